@@ -1,0 +1,27 @@
+"""Exact paired-permutation tests: is system B better than system A, or lucky?"""
+
+from permtest.exact import exact_perm_test, perm_test_acc
+from permtest.monte_carlo import monte_carlo
+from permtest.null.distribution import LatticeDistribution, pmf
+from permtest.null.dp import convolve_dp
+from permtest.null.enumeration import enumerate_swaps
+from permtest.null.fft import convolve_fft
+from permtest.pairs import Pairs
+from permtest.result import PermutationTestResult
+from permtest.statistics import STATISTICS
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "STATISTICS",
+    "LatticeDistribution",
+    "Pairs",
+    "PermutationTestResult",
+    "convolve_dp",
+    "convolve_fft",
+    "enumerate_swaps",
+    "exact_perm_test",
+    "monte_carlo",
+    "perm_test_acc",
+    "pmf",
+]

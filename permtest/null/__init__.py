@@ -1,0 +1,1 @@
+"""The null distribution of the statistic, one file per way to get it."""

@@ -1,0 +1,131 @@
+"""A probability mass function on equally spaced integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeDistribution:
+    """The law of an integer random variable on offset, offset + unit, offset + 2 unit, ...
+
+    One local entry, a partial sum and the whole null distribution all have this form, and
+    ``f(z)`` reads as in the paper: the probability of z.
+
+    Parameters
+    ----------
+    offset : int
+        The smallest value.
+    unit : int
+        The distance between neighbouring values, at least 1.
+    pmf : ndarray of shape (M,)
+        Probabilities, float64. A cell between attainable values holds exactly 0. A probability
+        below 5e-324, the smallest float64, rounds to 0 too: p-values never rely on such a cell.
+
+    Examples
+    --------
+    >>> from permtest import pmf
+    >>> f = pmf(stay=2, swap=-2)
+    >>> f.support.tolist(), f.pmf.tolist(), f(2), f(0)
+    ([-2, 2], [0.5, 0.5], 0.5, 0.0)
+    """
+
+    offset: int
+    unit: int
+    pmf: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.unit < 1 or np.ndim(self.pmf) != 1 or np.size(self.pmf) == 0:
+            raise ValueError(
+                f"a LatticeDistribution needs unit >= 1 and a non-empty 1-D pmf, got "
+                f"unit={self.unit} and a pmf of shape {np.shape(self.pmf)}"
+            )
+        frozen = np.array(self.pmf, dtype=np.float64, copy=None)
+        frozen.flags.writeable = False
+        object.__setattr__(self, "pmf", frozen)
+
+    @cached_property
+    def support(self) -> NDArray[Any]:
+        """The M values, ascending: int64, or Python integers beyond its range."""
+        cells = np.arange(self.pmf.size)
+        last = self.offset + self.unit * (self.pmf.size - 1)
+        if max(abs(self.offset), abs(last)) < 2**63:
+            return self.offset + self.unit * cells
+        return self.offset + self.unit * cells.astype(object)
+
+    def __call__(self, z: int) -> float:
+        """The probability of the single value z."""
+        cell, rest = divmod(int(z) - self.offset, self.unit)
+        return float(self.pmf[cell]) if rest == 0 and 0 <= cell < self.pmf.size else 0.0
+
+    def cdf(self, x: ArrayLike) -> Any:
+        """P(S <= x). Accurate relative to itself; x is a number or an array of any shape."""
+        return self._at(self._below, x)
+
+    def sf(self, x: ArrayLike) -> Any:
+        """P(S > x), the survival function as SciPy defines it (strictly greater)."""
+        return self._at(self._above, x)
+
+    def quantile(self, q: ArrayLike) -> Any:
+        """The smallest value whose cdf reaches q, for q in [0, 1]."""
+        levels = np.asarray(q, dtype=float)
+        if not np.all((levels >= 0) & (levels <= 1)):
+            raise ValueError(f"q must lie in [0, 1], got {q}")
+        cells = np.searchsorted(self._below[1:], np.minimum(levels, self._below[-1]))
+        return self.support[cells]
+
+    def mean(self) -> float:
+        """The expectation."""
+        return self.offset + self.unit * float(np.arange(self.pmf.size) @ self.pmf)
+
+    def std(self) -> float:
+        """The standard deviation."""
+        cells = np.arange(self.pmf.size)
+        return self.unit * float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
+
+    @cached_property
+    def _below(self) -> NDArray[np.float64]:
+        """P(S < cell i) for i = 0..M, summed from the left so that small values stay accurate."""
+        return np.minimum(np.concatenate(([0.0], np.cumsum(self.pmf))), 1.0)
+
+    @cached_property
+    def _above(self) -> NDArray[np.float64]:
+        """P(S >= cell i) for i = 0..M, summed from the right."""
+        return np.minimum(np.concatenate((np.cumsum(self.pmf[::-1])[::-1], [0.0])), 1.0)
+
+    def _at(self, table: NDArray[np.float64], x: ArrayLike) -> Any:
+        cells = np.floor_divide(np.asarray(x) - self.offset, self.unit) + 1
+        values = table[np.clip(cells, 0, self.pmf.size).astype(np.int64)]
+        return float(values) if np.ndim(values) == 0 else values
+
+
+def pmf(stay: int, swap: int) -> LatticeDistribution:
+    """The law of one entry under the null hypothesis: stay or swap, each with probability 1/2.
+
+    Parameters
+    ----------
+    stay : int
+        g(u_n, v_n).
+    swap : int
+        g(v_n, u_n).
+
+    Returns
+    -------
+    LatticeDistribution
+        Two values, or one where both effects are equal (Eq. 4).
+
+    Examples
+    --------
+    >>> from permtest import pmf
+    >>> pmf(3, -1).support.tolist(), pmf(3, 3).pmf.tolist()
+    ([-1, 3], [1.0])
+    """
+    low, high = sorted((int(stay), int(swap)))
+    if low == high:
+        return LatticeDistribution(low, 1, np.ones(1))
+    return LatticeDistribution(low, high - low, np.full(2, 0.5))

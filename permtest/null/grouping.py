@@ -1,0 +1,204 @@
+"""The sum of N independent two-point variables, with equal entries counted once.
+
+S = sum_n Z_n where Z_n stays or swaps. Write Z_n = low_n + width_n B_n with B_n in {0, 1}: only
+the multiset of the widths matters, entries of width 0 contribute a constant, and a common divisor
+of the widths is only a unit of length. So N entries shrink to a handful of (width, count) groups,
+and everything after this module costs nothing in N.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.null.distribution import LatticeDistribution
+
+#: Ask before allocating: no lattice has more cells than this (8 bytes a cell and an array).
+MAX_CELLS = 2**26
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPointSum:
+    """S = offset + unit * T with T = sum over k of widths[k] * (number of moves among counts[k]).
+
+    Parameters
+    ----------
+    n : int
+        Number of entries, those of width 0 included.
+    offset : int
+        The smallest value of S.
+    unit : int
+        The greatest common divisor of all widths; 1 if there are none.
+    widths : ndarray of shape (U,)
+        Distinct widths divided by `unit`, ascending; int64, or Python integers beyond its range.
+    counts : ndarray of shape (U,)
+        How many entries have each width, int64.
+    stay, move : ndarray of shape (U,)
+        Probabilities of the lower and of the upper value; 1/2 each under the null hypothesis.
+    """
+
+    n: int
+    offset: int
+    unit: int
+    widths: NDArray[Any]
+    counts: NDArray[np.int64]
+    stay: NDArray[np.float64]
+    move: NDArray[np.float64]
+
+    @property
+    def n_informative(self) -> int:
+        """How many entries can change S at all."""
+        return int(self.counts.sum())
+
+    @property
+    def top(self) -> int:
+        """The largest value of T; the lattice has ``top + 1`` cells."""
+        return sum(int(w) * int(c) for w, c in zip(self.widths, self.counts, strict=True))
+
+    def cell(self, value: int) -> int:
+        """The cell of T that holds the value `value` of S."""
+        return (value - self.offset) // self.unit
+
+    def check_size(self, what: str) -> None:
+        """Refuse a lattice that would not fit in memory.
+
+        Raises
+        ------
+        MemoryError
+            With the number of cells and what to do instead.
+        """
+        if self.top >= MAX_CELLS:
+            raise MemoryError(
+                f"{what} needs {self.top + 1:,} cells (sum of |score differences|, in units of "
+                f"{self.unit}), more than the limit of {MAX_CELLS:,}; use monte_carlo, or coarser "
+                "scores"
+            )
+
+    def distribution(self, cells: NDArray[np.float64]) -> LatticeDistribution:
+        """The law of S, given the law of T on all its cells."""
+        return LatticeDistribution(self.offset, self.unit, cells)
+
+    def tilted(self, tau: float) -> TwoPointSum:
+        """The exponentially tilted law, P_tau(T = t) proportional to P(T = t) exp(tau t)."""
+        x = tau * self.widths.astype(np.float64)
+        odds = np.exp(-np.abs(x))  # of the less likely side; never overflows
+        likely, unlikely = 1 / (1 + odds), odds / (1 + odds)
+        up = x >= 0
+        return replace(
+            self, move=np.where(up, likely, unlikely), stay=np.where(up, unlikely, likely)
+        )
+
+
+#: What the convolvers take: the local laws one by one, or already grouped.
+LocalLaws: TypeAlias = "Sequence[LatticeDistribution] | TwoPointSum"
+
+
+def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
+    """Group local effects by width.
+
+    Parameters
+    ----------
+    stay, swap : ndarray of shape (N,)
+        Integers.
+    offset : int
+        The exact sum of ``minimum(stay, swap)``.
+
+    Returns
+    -------
+    TwoPointSum
+        Cost: one pass over the input where the widths are small, one sort otherwise.
+    """
+    widths, counts = _count(np.abs(stay - swap))
+    informative = widths > 0
+    widths, counts = widths[informative], counts[informative]
+    unit = gcd(*map(int, widths)) or 1
+    half = np.full(widths.size, 0.5)
+    widths = _integers((widths // unit).tolist())
+    return TwoPointSum(len(stay), offset, unit, widths, counts, half, half)
+
+
+def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
+    """Group any sequence of local laws; what is grouped already passes through.
+
+    Raises
+    ------
+    ValueError
+        If a law has more than two values, naming the first one (Eq. 4 allows two).
+    """
+    if isinstance(pmfs, TwoPointSum):
+        return pmfs
+    offset, seen = 0, Counter[tuple[int, float, float]]()
+    for n, f in enumerate(pmfs):
+        low, law = _two_points(f, n)
+        offset += low
+        seen[law] += 1
+    laws = sorted(law for law in seen if law[0] > 0)
+    unit = gcd(*(width for width, _, _ in laws)) or 1
+    return TwoPointSum(
+        n=len(pmfs),
+        offset=offset,
+        unit=unit,
+        widths=_integers([width // unit for width, _, _ in laws]),
+        counts=np.array([seen[law] for law in laws], dtype=np.int64),
+        stay=np.array([stay for _, stay, _ in laws], dtype=np.float64),
+        move=np.array([move for _, _, move in laws], dtype=np.float64),
+    )
+
+
+def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
+    """Which of the ``top + 1`` cells of T some labelling reaches, decided in integers.
+
+    Parameters
+    ----------
+    law : TwoPointSum
+
+    Returns
+    -------
+    ndarray of shape (top + 1,)
+        Cost: a few shifts of a ``top``-bit integer for each distinct width.
+    """
+    reached = 1  # bit t is set if T = t can happen
+    for width, count in zip(law.widths, law.counts, strict=True):
+        step, left = int(width), int(count)
+        block = 1  # shifting by 1, 2, 4, ... widths at once covers every multiple up to count
+        while left > 0:
+            block = min(block, left)
+            reached |= reached << (step * block)
+            left -= block
+            block *= 2
+    raw = reached.to_bytes(law.top // 8 + 1, "little")
+    bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
+    return bits[: law.top + 1].astype(bool)
+
+
+def _count(widths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct widths, ascending, and how often each occurs."""
+    if widths.dtype != object and widths.size and int(widths.max()) <= 4 * widths.size + 4096:
+        table = np.bincount(widths)
+        found = np.flatnonzero(table)
+        return found, table[found]
+    distinct, counts = np.unique(widths, return_counts=True)
+    return distinct, counts
+
+
+def _two_points(f: LatticeDistribution, n: int) -> tuple[int, tuple[int, float, float]]:
+    """Lowest value and (width, P(low), P(high)) of one local law."""
+    cells = np.flatnonzero(f.pmf)
+    if not 1 <= cells.size <= 2:
+        raise ValueError(
+            f"pmfs[{n}] has {cells.size} values with positive probability; the law of one entry "
+            "has one or two (stay, swap)"
+        )
+    low, high = int(cells[0]), int(cells[-1])
+    law = (f.unit * (high - low), float(f.pmf[low]), float(f.pmf[high]))
+    return f.offset + f.unit * low, law
+
+
+def _integers(values: list[int]) -> NDArray[Any]:
+    return np.array(values, dtype=np.int64 if max(values, default=0) < 2**62 else object)

@@ -1,0 +1,261 @@
+"""The result of a paired-permutation test."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import floor, log, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.comparison import Comparison
+from permtest.null.distribution import LatticeDistribution
+from permtest.null.tail import Probability
+from permtest.solvers import exact_fraction, null_distribution, sampled_distribution
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a Monte Carlo test drew: distinct cells of the null law, and how often each came up.
+
+    Parameters
+    ----------
+    cells, counts : ndarray of shape (M,)
+    n_extreme : int
+        C, how many samples were at least as extreme as what was observed.
+    """
+
+    cells: NDArray[Any]
+    counts: NDArray[np.int64]
+    n_extreme: int
+
+    @property
+    def size(self) -> int:
+        """K, the number of samples."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True)
+class PermutationTestResult:
+    """What a paired-permutation test found.
+
+    Made by `exact_perm_test` and `monte_carlo`. ``print(result)`` gives a sentence to paste; a
+    notebook shows a small table and a picture.
+
+    Parameters
+    ----------
+    statistic : int
+        t(u, v): the observed sum of g, or h of it. Positive means that the first system is ahead.
+    pvalue : float
+        In (0, 1]. Where p is below 5e-324, the smallest float64, that number stands for it.
+    log10_pvalue : float
+        Decimal logarithm of p, accurate at any size.
+    alternative : str
+        "two-sided", "greater" or "less".
+    n : int
+        Number of pairs.
+    n_informative : int
+        Number of pairs whose swap changes the sum.
+    method : str
+        "dp", "fft", "enumeration", "integer" or "monte_carlo".
+    error_bound : float or None
+        Bound on the relative error of `pvalue`. None where p was sampled: then
+        `pvalue_interval` says how sure it is.
+    metric : str
+        Name of the statistic.
+    names : tuple of two str
+        What the systems are called.
+    totals : tuple of two int, or None
+        Sums of both systems' scores, where the statistic is their difference.
+    n_samples, n_extreme : int or None
+        K and C of a Monte Carlo test.
+    """
+
+    statistic: Any
+    pvalue: float
+    log10_pvalue: float
+    alternative: str
+    n: int
+    n_informative: int
+    method: str
+    error_bound: float | None
+    metric: str
+    names: tuple[str, str]
+    totals: tuple[int, int] | None
+    n_samples: int | None = None
+    n_extreme: int | None = None
+    _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
+    _samples: Samples | None = field(default=None, kw_only=True, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, p: Probability, method: str, samples: Samples | None = None
+    ) -> PermutationTestResult:
+        """Put together what a solver found."""
+        return cls(
+            statistic=comparison.statistic,
+            pvalue=p.value,
+            log10_pvalue=log10(p.value) if p.value > 1e-300 else p.log / log(10.0),
+            alternative=comparison.alternative,
+            n=comparison.law.n,
+            n_informative=comparison.law.n_informative,
+            method=method,
+            error_bound=p.error_bound if samples is None else None,
+            metric=comparison.metric,
+            names=comparison.names,
+            totals=comparison.totals,
+            n_samples=samples.size if samples else None,
+            n_extreme=samples.n_extreme if samples else None,
+            _comparison=comparison,
+            _samples=samples,
+        )
+
+    @cached_property
+    def null_distribution(self) -> LatticeDistribution:
+        """The law of the sum S under the null hypothesis; of the samples, where p was sampled.
+
+        Computed when first asked for. Raises MemoryError if it would not fit.
+        """
+        if self._samples is not None:
+            return sampled_distribution(
+                self._comparison.law, self._samples.cells, self._samples.counts
+            )
+        return null_distribution(self._comparison.law)
+
+    @cached_property
+    def extreme(self) -> NDArray[np.bool_]:
+        """Which values of ``null_distribution.support`` are at least as extreme as observed."""
+        return self._comparison.extreme()
+
+    @property
+    def observed_sum(self) -> int:
+        """The observed value of S, where the picture of the null distribution is marked."""
+        return self._comparison.observed
+
+    @property
+    def unit(self) -> str:
+        """What one unit of the sum is."""
+        return self._comparison.unit
+
+    def fraction(self) -> Fraction:
+        """The exact p-value as a fraction, in integer arithmetic.
+
+        Returns
+        -------
+        fractions.Fraction
+            Its denominator divides 2**n_informative.
+
+        Raises
+        ------
+        MemoryError
+            If the integers would not fit.
+        ValueError
+            If p was sampled.
+        """
+        if self._samples is not None:
+            raise ValueError(
+                "a sampled p-value is no exact fraction; use exact_perm_test(...).fraction()"
+            )
+        return exact_fraction(self._comparison)
+
+    def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """An interval for the exact p-value.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            Only matters where p was sampled: the interval is then that of Clopper and Pearson
+            for C extreme samples among K. Otherwise it is certain, from `error_bound`.
+
+        Returns
+        -------
+        low, high : float
+        """
+        if not 0 < confidence_level < 1:
+            raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+        if self.n_samples is None or self.n_extreme is None:
+            bound = self.error_bound or 0.0
+            return self.pvalue / (1 + bound), min(self.pvalue * (1 + bound), 1.0)
+        return _clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
+
+    def __str__(self) -> str:
+        return f"{self._finding()}: {self._evidence()}."
+
+    def _finding(self) -> str:
+        pairs = f"{self.n} pair{'s' * (self.n != 1)}, of which {self.n_informative} differ"
+        if self.totals is None or self._comparison.h is not None:
+            return f"The {self.metric} statistic of {self.names[0]} and {self.names[1]} is " + (
+                f"{self.statistic} over {pairs}"
+            )
+        (a, b), (x, y) = self.names, self.totals
+        if x == y:
+            return f"{a} and {b} tie at {x} {self.unit} over {pairs}"
+        lead = "ahead of" if x > y else "behind"
+        return f"{a} is {abs(x - y)} {self.unit} {lead} {b} ({x} against {y}) over {pairs}"
+
+    def _evidence(self) -> str:
+        if self.n_samples is None:
+            test = f"the exact {self._sides()} paired-permutation test"
+            return f"p = {self.pvalue_text()} by {test}"
+        low, high = self.pvalue_interval()
+        test = f"{self.n_samples} random labellings of the {self._sides()} paired-permutation test"
+        return f"p is about {self.pvalue_text()} by {test} (95% interval {low:.3g} to {high:.3g})"
+
+    def _sides(self) -> str:
+        one_sided = f"one-sided ({self.alternative})"
+        return "two-sided" if self.alternative == "two-sided" else one_sided
+
+    def pvalue_text(self, digits: int = 3) -> str:
+        """p with so many significant digits, also where no float64 can hold it."""
+        if self.pvalue > 1e-300:
+            return f"{self.pvalue:.{digits}g}"
+        exponent = floor(self.log10_pvalue)
+        mantissa = f"{10 ** (self.log10_pvalue - exponent):.{digits - 1}f}"
+        return f"1e{exponent + 1}" if mantissa.startswith("10") else f"{mantissa}e{exponent}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, as plain Python numbers, strings, lists and None."""
+        shown = (f for f in self.__dataclass_fields__ if not f.startswith("_"))
+        return {name: _plain(getattr(self, name)) for name in shown}
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), **options)
+
+    def to_frame(self) -> pd.DataFrame:
+        """`to_dict` as a pandas DataFrame with one row; names and totals in two columns each."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
+        row = self.to_dict()
+        for key in ("names", "totals"):
+            row[f"{key[:-1]}_u"], row[f"{key[:-1]}_v"] = row.pop(key) or (None, None)
+        return pd.DataFrame([row])
+
+    def _repr_html_(self) -> str:
+        from permtest._html import result_html
+
+        return result_html(self)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(x) for x in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:
+    from scipy.special import betaincinv
+
+    alpha = (1 - confidence_level) / 2
+    low = float(betaincinv(count, size - count + 1, alpha)) if count > 0 else 0.0
+    high = float(betaincinv(count + 1, size - count, 1 - alpha)) if count < size else 1.0
+    return low, high
