@@ -114,6 +114,7 @@ class LocalEffects:
         ValueError
             If `g` returns something that is not an integer.
         """
+        _check_aligned(u, v)
         a, b = _entries(u), _entries(v)
         _check_lengths(len(a), len(b))
         stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
@@ -146,7 +147,7 @@ def as_integers(values: Any, name: str) -> IntArray:
         array = array.astype(np.int64)
         if array.size == 0 or max(-int(array.min()), int(array.max())) < SAFE:
             return array
-    return _as_exact(array if array.dtype.kind != "f" else values, name)
+    return _as_exact(array.tolist() if array.dtype.kind in "iu" else values, name)
 
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:
@@ -182,15 +183,18 @@ def _as_int(value: Any, where: str) -> int:
                 f"{where} = {value} is not a whole number; scores must be integers, so multiply "
                 "decimals by a power of ten, or count correct items instead of averaging them"
             )
-    missing = value is None or value != value or type(value).__name__ == "NAType"
-    problem = "is missing" if missing else "is not an integer"
-    remedy = "remove the pair from both systems, or score it" if missing else "convert it first"
+    if value is None or type(value).__name__ == "NAType" or value != value:
+        problem, remedy = "is missing", "remove the pair from both systems, or score it"
+    else:
+        problem, remedy = "is not an integer", "convert it first"
     raise ValueError(f"{where} = {value!r} {problem}; {remedy}")
 
 
 def _entries(values: Any) -> list[Any]:
-    """The entries as Python objects; integer columns as Python integers."""
-    return values.tolist() if isinstance(values, np.ndarray) and values.ndim == 1 else list(values)
+    """The entries as Python objects, so that the user's `g` cannot wrap around."""
+    if isinstance(values, np.ndarray) and values.ndim > 1:
+        return list(values.astype(np.int64) if values.dtype.kind in "bi" else values)
+    return [x.item() if isinstance(x, np.generic) else x for x in values]
 
 
 def _check_lengths(n_u: int, n_v: int) -> None:

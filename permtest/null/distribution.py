@@ -99,9 +99,12 @@ class LatticeDistribution:
         return np.minimum(np.concatenate((np.cumsum(self.pmf[::-1])[::-1], [0.0])), 1.0)
 
     def _at(self, table: NDArray[np.float64], x: ArrayLike) -> Any:
-        cells = np.floor_divide(np.asarray(x) - self.offset, self.unit) + 1
-        values = table[np.clip(cells, 0, self.pmf.size).astype(np.int64)]
-        return float(values) if np.ndim(values) == 0 else values
+        values = np.asarray(x)
+        if self.support.dtype == object:
+            values = values.astype(object)
+        cells = np.floor_divide(values - self.offset, self.unit) + 1
+        found = table[np.clip(cells, 0, self.pmf.size).astype(np.int64)]
+        return float(found) if np.ndim(found) == 0 else found
 
 
 def pmf(stay: int, swap: int) -> LatticeDistribution:

@@ -32,7 +32,7 @@ def convolve_dp(pmfs: LocalLaws) -> LatticeDistribution:
     ValueError
         If a law has more than two values.
     MemoryError
-        If the sum has more than 2**26 cells.
+        If the sum has more than 2**25 cells.
 
     Notes
     -----

@@ -55,7 +55,7 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
 
 def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
     """T under each labelling of the informative entries; 2^n_informative values."""
-    widths = np.repeat(law.widths, law.counts)
+    widths = np.repeat(law.widths.astype(object), law.counts)
     return enumerate_swaps(np.zeros_like(widths), widths)
 
 

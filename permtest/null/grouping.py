@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from permtest.null.distribution import LatticeDistribution
 
 #: Ask before allocating: no lattice has more cells than this (8 bytes a cell and an array).
-MAX_CELLS = 2**26
+MAX_CELLS = 2**25
 
 
 @dataclass(frozen=True, eq=False)
