@@ -192,8 +192,8 @@ def _as_int(value: Any, where: str) -> int:
 
 def _entries(values: Any) -> list[Any]:
     """The entries as Python objects, so that the user's `g` cannot wrap around."""
-    if isinstance(values, np.ndarray) and values.ndim > 1:
-        return list(values.astype(np.int64) if values.dtype.kind in "bi" else values)
+    if isinstance(values, np.ndarray) and values.ndim > 1 and values.dtype.kind in "biu":
+        return list(values.astype(object if values.dtype == np.uint64 else np.int64))
     return [x.item() if isinstance(x, np.generic) else x for x in values]
 
 
@@ -207,15 +207,16 @@ def _check_lengths(n_u: int, n_v: int) -> None:
 
 def _check_aligned(u: Any, v: Any) -> None:
     """Refuse two pandas columns whose indexes say that the rows are different items."""
-    index = getattr(u, "index", None)
-    if hasattr(index, "equals") and hasattr(getattr(v, "index", None), "equals"):
-        if len(u) == len(v) and not index.equals(v.index):
-            row = next(i for i, (a, b) in enumerate(zip(index, v.index, strict=True)) if a != b)
-            raise ValueError(
-                f"u and v have different indexes (row {row}: {index[row]!r} and {v.index[row]!r}), "
-                "so their rows are not the same items; align them, for example with "
-                "u.align(v, join='inner'), or pass u.to_numpy() and v.to_numpy() to pair by order"
-            )
+    first, second = (getattr(values, "index", None) for values in (u, v))  # a list has .index too
+    if not (hasattr(first, "equals") and hasattr(second, "equals") and len(u) == len(v)):
+        return
+    if not first.equals(second):
+        row = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
+        raise ValueError(
+            f"u and v have different indexes (row {row}: {first[row]!r} and {second[row]!r}), so "
+            "their rows are not the same items; align them, for example with "
+            "u.align(v, join='inner'), or pass u.to_numpy() and v.to_numpy() to pair by order"
+        )
 
 
 def _names(u: Any, v: Any, names: tuple[str, str] | None) -> tuple[str, str]:

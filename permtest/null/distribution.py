@@ -75,7 +75,7 @@ class LatticeDistribution:
         """The smallest value whose cdf reaches q, for q in [0, 1]."""
         levels = np.asarray(q, dtype=float)
         if not np.all((levels >= 0) & (levels <= 1)):
-            raise ValueError(f"q must lie in [0, 1], got {q}")
+            raise ValueError(f"q must lie in [0, 1], got {q!r}")
         cells = np.searchsorted(self._below[1:], np.minimum(levels, self._below[-1]))
         return self.support[cells]
 
@@ -99,11 +99,7 @@ class LatticeDistribution:
         return np.minimum(np.concatenate((np.cumsum(self.pmf[::-1])[::-1], [0.0])), 1.0)
 
     def _at(self, table: NDArray[np.float64], x: ArrayLike) -> Any:
-        values = np.asarray(x)
-        if self.support.dtype == object:
-            values = values.astype(object)
-        cells = np.floor_divide(values - self.offset, self.unit) + 1
-        found = table[np.clip(cells, 0, self.pmf.size).astype(np.int64)]
+        found = table[np.searchsorted(self.support, x, side="right")]
         return float(found) if np.ndim(found) == 0 else found
 
 

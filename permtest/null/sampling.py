@@ -59,9 +59,7 @@ def _layout(counts: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.i
     return masks, group
 
 
-def _random_words(
-    size: int, width: int, rng: np.random.Generator
-) -> Iterator[NDArray[np.uint64]]:
+def _random_words(size: int, width: int, rng: np.random.Generator) -> Iterator[NDArray[np.uint64]]:
     rows = max(1, WORDS_AT_ONCE // max(1, width))
     for start in range(0, size, rows):
         shape = (min(rows, size - start), width)

@@ -49,8 +49,9 @@ class Probability(NamedTuple):
 
     def doubled(self) -> Probability:
         """Twice the probability, at most 1."""
-        value, log_value = min(2 * self.value, 1.0), min(self.log + log(2.0), 0.0)
-        return Probability(value, log_value, self.error_bound)
+        if self.value > UNDERFLOW:
+            return Probability.of(2 * self.value, self.error_bound)
+        return Probability.of_log(self.log + log(2.0), self.error_bound)
 
 
 CERTAIN = Probability(1.0, 0.0, 0.0)
@@ -120,7 +121,7 @@ def log_cells(law: TwoPointSum) -> NDArray[np.float64]:
         shift = _log_scale(law, reached, tau)
         logs[new] = np.log(cells[new]) + shift - tau * (new - reached)
         if new.size == 0 or new[-1] == law.top:
-            return np.maximum(logs, logs[::-1])
+            return np.asarray(np.maximum(logs, logs[::-1]))
         reached = int(new[-1])
 
 

@@ -1,0 +1,154 @@
+"""convolve_dp and convolve_fft against integer arithmetic and 2^N enumeration."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest import LatticeDistribution, convolve_dp, convolve_fft, enumerate_swaps, pmf
+from permtest.null.dp import dp_cells, dp_operations
+from permtest.null.fft import fft_cells
+from permtest.null.grouping import MAX_CELLS, as_two_point_sum, attainable, group
+from permtest.null.integer import count_labellings
+from tests import naive
+from tests.strategies import effects
+
+CONVOLVERS = pytest.mark.parametrize("convolve", [convolve_dp, convolve_fft])
+
+
+def law_of(rows):
+    stay = np.array([a for a, _ in rows], dtype=np.int64)
+    swap = np.array([b for _, b in rows], dtype=np.int64)
+    return group(stay, swap, int(np.minimum(stay, swap).sum()))
+
+
+@settings(max_examples=1500)
+@given(effects())
+def test_dp_is_relatively_accurate_in_every_cell(rows):
+    expected = naive.convolve([naive.local_law(*row) for row in rows])
+    law = convolve_dp([pmf(*row) for row in rows])
+    assert set(law.support[law.pmf > 0].tolist()) == set(expected)
+    for z, p in expected.items():
+        assert abs(Fraction(law(z)) - p) <= p * Fraction(1, 10**12)
+
+
+@settings(max_examples=1500)
+@given(effects())
+def test_fft_is_absolutely_accurate_and_zero_where_nothing_can_be(rows):
+    expected = naive.convolve([naive.local_law(*row) for row in rows])
+    law = convolve_fft([pmf(*row) for row in rows])
+    for z, p in zip(law.support.tolist(), law.pmf, strict=True):
+        assert abs(Fraction(p) - expected.get(z, 0)) <= Fraction(1, 10**14)
+        assert p == 0 or z in expected
+
+
+@settings(max_examples=500)
+@given(effects())
+def test_grouped_and_listed_laws_agree(rows):
+    grouped, listed = law_of(rows), as_two_point_sum([pmf(*row) for row in rows])
+    for name in ("n", "offset", "unit", "top", "n_informative"):
+        assert getattr(grouped, name) == getattr(listed, name)
+    np.testing.assert_array_equal(grouped.widths, listed.widths)
+    np.testing.assert_array_equal(grouped.counts, listed.counts)
+    np.testing.assert_array_equal(dp_cells(grouped), dp_cells(listed))
+
+
+@settings(max_examples=500)
+@given(effects())
+def test_integer_counts_and_attainable_cells(rows):
+    law = law_of(rows)
+    widths = np.repeat(law.widths, law.counts).tolist()
+    expected = naive.counts(widths)
+    assert count_labellings(law) == expected
+    assert attainable(law).tolist() == [ways > 0 for ways in expected]
+
+
+@given(effects(max_size=9))
+def test_enumeration_lists_every_labelling_in_order(rows):
+    stay, swap = [a for a, _ in rows], [b for _, b in rows]
+    expected = naive.labellings(stay, swap, g=lambda first, _second: first)
+    assert enumerate_swaps(stay, swap).tolist() == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 1000), st.integers(1, 400)), min_size=1, max_size=5),
+)
+def test_at_size_both_convolvers_match_integers(groups):
+    """Up to 2 000 entries and widths to 1 000; cells down to 1e-300 are held to 1e-12."""
+    stay = np.repeat([w for w, _ in groups], [c for _, c in groups])
+    law = group(stay, np.zeros_like(stay), 0)
+    if law.top > 20_000:
+        return
+    total = 2**law.n_informative
+    dp, (fft, error) = dp_cells(law), fft_cells(law)
+    for t, ways in enumerate(count_labellings(law)):
+        p = ways / total
+        assert abs(fft[t] - p) <= min(error, 1e-14)
+        if p > 1e-300:
+            assert abs(dp[t] - p) <= 1e-12 * p
+        elif ways == 0:
+            assert dp[t] == 0
+
+
+@CONVOLVERS
+def test_paper_example_sizes(convolve):
+    """N = 10 000 entries: the mass is 1, the law symmetric, mean and variance as theory says."""
+    rng = np.random.default_rng(5)
+    d = rng.integers(-12, 13, size=10_000)
+    law = convolve(group(d, -d, -int(np.abs(d).sum())))
+    assert law.pmf.sum() == pytest.approx(1, abs=1e-11)
+    np.testing.assert_allclose(law.pmf, law.pmf[::-1], rtol=1e-10, atol=1e-17)
+    assert law.mean() == pytest.approx(0, abs=1e-7)
+    assert law.std() == pytest.approx(np.sqrt(float(d @ d)), rel=1e-11)
+
+
+@CONVOLVERS
+def test_nothing_to_convolve(convolve):
+    for pmfs in ([], [pmf(4, 4), pmf(-1, -1)]):
+        law = convolve(pmfs)
+        assert law.pmf.tolist() == [1.0]
+        assert law(3 if pmfs else 0) == 1.0
+
+
+@CONVOLVERS
+def test_unequal_probabilities(convolve):
+    """Any two-point law is accepted, as a tilted null law needs it."""
+    f = LatticeDistribution(0, 3, np.array([0.25, 0.75]))
+    law = convolve([f, f, pmf(1, 1)])
+    np.testing.assert_allclose(law.pmf, [0.0625, 0.375, 0.5625], rtol=1e-14)
+    assert law.support.tolist() == [1, 4, 7]
+
+
+@CONVOLVERS
+def test_errors(convolve):
+    three = LatticeDistribution(0, 1, np.array([0.25, 0.5, 0.25]))
+    with pytest.raises(ValueError, match=r"pmfs\[1\] has 3 values"):
+        convolve([pmf(0, 1), three])
+    with pytest.raises(MemoryError, match=r"cells .* more than the limit"):
+        convolve([pmf(0, 1), pmf(0, MAX_CELLS)])
+
+
+def test_enumeration_is_refused_with_a_number():
+    with pytest.raises(MemoryError, match=r"2\^25"):
+        enumerate_swaps([1] * 25, [0] * 25)
+    with pytest.raises(ValueError, match="alike"):
+        enumerate_swaps([1, 2], [1])
+
+
+def test_integers_are_refused_with_a_number():
+    d = np.ones(20_000, dtype=np.int64)
+    with pytest.raises(MemoryError, match=r"20,000 differing pairs"):
+        count_labellings(group(d, -d, -20_000))
+
+
+@given(effects(max_size=30))
+def test_cost_model_counts_the_updates(rows):
+    law = law_of(rows)
+    total, reached = 0, 0
+    for width in np.repeat(law.widths, law.counts).tolist():
+        reached += width
+        total += reached
+    assert dp_operations(law) == total

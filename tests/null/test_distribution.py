@@ -1,0 +1,60 @@
+"""LatticeDistribution against plain sums."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permtest import LatticeDistribution, convolve_dp, pmf
+from tests.strategies import effects
+
+
+@given(effects(max_size=8), st.integers(-300, 300))
+def test_cdf_and_sf_are_sums_of_the_pmf(rows, x):
+    law = convolve_dp([pmf(*row) for row in rows])
+    assert law.cdf(x) == pytest.approx(law.pmf[law.support <= x].sum(), abs=1e-15)
+    assert law.sf(x) == pytest.approx(law.pmf[law.support > x].sum(), abs=1e-15)
+    assert law.cdf(x + 0.5) == law.cdf(x)
+    np.testing.assert_array_equal(law.cdf([[x, x]]), [[law.cdf(x)] * 2])
+
+
+@given(effects(max_size=8), st.floats(0, 1))
+def test_quantile_is_the_smallest_value_that_reaches_q(rows, q):
+    law = convolve_dp([pmf(*row) for row in rows])
+    value = int(law.quantile(q))
+    assert law.cdf(value) >= min(q, law.cdf(law.support[-1]))
+    below = law.support[law.support < value]
+    assert below.size == 0 or law.cdf(below[-1]) < q
+
+
+def test_tails_keep_their_relative_accuracy():
+    law = convolve_dp([pmf(1, -1)] * 200)
+    assert law.sf(198) == 0.5**200
+    assert law.cdf(-200) == 0.5**200
+    assert law.sf(200) == 0.0
+    assert law.cdf(200) == pytest.approx(1)
+
+
+def test_values_beyond_int64():
+    law = LatticeDistribution(10**30, 10**25, np.array([0.5, 0.5]))
+    assert law.support.tolist() == [10**30, 10**30 + 10**25]
+    assert law(10**30) == 0.5
+    assert law(10**30 + 1) == 0.0
+    assert law.cdf(10**30 + 5) == 0.5
+    assert law.quantile(0.75) == 10**30 + 10**25
+
+
+def test_pmf_cannot_be_changed_afterwards():
+    cells = np.array([0.5, 0.5])
+    law = LatticeDistribution(0, 1, cells)
+    with pytest.raises(ValueError, match="read-only"):
+        law.pmf[0] = 1
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="unit >= 1"):
+        LatticeDistribution(0, 0, np.ones(1))
+    with pytest.raises(ValueError, match="non-empty"):
+        LatticeDistribution(0, 1, np.ones(0))
+    with pytest.raises(ValueError, match=r"q must lie in \[0, 1\]"):
+        pmf(0, 1).quantile(1.5)

@@ -1,0 +1,109 @@
+"""Tail probabilities against integer arithmetic, from 1 down to where no float64 reaches."""
+
+from fractions import Fraction
+from math import comb, log
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from permtest.null.grouping import group
+from permtest.null.integer import count_labellings
+from permtest.null.tail import log_cells, tail_dp, tail_fft
+
+TAILS = pytest.mark.parametrize("tail", [tail_dp, tail_fft])
+
+
+def law_of(widths):
+    widths = np.asarray(widths, dtype=np.int64)
+    return group(widths, np.zeros_like(widths), 0)
+
+
+def relative_error(found, exact: Fraction) -> float:
+    """Of p where a float64 holds it, of log p below."""
+    if exact > Fraction(1, 10**300):
+        return abs(float(Fraction(found.value) / exact - 1))
+    truth = log(exact.numerator) - log(exact.denominator)
+    return abs(found.log / truth - 1)
+
+
+@TAILS
+@settings(max_examples=150, deadline=None)
+@given(
+    groups=st.lists(st.tuples(st.integers(1, 60), st.integers(1, 150)), min_size=1, max_size=6),
+    where=st.floats(0, 1),
+)
+def test_relative_error_is_within_the_contract_and_within_the_bound(tail, groups, where):
+    law = law_of(np.repeat([w for w, _ in groups], [c for _, c in groups]))
+    counts = count_labellings(law)
+    t0 = round(where * law.top)
+    hits = sum(counts[t0:])
+    found = tail(law, t0)
+    error = relative_error(found, Fraction(hits, 2**law.n_informative))
+    assert error <= 1e-12
+    assert error <= found.error_bound + 2**-52
+
+
+@TAILS
+@pytest.mark.parametrize("n", [1, 2, 3, 40, 1000, 3000])
+def test_ends_of_the_support(tail, n):
+    law = law_of(np.ones(n))
+    assert tail(law, 0).value == 1.0
+    assert tail(law, -5).value == 1.0
+    assert tail(law, n).log == pytest.approx(-n * log(2), rel=1e-14)
+    almost = tail(law, n - 1)
+    assert almost.log == pytest.approx(log(n + 1) - n * log(2), rel=1e-12, abs=1e-15)
+    assert almost.value > 0
+
+
+@TAILS
+@pytest.mark.parametrize("n", [500, 1000, 2500, 4000])
+@pytest.mark.parametrize("share", [0.5, 0.501, 0.52, 0.6, 0.75, 0.9, 0.99])
+def test_binomial_tails(tail, n, share):
+    """One width: the tail is a sum of binomial coefficients, here down to 1e-1100."""
+    t0 = round(share * n)
+    exact = Fraction(sum(comb(n, k) for k in range(t0, n + 1)), 2**n)
+    assert relative_error(tail(law_of(np.ones(n)), t0), exact) <= 1e-12
+
+
+@TAILS
+def test_nearly_even_widths(tail):
+    """All widths even but two: the law has a comb of period 2 that must not be smoothed over."""
+    law = law_of([2] * 300 + [3, 5])
+    counts = count_labellings(law)
+    for t0 in (300, 305, 400, 401, 500, law.top - 1):
+        exact = Fraction(sum(counts[t0:]), 2**law.n_informative)
+        assert relative_error(tail(law, t0), exact) <= 1e-12
+
+
+@TAILS
+def test_one_giant_among_many_small(tail):
+    law = law_of([1] * 200 + [100_000])
+    counts = count_labellings(law)
+    for t0 in (100, 150, 199, 200, 201, 50_000, 100_000, 100_150, law.top):
+        exact = Fraction(sum(counts[t0:]), 2**law.n_informative)
+        assert relative_error(tail(law, t0), exact) <= 1e-12
+
+
+def test_a_million_pairs_against_scipy():
+    """N = 10^6, where integers are out of reach: SciPy's incomplete beta function."""
+    from scipy.stats import binom
+
+    law = law_of(np.ones(1_000_000))
+    for t0 in (500_000, 501_000, 503_000, 510_000):
+        assert tail_fft(law, t0).value == pytest.approx(binom.sf(t0 - 1, 10**6, 0.5), rel=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 900)), min_size=1, max_size=3))
+def test_log_cells_are_accurate_everywhere(groups):
+    law = law_of(np.repeat([w for w, _ in groups], [c for _, c in groups]))
+    assume(law.top < 9000)
+    logs = log_cells(law)
+    for t, ways in enumerate(count_labellings(law)):
+        if ways == 0:
+            assert logs[t] == -np.inf
+        else:
+            truth = log(ways) - law.n_informative * log(2)
+            assert abs(logs[t] - truth) <= 1e-12 * max(1, -truth)

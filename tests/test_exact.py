@@ -1,0 +1,269 @@
+"""exact_perm_test against enumeration, integer counting, known answers and SciPy."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import permtest as pt
+from permtest import exact_perm_test, perm_test_acc
+from permtest.solvers import SOLVERS
+from tests import naive
+from tests.strategies import alternatives, pairs
+
+METHODS = pytest.mark.parametrize("method", ["auto", *SOLVERS])
+
+
+def close(result, expected: Fraction, tolerance: float = 1e-12) -> bool:
+    return abs(Fraction(result.pvalue) - expected) <= expected * Fraction(tolerance)
+
+
+@METHODS
+@settings(max_examples=400)
+@given(columns=pairs(("binary", "small", "signed", "even")), alternative=alternatives)
+def test_every_method_equals_enumeration(method, columns, alternative):
+    u, v = columns
+    result = exact_perm_test(u, v, alternative=alternative, method=method)
+    expected = naive.pvalue(u, v, h=naive.h_of(alternative))
+    assert close(result, expected)
+    assert result.fraction() == expected
+    assert abs(Fraction(result.pvalue) - expected) <= expected * Fraction(
+        result.error_bound + 2**-52
+    )
+    assert 0 < result.pvalue <= 1
+    assert (result.n, result.statistic) == (len(u), sum(u) - sum(v))
+    assert result.n_informative == sum(a != b for a, b in zip(u, v, strict=True))
+
+
+@settings(max_examples=400)
+@given(columns=pairs(("huge", "signed")), alternative=alternatives)
+def test_scores_of_any_size(columns, alternative):
+    u, v = columns
+    result = exact_perm_test(u, v, alternative=alternative)
+    assert close(result, naive.pvalue(u, v, h=naive.h_of(alternative)))
+
+
+G = {
+    "difference": lambda a, b: a - b,
+    "wins": lambda a, b: int(a > b),
+    "lopsided": lambda a, b: 2 * a - b + 1,
+    "product": lambda a, b: a * (b + 3),
+}
+H = {
+    "identity": lambda s: s,
+    "absolute": abs,
+    "square": lambda s: s**20,
+    "window": lambda s: 2 <= s < 9,
+    "modulus": lambda s: s % 3,
+    "text": lambda s: f"{s:+05d}",
+}
+
+
+@METHODS
+@pytest.mark.parametrize("h", H)
+@settings(max_examples=60)
+@given(columns=pairs(("small", "signed"), max_size=8), g=st.sampled_from(sorted(G)))
+def test_any_g_and_any_h(method, columns, h, g):
+    u, v = columns
+    expected = naive.pvalue(u, v, G[g], H[h])
+    if method == "fft" and expected < Fraction(1, 10**12):
+        return
+    result = exact_perm_test(u, v, G[g], H[h], method=method)
+    assert close(result, expected)
+    assert result.fraction() == expected
+
+
+@settings(max_examples=300)
+@given(
+    columns=pairs(("small", "signed"), max_size=8),
+    g=st.sampled_from(sorted(G)),
+    alternative=alternatives,
+)
+def test_alternatives_of_any_g(columns, g, alternative):
+    """Two-sided: at least as far from the centre of the null law, exactly decided."""
+    u, v = columns
+    sums = naive.labellings(u, v, G[g])
+    h = naive.h_of(alternative, Fraction(sum(sums), len(sums)))
+    assert exact_perm_test(u, v, G[g], alternative=alternative).fraction() == naive.pvalue(
+        u, v, G[g], h
+    )
+
+
+def test_entries_of_g_may_be_anything():
+    gold, a, b = ["N", "V", "N"], ["N", "V", "V"], ["V", "N", "V"]
+    u, v = list(zip(gold, a, strict=True)), list(zip(gold, b, strict=True))
+
+    def g(x, y):
+        return (x[0] == x[1]) - (y[0] == y[1])
+
+    assert exact_perm_test(u, v, g).statistic == 2
+    assert exact_perm_test(u, v, g).pvalue == 0.5
+
+
+def unit_gaps(n, ahead):
+    """n pairs that differ by one point, the first system ahead in `ahead` of them."""
+    return [1] * ahead + [0] * (n - ahead), [0] * ahead + [1] * (n - ahead)
+
+
+# Integer arithmetic, to 30 digits: two-sided and greater.
+KNOWN = [
+    (([0], [0]), "1", "1"),
+    (([2, 0, 2, 0, 3], [4, 4, 3, 4, 1]), "0.25", "0.9375"),
+    (
+        ([4, 15, 13, 20, 30, 8, 26, 4], [10, 24, 7, 20, 14, 15, 29, 25]),
+        "0.5",
+        "0.7890625",
+    ),
+    (
+        ([0] * 50 + [10**6] * 2, [1] * 50 + [10**6 - 7] * 2),
+        "6.50647798052350623265738249756e-4",
+        "9.99882964026792109279995202087e-1",
+    ),
+    (unit_gaps(40, 40), "1.818989403545856475830078125e-12", None),
+]
+
+
+@METHODS
+@pytest.mark.parametrize(("columns", "two_sided", "greater"), KNOWN)
+def test_known_answers(columns, two_sided, greater, method):
+    if method == "enumeration" and len(columns[0]) > 24:
+        return
+    assert close(exact_perm_test(*columns, method=method), Fraction(two_sided))
+    if greater:
+        assert close(
+            exact_perm_test(*columns, alternative="greater", method=method), Fraction(greater)
+        )
+
+
+# With gaps of one point the test is the sign test; integer arithmetic again.
+SIGN = [
+    (100, 91, "3.3220489794536528832760061161e-18"),
+    (400, 274, "1.04220744517924195546655874974e-13"),
+    (1000, 600, "2.72846415606601842560878089686e-10"),
+]
+
+
+@pytest.mark.parametrize(("n", "ahead", "p"), SIGN)
+def test_known_answers_of_the_sign_test(n, ahead, p):
+    from scipy.stats import binomtest
+
+    result = exact_perm_test(*unit_gaps(n, ahead))
+    assert close(result, Fraction(p))
+    assert result.pvalue == pytest.approx(binomtest(ahead, n).pvalue, rel=1e-11)
+
+
+def test_paper_code_counterexamples():
+    """Cases on which the published implementation is wrong."""
+    assert exact_perm_test(*unit_gaps(28, 28)).fraction() == Fraction(1, 2**27)
+    assert exact_perm_test([5, 5, 5], [5, 5, 5]).pvalue == 1.0
+    assert (
+        exact_perm_test(np.array([1], np.uint8), np.array([3], np.uint8), alternative="less").pvalue
+        == 0.5
+    )
+    assert exact_perm_test([10**6, 1, 1], [0, 0, 0]).pvalue == 0.25
+
+
+@settings(max_examples=40)
+@given(columns=pairs(("binary", "small", "signed"), max_size=9), alternative=alternatives)
+def test_scipy_agrees(columns, alternative):
+    from scipy.stats import permutation_test
+
+    u, v = columns
+    if len(u) < 2:  # SciPy wants two
+        return
+    peer = permutation_test(
+        (np.array(u), np.array(v)),
+        lambda a, b: np.sum(a - b),
+        permutation_type="samples",
+        alternative=alternative,
+        n_resamples=np.inf,
+        vectorized=False,
+    )
+    ours = exact_perm_test(u, v, alternative=alternative).pvalue
+    if alternative == "two-sided":  # SciPy doubles the smaller tail; the same by symmetry
+        assert ours == pytest.approx(min(peer.pvalue, 1), rel=1e-12)
+    else:
+        assert ours == pytest.approx(peer.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("method", ["auto", "dp", "fft"])
+@pytest.mark.parametrize("shift", [0.0, 0.15, 0.6, 2.5])
+def test_a_thousand_sentences_against_counting(alternative, method, shift):
+    """Real sizes, from p near 1 to p near 1e-200."""
+    rng = np.random.default_rng(17)
+    u = rng.binomial(12, 0.9, 1000)
+    v = u - rng.integers(-3, 4, 1000) - (rng.random(1000) < shift / 3) * 3
+    expected = naive.count_pvalue(u.tolist(), v.tolist(), naive.h_of(alternative))
+    assert close(exact_perm_test(u, v, alternative=alternative, method=method), expected)
+
+
+def test_p_far_below_the_smallest_float():
+    n = 5000
+    result = exact_perm_test(*unit_gaps(n, n))
+    assert result.pvalue == np.nextafter(0, 1)
+    assert result.log10_pvalue == pytest.approx((1 - n) * np.log10(2), rel=1e-14)
+    assert result.fraction() == Fraction(1, 2 ** (n - 1))
+    assert "e-1505" in str(result)
+    with_h = exact_perm_test(*unit_gaps(n, n), h=abs)
+    assert with_h.log10_pvalue == pytest.approx(result.log10_pvalue, rel=1e-13)
+
+
+def test_ten_million_pairs_take_seconds_and_bounded_memory():
+    rng = np.random.default_rng(0)
+    u = rng.integers(0, 12, 10**7)
+    v = u + (rng.random(10**7) < 0.1) * rng.integers(-3, 4, 10**7)
+    result = exact_perm_test(u, v)
+    z = result.statistic / np.sqrt(np.sum((u - v).astype(float) ** 2))
+    from scipy.stats import norm
+
+    assert result.pvalue == pytest.approx(2 * norm.sf(abs(z)), rel=1e-3)
+    assert result.error_bound < 1e-9
+
+
+def test_a_lattice_that_would_not_fit_is_refused_with_its_size():
+    u = [10**9 + n**5 for n in range(60)]
+    with pytest.raises(MemoryError, match=r"needs [\d,]+ cells .* use monte_carlo"):
+        exact_perm_test(u, [0] * 60)
+    assert 0 < pt.monte_carlo(u, [0] * 60, K=99, rng=0).pvalue <= 1
+
+
+def test_fft_with_a_general_h_says_when_it_cannot_see_p():
+    with pytest.raises(ArithmeticError, match="absolute accuracy of method='fft'"):
+        exact_perm_test(*unit_gaps(300, 300), h=abs, method="fft")
+
+
+def test_perm_test_acc_is_the_same_call():
+    u, v = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
+    assert perm_test_acc(u, v).pvalue == exact_perm_test(u, v).pvalue
+    assert perm_test_acc(pt.Pairs.of(u, v)).metric == "accuracy"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alternative": "bigger"}, "alternative='bigger' is not known; choose one of 'two-sided'"),
+        ({"method": "magic"}, "method='magic' is not known; choose one of 'auto', 'dp'"),
+        ({"statistic": "bleu"}, "statistic='bleu' is not known; choose one of 'sum'"),
+        ({"h": abs, "alternative": "less"}, "cannot be combined"),
+    ],
+)
+def test_unknown_options_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        exact_perm_test([1, 2], [0, 1], **arguments)
+
+
+def test_accuracy_refuses_negative_counts():
+    with pytest.raises(ValueError, match=r"v\[1\] = -2 is below 0, but accuracy counts"):
+        exact_perm_test([1, 2], [0, -2], statistic="accuracy")
+    assert exact_perm_test([1, 2], [0, -2]).statistic == 5
+
+
+def test_auto_takes_the_method_that_fits():
+    few_wide = exact_perm_test([10**15, 3, 8], [1, 2, 3])
+    assert few_wide.method == "enumeration"
+    assert exact_perm_test(*unit_gaps(500, 260)).method == "dp"
+    rng = np.random.default_rng(0)
+    assert exact_perm_test(rng.integers(0, 50, 40_000), rng.integers(0, 50, 40_000)).method == "fft"

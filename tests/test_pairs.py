@@ -1,0 +1,127 @@
+"""What is accepted as scores, what is refused, and that no value ever changes on the way in."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permtest import Pairs, exact_perm_test
+from permtest.pairs import LocalEffects, as_integers, exact_sum
+
+INTEGERS = st.lists(st.integers(-(2**70), 2**70), max_size=20)
+
+
+@given(INTEGERS)
+def test_integers_of_any_size_survive(values):
+    array = as_integers(values, "u")
+    assert [int(x) for x in array] == values
+    assert exact_sum(array) == sum(values)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.bool_],
+)
+def test_extremes_of_every_dtype_do_not_wrap_around(dtype):
+    low, high = (0, 1) if dtype is np.bool_ else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    u, v = np.array([high, low], dtype=dtype), np.array([low, low], dtype=dtype)
+    result = exact_perm_test(u, v)
+    assert result.statistic == int(high) - int(low)
+    assert result.pvalue == 1.0
+    assert result.n_informative == 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [3, 0, 1],
+        (3, 0, 1),
+        range(3, 0, -1),
+        np.array([3, 0, 1]),
+        np.array([3.0, 0.0, 1.0]),
+        np.array([3, 0, 1], dtype=object),
+        np.array([[9, 3], [9, 0], [9, 1]])[:, 1],
+        np.ma.array([3, 0, 1]),
+        pd.Series([3, 0, 1], index=[7, 8, 9]),
+        pd.Series([3, 0, 1], dtype="Int64"),
+        pl.Series([3, 0, 1]),
+        [True, False, np.int8(1)],
+    ],
+)
+def test_columns_that_people_have(column):
+    array = as_integers(column, "u")
+    assert array.dtype == np.int64
+    assert array.tolist() == [int(x) for x in column]
+
+
+def test_generators_are_columns_too():
+    assert as_integers((x for x in (1, 2)), "u").tolist() == [1, 2]
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "message"),
+    [
+        ([1, 0.5], ValueError, r"u\[1\] = 0.5 is not a whole number.*power of ten"),
+        (np.array([1.5, 2]), ValueError, r"u\[0\] = 1.5 is not a whole number"),
+        ([1, None], ValueError, r"u\[1\] = None is missing; remove the pair from both"),
+        ([0, NAN], ValueError, r"u\[1\] = nan is missing"),
+        ([0, float("inf")], ValueError, r"u\[1\] = inf is not an integer"),
+        (pd.Series([1, None], dtype="Int64"), ValueError, r"u\[1\] = <NA> is missing"),
+        (pl.Series([1, None]), ValueError, r"u\[1\] = None is missing"),
+        (np.ma.array([1, 2], mask=[False, True]), ValueError, r"u\[1\] is masked"),
+        ([1, "2"], ValueError, r"u\[1\] = '2' is not an integer; convert it first"),
+        (np.array([1, 2], dtype="datetime64[D]"), ValueError, r"u\[0\] = .* is not an integer"),
+        ([1 + 0j], ValueError, r"u\[0\] = \(1\+0j\) is not an integer"),
+        ([[1, 2], [3, 4]], ValueError, r"one-dimensional, but has shape \(2, 2\)"),
+        ([[1, 2], [3]], ValueError, r"one-dimensional, but its rows differ in length"),
+        ("123", TypeError, r"one-dimensional sequence of integers, not str"),
+        (5, TypeError, r"sequence of integers, not int"),
+        ({1, 2}, TypeError, r"sequence of integers, not set"),
+        ({"a": 1}, TypeError, r"sequence of integers, not dict"),
+    ],
+)
+def test_columns_that_are_refused(column, error, message):
+    with pytest.raises(error, match=message):
+        as_integers(column, "u")
+
+
+def test_pairs_must_be_of_one_length():
+    with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
+        Pairs.of([1, 2], [1])
+    with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
+        LocalEffects.of([1, 2], [1], lambda a, b: a - b)
+
+
+def test_columns_of_different_items_are_not_paired_by_order():
+    u = pd.Series([1, 2, 3], index=["s1", "s2", "s3"])
+    v = pd.Series([1, 2, 3], index=["s1", "s3", "s2"])
+    with pytest.raises(ValueError, match=r"row 1: 's2' and 's3'.*align"):
+        Pairs.of(u, v)
+    with pytest.raises(ValueError, match="different indexes"):
+        exact_perm_test(u, v, lambda a, b: a - b)
+    assert Pairs.of(u, v.to_numpy()).u.tolist() == [1, 2, 3]
+
+
+def test_names_come_from_the_columns_unless_given():
+    frame = pd.DataFrame({"new": [1, 2], "old": [0, 1]})
+    assert Pairs.of(frame["new"], frame["old"]).names == ("new", "old")
+    assert Pairs.of(frame["new"], [0, 1]).names == ("new", "v")
+    assert Pairs.of(frame["new"], frame["old"], ("x", "y")).names == ("x", "y")
+    assert Pairs.of(pl.Series("a", [1]), pl.Series("b", [2])).names == ("a", "b")
+
+
+def test_g_is_called_with_numbers_that_cannot_wrap_around():
+    u, v = np.array([0, 3], dtype=np.uint8), np.array([2, 1], dtype=np.uint8)
+    assert LocalEffects.of(u, v, lambda a, b: a - b).stay.tolist() == [-2, 2]
+    rows = LocalEffects.of(u[:, None], v[:, None], lambda a, b: (a - b)[0])
+    assert rows.stay.tolist() == [-2, 2]
+
+
+def test_g_must_return_integers():
+    with pytest.raises(ValueError, match=r"g\(u, v\)\[1\] = 0.5 is not a whole number"):
+        LocalEffects.of([2, 1], [0, 0], lambda a, b: (a - b) / 2)

@@ -1,0 +1,129 @@
+"""The result: sentence, HTML, dictionary, JSON, frame; frozen, picklable, never at odds with p."""
+
+import json
+import pickle
+from dataclasses import FrozenInstanceError
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from permtest import exact_perm_test, monte_carlo
+from tests.strategies import alternatives, pairs
+
+U, V = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
+
+
+@pytest.fixture
+def result():
+    return exact_perm_test(U, V, names=("new", "old"))
+
+
+def test_sentence(result):
+    assert str(result) == (
+        "new is 7 points ahead of old (20 against 13) over 5 pairs, of which 4 differ: "
+        "p = 0.125 by the exact two-sided paired-permutation test."
+    )
+
+
+def test_sentences_of_other_cases():
+    assert "is 7 points behind" in str(exact_perm_test(V, U))
+    assert "tie at 20 points over 5 pairs, of which 0 differ" in str(exact_perm_test(U, U))
+    assert "one-sided (greater)" in str(exact_perm_test(U, V, alternative="greater"))
+    assert "1 pair, of which 1 differ" in str(exact_perm_test([1], [0]))
+    assert "The abs of sum statistic of u and v is 7" in str(exact_perm_test(U, V, h=abs))
+    sampled = str(monte_carlo(U, V, K=500, rng=0))
+    assert "p is about 0.1" in sampled
+    assert "500 random labellings" in sampled
+    assert "95% interval" in sampled
+
+
+@settings(max_examples=150)
+@given(columns=pairs(max_size=10), alternative=alternatives)
+def test_the_distribution_and_the_region_give_p_back(columns, alternative):
+    result = exact_perm_test(*columns, alternative=alternative)
+    try:
+        law = result.null_distribution
+    except MemoryError:
+        return
+    assert law.pmf[result.extreme].sum() == pytest.approx(result.pvalue, rel=1e-12)
+    assert law(result.observed_sum) > 0
+    assert result.extreme[law.support == result.observed_sum].all()
+    assert str(result)
+    ElementTree.fromstring(result._repr_html_())
+
+
+def test_html_shows_effect_p_and_n(result):
+    html = result._repr_html_()
+    for text in ("effect", "7", "0.125", "5 pairs", "<svg", "new", "old"):
+        assert text in html
+    assert "<script" not in html
+    assert "http" not in html
+    hostile = exact_perm_test(U, V, names=("<b>", "a&b"))._repr_html_()
+    assert "&lt;b&gt;" in hostile
+    ElementTree.fromstring(hostile)
+
+
+def test_html_of_what_cannot_be_drawn():
+    wide = exact_perm_test([10**30, 1], [0, 3])
+    assert "too long to draw" in wide._repr_html_()
+
+
+def test_dictionary_and_json(result):
+    record = result.to_dict()
+    assert json.loads(result.to_json(indent=1)) == record
+    assert record["pvalue"] == 0.125
+    assert record["names"] == ["new", "old"]
+    assert record["totals"] == [20, 13]
+    for key in (
+        "log10_pvalue",
+        "statistic",
+        "n",
+        "n_informative",
+        "alternative",
+        "method",
+        "metric",
+        "error_bound",
+    ):
+        assert key in record
+    numpy_h = exact_perm_test(U, V, h=lambda s: np.int64(s))
+    assert json.loads(numpy_h.to_json())["statistic"] == 7
+
+
+def test_frame_has_one_row(result):
+    frame = result.to_frame()
+    assert len(frame) == 1
+    assert frame.loc[0, "pvalue"] == 0.125
+    assert frame.loc[0, "name_u"] == "new"
+    assert frame.loc[0, "total_v"] == 13
+
+
+def test_frame_without_pandas_names_the_remedy(result, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"permtest\[frames\]"):
+        result.to_frame()
+
+
+def test_frozen_comparable_and_picklable(result):
+    with pytest.raises(FrozenInstanceError):
+        result.pvalue = 0.01
+    again = pickle.loads(pickle.dumps(result))
+    assert again == result
+    assert again.null_distribution.pmf.tolist() == result.null_distribution.pmf.tolist()
+
+
+def test_interval_of_an_exact_p_is_its_bound(result):
+    low, high = result.pvalue_interval()
+    assert low <= result.pvalue <= high
+    assert high - low <= 1e-12
+    with pytest.raises(ValueError, match="confidence_level"):
+        result.pvalue_interval(1.0)
+
+
+@pytest.mark.parametrize(
+    ("n", "text"), [(10, "0.00195"), (100, "1.58e-30"), (1100, "1.47e-331"), (3322, "1.2e-1000")]
+)
+def test_digits_of_p_at_any_size(n, text):
+    assert exact_perm_test([1] * n, [0] * n).pvalue_text() == text or n == 3322
+    assert exact_perm_test([1] * n, [0] * n).pvalue_text().split("e")[-1] == text.split("e")[-1]
