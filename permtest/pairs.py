@@ -207,9 +207,10 @@ def _check_lengths(n_u: int, n_v: int) -> None:
 
 def _check_aligned(u: Any, v: Any) -> None:
     """Refuse two pandas columns whose indexes say that the rows are different items."""
-    first, second = (getattr(values, "index", None) for values in (u, v))  # a list has .index too
+    first: Any = getattr(u, "index", None)
+    second: Any = getattr(v, "index", None)
     if not (hasattr(first, "equals") and hasattr(second, "equals") and len(u) == len(v)):
-        return
+        return  # a list's .index is something else
     if not first.equals(second):
         row = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
         raise ValueError(

@@ -9,6 +9,10 @@ from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import LocalLaws, TwoPointSum, as_two_point_sum
 from permtest.null.kernels import add_steps
 
+#: The mass that is spread. A power of two, so that dividing by it is exact; a large one keeps far
+#: cells out of the subnormal numbers, with which processors are slow.
+MASS = 2.0**1000
+
 
 def convolve_dp(pmfs: LocalLaws) -> LatticeDistribution:
     """The law of the sum of independent entries, by dynamic programming (Alg. 3).
@@ -54,8 +58,11 @@ def dp_cells(law: TwoPointSum) -> NDArray[np.float64]:
     """Probabilities of T on all ``top + 1`` cells."""
     law.check_size("the null distribution")
     table, spare = np.zeros(law.top + 1), np.zeros(law.top + 1)
+    table[0] = MASS
     flipped = add_steps(law.widths, law.counts, law.stay, law.move, table, spare)
-    return spare if flipped else table
+    cells = spare if flipped else table
+    cells /= MASS
+    return cells
 
 
 def dp_operations(law: TwoPointSum) -> int:

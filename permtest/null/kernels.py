@@ -20,10 +20,10 @@ def add_steps(
     """Fold ``counts[k]`` independent steps of length ``widths[k]`` into a law on 0, 1, 2, ...
 
     A step moves with probability ``move[k]`` and stays with ``stay[k]`` (Alg. 3, lines 4-8).
-    `table` starts as zeros; both arrays have sum(widths * counts) + 1 cells. Returns True if
-    the result ended up in `spare`. Only the occupied prefix of n cells is read.
+    `table` starts with the mass of no step in cell 0; both arrays have sum(widths * counts) + 1
+    cells. Returns True if the result ended up in `spare`. Only the occupied prefix of n cells is
+    read.
     """
-    table[0] = 1.0
     n = 1
     flipped = False
     for k in range(widths.size):

@@ -1,0 +1,1 @@
+"""What the project claims about its speed, measured: ``python dev.py bench``."""
