@@ -15,6 +15,9 @@ from permtest.null.tail import Probability
 from permtest.result import PermutationTestResult, Samples
 from permtest.statistics import Alternative
 
+#: 8 bytes a sample, and as much again to sort them: 1.6 GB.
+MAX_SAMPLES = 10**8
+
 
 def monte_carlo(
     u: Any,
@@ -35,7 +38,7 @@ def monte_carlo(
     u, v, g, h
         As in `exact_perm_test`.
     K : int, default 20000
-        Number of samples, at least 1.
+        Number of samples, from 1 to 10**8.
     rng : numpy.random.Generator, int or None
         A seed or a generator makes the samples reproducible.
     statistic, alternative, names
@@ -52,7 +55,7 @@ def monte_carlo(
     Raises
     ------
     TypeError, ValueError
-        As in `exact_perm_test`, and for a K below 1.
+        As in `exact_perm_test`, and for a K out of range.
 
     Notes
     -----
@@ -73,8 +76,8 @@ def monte_carlo(
         size = index(K)
     except TypeError:
         raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
-    if size < 1:
-        raise ValueError(f"K = {K} samples; at least 1 is needed")
+    if not 1 <= size <= MAX_SAMPLES:
+        raise ValueError(f"K = {size} samples; from 1 to {MAX_SAMPLES} are possible in one call")
     steps = sample_steps(comparison.law, size, as_generator(rng))
     cells, counts = np.unique(steps, return_counts=True)
     n_extreme = int(counts[comparison.reaches(cells)].sum())

@@ -69,7 +69,9 @@ def test_its_null_distribution_is_what_was_sampled():
         result.fraction()
 
 
-@pytest.mark.parametrize(("K", "error"), [(0, ValueError), (-3, ValueError), (2.5, TypeError)])
+@pytest.mark.parametrize(
+    ("K", "error"), [(0, ValueError), (-3, ValueError), (10**9, ValueError), (2.5, TypeError)]
+)
 def test_number_of_samples_is_checked(K, error):
     with pytest.raises(error, match="K"):
         monte_carlo([1], [0], K=K)
