@@ -7,6 +7,7 @@ from permtest.null.dp import convolve_dp
 from permtest.null.enumeration import enumerate_swaps
 from permtest.null.fft import convolve_fft
 from permtest.pairs import Pairs
+from permtest.readers import ReadError, read
 from permtest.result import PermutationTestResult
 from permtest.statistics import STATISTICS
 
@@ -17,6 +18,7 @@ __all__ = [
     "LatticeDistribution",
     "Pairs",
     "PermutationTestResult",
+    "ReadError",
     "convolve_dp",
     "convolve_fft",
     "enumerate_swaps",
@@ -24,4 +26,5 @@ __all__ = [
     "monte_carlo",
     "perm_test_acc",
     "pmf",
+    "read",
 ]

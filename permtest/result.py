@@ -198,7 +198,8 @@ class PermutationTestResult:
         if x == y:
             return f"{a} and {b} tie at {x} {self.unit} over {pairs}"
         lead = "ahead of" if x > y else "behind"
-        return f"{a} is {abs(x - y)} {self.unit} {lead} {b} ({x} against {y}) over {pairs}"
+        unit = self.unit.removesuffix("s") if abs(x - y) == 1 else self.unit
+        return f"{a} is {abs(x - y)} {unit} {lead} {b} ({x} against {y}) over {pairs}"
 
     def _evidence(self) -> str:
         if self.n_samples is None:

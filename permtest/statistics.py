@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from permtest.pairs import IntArray, Pairs
+from permtest.pairs import Pairs
 
 #: What the alternative hypothesis says of the first system's statistic.
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
@@ -40,20 +40,21 @@ class Statistic:
     g: Callable[[Any, Any], Any]
     minimum: int | None = None
 
-    def check(self, pairs: Pairs) -> None:
-        """Raise ValueError at the first score below `minimum`."""
-        for label, scores in (("u", pairs.u), ("v", pairs.v)):
-            self._check_column(label, scores)
+    def problem(self, score: int) -> str | None:
+        """What is wrong with one score and what to do about it; None if it can be tested."""
+        if self.minimum is None or score >= self.minimum:
+            return None
+        return (
+            f"{score} is below {self.minimum}, but {self.name} counts {self.unit}; "
+            "scores that may be negative need the metric 'sum'"
+        )
 
-    def _check_column(self, label: str, scores: IntArray) -> None:
-        if self.minimum is None:
-            return
-        bad = np.flatnonzero(scores < self.minimum)
-        if bad.size:
-            raise ValueError(
-                f"{label}[{bad[0]}] = {scores[bad[0]]} is below {self.minimum}, but {self.name} "
-                f"counts {self.unit}; scores that may be negative need statistic='sum'"
-            )
+    def check(self, pairs: Pairs) -> None:
+        """Raise ValueError at the first score of `pairs` that cannot be tested."""
+        for label, scores in (("u", pairs.u), ("v", pairs.v)):
+            bad = np.flatnonzero(scores < self.minimum) if self.minimum is not None else []
+            for i in bad[:1]:
+                raise ValueError(f"{label}[{i}] = {self.problem(int(scores[i]))}")
 
 
 def difference(u_n: Any, v_n: Any) -> Any:
