@@ -7,7 +7,7 @@ from permtest.null.dp import convolve_dp
 from permtest.null.enumeration import enumerate_swaps
 from permtest.null.fft import convolve_fft
 from permtest.pairs import Pairs
-from permtest.readers import ReadError, read
+from permtest.readers import read
 from permtest.result import PermutationTestResult
 from permtest.statistics import STATISTICS
 
@@ -18,7 +18,6 @@ __all__ = [
     "LatticeDistribution",
     "Pairs",
     "PermutationTestResult",
-    "ReadError",
     "convolve_dp",
     "convolve_fft",
     "enumerate_swaps",

@@ -51,9 +51,10 @@ class Statistic:
 
     def check(self, pairs: Pairs) -> None:
         """Raise ValueError at the first score of `pairs` that cannot be tested."""
+        if self.minimum is None:
+            return
         for label, scores in (("u", pairs.u), ("v", pairs.v)):
-            bad = np.flatnonzero(scores < self.minimum) if self.minimum is not None else []
-            for i in bad[:1]:
+            for i in np.flatnonzero(scores < self.minimum)[:1]:
                 raise ValueError(f"{label}[{i}] = {self.problem(int(scores[i]))}")
 
 
