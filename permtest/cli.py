@@ -162,9 +162,11 @@ def _compare(args: argparse.Namespace) -> None:
         _check_plot(Path(args.plot), args.force)
     pairs = read(args.file, a=args.a, b=args.b, statistic=args.metric)
     result = _test(pairs, args)
-    _print(_json(result, pairs, args.seed) if args.json else f"{result}\n\n{_table(result)}")
-    if args.plot is not None:
-        _draw(result, Path(args.plot))
+    try:
+        _print(_json(result, pairs, args.seed) if args.json else f"{result}\n\n{_table(result)}")
+    finally:  # the picture was asked for, even if nobody reads all of the output
+        if args.plot is not None:
+            _draw(result, Path(args.plot))
 
 
 def _check_sampling(args: argparse.Namespace) -> None:
@@ -202,14 +204,14 @@ def _test(pairs: Pairs, args: argparse.Namespace) -> PermutationTestResult:
 
 
 def _draw(result: PermutationTestResult, path: Path) -> None:
-    os.environ.setdefault("MPLBACKEND", "agg")  # no window is needed, nor a display
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure  # not pyplot: no window is needed, nor a display
 
-    from permtest.plots import plot_null
+    from permtest.plots import plot_null, style
 
-    plot_null(result)
-    plt.savefig(path)
-    plt.close()
+    with style():
+        figure = Figure(layout="constrained")
+        plot_null(result, ax=figure.subplots())
+        figure.savefig(path)
 
 
 # ---- what is printed ---------------------------------------------------------------------------

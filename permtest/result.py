@@ -189,7 +189,8 @@ class PermutationTestResult:
         return f"{self._finding()}: {self._evidence()}."
 
     def _finding(self) -> str:
-        pairs = f"{self.n} pair{'s' * (self.n != 1)}, of which {self.n_informative} differ"
+        differ = f"{self.n_informative} differ{'s' * (self.n_informative == 1)}"
+        pairs = f"{self.n} pair{'s' * (self.n != 1)}, of which {differ}"
         if self.totals is None or self._comparison.h is not None:
             return f"The {self.metric} statistic of {self.names[0]} and {self.names[1]} is " + (
                 f"{self.statistic} over {pairs}"

@@ -31,7 +31,7 @@ def test_sentences_of_other_cases():
     assert "is 7 points behind" in str(exact_perm_test(V, U))
     assert "tie at 20 points over 5 pairs, of which 0 differ" in str(exact_perm_test(U, U))
     assert "one-sided (greater)" in str(exact_perm_test(U, V, alternative="greater"))
-    assert "1 pair, of which 1 differ" in str(exact_perm_test([1], [0]))
+    assert "1 pair, of which 1 differs:" in str(exact_perm_test([1], [0]))
     assert "The abs of sum statistic of u and v is 7" in str(exact_perm_test(U, V, h=abs))
     sampled = str(monte_carlo(U, V, K=500, rng=0))
     assert "p is about 0.1" in sampled

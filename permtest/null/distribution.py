@@ -80,8 +80,10 @@ class LatticeDistribution:
         return self.support[cells]
 
     def mean(self) -> float:
-        """The expectation."""
-        return self.offset + self.unit * float(np.arange(self.pmf.size) @ self.pmf)
+        """The expectation, measured from the middle, where a symmetric law has it exactly."""
+        middle = (self.pmf.size - 1) / 2
+        shift = float((np.arange(self.pmf.size) - middle) @ self.pmf)
+        return self.offset + self.unit * middle + self.unit * shift
 
     def std(self) -> float:
         """The standard deviation."""

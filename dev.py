@@ -1,0 +1,210 @@
+"""Set the project up and run it. Needs nothing but Python 3.11 or newer.
+
+    python3 dev.py lab      open JupyterLab on notebook 01, all cells run (--no-browser, --port N)
+    python3 dev.py test     run every check and every test
+    python3 dev.py bench    measure the speed that the README speaks of
+    python3 dev.py html     keep HTML copies of the executed notebooks under build/html/
+
+The first command makes `.venv` beside this file and installs the project there, which takes a
+minute or so; later ones start at once. `.venv` is made anew when the dependencies change. On
+Windows write `py` for `python3`.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one should be told so
+    sys.exit("permtest needs Python 3.11 or newer; this is " + sys.version.split()[0])
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent
+REPORTS = ROOT / "build" / "reports"
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+STAMP = VENV / "installed.json"
+
+PYTEST = ["-m", "pytest", "-q"]
+CHECKS = {
+    "lint": ["-m", "ruff", "check"],
+    "format": ["-m", "ruff", "format", "--check"],
+    "types": ["-m", "mypy"],
+    "tests": [*PYTEST, "-m", "not browser"],
+    "notebooks": [*PYTEST, "--nbmake", "--nbmake-timeout=120", "notebooks"],
+    "browser": [*PYTEST, "-m", "browser", "tests"],
+}
+
+# What a reader of a notebook would see as a warning makes its test fail.
+VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")
+STRICT = {"PYTHONWARNINGS": ",".join(f"error::{category}" for category in VISIBLE)}
+
+
+# ---- the environment ---------------------------------------------------------------------------
+
+
+def prepare(extra: str) -> None:
+    """Make `.venv` hold the project with `extra`; do nothing if it does already."""
+    wanted = {"python": list(sys.version_info[:2]), "depends": fingerprint()}
+    found = json.loads(STAMP.read_text()) if STAMP.exists() else {}
+    extras = found.pop("extras", [])
+    if found == wanted and ({extra, "dev"} & set(extras)):
+        return
+    start = time.perf_counter()
+    print(f"installing into {VENV.name} (once; this may take a minute or two)", flush=True)
+    if found != wanted:
+        extras = []
+        make_venv()
+    STAMP.unlink(missing_ok=True)
+    install(extra)
+    STAMP.write_text(json.dumps({**wanted, "extras": [*extras, extra]}))
+    print(f"installed in {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def fingerprint() -> str:
+    """Digest of what decides which packages are installed; tools' settings do not."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    parts = json.dumps([pyproject["build-system"], pyproject["project"]], sort_keys=True)
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def make_venv() -> None:
+    """Make a new, empty `.venv`, unless this very Python lives in it."""
+    if Path(sys.prefix).resolve() == VENV:
+        return
+    if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]):
+        sys.exit(
+            "could not make a virtual environment. Debian and Ubuntu keep that part of Python\n"
+            "in a package of its own: sudo apt install python3-venv"
+        )
+
+
+def install(extra: str) -> None:
+    """Install the project, editable, with uv where there is one and with pip otherwise."""
+    if shutil.which("uv"):
+        # Compiled now, as pip does it, and not at the first import, which would be slow.
+        command = ["uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", str(PYTHON)]
+    else:
+        command = [str(PYTHON), "-m", "pip", "install", "--quiet"]
+    if subprocess.call([*command, "--editable", f".[{extra}]"], cwd=ROOT, env=environment()):
+        sys.exit("installation failed; see the message above. Running the command again is safe")
+
+
+def environment() -> dict[str, str]:
+    """Return the variables of an activated `.venv`."""
+    path = os.pathsep.join([str(BIN), os.environ.get("PATH", "")])
+    return {**os.environ, "VIRTUAL_ENV": str(VENV), "PATH": path}
+
+
+def become(*arguments: str) -> NoReturn:
+    """Go on as the environment's Python (where a process cannot, wait for another)."""
+    command = [str(PYTHON), *arguments]
+    if os.name == "posix":
+        os.execve(PYTHON, command, environment())
+    sys.exit(subprocess.call(command, env=environment()))
+
+
+# ---- the checks --------------------------------------------------------------------------------
+
+
+@dataclass
+class Outcome:
+    """What a check came to. A check that counts no tests counts as one."""
+
+    name: str
+    seconds: float
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    reasons: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        verdict = "FAILED" if self.failed else "skipped" if not self.passed else "ok"
+        return f"{self.name:12}{verdict:10}{self.seconds:6.1f} s"
+
+
+def run(number: int, name: str) -> Outcome:
+    """Run one check, showing its own output."""
+    command = CHECKS[name]
+    print(f"\n[{number}/{len(CHECKS)}] {name}: {' '.join(command[1:])}", flush=True)
+    report = REPORTS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    extra = [f"--junitxml={report}"] if command[1] == "pytest" else []
+    start = time.perf_counter()
+    env = environment() | (STRICT if name == "notebooks" else {})
+    code = subprocess.call([PYTHON, *command, *extra], cwd=ROOT, env=env)
+    seconds = time.perf_counter() - start
+    if report.exists():
+        outcome = read_report(name, seconds, report)
+        outcome.failed = outcome.failed or int(code != 0)
+    else:
+        outcome = Outcome(name, seconds, passed=int(code == 0), failed=int(code != 0))
+    print(f"{name}: {seconds:.1f} s", flush=True)
+    return outcome
+
+
+def read_report(name: str, seconds: float, report: Path) -> Outcome:
+    """Count the tests of a pytest run."""
+    cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+    failed = sum(
+        case.find("failure") is not None or case.find("error") is not None for case in cases
+    )
+    skips = [
+        skip for case in cases for skip in case.iter("skipped") if skip.get("type") == "pytest.skip"
+    ]
+    reasons = tuple(dict.fromkeys(skip.get("message", "") for skip in skips))
+    passed = len(cases) - failed - len(skips)
+    return Outcome(name, seconds, passed, failed, len(skips), reasons)
+
+
+def test() -> NoReturn:
+    """Run all checks, even after one has failed, and sum them up."""
+    start = time.perf_counter()
+    prepare("dev")
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    outcomes = [run(number, name) for number, name in enumerate(CHECKS, 1)]
+    print(f"\nSummary ({time.perf_counter() - start:.0f} s)")
+    for outcome in outcomes:
+        print(f"  {outcome}", *(f"skipped: {reason}" for reason in outcome.reasons), sep="\n    ")
+    passed, failed, skipped = (
+        sum(getattr(outcome, count) for outcome in outcomes)
+        for count in ("passed", "failed", "skipped")
+    )
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(failed > 0)
+
+
+# ---- the command line --------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Do what the first argument says; further ones belong to the tool that is started."""
+    command, *rest = sys.argv[1:] or ["--help"]
+    if command == "test" and not rest:
+        test()
+    elif command == "lab":
+        prepare("lab")
+        become(str(ROOT / "tools" / "open_lab.py"), *rest)
+    elif command == "bench":
+        prepare("lab")
+        os.chdir(ROOT)
+        become("-m", "benchmarks.runtime", *rest)
+    elif command == "html":
+        prepare("lab")
+        become(str(ROOT / "tools" / "render_html.py"), *rest)
+    else:
+        print(__doc__)
+        sys.exit(command not in {"-h", "--help", "help"})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""What several test modules share: how hard hypothesis tries, and a browser."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# A deadline would measure compilation and the machine's load, not the code.
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+NO_BROWSER = (
+    "no Chromium found; install one with your system's packages (sudo apt install chromium) "
+    "or with `playwright install chromium` inside .venv"
+)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium. Without one the test is skipped, or fails where a skip is refused."""
+    from playwright.sync_api import sync_playwright
+
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+    if Path(own).exists():
+        return own
+    if os.environ.get("PERMTEST_REQUIRE_BROWSER"):
+        pytest.fail(NO_BROWSER)
+    pytest.skip(NO_BROWSER)

@@ -1,0 +1,181 @@
+"""The shape of the house: imports point down, functions are short, importing is quick."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import permtest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "permtest"
+
+# From top to bottom. A module may import from lower layers only; neighbours do not know each
+# other. A package stands for all of its modules, which may know each other.
+LAYERS = [
+    {"__main__"},
+    {"cli", "widgets"},
+    {"plots"},
+    {"readers", "permtest"},
+    {"exact", "monte_carlo"},
+    {"result"},
+    {"_html", "solvers"},
+    {"comparison"},
+    {"statistics"},
+    {"pairs", "null"},
+    {"_jit", "_rng"},
+]
+LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
+
+SLOW = {"numba", "scipy"}  # imported inside the functions that need them
+OPTIONAL = {"IPython", "ipywidgets", "matplotlib", "pandas", "polars"}
+PICTURES = {"plots", "widgets"}  # may import what is optional at their top
+
+
+class Import(NamedTuple):
+    """One imported module, and whether importing the importer imports it at once."""
+
+    target: str
+    at_once: bool
+
+
+def imports(tree: ast.AST, at_once: bool = True) -> Iterator[Import]:
+    """All imports of a module that ever run; those for type checkers alone do not."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name, at_once) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from imported_from(node, at_once)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        else:
+            function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from imports(node, at_once and not function)
+
+
+def imported_from(node: ast.ImportFrom, at_once: bool) -> Iterator[Import]:
+    """``from permtest import plots`` names a module by its alias, other forms by themselves."""
+    for alias in node.names:
+        inner = node.module == "permtest" and alias.name in LEVEL
+        yield Import(f"permtest.{alias.name}" if inner else str(node.module), at_once)
+
+
+def part(module: str) -> str:
+    """The layer's name of a module of the package: ``permtest.null.dp`` is in ``null``."""
+    return module.split(".")[1] if "." in module else module
+
+
+def modules() -> list[str]:
+    """Dotted names of all modules of the package."""
+    files = sorted(path.relative_to(ROOT).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    return [".".join(file.parts).removesuffix(".__init__") for file in files]
+
+
+def tree_of(module: str) -> ast.Module:
+    path = ROOT.joinpath(*module.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("module", modules())
+def test_imports_point_down(module):
+    here = part(module)
+    assert here in LEVEL, "say in LAYERS where the new module belongs"
+    if module == "permtest":
+        return  # it collects the public names
+    for target, _ in imports(tree_of(module)):
+        if target.split(".")[0] == "permtest" and part(target) != here:
+            assert LEVEL[part(target)] > LEVEL[here], f"{module} must not import {target}"
+
+
+@pytest.mark.parametrize("module", modules())
+def test_nothing_slow_or_optional_is_imported_at_once(module):
+    for target, at_once in imports(tree_of(module)):
+        top = target.split(".")[0]
+        assert top != "numba" or module == "permtest._jit", "numba is for _jit.py alone"
+        if at_once:
+            assert top not in SLOW, f"{module} imports {top} when it is imported"
+            assert top not in OPTIONAL or part(module) in PICTURES, f"{module} imports {top}"
+
+
+def functions() -> Iterator[tuple[str, int]]:
+    """Name and length of every function that is not a test, its docstring left out."""
+    folders = (PACKAGE, ROOT / "tools", ROOT / "benchmarks")
+    for path in (ROOT / "dev.py", *(file for folder in folders for file in folder.rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = lines(node)
+                if ast.get_docstring(node) is not None:
+                    length -= lines(node.body[0])
+                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", length
+
+
+def lines(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def test_no_function_is_longer_than_sixty_lines():
+    assert not [name for name, length in functions() if length > 60]
+
+
+IMPORT = f"""
+import sys, time
+start = time.perf_counter()
+import permtest
+print(time.perf_counter() - start)
+print(*sys.modules.keys() & {sorted(SLOW | OPTIONAL)})
+"""
+
+
+def test_import_is_quick_and_loads_nothing_slow():
+    seconds = []
+    for _ in range(3):
+        command = [sys.executable, "-c", IMPORT]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+        duration, loaded = done.stdout.splitlines()
+        assert loaded == ""
+        seconds.append(float(duration))
+    assert min(seconds) < 0.5
+
+
+# ---- docstrings --------------------------------------------------------------------------------
+
+
+def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
+    """The package's functions, its classes, and the methods that they define in public."""
+    for name in permtest.__all__:
+        thing = getattr(permtest, name)
+        if callable(thing):
+            yield name, thing
+        if inspect.isclass(thing):
+            for method, function in inspect.getmembers(thing, callable):
+                if not method.startswith("_") and method in vars(thing):
+                    yield f"{name}.{method}", function
+
+
+def documented(docstring: str) -> list[str]:
+    """Names in the numpydoc section Parameters, in their order."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
+    heads = re.findall(r"^(\S[^:\n]*?)(?: *:.*)?$", section[1] if section else "", re.M)
+    return [name.strip().lstrip("*") for head in heads for name in head.split(",")]
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [pytest.param(*p, id=p[0]) for p in public_callables()]
+)
+def test_docstring_lists_the_parameters_of_the_signature(name, function):
+    parameters = [p for p in inspect.signature(function).parameters if not p.startswith("_")]
+    if parameters and parameters[0] == "self":
+        parameters = parameters[1:]
+    docstring = inspect.getdoc(function)
+    assert docstring, f"{name} has no docstring"
+    sentence = "." in name and "Parameters\n---" not in docstring  # enough for a plain method
+    if parameters and not sentence:
+        assert documented(docstring) == parameters

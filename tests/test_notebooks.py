@@ -1,0 +1,157 @@
+"""The notebooks keep the rules of the house, and run from a clean kernel without a warning."""
+
+import json
+import os
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
+LONGEST_CELL = 8  # lines that are not blank
+WORDS = range(1000, 2501)
+FORBIDDEN = ["pip install", "conda install", "urlopen", "requests", "http:", "https:"]
+
+pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def tags(cell: nbformat.NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def code(path: Path, *, without: tuple[str, ...] = ()) -> list[nbformat.NotebookNode]:
+    cells = (cell for cell in read(path).cells if cell.cell_type == "code")
+    return [cell for cell in cells if not set(without) & set(tags(cell))]
+
+
+def prose(path: Path) -> str:
+    cells = (cell for cell in read(path).cells if cell.cell_type == "markdown")
+    return "\n\n".join(cell.source for cell in cells)
+
+
+@cache
+def executed(path: Path) -> nbformat.NotebookNode:
+    """The notebook with outputs and widget states, every warning an error."""
+    notebook = read(path)
+    # The kernel itself warns about what is not ours; what cells do is checked in the cells.
+    strict = "import warnings as _w; _w.simplefilter('error')"
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(strict))
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    }
+    where = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=120, resources=where).execute(env=environment)
+    return notebook
+
+
+# ---- the file ----------------------------------------------------------------------------------
+
+
+def test_the_format_is_valid_and_every_cell_has_a_name(path):
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    nbformat.validate(raw)
+    names = [cell["id"] for cell in raw["cells"]]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch("[a-z0-9-]+", name) for name in names)
+    assert raw["metadata"]["kernelspec"]["name"] == "python3"
+
+
+def test_there_is_one_set_up_cell_and_it_comes_first(path):
+    first, *others = code(path)
+    assert tags(first) == ["setup"]
+    assert not [cell.id for cell in others if "setup" in tags(cell)]
+    assert not [cell.id for cell in others if re.search(r"^\s*(import|from) ", cell.source, re.M)]
+
+
+def test_nothing_is_installed_or_fetched(path):
+    for cell in code(path):
+        for line in cell.source.splitlines():
+            assert not [word for word in FORBIDDEN if word in line], cell.id
+            assert not line.lstrip().startswith(("!", "%")), cell.id
+
+
+def test_cells_are_small(path):
+    for cell in code(path, without=("setup", "solution")):
+        assert sum(bool(line.strip()) for line in cell.source.splitlines()) <= LONGEST_CELL, cell.id
+
+
+def test_there_is_text_before_every_cell_and_after_it(path):
+    cells = read(path).cells
+    for before, cell in pairwise(cells):
+        both = before.cell_type == cell.cell_type == "code"
+        assert not both or "solution" in tags(cell), (before.id, cell.id)
+
+
+def test_it_can_be_read_in_a_quarter_of_an_hour(path):
+    assert len(re.sub(r"\$\$.*?\$\$", "", prose(path), flags=re.S).split()) in WORDS
+
+
+def test_exercises_have_solutions_that_are_folded_away_and_checked(path):
+    solutions = [cell for cell in code(path) if "solution" in tags(cell)]
+    exercises = [cell for cell in read(path).cells if "exercise" in tags(cell)]
+    asked = [cell for cell in exercises if cell.cell_type == "markdown"]
+    assert 3 <= len(asked) == len(solutions) <= 5
+    for cell in solutions:
+        assert cell.metadata["jupyter"]["source_hidden"] is True, cell.id
+        assert re.search("^assert ", cell.source, re.M), cell.id
+
+
+def test_random_numbers_come_from_a_seed(path):
+    source = "\n".join(cell.source for cell in code(path))
+    assert "np.random.seed" not in source
+    assert not re.search(r"default_rng\(\)|import random|rng=None", source)
+
+
+def test_the_data_is_documented(path):
+    readme = (path.parent / "data" / "README.md").read_text(encoding="utf-8")
+    for name in re.findall(r"data/([\w.-]+\.csv)", "\n".join(cell.source for cell in code(path))):
+        assert (path.parent / "data" / name).exists()
+        assert name in readme
+    assert "CC BY-SA 4.0" in readme
+
+
+# ---- a clean kernel ----------------------------------------------------------------------------
+
+
+def outputs(path: Path) -> list[Any]:
+    return [output for cell in executed(path).cells for output in cell.get("outputs", [])]
+
+
+def printed(path: Path) -> str:
+    return "\n".join(output.text for output in outputs(path) if output.output_type == "stream")
+
+
+def test_it_runs_without_a_warning(path):
+    assert not [output for output in outputs(path) if output.output_type == "error"]
+    assert not [output.text for output in outputs(path) if output.get("name") == "stderr"]
+
+
+def test_no_widget_shows_an_error(path):
+    states = executed(path).metadata["widgets"]["application/vnd.jupyter.widget-state+json"]
+    values = [model["state"].get("value") for model in states["state"].values()]
+    assert [value for value in values if isinstance(value, str) and "role='status'" in value]
+    assert not [value for value in values if isinstance(value, str) and "role='alert'" in value]
+
+
+def test_pictures_are_drawn(path):
+    assert sum("image/png" in output.get("data", {}) for output in outputs(path)) >= 3
+
+
+def test_numbers_in_the_prose_were_computed(path):
+    """Numbers of three digits and more, except years, are printed by some cell."""
+    text = re.sub(r"\$[^$]*\$|`[^`]*`", " ", prose(path))
+    numbers = set(re.findall(r"\d[\d,.]*\d", text))
+    long = {x for x in numbers if len(re.sub(r"\D", "", x).lstrip("0")) >= 3}
+    assert {x for x in long if not re.fullmatch("(19|20)[0-9]{2}", x)} <= set(
+        re.findall(r"\d[\d,.]*\d", printed(path))
+    )

@@ -1,0 +1,140 @@
+"""The files around the package agree with each other and with what is promised of them."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from rattler import MatchSpec
+
+import permtest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # the rest is called the same on conda-forge
+
+
+def git(*arguments: str) -> str:
+    """Output of a git command; the test is skipped where there is no repository."""
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+
+
+def conda_dependencies() -> list[str]:
+    return yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+
+
+def requirements(*extras: str) -> dict[str, str]:
+    """Name -> version bounds of the core and of some extras, extras of extras included."""
+    found: dict[str, str] = {}
+    texts = list(PROJECT["dependencies"])
+    texts += [text for extra in extras for text in PROJECT["optional-dependencies"][extra]]
+    for requirement in map(Requirement, texts):
+        if requirement.name == "permtest":
+            found |= requirements(*sorted(requirement.extras))
+        else:
+            found[requirement.name] = str(requirement.specifier)
+    return found
+
+
+# ---- conda and Binder --------------------------------------------------------------------------
+
+
+def test_binder_uses_the_same_environment():
+    assert (ROOT / "binder/environment.yml").read_bytes() == (ROOT / "environment.yml").read_bytes()
+
+
+def test_conda_environment_agrees_with_pyproject():
+    wanted = {CONDA_NAMES.get(k, k): v for k, v in requirements("lab", "frames").items()}
+    conda = {
+        requirement.name: str(requirement.specifier)
+        for requirement in map(Requirement, conda_dependencies()[2:])
+    }
+    assert conda == wanted
+
+
+def test_conda_python_is_supported():
+    python, pip = conda_dependencies()[:2]
+    assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
+    assert pip == "pip"
+
+
+@pytest.mark.parametrize("spec", conda_dependencies())
+def test_conda_spec_parses(spec):
+    assert MatchSpec(spec, strict=True).name is not None
+
+
+@pytest.mark.parametrize("name", ["binder/postBuild", "binder/start", ".ci/run"])
+def test_script_is_executable_and_has_a_first_line(name):
+    script = ROOT / name
+    assert script.read_text(encoding="utf-8").startswith("#!/bin/bash\n")
+    assert sys.platform == "win32" or script.stat().st_mode & 0o111 == 0o111
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="repo2docker does not run on Windows")
+def test_binder_image_is_described_completely():
+    """Without a container engine repo2docker still says what it would build."""
+    command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug", str(ROOT)]
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+    dockerfile = done.stdout + done.stderr
+    assert "Building conda environment for python=3.12" in dockerfile
+    for name in ("binder/environment.yml", "./binder/postBuild", "binder/start"):
+        assert name in dockerfile
+
+
+# ---- one version, clean files ------------------------------------------------------------------
+
+
+def test_one_version_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## ([\d.]+)", changelog, flags=re.MULTILINE)
+    assert newest is not None
+    assert PROJECT["version"] == permtest.__version__ == citation["version"] == newest[1]
+
+
+def text_files() -> Iterator[tuple[str, str]]:
+    """Every file that git has, or would be given by `git add`, if it is text."""
+    for name in git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        path = ROOT / name
+        if not path.is_file():
+            continue
+        try:
+            yield name, path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+def test_no_file_names_somebody_s_machine_or_a_package_registry():
+    folders = [f"/{name}/" for name in ("work", "root", "tmp")]
+    hosts = [".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"))]
+    hosts += [".".join(parts) for parts in (("anaconda", "org"), ("npmjs", "org"))]
+    found = [
+        f"{name}: {needle}"
+        for name, text in text_files()
+        for needle in folders + hosts
+        if needle in text
+    ]
+    assert not found
+
+
+def test_notebooks_are_committed_without_outputs():
+    """What git holds counts: a notebook that is open in Lab has outputs on disk."""
+    for name in git("ls-files", "notebooks").splitlines():
+        if not name.endswith(".ipynb"):
+            continue
+        notebook = json.loads(git("show", f":{name}"))
+        assert "widgets" not in notebook["metadata"], name
+        for cell in notebook["cells"]:
+            assert not cell.get("outputs"), name
+            assert cell.get("execution_count") is None, name
