@@ -107,12 +107,14 @@ def startup() -> dict[str, float]:
 
 
 def scipy_seconds(n: int) -> float:
-    """What SciPy's sampled test takes on the same data with its default 9999 resamples."""
+    """What SciPy's test takes with its default 9999 resamples, in batches that suit it best."""
     from scipy.stats import permutation_test
 
-    u, v = table_1(n, np.random.default_rng(SEED))
+    data = table_1(n, np.random.default_rng(SEED))
     start = time.perf_counter()
-    permutation_test((u, v), _difference, permutation_type="samples", vectorized=True, rng=0)
+    permutation_test(
+        data, _difference, permutation_type="samples", vectorized=True, batch=1000, rng=0
+    )
     return time.perf_counter() - start
 
 
