@@ -44,6 +44,12 @@ CHECKS = {
     "browser": [*PYTEST, "-m", "browser", "tests"],
 }
 
+TOOLS = {
+    "lab": [str(ROOT / "tools" / "open_lab.py")],
+    "bench": ["-m", "benchmarks.runtime"],
+    "html": [str(ROOT / "tools" / "render_html.py")],
+}
+
 # What a reader of a notebook would see as a warning makes its test fail.
 VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")
 STRICT = {"PYTHONWARNINGS": ",".join(f"error::{category}" for category in VISIBLE)}
@@ -67,7 +73,9 @@ def prepare(extra: str) -> None:
     STAMP.unlink(missing_ok=True)
     install(extra)
     STAMP.write_text(json.dumps({**wanted, "extras": [*extras, extra]}))
-    print(f"installed in {time.perf_counter() - start:.0f} s", flush=True)
+    print(f"installed in {time.perf_counter() - start:.0f} s; the package and its command are in")
+    print(f"{BIN.relative_to(ROOT)}, which `source {BIN.relative_to(ROOT)}/activate` puts first")
+    sys.stdout.flush()
 
 
 def fingerprint() -> str:
@@ -180,7 +188,8 @@ def test() -> NoReturn:
         for count in ("passed", "failed", "skipped")
     )
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    sys.exit(failed > 0)
+    refused = skipped and os.environ.get("PERMTEST_REQUIRE_BROWSER")
+    sys.exit("a test was skipped, which is refused here" if refused else failed > 0)
 
 
 # ---- the command line --------------------------------------------------------------------------
@@ -189,21 +198,18 @@ def test() -> NoReturn:
 def main() -> None:
     """Do what the first argument says; further ones belong to the tool that is started."""
     command, *rest = sys.argv[1:] or ["--help"]
-    if command == "test" and not rest:
+    if command in {"-h", "--help", "help"} or {"-h", "--help"} & set(rest):
+        print(__doc__)
+    elif command == "test":
+        if rest:
+            sys.exit(f"dev.py test takes no arguments; for some tests only: {PYTHON} -m pytest ...")
         test()
-    elif command == "lab":
-        prepare("lab")
-        become(str(ROOT / "tools" / "open_lab.py"), *rest)
-    elif command == "bench":
+    elif command in TOOLS:
         prepare("lab")
         os.chdir(ROOT)
-        become("-m", "benchmarks.runtime", *rest)
-    elif command == "html":
-        prepare("lab")
-        become(str(ROOT / "tools" / "render_html.py"), *rest)
+        become(*TOOLS[command], *rest)
     else:
-        print(__doc__)
-        sys.exit(command not in {"-h", "--help", "help"})
+        sys.exit(f"dev.py {command}: there is no such command\n{__doc__}")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,7 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     Parameters
     ----------
     function : callable
-        A kernel: numbers and arrays in, numbers out. Its Python form stays reachable as
-        ``__wrapped__``.
+        A kernel: numbers and arrays in, numbers out.
 
     Returns
     -------
@@ -33,7 +32,10 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     def compiled() -> Callable[P, R]:
         from numba import njit
 
-        kernel: Callable[P, R] = njit(cache=True, nogil=True)(function)
+        try:
+            kernel: Callable[P, R] = njit(cache=True, nogil=True)(function)
+        except RuntimeError:  # no folder to keep machine code in: compile once a process
+            kernel = njit(nogil=True)(function)
         return kernel
 
     @functools.wraps(function)

@@ -123,7 +123,7 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
         "--metric",
         choices=tuple(STATISTICS),
         default="accuracy",
-        help="accuracy: counts of correct items, never negative (default); sum: any whole numbers",
+        help="accuracy: counts of correct answers, never negative (default); sum: any integers",
     )
     parser.add_argument(
         "--alternative",
@@ -224,14 +224,13 @@ def _print(text: str) -> None:
 
 
 def _json(result: PermutationTestResult, pairs: Pairs, seed: int | None) -> str:
-    interval = list(result.pvalue_interval())
-    more = {"pvalue_interval": interval, "seed": seed, "source": pairs.source}
-    return json.dumps(result.to_dict() | more | {"version": __version__}, allow_nan=False)
+    more = {"seed": seed, "source": pairs.source, "version": __version__}
+    return json.dumps(result.to_dict() | more, allow_nan=False)
 
 
 def _table(result: PermutationTestResult) -> str:
     a, b = result.totals or (0, 0)
-    head = ("system", "total", "mean per item")
+    head = ("system", "total", "mean per pair")
     scores = zip((*result.names, "difference"), (a, b, a - b), strict=True)
     rows = [(name, str(total), _mean(total, result.n)) for name, total in scores]
     return f"{_aligned([head, *rows])}\n\n{_aligned(_facts(result))}"

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest.null.grouping import TwoPointSum, attainable, group
-from permtest.pairs import LocalEffects, Pairs, exact_sum
+from permtest.pairs import LocalEffects, Pairs, check_names, exact_sum
 from permtest.statistics import check_alternative, lookup
+
+#: What h may return; NumPy's booleans are the one kind that Python does not call real.
+NUMBERS = (Real, Decimal, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +56,19 @@ class Comparison:
     @property
     def statistic(self) -> Any:
         """t(u, v): h of the observed sum, or the sum itself."""
-        return self.observed if self.h is None else self.h(self.observed)
+        return self._value(self.observed)
 
-    @property
-    def thresholds(self) -> tuple[int, int]:
-        """(lower, upper): a cell t of the law is extreme if t <= lower or t >= upper.
+    @cached_property
+    def tails(self) -> tuple[int, int] | None:
+        """(lower, upper) if the extreme cells are those with t <= lower or t >= upper.
 
-        Only without `h`. Two-sided means at least as far from the centre of the null law as
-        what was observed; every sum of stay-or-swap effects is symmetric about its centre, which
-        is 0 wherever g(v, u) = -g(u, v), so that this is the paper's h(x) = |x|.
+        None where `h` singles out other cells. Without `h`, two-sided means at least as far from
+        the centre of the null law as what was observed; every sum of stay-or-swap effects is
+        symmetric about its centre, which is 0 wherever g(v, u) = -g(u, v), so that this is the
+        paper's h(x) = |x|.
         """
+        if self.h is not None:
+            return _as_tails(np.flatnonzero(attainable(self.law)), self.extreme)
         top, t = self.law.top, self.law.cell(self.observed)
         if self.alternative == "greater":
             return -1, t
@@ -67,28 +76,51 @@ class Comparison:
             return t, top + 1
         return min(t, top - t), max(t, top - t)
 
+    @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which cells of the law count as at least as extreme as what was observed.
 
         `h` is called with a Python integer for each attainable value of S, and only for those.
+        Raises MemoryError if there are too many cells.
         """
-        cells = np.arange(self.law.top + 1)
         if self.h is None:
-            lower, upper = self.thresholds
-            return (cells <= lower) | (cells >= upper)
+            self.law.check_size("the null distribution")
+            return self.reaches(np.arange(self.law.top + 1))
         possible = np.flatnonzero(attainable(self.law))
-        extreme = np.zeros(cells.size, dtype=bool)
+        extreme = np.zeros(self.law.top + 1, dtype=bool)
         extreme[possible] = self.reaches(possible)
         return extreme
 
     def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """The same for any array of cells, each of them attainable."""
         if self.h is None:
-            lower, upper = self.thresholds
+            lower, upper = self.tails or (-1, -1)
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
-        least, h = self.statistic, self.h
-        offset, unit = self.law.offset, self.law.unit
-        return np.array([bool(h(offset + unit * t) >= least) for t in cells.tolist()], dtype=bool)
+        least, offset, unit = self.statistic, self.law.offset, self.law.unit
+        values = (self._value(offset + unit * t) for t in cells.tolist())
+        return np.fromiter((bool(value >= least) for value in values), bool, len(cells))
+
+    def _value(self, total: int) -> Any:
+        """h of one sum, which must be a number."""
+        value = self.h(total) if self.h is not None else total
+        if not isinstance(value, NUMBERS) or value != value:
+            raise ValueError(
+                f"h({total}) = {value!r}, but h must return a number for every value that the sum "
+                "can take"
+            )
+        return value
+
+
+def _as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """The thresholds beyond which all attainable cells are extreme, if no others are."""
+    flags = extreme[possible]
+    if flags.all():
+        return int(possible[-1]), int(possible[-1]) + 1
+    inner = np.flatnonzero(~flags)
+    first, last = inner[0], inner[-1]
+    if flags[first : last + 1].any():
+        return None
+    return int(possible[first]) - 1, int(possible[last]) + 1
 
 
 def compare(
@@ -118,28 +150,30 @@ def compare(
             f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
             "h(S) is at least as large as observed; put the direction into h"
         )
+    entry = lookup(statistic)
     if g is None:
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
-        entry = lookup(statistic)
         entry.check(pairs)
         effects, metric, unit = pairs.effects(entry.g), entry.name, entry.unit
         totals, names = (exact_sum(pairs.u), exact_sum(pairs.v)), names or pairs.names
+    elif statistic != "sum":
+        raise ValueError(f"statistic={statistic!r} and g cannot be combined: a statistic is a g")
     else:
         u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
-        effects, metric, unit, totals = LocalEffects.of(u, v, g), _label(g), "points", None
+        effects, metric, unit, totals = LocalEffects.of(u, v, g), _label(g, "g"), "points", None
     law = group(effects.stay, effects.swap, exact_sum(np.minimum(effects.stay, effects.swap)))
     return Comparison(
         law=law,
         observed=exact_sum(effects.stay),
         alternative="greater" if h is not None else alternative,
         h=h,
-        metric=metric if h is None else f"{_label(h)} of {metric}",
+        metric=metric if h is None else f"{_label(h, 'h')}({metric})",
         unit=unit,
-        names=names or ("u", "v"),
+        names=check_names(names or ("u", "v")),
         totals=totals,
     )
 
 
-def _label(function: Callable[..., Any]) -> str:
-    name = getattr(function, "__name__", type(function).__name__)
-    return "custom" if name == "<lambda>" else str(name)
+def _label(function: Callable[..., Any], default: str) -> str:
+    name = getattr(function, "__name__", "<lambda>")
+    return default if name == "<lambda>" else str(name)

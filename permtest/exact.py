@@ -45,7 +45,9 @@ def exact_perm_test(
         (Eq. 3). Default: the `statistic`.
     h : callable, optional
         Function of the sum, called with Python integers; the test asks how often
-        ``h(S) >= h(observed sum)``. Default: as `alternative` says.
+        ``h(S) >= h(observed sum)``. Numbers are compared as they are returned: where two values
+        that ought to be equal could differ by rounding, return integers or fractions. Default:
+        as `alternative` says.
     statistic : str, default "sum"
         Ready-made g: "sum" or "accuracy", both u_n - v_n; "accuracy" refuses negative counts.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
@@ -54,8 +56,8 @@ def exact_perm_test(
     method : {"auto", "dp", "fft", "enumeration", "integer"}, default "auto"
         How to compute p. All give the same p within their bounds. "dp" (Alg. 3) and "fft"
         (Alg. 4) convolve; "enumeration" lists all labellings (at most 24 differing pairs);
-        "integer" counts them with integer arithmetic. "auto" takes "dp" unless the lattice is
-        so long that "fft" is faster, or so wide that only "enumeration" remains.
+        "integer" counts them with integer arithmetic. "auto" takes "enumeration" where there are
+        fewer labellings than values of the sum, else "dp" unless "fft" is faster.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
 
@@ -70,6 +72,9 @@ def exact_perm_test(
         If the scores are not integers of equal number, or an option is unknown.
     MemoryError
         If the null distribution would not fit; the message names its size.
+    ArithmeticError
+        If ``method="fft"`` is asked for a p that is smaller than its noise, which can happen only
+        where `h` singles out something else than tails.
 
     Notes
     -----
@@ -89,7 +94,9 @@ def exact_perm_test(
     comparison = compare(u, v, g, h, statistic=statistic, alternative=alternative, names=names)
     if method != "auto" and method not in SOLVERS:
         known = ", ".join(map(repr, ("auto", *SOLVERS)))
-        raise ValueError(f"method={method!r} is not known; choose one of {known}")
+        raise ValueError(
+            f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
+        )
     chosen = choose(comparison) if method == "auto" else method
     p = SOLVERS[chosen](comparison)
     return PermutationTestResult.of(comparison, p, chosen)

@@ -10,8 +10,8 @@ import numpy as np
 
 from permtest._rng import RNG, as_generator
 from permtest.comparison import compare
+from permtest.null.probability import Probability
 from permtest.null.sampling import sample_steps
-from permtest.null.tail import Probability
 from permtest.result import PermutationTestResult, Samples
 from permtest.statistics import Alternative
 

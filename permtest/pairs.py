@@ -21,7 +21,7 @@ IntArray: TypeAlias = NDArray[Any]
 SAFE = 2**60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """The scores of two systems on the same N items, in the same order.
 
@@ -30,8 +30,8 @@ class Pairs:
     Parameters
     ----------
     u, v : ndarray of shape (N,)
-        Scores of the first and of the second system; int64, or Python integers where int64
-        could overflow.
+        Scores of the first and of the second system. Whatever integers are given, they are kept
+        as int64, or as Python integers where int64 could overflow.
     names : tuple of two str
         What the systems are called in sentences, tables and pictures.
     source : dict, optional
@@ -41,7 +41,7 @@ class Pairs:
     u: IntArray
     v: IntArray
     names: tuple[str, str] = ("u", "v")
-    source: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    source: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, u: Any, v: Any, names: tuple[str, str] | None = None) -> Pairs:
@@ -67,10 +67,18 @@ class Pairs:
             If a value is missing or not whole, if the lengths differ, or if two pandas columns
             carry different indexes.
         """
+        if v is None:
+            raise TypeError(
+                "v is missing: pass the scores of both systems, u and v, such as two columns "
+                "frame['a'] and frame['b']"
+            )
         _check_aligned(u, v)
-        return cls(as_integers(u, "u"), as_integers(v, "v"), _names(u, v, names))
+        return cls(u, v, _names(u, v) if names is None else names)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "u", as_integers(self.u, "u"))
+        object.__setattr__(self, "v", as_integers(self.v, "v"))
+        check_names(self.names)
         _check_lengths(len(self.u), len(self.v))
 
     def __len__(self) -> int:
@@ -158,7 +166,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     except ValueError:
         raise ValueError(f"{name} must be one-dimensional, but its rows differ in length") from None
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}")
+        hint = "; pass one column for each system" if array.ndim == 2 else ""
+        raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}{hint}")
     return array
 
 
@@ -187,7 +196,8 @@ def _as_int(value: Any, where: str) -> int:
         problem, remedy = "is missing", "remove the pair from both systems, or score it"
     else:
         problem, remedy = "is not an integer", "convert it first"
-    raise ValueError(f"{where} = {value!r} {problem}; {remedy}")
+    shown = value.item() if isinstance(value, np.generic) else value
+    raise ValueError(f"{where} = {shown!r} {problem}; {remedy}")
 
 
 def _entries(values: Any) -> list[Any]:
@@ -214,22 +224,30 @@ def _check_aligned(u: Any, v: Any) -> None:
     if not first.equals(second):
         row = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
         raise ValueError(
-            f"u and v have different indexes (row {row}: {first[row]!r} and {second[row]!r}), so "
+            f"u and v have different indexes (row {row}: {first[row]} and {second[row]}), so "
             "their rows are not the same items; align them, for example with "
             "u.align(v, join='inner'), or pass u.to_numpy() and v.to_numpy() to pair by order"
         )
 
 
-def _names(u: Any, v: Any, names: tuple[str, str] | None) -> tuple[str, str]:
-    if names is not None:
-        first, second = names
-        return str(first), str(second)
+def check_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Return two different names as they are, or say what is wrong with them."""
+    if isinstance(names, str) or len(names) != 2 or not all(isinstance(n, str) for n in names):
+        raise ValueError(f"names={names!r} must be two strings")
+    if names[0] == names[1]:
+        raise ValueError(f"names={names!r} must differ, or nobody knows which system is meant")
+    return names[0], names[1]
+
+
+def _names(u: Any, v: Any) -> tuple[str, str]:
+    """Names of the columns where they carry any that differ."""
 
     def label(values: Any, default: str) -> str:
         name = getattr(values, "name", None)
         return name if isinstance(name, str) and name else default
 
-    return label(u, "u"), label(v, "v")
+    first, second = label(u, "u"), label(v, "v")
+    return (first, second) if first != second else ("u", "v")
 
 
 def exact_sum(values: IntArray) -> int:

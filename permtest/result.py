@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import floor, log, log10
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from permtest.comparison import Comparison
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.tail import Probability
+from permtest.null.probability import UNDERFLOW, Probability
 from permtest.solvers import exact_fraction, null_distribution, sampled_distribution
 
 if TYPE_CHECKING:
@@ -66,8 +67,9 @@ class PermutationTestResult:
     method : str
         "dp", "fft", "enumeration", "integer" or "monte_carlo".
     error_bound : float or None
-        Bound on the relative error of `pvalue`. None where p was sampled: then
-        `pvalue_interval` says how sure it is.
+        Bound on the relative error of `pvalue`, or of ``10**log10_pvalue`` where that is no normal
+        float64. For "fft" it is 16 standard deviations of the rounding noise. None where p was
+        sampled: then `pvalue_interval` says how sure it is.
     metric : str
         Name of the statistic.
     names : tuple of two str
@@ -102,7 +104,7 @@ class PermutationTestResult:
         return cls(
             statistic=comparison.statistic,
             pvalue=p.value,
-            log10_pvalue=log10(p.value) if p.value > 1e-300 else p.log / log(10.0),
+            log10_pvalue=log10(p.value) if p.value > UNDERFLOW else p.log / log(10.0),
             alternative=comparison.alternative,
             n=comparison.law.n,
             n_informative=comparison.law.n_informative,
@@ -132,7 +134,7 @@ class PermutationTestResult:
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which values of ``null_distribution.support`` are at least as extreme as observed."""
-        return self._comparison.extreme()
+        return self._comparison.extreme
 
     @property
     def observed_sum(self) -> int:
@@ -172,7 +174,8 @@ class PermutationTestResult:
         ----------
         confidence_level : float, default 0.95
             Only matters where p was sampled: the interval is then that of Clopper and Pearson
-            for C extreme samples among K. Otherwise it is certain, from `error_bound`.
+            for C extreme samples among K. Otherwise it comes from `error_bound`, and starts at 0
+            where p is no normal float64.
 
         Returns
         -------
@@ -182,7 +185,8 @@ class PermutationTestResult:
             raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
         if self.n_samples is None or self.n_extreme is None:
             bound = self.error_bound or 0.0
-            return self.pvalue / (1 + bound), min(self.pvalue * (1 + bound), 1.0)
+            low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW else 0.0
+            return low, min(self.pvalue * (1 + bound), 1.0)
         return _clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
 
     def __str__(self) -> str:
@@ -192,9 +196,8 @@ class PermutationTestResult:
         differ = f"{self.n_informative} differ{'s' * (self.n_informative == 1)}"
         pairs = f"{self.n} pair{'s' * (self.n != 1)}, of which {differ}"
         if self.totals is None or self._comparison.h is not None:
-            return f"The {self.metric} statistic of {self.names[0]} and {self.names[1]} is " + (
-                f"{self.statistic} over {pairs}"
-            )
+            a, b = self.names
+            return f"{self.metric} of {a} against {b} is {self.statistic} over {pairs}"
         (a, b), (x, y) = self.names, self.totals
         if x == y:
             return f"{a} and {b} tie at {x} {self.unit} over {pairs}"
@@ -211,28 +214,31 @@ class PermutationTestResult:
         return f"p is about {self.pvalue_text()} by {test} (95% interval {low:.3g} to {high:.3g})"
 
     def _sides(self) -> str:
+        if self._comparison.h is not None:
+            return "upper-tailed"
         one_sided = f"one-sided ({self.alternative})"
         return "two-sided" if self.alternative == "two-sided" else one_sided
 
     def pvalue_text(self, digits: int = 3) -> str:
         """p with so many significant digits, also where no float64 can hold it."""
-        if self.pvalue > 1e-300:
+        if self.pvalue > UNDERFLOW:
             return f"{self.pvalue:.{digits}g}"
         exponent = floor(self.log10_pvalue)
-        mantissa = f"{10 ** (self.log10_pvalue - exponent):.{digits - 1}f}"
-        return f"1e{exponent + 1}" if mantissa.startswith("10") else f"{mantissa}e{exponent}"
+        mantissa = f"{10 ** (self.log10_pvalue - exponent):.{digits}g}"
+        return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, as plain Python numbers, strings, lists and None."""
+        """All fields and the 95% `pvalue_interval`, as plain numbers, strings, lists and None."""
         shown = (f for f in self.__dataclass_fields__ if not f.startswith("_"))
-        return {name: _plain(getattr(self, name)) for name in shown}
+        fields = {name: _plain(getattr(self, name)) for name in shown}
+        return fields | {"pvalue_interval": list(self.pvalue_interval())}
 
     def to_json(self, **options: Any) -> str:
         """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), **options)
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def to_frame(self) -> pd.DataFrame:
-        """`to_dict` as a pandas DataFrame with one row; names and totals in two columns each."""
+        """`to_dict` as a pandas DataFrame with one row; pairs of values in two columns each."""
         try:
             import pandas as pd
         except ImportError:
@@ -240,6 +246,7 @@ class PermutationTestResult:
         row = self.to_dict()
         for key in ("names", "totals"):
             row[f"{key[:-1]}_u"], row[f"{key[:-1]}_v"] = row.pop(key) or (None, None)
+        row["pvalue_low"], row["pvalue_high"] = row.pop("pvalue_interval")
         return pd.DataFrame([row])
 
     def _repr_html_(self) -> str:
@@ -251,7 +258,9 @@ class PermutationTestResult:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(x) for x in value]
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, Fraction | Decimal) else value
 
 
 def _clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:

@@ -68,7 +68,7 @@ STATISTICS: dict[str, Statistic] = {
     statistic.name: statistic
     for statistic in (
         Statistic("sum", "points", difference),
-        Statistic("accuracy", "correct items", difference, minimum=0),
+        Statistic("accuracy", "correct answers", difference, minimum=0),
     )
 }
 

@@ -61,7 +61,7 @@ def test_sentence_and_table(run):
     result = permtest.exact_perm_test(NEW, OLD, statistic="accuracy", names=("new", "old"))
     assert (code, err, sentence) == (0, "", str(result))
     assert scores.splitlines() == [
-        "system       total   mean per item",
+        "system       total   mean per pair",
         "new             48               4",
         "old             30             2.5",
         "difference      18             1.5",
@@ -84,7 +84,7 @@ def test_json_has_everything(answer):
     found = answer("scores.csv", "--a", "old", "--b", "new")
     expected = permtest.exact_perm_test(OLD, NEW, statistic="accuracy", names=("old", "new"))
     assert found.items() >= expected.to_dict().items()
-    assert found.keys() - expected.to_dict() == {"pvalue_interval", "seed", "source", "version"}
+    assert found.keys() - expected.to_dict() == {"seed", "source", "version"}
     assert found["version"] == permtest.__version__
     assert found["source"]["file"] == "scores.csv"
     assert len(found["source"]["sha256"]) == 64
@@ -132,7 +132,7 @@ def test_negative_scores_need_the_sum(answer, run, folder):
     assert answer("gains.txt", "--metric", "sum")["totals"] == [2, -2]
     code, out, err = run("compare", "gains.txt")
     assert (code, out) == (2, "")
-    assert "gains.txt, line 1, column 2: -2 is below 0, but accuracy counts correct items" in err
+    assert "gains.txt, line 1, column 2: -2 is below 0, but accuracy counts correct answers" in err
 
 
 def test_a_tiny_p_is_not_zero(answer, run, folder):
@@ -155,7 +155,7 @@ def test_names_that_the_terminal_cannot_show(folder, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     done = process("-m", "permtest", "compare", "names.csv")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(r"syst\xe8me is 1 correct item")
+    assert done.stdout.startswith(r"syst\xe8me is 1 correct answer")
 
 
 # ---- on the bundled data -----------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_plot(run, folder, name, start):
     pytest.importorskip("matplotlib")
     code, out, err = run("compare", "scores.csv", "--plot", name)
     assert (code, err) == (0, "")
-    assert out.startswith("new is 18 correct items ahead of old")
+    assert out.startswith("new is 18 correct answers ahead of old")
     assert (folder / name).read_bytes().startswith(start)
 
 

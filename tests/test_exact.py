@@ -1,5 +1,6 @@
 """exact_perm_test against enumeration, integer counting, known answers and SciPy."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 import permtest as pt
 from permtest import exact_perm_test, perm_test_acc
 from permtest.solvers import SOLVERS
-from tests import naive
+from tests import known, naive
 from tests.strategies import alternatives, pairs
 
 METHODS = pytest.mark.parametrize("method", ["auto", *SOLVERS])
@@ -57,7 +58,8 @@ H = {
     "square": lambda s: s**20,
     "window": lambda s: 2 <= s < 9,
     "modulus": lambda s: s % 3,
-    "text": lambda s: f"{s:+05d}",
+    "fraction": lambda s: Fraction(abs(s), 7),
+    "lopsided": lambda s: 2 * s if s > 0 else -s,
 }
 
 
@@ -68,8 +70,6 @@ H = {
 def test_any_g_and_any_h(method, columns, h, g):
     u, v = columns
     expected = naive.pvalue(u, v, G[g], H[h])
-    if method == "fft" and expected < Fraction(1, 10**12):
-        return
     result = exact_perm_test(u, v, G[g], H[h], method=method)
     assert close(result, expected)
     assert result.fraction() == expected
@@ -135,6 +135,21 @@ def test_known_answers(columns, two_sided, greater, method):
         assert close(
             exact_perm_test(*columns, alternative="greater", method=method), Fraction(greater)
         )
+
+
+@pytest.mark.parametrize("method", ["auto", "dp", "fft", "integer"])
+@pytest.mark.parametrize("case", known.KNOWN, ids=lambda case: f"p={float(case[1]):.0e}")
+def test_known_answers_at_size(case, method):
+    """From 60 to 2 500 differing pairs, p down to 3e-648."""
+    differences, *answers = case
+    d = np.repeat(list(differences), list(differences.values()))
+    for alternative, answer in zip(["two-sided", "greater", "less"], answers, strict=True):
+        result = exact_perm_test(d, np.zeros_like(d), alternative=alternative, method=method)
+        expected = Decimal(answer)
+        if expected > Decimal("1e-300"):
+            assert close(result, Fraction(expected))
+        else:
+            assert result.log10_pvalue == pytest.approx(float(expected.log10()), rel=1e-12)
 
 
 # With gaps of one point the test is the sign test; integer arithmetic again.
@@ -220,19 +235,72 @@ def test_ten_million_pairs_take_seconds_and_bounded_memory():
     from scipy.stats import norm
 
     assert result.pvalue == pytest.approx(2 * norm.sf(abs(z)), rel=1e-3)
-    assert result.error_bound < 1e-9
+    assert result.error_bound <= 1e-12
 
 
 def test_a_lattice_that_would_not_fit_is_refused_with_its_size():
     u = [10**9 + n**5 for n in range(60)]
-    with pytest.raises(MemoryError, match=r"needs [\d,]+ cells .* use monte_carlo"):
+    with pytest.raises(MemoryError, match=r"needs [\d,]+ cells.* use monte_carlo"):
         exact_perm_test(u, [0] * 60)
     assert 0 < pt.monte_carlo(u, [0] * 60, K=99, rng=0).pvalue <= 1
 
 
-def test_fft_with_a_general_h_says_when_it_cannot_see_p():
+def test_any_h_with_tails_is_as_fast_and_far_as_the_ready_made_ones():
+    """160 000 wins among 200 000: whatever the form of h, its region is two tails."""
+    u = np.zeros(200_000, dtype=int)
+    u[:160_000] = 1
+    plain = exact_perm_test(u, 1 - u)
+    for h in (abs, np.abs, lambda s: s * s, lambda s: max(s, -s)):
+        assert exact_perm_test(u, 1 - u, h=h).log10_pvalue == plain.log10_pvalue
+    one_tail = exact_perm_test(u, 1 - u, h=lambda s: s)
+    assert one_tail.pvalue == exact_perm_test(u, 1 - u, alternative="greater").pvalue
+
+
+def test_unequal_tails():
+    u, v = unit_gaps(60, 40)
+    result = exact_perm_test(u, v, h=H["lopsided"], method="fft")
+    assert close(result, naive.count_pvalue(u, v, H["lopsided"]))
+
+
+def test_cells_far_below_the_smallest_float_that_are_no_tails():
+    """The giant moves and no other does, or the other way round: p = 2 / 2^1101."""
+    u, v = [0] * 1100 + [3000], [1] * 1100 + [0]
+
+    def h(s):
+        return s in (3000 - 1100, 1100 + 3000)
+
+    result = exact_perm_test(u, v, h=h)
+    assert result.log10_pvalue == pytest.approx(-1100 * np.log10(2), rel=1e-13)
+    assert result.fraction() == Fraction(1, 2**1100)
+    assert result.pvalue_interval() == (0.0, result.pvalue)
     with pytest.raises(ArithmeticError, match="absolute accuracy of method='fft'"):
-        exact_perm_test(*unit_gaps(300, 300), h=abs, method="fft")
+        exact_perm_test(u, v, h=h, method="fft")
+
+
+@pytest.mark.parametrize("value", [float("nan"), None, "x", [1]])
+@pytest.mark.parametrize("test", [exact_perm_test, pt.monte_carlo])
+def test_h_must_return_numbers(value, test):
+    with pytest.raises(ValueError, match=r"h\(3\) = .*, but h must return a number"):
+        test([1, 2], [0, 0], h=lambda _: value)
+    with pytest.raises(ValueError, match=r"h\(-3\) = .*, but h must return a number"):
+        test([1, 2], [0, 0], h=lambda s: value if s == -3 else s)
+
+
+def test_the_bound_keeps_the_contract_at_the_papers_size():
+    rng = np.random.default_rng(3)
+    u, v = rng.binomial(12, 0.95, 10_000), rng.binomial(12, 0.95, 10_000)
+    for columns in ((u, v), unit_gaps(10_000, 5200), unit_gaps(8000, 4300)):
+        for method in ("auto", "fft"):
+            assert exact_perm_test(*columns, method=method).error_bound <= 1e-12
+
+
+def test_wide_lattices_are_refused_before_anything_is_allocated():
+    u, v = [10**6] * 1000 + [10**6 + 1] * 1000, [0] * 2000
+    with pytest.raises(MemoryError, match=r"2,000,001,001 cells"):
+        exact_perm_test(u, v, h=abs)
+    with pytest.raises(MemoryError, match="cells"):
+        _ = pt.monte_carlo(u, v, K=10, rng=0).extreme
+    assert exact_perm_test([10**8, 3, 8], [0, 1, 0]).fraction() == Fraction(1, 4)
 
 
 def test_perm_test_acc_is_the_same_call():
@@ -248,6 +316,11 @@ def test_perm_test_acc_is_the_same_call():
         ({"method": "magic"}, "method='magic' is not known; choose one of 'auto', 'dp'"),
         ({"statistic": "bleu"}, "statistic='bleu' is not known; choose one of 'sum'"),
         ({"h": abs, "alternative": "less"}, "cannot be combined"),
+        ({"g": max, "statistic": "accuracy"}, "cannot be combined"),
+        ({"method": "monte_carlo"}, "call monte_carlo to sample"),
+        ({"names": ("a",)}, r"names=\('a',\) must be two strings"),
+        ({"names": "ab"}, "names='ab' must be two strings"),
+        ({"names": ("a", "a")}, "must differ"),
     ],
 )
 def test_unknown_options_are_refused(arguments, message):

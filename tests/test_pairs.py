@@ -97,10 +97,29 @@ def test_pairs_must_be_of_one_length():
         LocalEffects.of([1, 2], [1], lambda a, b: a - b)
 
 
+def test_what_is_missing_is_said():
+    with pytest.raises(TypeError, match="v is missing"):
+        exact_perm_test([1, 2])
+    frame = pd.DataFrame({"a": [1, 2], "b": [0, 1]})
+    with pytest.raises(ValueError, match=r"shape \(2, 2\); pass one column for each system"):
+        exact_perm_test(frame, frame)
+    with pytest.raises(ValueError, match=r"u\[1\] = nan is missing"):
+        exact_perm_test(np.array([1, np.nan]), [0, 1])
+
+
+def test_pairs_built_directly_are_validated_too():
+    pairs = Pairs(np.array([1], np.uint8), np.array([3], np.uint8))
+    assert exact_perm_test(pairs, alternative="less").statistic == -2
+    with pytest.raises(ValueError, match="whole number"):
+        Pairs([0.5], [1])
+    with pytest.raises(ValueError, match="two strings"):
+        Pairs([1], [1], ("a", 2))
+
+
 def test_columns_of_different_items_are_not_paired_by_order():
     u = pd.Series([1, 2, 3], index=["s1", "s2", "s3"])
     v = pd.Series([1, 2, 3], index=["s1", "s3", "s2"])
-    with pytest.raises(ValueError, match=r"row 1: 's2' and 's3'.*align"):
+    with pytest.raises(ValueError, match=r"row 1: s2 and s3.*align"):
         Pairs.of(u, v)
     with pytest.raises(ValueError, match="different indexes"):
         exact_perm_test(u, v, lambda a, b: a - b)
@@ -112,6 +131,7 @@ def test_names_come_from_the_columns_unless_given():
     assert Pairs.of(frame["new"], frame["old"]).names == ("new", "old")
     assert Pairs.of(frame["new"], [0, 1]).names == ("new", "v")
     assert Pairs.of(frame["new"], frame["old"], ("x", "y")).names == ("x", "y")
+    assert Pairs.of(frame["new"], frame["new"]).names == ("u", "v")
     assert Pairs.of(pl.Series("a", [1]), pl.Series("b", [2])).names == ("a", "b")
 
 

@@ -234,6 +234,9 @@ def main(argv: list[str] | None = None) -> None:
         signal.signal(getattr(signal, name), stop)
     poll_in_slices()
     path = args.notebook.resolve()
+    if not path.is_file():
+        there = ", ".join(sorted(p.name for p in FIRST.parent.glob("*.ipynb")))
+        sys.exit(f"there is no notebook {path}; in {FIRST.parent} there are: {there}")
     original = path.read_bytes()
     try:
         serve(path, args, original)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ class LatticeDistribution:
     pmf : ndarray of shape (M,)
         Probabilities, float64. A cell between attainable values holds exactly 0. A probability
         below 5e-324, the smallest float64, rounds to 0 too: p-values never rely on such a cell.
+    absolute_error : float, default 0
+        0 if each probability is accurate relative to itself; otherwise what each may be off by.
 
     Examples
     --------
@@ -38,6 +41,7 @@ class LatticeDistribution:
     offset: int
     unit: int
     pmf: NDArray[np.float64]
+    absolute_error: float = 0.0
 
     def __post_init__(self) -> None:
         if self.unit < 1 or np.ndim(self.pmf) != 1 or np.size(self.pmf) == 0:
@@ -53,18 +57,23 @@ class LatticeDistribution:
     def support(self) -> NDArray[Any]:
         """The M values, ascending: int64, or Python integers beyond its range."""
         cells = np.arange(self.pmf.size)
-        last = self.offset + self.unit * (self.pmf.size - 1)
-        if max(abs(self.offset), abs(last)) < 2**63:
+        span = self.unit * (self.pmf.size - 1)
+        if max(abs(self.offset), abs(self.offset + span), span) < 2**63:
             return self.offset + self.unit * cells
         return self.offset + self.unit * cells.astype(object)
 
-    def __call__(self, z: int) -> float:
-        """The probability of the single value z."""
+    def __call__(self, z: float) -> float:
+        """The probability of the single value z; 0 if no labelling gives it."""
+        if z != z // 1:
+            return 0.0
         cell, rest = divmod(int(z) - self.offset, self.unit)
         return float(self.pmf[cell]) if rest == 0 and 0 <= cell < self.pmf.size else 0.0
 
     def cdf(self, x: ArrayLike) -> Any:
-        """P(S <= x). Accurate relative to itself; x is a number or an array of any shape."""
+        """P(S <= x), summed from the left so that small values stay accurate.
+
+        x is a number or an array of any shape; where it is NaN, so is the result.
+        """
         return self._at(self._below, x)
 
     def sf(self, x: ArrayLike) -> Any:
@@ -101,7 +110,9 @@ class LatticeDistribution:
         return np.minimum(np.concatenate((np.cumsum(self.pmf[::-1])[::-1], [0.0])), 1.0)
 
     def _at(self, table: NDArray[np.float64], x: ArrayLike) -> Any:
-        found = table[np.searchsorted(self.support, x, side="right")]
+        values = np.asarray(x)
+        found = table[np.searchsorted(self.support, values, side="right")]
+        found = np.where(values != values, np.nan, found)
         return float(found) if np.ndim(found) == 0 else found
 
 
@@ -120,13 +131,18 @@ def pmf(stay: int, swap: int) -> LatticeDistribution:
     LatticeDistribution
         Two values, or one where both effects are equal (Eq. 4).
 
+    Raises
+    ------
+    TypeError
+        If an effect is not an integer.
+
     Examples
     --------
     >>> from permtest import pmf
     >>> pmf(3, -1).support.tolist(), pmf(3, 3).pmf.tolist()
     ([-1, 3], [1.0])
     """
-    low, high = sorted((int(stay), int(swap)))
+    low, high = sorted((index(stay), index(swap)))
     if low == high:
         return LatticeDistribution(low, 1, np.ones(1))
     return LatticeDistribution(low, high - low, np.full(2, 0.5))

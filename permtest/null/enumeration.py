@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest.null.grouping import TwoPointSum
 
-#: 2^24 labellings of 8 bytes each are 128 MiB.
+#: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24
 
 

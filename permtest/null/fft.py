@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from math import log2
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import LocalLaws, TwoPointSum, as_two_point_sum, attainable
+from permtest.null.probability import EPS
 
-EPS = float(np.finfo(np.float64).eps)
+#: Rounding noise is stated as so many times its standard deviation.
+SAFETY = 16.0
 
-#: Cells of a law, and a bound on the Euclidean norm of their errors.
-Bounded = tuple[NDArray[np.float64], float]
+
+class Rounded(NamedTuple):
+    """Cells of a law with two kinds of error.
+
+    `relative` bounds the relative error that comes from the leaves. `noise` is `SAFETY` times the
+    standard deviation that the rounding errors of the FFTs have in each cell, errors of different
+    cells being as good as uncorrelated.
+    """
+
+    cells: NDArray[np.float64]
+    relative: float
+    noise: float
 
 
 def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
@@ -32,7 +45,8 @@ def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
     Returns
     -------
     LatticeDistribution
-        Accurate to about 1e-16 *absolutely*: use `convolve_dp` where far tails matter.
+        Accurate to about 1e-16 *absolutely*, as its `absolute_error` says; cells below that are
+        noise, cut off at 0. Use `convolve_dp` where far tails matter.
 
     Raises
     ------
@@ -53,45 +67,52 @@ def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
     ([-2, 0, 2], [0.25, 0.5, 0.25])
     """
     law = as_two_point_sum(pmfs)
-    return law.distribution(fft_cells(law)[0])
+    found = fft_cells(law)
+    return law.distribution(found.cells, found.noise)
 
 
-def fft_cells(law: TwoPointSum) -> Bounded:
-    """Probabilities of T on all ``top + 1`` cells, and a bound on the norm of their errors."""
+def fft_cells(law: TwoPointSum) -> Rounded:
+    """Probabilities of T on all ``top + 1`` cells, with their errors."""
     law.check_size("the null distribution")
-    cells, error = _convolve([_binomial(law, k) for k in range(law.widths.size)])
-    return np.where(attainable(law), np.maximum(cells, 0.0), 0.0), error
+    found = _convolve([_binomial(law, k) for k in range(law.widths.size)])
+    return found._replace(cells=np.where(attainable(law), np.maximum(found.cells, 0.0), 0.0))
 
 
-def _convolve(leaves: list[Bounded]) -> Bounded:
+def _convolve(leaves: list[Rounded]) -> Rounded:
     """Halve, convolve the halves, multiply (Alg. 4)."""
     if not leaves:
-        return np.ones(1), 0.0
+        return Rounded(np.ones(1), 0.0, 0.0)
     if len(leaves) == 1:
         return leaves[0]
-    ends = np.cumsum([cells.size for cells, _ in leaves])
+    ends = np.cumsum([leaf.cells.size for leaf in leaves])
     middle = int(np.searchsorted(ends, ends[-1] / 2))  # halves of equal length, not equal number
     middle = min(max(middle, 1), len(leaves) - 1)
     return _product(_convolve(leaves[:middle]), _convolve(leaves[middle:]))
 
 
-def _product(a: Bounded, b: Bounded) -> Bounded:
-    """One convolution through a real FFT, with its error."""
+def _product(f: Rounded, g: Rounded) -> Rounded:
+    """One convolution through a real FFT, with its errors.
+
+    A transform of length m adds noise of relative size EPS sqrt(log2 m) at most, spread evenly;
+    noise that a factor has already is averaged by the other factor.
+    """
     from scipy import fft
 
-    (f, f_error), (g, g_error) = a, b
-    n = f.size + g.size - 1
+    n = f.cells.size + g.cells.size - 1
     m = fft.next_fast_len(n, real=True)
-    cells = fft.irfft(fft.rfft(f, m) * fft.rfft(g, m), m)[:n]
-    # Each transform errs by at most eps log2(m) in relative norm; a law's 1-norm is 1, so errors
-    # of the factors are not magnified.
-    f_norm, g_norm = float(np.linalg.norm(f)), float(np.linalg.norm(g))
-    rounding = EPS * log2(m + 1) * (f_norm + g_norm + 2 * min(f_norm, g_norm))
-    return cells, f_error + g_error + rounding
+    cells = fft.irfft(fft.rfft(f.cells, m) * fft.rfft(g.cells, m), m)[:n]
+    f_norm, g_norm = float(np.linalg.norm(f.cells)), float(np.linalg.norm(g.cells))
+    new = SAFETY * EPS * (log2(m + 1) / m) ** 0.5 * (f_norm * g_norm + min(f_norm, g_norm))
+    noise = float(np.linalg.norm([f.noise * g_norm, g.noise * f_norm, new]))
+    return Rounded(cells, f.relative + g.relative, noise)
 
 
-def _binomial(law: TwoPointSum, k: int) -> Bounded:
-    """Law of the k-th group: width * Binomial(count, move), from the mode outwards."""
+def _binomial(law: TwoPointSum, k: int) -> Rounded:
+    """Law of the k-th group: width * Binomial(count, move), from the mode outwards.
+
+    Roundings accumulate with the distance from the mode, a few standard deviations, that is a few
+    times sqrt(n); measured, they stay below half of the bound given here.
+    """
     n, stay, move = int(law.counts[k]), float(law.stay[k]), float(law.move[k])
     mode = min(int((n + 1) * move), n)
     up, down = np.arange(mode, n), np.arange(mode, 0, -1)
@@ -100,4 +121,4 @@ def _binomial(law: TwoPointSum, k: int) -> Bounded:
     weights = np.concatenate((falls[::-1], [1.0], rises))
     cells = np.zeros(int(law.widths[k]) * n + 1)
     cells[:: int(law.widths[k])] = weights / weights.sum()
-    return cells, float(np.linalg.norm(cells)) * EPS * (8 + n**0.5)
+    return Rounded(cells, EPS * (8 + n**0.5 / 3), 0.0)

@@ -75,14 +75,16 @@ class TwoPointSum:
         """
         if self.top >= MAX_CELLS:
             raise MemoryError(
-                f"{what} needs {self.top + 1:,} cells (sum of |score differences|, in units of "
-                f"{self.unit}), more than the limit of {MAX_CELLS:,}; use monte_carlo, or coarser "
-                "scores"
+                f"{what} needs {self.top + 1:,} cells, one for each multiple of {self.unit} up to "
+                f"the sum of all score differences, more than the limit of {MAX_CELLS:,}; use "
+                "monte_carlo, or divide all scores by the same number and round them"
             )
 
-    def distribution(self, cells: NDArray[np.float64]) -> LatticeDistribution:
+    def distribution(
+        self, cells: NDArray[np.float64], absolute_error: float = 0.0
+    ) -> LatticeDistribution:
         """The law of S, given the law of T on all its cells."""
-        return LatticeDistribution(self.offset, self.unit, cells)
+        return LatticeDistribution(self.offset, self.unit, cells, absolute_error)
 
     def tilted(self, tau: float) -> TwoPointSum:
         """The exponentially tilted law, P_tau(T = t) proportional to P(T = t) exp(tau t)."""
@@ -128,13 +130,15 @@ def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
 
     Raises
     ------
-    ValueError
-        If a law has more than two values, naming the first one (Eq. 4 allows two).
+    TypeError, ValueError
+        If an element is no law, or has more than two values (Eq. 4), naming the first one.
     """
     if isinstance(pmfs, TwoPointSum):
         return pmfs
     offset, seen = 0, Counter[tuple[int, float, float]]()
     for n, f in enumerate(pmfs):
+        if not isinstance(f, LatticeDistribution):
+            raise TypeError(f"pmfs[{n}] = {f!r} is not the law of an entry; make one with pmf()")
         low, law = _two_points(f, n)
         offset += low
         seen[law] += 1
@@ -162,7 +166,13 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
     -------
     ndarray of shape (top + 1,)
         Cost: a few shifts of a ``top``-bit integer for each distinct width.
+
+    Raises
+    ------
+    MemoryError
+        If there are too many cells.
     """
+    law.check_size("the null distribution")
     reached = 1  # bit t is set if T = t can happen
     for width, count in zip(law.widths, law.counts, strict=True):
         step, left = int(width), int(count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from math import log10
 
@@ -9,8 +10,6 @@ from permtest.null.grouping import TwoPointSum
 
 #: Digits of the largest product that is formed; 17 million take 1.5 s.
 MAX_DIGITS = 5 * 10**7
-#: Python converts no longer strings to integers; 2^N' has that many digits at N' = 14 280.
-MAX_COEFFICIENT_DIGITS = 4300
 
 
 def count_labellings(law: TwoPointSum) -> list[int]:
@@ -37,7 +36,8 @@ def count_labellings(law: TwoPointSum) -> list[int]:
     """
     size = int(law.n_informative * log10(2)) + 2  # digits for the largest possible count, 2^N'
     digits = size * (law.top + 1)
-    if digits > MAX_DIGITS or size > MAX_COEFFICIENT_DIGITS:
+    # Python converts strings of 4300 digits at most, which 2^N' has at N' = 14 280.
+    if digits > MAX_DIGITS or size > (sys.get_int_max_str_digits() or MAX_DIGITS):
         raise MemoryError(
             f"integer arithmetic would need numbers of {digits:,} digits ({law.n_informative:,} "
             f"differing pairs, {law.top + 1:,} cells), more than the limit of {MAX_DIGITS:,}; "

@@ -49,6 +49,48 @@ def add_steps(
 
 
 @jit
+def add_fair_steps(
+    widths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    table: NDArray[np.float64],
+    powers: NDArray[np.int64],
+    spare: NDArray[np.float64],
+    spare_powers: NDArray[np.int64],
+) -> bool:
+    """`add_steps` with probabilities 1/2 and numbers ``table[t] * 2.0**(512 * powers[t])``.
+
+    No cell underflows, however unlikely. Empty cells start with value 0 and a power far below any
+    other; cell 0 starts with 1 and 0. Returns True if the result ended up in the spare arrays.
+    """
+    n = 1
+    flipped = False
+    for k in range(widths.size):
+        w = widths[k]
+        for _ in range(counts[k]):
+            for t in range(n + w):
+                x, power = table[t], powers[t]
+                if t >= w:
+                    y, other = table[t - w], powers[t - w]
+                    if other > power:
+                        x, y, power, other = y, x, other, power
+                    if power == other:
+                        x += y
+                    elif power == other + 1:
+                        x += y * 2.0**-512
+                x /= 2
+                if 0.0 < x < 2.0**-256:
+                    x, power = x * 2.0**512, power - 1
+                elif x > 2.0**256:
+                    x, power = x * 2.0**-512, power + 1
+                spare[t], spare_powers[t] = x, power
+            table, spare = spare, table
+            powers, spare_powers = spare_powers, powers
+            flipped = not flipped
+            n += w
+    return flipped
+
+
+@jit
 def weighted_popcounts(
     words: NDArray[np.uint64],
     masks: NDArray[np.uint64],

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import LatticeDistribution, convolve_dp, pmf
+from permtest import LatticeDistribution, convolve_dp, convolve_fft, pmf
 from tests.strategies import effects
 
 
@@ -42,6 +42,8 @@ def test_values_beyond_int64():
     assert law(10**30 + 1) == 0.0
     assert law.cdf(10**30 + 5) == 0.5
     assert law.quantile(0.75) == 10**30 + 10**25
+    wide = pmf(-6 * 10**18, 6 * 10**18)
+    assert wide.support.tolist() == [-6 * 10**18, 6 * 10**18]
 
 
 def test_pmf_cannot_be_changed_afterwards():
@@ -49,6 +51,27 @@ def test_pmf_cannot_be_changed_afterwards():
     law = LatticeDistribution(0, 1, cells)
     with pytest.raises(ValueError, match="read-only"):
         law.pmf[0] = 1
+
+
+def test_values_that_cannot_be():
+    law = convolve_dp([pmf(1, -1)] * 3)
+    assert law(1.5) == law(0) == law(np.nan) == law(99) == 0.0
+    assert law(1.0) == law(1) == 0.375
+    assert np.isnan(law.cdf(np.nan))
+    assert np.isnan(law.sf([0, np.nan])).tolist() == [False, True]
+    assert (law.cdf(np.inf), law.sf(-np.inf)) == (1.0, 1.0)
+
+
+def test_an_effect_must_be_an_integer():
+    for stay in (0.5, "3", None):
+        with pytest.raises(TypeError):
+            pmf(stay, 1)
+
+
+def test_absolute_error_tells_the_convolvers_apart():
+    laws = [pmf(1, -1)] * 40 + [pmf(3, 0)]
+    assert convolve_dp(laws).absolute_error == 0
+    assert 0 < convolve_fft(laws).absolute_error < 1e-14
 
 
 def test_errors():

@@ -1,5 +1,6 @@
 """Tail probabilities against integer arithmetic, from 1 down to where no float64 reaches."""
 
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from math import comb, log
 
@@ -8,9 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from permtest.null.dp import dp_log_cells
 from permtest.null.grouping import group
 from permtest.null.integer import count_labellings
-from permtest.null.tail import log_cells, tail_dp, tail_fft
+from permtest.null.tail import tail_dp, tail_fft
 
 TAILS = pytest.mark.parametrize("tail", [tail_dp, tail_fft])
 
@@ -86,13 +88,46 @@ def test_one_giant_among_many_small(tail):
         assert relative_error(tail(law, t0), exact) <= 1e-12
 
 
-def test_a_million_pairs_against_scipy():
-    """N = 10^6, where integers are out of reach: SciPy's incomplete beta function."""
+@TAILS
+def test_the_last_steps_before_the_end(tail):
+    """Where the tilt is extreme, and scale and distance from the mean nearly cancel."""
+    law = law_of([1] * 46 + [10] * 852)
+    counts = count_labellings(law)
+    for t0 in (law.top - 1, law.top - 2, law.top - 10, law.top - 47, law.top - 400):
+        exact = Fraction(sum(counts[t0:]), 2**law.n_informative)
+        found = tail(law, t0)
+        assert relative_error(found, exact) <= min(1e-12, found.error_bound + 2**-52)
+
+
+def binomial_tail(n, t0):
+    """Sum of binomial coefficients from t0 on, over 2^n, to 40 digits by the ratio of terms."""
+    with localcontext(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN):
+        term = Decimal(comb(n, t0)) / Decimal(2) ** n
+        total, k = Decimal(0), t0
+        while term > total * Decimal("1e-25"):
+            total, term, k = total + term, term * (n - k) / (k + 1), k + 1
+        return Fraction(total)
+
+
+@pytest.mark.parametrize("n", [30_000, 100_000])
+@pytest.mark.parametrize("deviations", [0.5, 3, 10, 30])
+def test_many_equal_pairs(n, deviations):
+    t0 = round(n / 2 + deviations * n**0.5 / 2)
+    found = tail_fft(law_of(np.ones(n)), t0)
+    error = relative_error(found, binomial_tail(n, t0))
+    assert error <= found.error_bound <= 1e-12
+
+
+@pytest.mark.parametrize("n", [10**6, 10**7])
+def test_millions_of_equal_pairs_against_scipy(n):
+    """Where integers are out of reach: SciPy's incomplete beta function, good to some digits."""
     from scipy.stats import binom
 
-    law = law_of(np.ones(1_000_000))
-    for t0 in (500_000, 501_000, 503_000, 510_000):
-        assert tail_fft(law, t0).value == pytest.approx(binom.sf(t0 - 1, 10**6, 0.5), rel=1e-9)
+    law = law_of(np.ones(n))
+    for t0 in (n // 2, n // 2 + n // 1000, n // 2 + n // 200):
+        found = tail_fft(law, t0)
+        assert found.value == pytest.approx(binom.sf(t0 - 1, n, 0.5), rel=1e-9)
+        assert found.error_bound <= 1e-12
 
 
 @settings(max_examples=60, deadline=None)
@@ -100,7 +135,16 @@ def test_a_million_pairs_against_scipy():
 def test_log_cells_are_accurate_everywhere(groups):
     law = law_of(np.repeat([w for w, _ in groups], [c for _, c in groups]))
     assume(law.top < 9000)
-    logs = log_cells(law)
+    check_log_cells(law)
+
+
+@pytest.mark.parametrize("widths", [[1] * 1100 + [3000], [1] * 1500 + [9000], [7] * 900 + [2] * 50])
+def test_log_cells_of_laws_with_cells_that_no_tilt_makes_likely(widths):
+    check_log_cells(law_of(widths))
+
+
+def check_log_cells(law):
+    logs = dp_log_cells(law)
     for t, ways in enumerate(count_labellings(law)):
         if ways == 0:
             assert logs[t] == -np.inf
