@@ -171,6 +171,7 @@ def test_whatever_is_written_is_read_back(tmp_path_factory, rows, separator, hea
 # ---- what is refused ---------------------------------------------------------------------------
 
 BAD_FILES = {
+    "comment": ("# scores\n3 2\n", ["line 1", "a comment; remove the line"]),
     "empty": ("", ["the file is empty"]),
     "only blank lines": ("\n \n\n", ["the file is empty"]),
     "only a mark": ("\ufeff", ["the file is empty"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log2
+from math import hypot, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,8 @@ SAFETY = 16.0
 class Rounded(NamedTuple):
     """Cells of a law with two kinds of error.
 
-    `relative` bounds the relative error that comes from the leaves. `noise` is `SAFETY` times the
+    `relative` bounds the relative error that comes from the leaves, those of different leaves
+    being independent. `noise` is `SAFETY` times the
     standard deviation that the rounding errors of the FFTs have in each cell, errors of different
     cells being as good as uncorrelated.
     """
@@ -103,8 +104,8 @@ def _product(f: Rounded, g: Rounded) -> Rounded:
     cells = fft.irfft(fft.rfft(f.cells, m) * fft.rfft(g.cells, m), m)[:n]
     f_norm, g_norm = float(np.linalg.norm(f.cells)), float(np.linalg.norm(g.cells))
     new = SAFETY * EPS * (log2(m + 1) / m) ** 0.5 * (f_norm * g_norm + min(f_norm, g_norm))
-    noise = float(np.linalg.norm([f.noise * g_norm, g.noise * f_norm, new]))
-    return Rounded(cells, f.relative + g.relative, noise)
+    noise = hypot(f.noise * g_norm, g.noise * f_norm, new)
+    return Rounded(cells, hypot(f.relative, g.relative), noise)
 
 
 def _binomial(law: TwoPointSum, k: int) -> Rounded:

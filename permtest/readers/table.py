@@ -207,6 +207,9 @@ def _count(cells: int) -> str:
 
 def _header(file: TextFile, first: Record) -> list[str] | None:
     """The cells of the first record if they are names: text, and no number among it."""
+    if first.cells[0].startswith("#"):
+        problem = "a comment; remove the line, or the # if it holds the names of the columns"
+        raise ReadError.at(file.path, problem, line=first.line)
     text = [cell for cell in first.cells if kind_of(cell) == "text"]
     numbers = [cell for cell in first.cells if is_number(cell)]
     if not text:
