@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,61 +12,119 @@ if TYPE_CHECKING:
     from permtest.result import PermutationTestResult
 
 WIDTH, HEIGHT, BARS = 320, 90, 80
+FEWEST = 15  # as many bars have room at least, so that a single one is no block
+BODY, REJECTED = "#5B8FBC", "#8C2D04"  # as in the style sheet
 
 
 def result_html(result: PermutationTestResult) -> str:
     """Effect, p, N and the null distribution of `result` as one HTML fragment."""
-    a, b = map(escape, result.names)
-    rows = {
-        "effect": f"{result.statistic} ({escape(result.metric)}, {a} against {b})",
-        "p": f"{result.pvalue_text()} ({result.alternative}, {_how(result)})",
-        "N": f"{result.n} pairs, {result.n_informative} differ",
-    }
+    pairs = f"{result.n:,} pair{'s' * (result.n != 1)}"
+    differ = f"{result.n_informative:,} differ{'s' * (result.n_informative == 1)}"
+    rows = {"effect": _effect(result), "p": _evidence(result), "N": f"{pairs}, {differ}"}
     cells = "".join(
-        f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{text}</td></tr>"
+        f"<tr><th style='text-align:left'>{key}</th>"
+        f"<td style='text-align:left'>{escape(text)}</td></tr>"
         for key, text in rows.items()
     )
     return f"<div><table>{cells}</table>{_picture(result)}</div>"
 
 
-def _how(result: PermutationTestResult) -> str:
-    return f"{result.n_samples} samples" if result.n_samples else f"exact, {result.method}"
+def _effect(result: PermutationTestResult) -> str:
+    """Who is ahead by how much; the bare statistic where it is no lead."""
+    a, b = result.names
+    if result.totals is None or result.statistic != result.observed_sum:
+        return f"{result.metric} of {a} and {b}: {result.statistic}"
+    lead = result.observed_sum
+    if lead == 0:
+        return f"none: {a} and {b} tie at {result.totals[0]:,} {result.unit}"
+    unit = result.unit.removesuffix("s") if abs(lead) == 1 else result.unit
+    return f"{abs(lead):,} {unit}, {a} {'ahead of' if lead > 0 else 'behind'} {b}"
+
+
+def _evidence(result: PermutationTestResult) -> str:
+    """p, how many tails, and how it was computed; the interval too where p was sampled."""
+    sided = result.alternative
+    sided = sided if sided == "two-sided" else f"one-sided: {sided}"
+    if result.n_samples is None:
+        return f"{result.pvalue_text()} ({sided}; exact, {result.method})"
+    low, high = result.pvalue_interval()
+    return (
+        f"\N{ALMOST EQUAL TO} {result.pvalue_text()}, 95% interval {low:.3g} to {high:.3g} "
+        f"({sided}; {result.n_samples:,} random labellings)"
+    )
+
+
+class _Sketch(NamedTuple):
+    """Shares of the mass in bars of equal width, and where marks stand, all from 0 to 1."""
+
+    body: NDArray[np.float64]
+    rejected: NDArray[np.float64]
+    left: float
+    observed: float
+    mirrored: float | None
 
 
 def _picture(result: PermutationTestResult) -> str:
-    """The null distribution in bars, extreme ones filled, the observed sum as a dashed line."""
+    """The null distribution in bars, their extreme part dark, the observed sum a dashed line."""
     try:
-        heights, extreme, marker = _bars(result)
+        sketch = _sketch(result)
     except MemoryError:
         return "<p>The null distribution is too long to draw.</p>"
-    step = WIDTH / heights.size
-    bars = "".join(
-        f"<rect x='{i * step:.1f}' y='{HEIGHT - y:.1f}' width='{max(step - 0.5, 0.5):.1f}' "
-        f"height='{y:.1f}' fill='{'#b34700' if dark else '#b8c4d0'}'/>"
-        for i, (y, dark) in enumerate(zip(heights, extreme, strict=True))
-        if y > 0.05
-    )
     label = escape(f"Null distribution; observed {result.observed_sum}, p = {result.pvalue_text()}")
+    marks = _line(sketch.observed, "1.5", "4 2")
+    if sketch.mirrored is not None:
+        marks += _line(sketch.mirrored, "1", "1 3")
     return (
         f"<svg role='img' aria-label='{label}' width='{WIDTH}' height='{HEIGHT + 4}' "
-        f"viewBox='0 0 {WIDTH} {HEIGHT + 4}'><title>{label}</title>{bars}"
-        f"<line x1='0' x2='{WIDTH}' y1='{HEIGHT}' y2='{HEIGHT}' stroke='#555'/>"
-        f"<line x1='{marker:.1f}' x2='{marker:.1f}' y1='2' y2='{HEIGHT}' stroke='#000' "
-        "stroke-width='1.5' stroke-dasharray='4 2'/></svg>"
+        f"viewBox='0 0 {WIDTH} {HEIGHT + 4}'><title>{label}</title>{_rectangles(sketch)}"
+        f"<line x1='0' x2='{WIDTH}' y1='{HEIGHT}' y2='{HEIGHT}' stroke='currentColor' "
+        f"stroke-opacity='0.6'/>{marks}</svg>"
     )
 
 
-def _bars(
-    result: PermutationTestResult,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], float]:
-    """Bar heights in pixels, which bars are extreme, and the position of the observed sum."""
+def _line(place: float, width: str, dashes: str) -> str:
+    x = f"{place * WIDTH:.1f}"
+    return (
+        f"<line x1='{x}' x2='{x}' y1='2' y2='{HEIGHT}' stroke='currentColor' "
+        f"stroke-width='{width}' stroke-dasharray='{dashes}'/>"
+    )
+
+
+def _rectangles(sketch: _Sketch) -> str:
+    """In each bar the extreme part stands below the other one."""
+    step = WIDTH * (1 - 2 * sketch.left) / sketch.body.size
+    scale = (HEIGHT - 8) / (sketch.body + sketch.rejected).max()
+    rejected, body = scale * sketch.rejected, scale * sketch.body
+    return "".join(
+        f"<rect x='{sketch.left * WIDTH + i * step:.1f}' y='{HEIGHT - base - height:.1f}' "
+        f"width='{max(step - 0.5, 0.5):.1f}' height='{height:.1f}' fill='{colour}'/>"
+        for bases, heights, colour in ((0 * body, rejected, REJECTED), (rejected, body, BODY))
+        for i, (base, height) in enumerate(zip(bases, heights, strict=True))
+        if height > 0.05
+    )
+
+
+def _sketch(result: PermutationTestResult) -> _Sketch:
+    """All mass that can be seen and the marks; symmetric if both tails count."""
     null = result.null_distribution
-    cell = (result.observed_sum - null.offset) // null.unit
+    cell, top = (result.observed_sum - null.offset) // null.unit, null.pmf.size - 1
     seen = np.flatnonzero(null.pmf > null.pmf.max() * 1e-4)
     first, last = min(int(seen[0]), cell), max(int(seen[-1]), cell)
+    mirrored = top - cell if result.alternative == "two-sided" and 2 * cell != top else None
+    if result.alternative == "two-sided":
+        first, last = min(first, top - last), max(last, top - first)
     per_bar = -(-(last - first + 1) // BARS)
     starts = np.arange(first, last + 1, per_bar)
-    heights = np.add.reduceat(null.pmf[: last + 1], starts)
-    extreme = np.logical_or.reduceat(result.extreme[: last + 1], starts)
-    marker = (cell - first + 0.5) / (per_bar * starts.size) * WIDTH
-    return heights / heights.max() * (HEIGHT - 8), extreme, marker
+    cells, extreme = null.pmf[: last + 1], result.extreme[: last + 1]
+    left = max(0.0, (1 - starts.size / FEWEST) / 2)
+
+    def place(position: int) -> float:
+        return left + (position - first + 0.5) / (per_bar * starts.size) * (1 - 2 * left)
+
+    return _Sketch(
+        np.add.reduceat(np.where(extreme, 0.0, cells), starts),
+        np.add.reduceat(np.where(extreme, cells, 0.0), starts),
+        left,
+        place(cell),
+        None if mirrored is None else place(mirrored),
+    )

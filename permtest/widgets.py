@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from functools import cache
 from html import escape
 from io import BytesIO
+from math import floor, log10
 from typing import Any
-
-import ipywidgets as widgets
-import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, StrMethodFormatter
 
 from permtest.exact import exact_perm_test
 from permtest.pairs import IntArray, Pairs, as_integers
-from permtest.plots import heights_in_view, look, plot_null, signed, style
 from permtest.result import PermutationTestResult
+
+try:
+    import ipywidgets as widgets
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+except ModuleNotFoundError as error:
+    message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
+    raise ImportError(message) from error
+
+from permtest.plots import HEADROOM, heights_in_view, look, p_text, plot_null, style
 
 TAILS = [("two tails: do A and B differ?", "two-sided"), ("one tail: is A better?", "greater")]
 SCALES = [("linear axis", "linear"), ("logarithmic axis", "log")]
-SIZE, DPI = (8.0, 4.2), 100  # inches, and pixels per inch
+AGAIN = " again"  # a system that is compared with itself needs another name
+SIZE, DPI = (8.0, 4.4), 100  # inches, and pixels per inch
+AXES = (0.125, 0.2, 0.82, 0.615)  # left, bottom, width and height in shares of the picture
+WIDTHS = (1, 2, 5, 10)  # where the axis of sums may end, times a power of ten
+HEIGHTS = (1, 1.5, 2, 3, 5, 7, 10)  # the same for the axis of probabilities
 
 
 class TwoSystemsExplorer:
@@ -32,7 +39,7 @@ class TwoSystemsExplorer:
     ----------
     scores : mapping or DataFrame
         Name of a system -> its scores, integers, of shape (N,), on the same items in the same
-        order. At least one system and one item.
+        order. At least two systems and one item.
     a, b : str, optional
         Which two are shown first. Default: the first two.
     statistic : str, default "sum"
@@ -57,8 +64,11 @@ class TwoSystemsExplorer:
 
     Notes
     -----
-    The axes stand still while the slider is dragged: the limits belong to the pair of systems, and
-    a linear axis of probabilities always ends a little above the most likely value.
+    So that the picture does not jump while the slider is dragged, the axes change in coarse steps
+    only. The horizontal one reaches from -r to r, where r is 1, 2 or 5 times a power of ten: the
+    smallest that holds what can be seen of the bell and what was observed. A linear axis of
+    probabilities ends at 1, 1.5, 2, 3, 5 or 7 times a power of ten, a logarithmic one begins at
+    10^-1, 10^-2, 10^-5, 10^-10, ...
 
     Examples
     --------
@@ -82,11 +92,10 @@ class TwoSystemsExplorer:
     ) -> None:
         self._scores = _columns(scores)
         self._statistic = statistic
-        self._limits = cache(self._find_limits)
         self._figure = Figure(figsize=SIZE, dpi=DPI)
         FigureCanvasAgg(self._figure)
         with style():
-            self._ax = self._figure.add_axes((0.125, 0.165, 0.855, 0.64))
+            self._ax = self._figure.add_axes(AXES)
         self._make_controls(a, b, items)
         self._update()
         for control in (self.a, self.b, self.n, self.tails, self.scale):
@@ -94,7 +103,10 @@ class TwoSystemsExplorer:
 
     def _make_controls(self, a: str | None, b: str | None, items: str) -> None:
         names = list(self._scores)
-        a, b, size = a or names[0], b or names[min(1, len(names) - 1)], len(self._scores[names[0]])
+        a, b, size = a or names[0], b or names[1], len(self._scores[names[0]])
+        for role, name in (("a", a), ("b", b)):
+            if name not in names:
+                raise ValueError(f"{role}={name!r} is not a system; choose one of {names}")
         wide = {"description_width": "initial"}
         narrow = {"description_width": "2em"}
         self.a = widgets.Dropdown(options=names, value=a, description="A", style=narrow)
@@ -129,24 +141,20 @@ class TwoSystemsExplorer:
 
     def _compare(self, a: str, b: str, n: int, alternative: Any) -> PermutationTestResult:
         """The test, on the first n items."""
-        pairs = Pairs(self._scores[a][:n], self._scores[b][:n], (a, b))
+        names = (a, b if b != a else a + AGAIN)
+        pairs = Pairs(self._scores[a][:n], self._scores[b][:n], names)
         return exact_perm_test(pairs, statistic=self._statistic, alternative=alternative)
 
     def _draw(self) -> bytes:
         """The picture as a PNG file."""
         scale = self.scale.value
-        reach, bottom, top = self._limits(self.a.value, self.b.value, scale)
+        reach, heights = _limits(self.result, scale)
         with style():
             ax = self._ax
             ax.clear()
             ax.set_xlim(-reach, reach)
-            if scale == "log":
-                ax.set_ylim(bottom, top)
+            ax.set_ylim(*heights)
             plot_null(self.result, ax=ax, scale=scale)
-            if scale == "linear":  # ticks that stay where they are, whatever the height
-                peak = float(self.result.null_distribution.pmf.max())
-                ax.yaxis.set_major_locator(FixedLocator([0, peak / 2, peak]))
-                ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.2g}"))
             return self._png()
 
     def _png(self) -> bytes:
@@ -154,21 +162,33 @@ class TwoSystemsExplorer:
         self._figure.savefig(file, format="png", dpi=DPI, pil_kwargs={"compress_level": 1})
         return file.getvalue()
 
-    def _find_limits(self, a: str, b: str, scale: Any) -> tuple[float, float, float]:
-        """Half the width, bottom and top of axes that hold the pair whatever the slider says."""
-        whole = self._compare(a, b, self.n.max, "two-sided")
-        view = look(whole, scale)
-        lead = np.abs(np.cumsum(self._scores[a] - self._scores[b])).max()
-        bottom, _ = heights_in_view(view, scale)
-        return max(view.right, 1.06 * float(lead)), bottom, bottom**-0.25 if bottom else 1.0
+
+def _limits(result: PermutationTestResult, scale: Any) -> tuple[float, tuple[float, float]]:
+    """Half the width of the picture, and its limits of probability, in coarse steps."""
+    view = look(result, scale)
+    bottom, top = heights_in_view(view, scale)
+    reach = _step(view.reach, WIDTHS)
+    if scale == "linear":
+        return reach, (0.0, _step(top, HEIGHTS))
+    lowest = 10.0 ** -min(_step(-log10(bottom), WIDTHS), 300)
+    return reach, (lowest, lowest ** (-HEADROOM / (1 - HEADROOM)))
+
+
+def _step(least: float, steps: tuple[float, ...]) -> float:
+    """The smallest of the steps times a power of ten that is not less."""
+    power = 10.0 ** floor(log10(least))
+    return float(next((s * power for s in steps if s * power >= least), 10 * power))
 
 
 def _columns(scores: Mapping[str, Any]) -> dict[str, IntArray]:
     """The scores as integer arrays of one length."""
+    if not hasattr(scores, "items"):
+        kind = type(scores).__name__
+        raise TypeError(f"scores must map names of systems to their scores, not be a {kind}")
     columns = {str(name): as_integers(column, str(name)) for name, column in scores.items()}
     lengths = {name: len(column) for name, column in columns.items()}
-    if not columns or min(lengths.values()) == 0:
-        raise ValueError("scores must hold at least one system and one item")
+    if len(columns) < 2 or min(lengths.values()) == 0:
+        raise ValueError(f"scores must hold at least two systems and one item, not {lengths}")
     if len(set(lengths.values())) > 1:
         raise ValueError(f"all systems must have been scored on the same items, not {lengths}")
     return columns
@@ -189,18 +209,27 @@ def _image(png: bytes, result: PermutationTestResult) -> str:
 def _describe(result: PermutationTestResult) -> str:
     """What the picture shows, in words."""
     (a, b), null = result.names, result.null_distribution
-    if a == b:
+    if b == a + AGAIN:
         return _spoken(f"{a} is compared with itself: no swap changes anything, so p = 1.")
-    if result.alternative == "two-sided":
-        event = f"puts them at least {abs(result.observed_sum):,} apart, whichever is ahead"
-    else:
-        event = f"gives {a} a lead of at least {signed(result.observed_sum)}"
     mean = round(null.mean(), 6) + 0.0  # no rounding error, no minus zero
+    share = p_text(result).removeprefix("= ").replace(">", "more than")
     return _spoken(
         f"{result} If the labels meant nothing, the difference would be {mean:g} on average with a "
-        f"standard deviation of {null.std():.3g}; of all labellings, a share of "
-        f"{result.pvalue_text()} {event}."
+        f"standard deviation of {null.std():.3g}; of all labellings, a share of {share} "
+        f"{_event(result)}."
     )
+
+
+def _event(result: PermutationTestResult) -> str:
+    """What the labellings do that count as extreme."""
+    (a, b), lead = result.names, result.observed_sum
+    if result.alternative == "two-sided":
+        return f"puts them at least {abs(lead):,} apart, whichever is ahead"
+    if lead > 0:
+        return f"gives {a} a lead of at least {lead:,}"
+    if lead == 0:
+        return f"leaves {a} level with {b} or ahead"
+    return f"leaves {a} at most {-lead:,} behind {b}, or level or ahead"
 
 
 def _spoken(text: str) -> str:

@@ -66,6 +66,11 @@ def test_the_format_is_valid_and_every_cell_has_a_name(path):
     assert raw["metadata"]["kernelspec"]["name"] == "python3"
 
 
+def test_saving_it_in_jupyter_changes_nothing(path):
+    text = path.read_text(encoding="utf-8")
+    assert nbformat.writes(nbformat.reads(text, as_version=4)).rstrip("\n") + "\n" == text
+
+
 def test_there_is_one_set_up_cell_and_it_comes_first(path):
     first, *others = code(path)
     assert tags(first) == ["setup"]
@@ -103,6 +108,8 @@ def test_exercises_have_solutions_that_are_folded_away_and_checked(path):
     assert 3 <= len(asked) == len(solutions) <= 5
     for cell in solutions:
         assert cell.metadata["jupyter"]["source_hidden"] is True, cell.id
+        # JupyterLab shows the first line of a folded cell.
+        assert re.match("# solution [1-9]\n", cell.source), cell.id
         assert re.search("^assert ", cell.source, re.M), cell.id
 
 

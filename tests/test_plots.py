@@ -1,7 +1,12 @@
 """What a picture of a null distribution shows, read back from its artists."""
 
+import re
+import subprocess
+import sys
 import time
+import warnings
 from io import BytesIO
+from itertools import pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -13,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 
 import permtest as pt
-from permtest.plots import COLUMNS, STYLE, plot_null, style
+from permtest.plots import COLUMNS, STYLE, THIN, p_text, plot_null, style
 
 mpl.use("Agg")
 
@@ -43,12 +48,23 @@ RESULTS = {
     "with h": pt.exact_perm_test(
         [4, 1, 7, 2], [1, 5, 2, 2], lambda a, b: 2 * a - b, lambda s: s % 5
     ),
+    "with abs": pt.exact_perm_test([3, 5, 4], [2, 3, 3], lambda a, b: a - b, abs),
+    "with sum": pt.exact_perm_test([3, 5, 4], [2, 3, 3], lambda a, b: a - b, lambda s: s),
+    "almost 1": pt.exact_perm_test([0] * 99 + [1], [1] * 99 + [0], alternative="greater"),
+    "large": pt.exact_perm_test([10**12, 3 * 10**12], [0, 0]),
+    "lonely": pt.exact_perm_test([1_000_000, 1, 2], [0, 0, 0]),
+    "close": pt.monte_carlo([3, 0, 1, 0] * 4, [0, 2, 0, 1] * 4, K=300, rng=1),
+    "long names": pt.exact_perm_test([3, 5], [2, 3], names=("first_name_" * 5, "second " * 8)),
     "huge": pt.exact_perm_test([10**30, 0], [0, 10**29]),
 }
 
 
 def draw(result: pt.PermutationTestResult, scale: str = "linear", **options: object) -> Axes:
     return plot_null(result, ax=Figure().subplots(), scale=scale, **options)  # type: ignore[arg-type]
+
+
+def title(ax: Axes) -> str:
+    return "".join(ax.get_title(loc=side) for side in ("left", "center", "right"))
 
 
 def artist(ax: Axes, gid: str) -> StepPatch:
@@ -59,6 +75,7 @@ def artist(ax: Axes, gid: str) -> StepPatch:
 def drawn(ax: Axes, gid: str) -> dict[int, float]:
     """Value -> height of the columns of an artist."""
     heights, edges, _ = artist(ax, gid).get_data()
+    assert (np.diff(edges) >= 0).all()
     middle = (edges[:-1] + edges[1:]) / 2
     return {round(x): y for x, y in zip(middle, heights, strict=True) if not np.isnan(y)}
 
@@ -106,9 +123,10 @@ def test_shading_does_not_rely_on_colour():
 @pytest.mark.parametrize("name", RESULTS)
 def test_axes_are_labelled(name):
     ax = draw(RESULTS[name])
-    assert ax.get_ylabel() == ("share of the samples" if "sampled" in name else "probability")
-    assert RESULTS[name].unit in ax.get_xlabel()
-    assert RESULTS[name].pvalue_text() in ax.get_title(loc="left")
+    sampled = RESULTS[name].n_samples is not None
+    assert ax.get_ylabel() == ("share of the samples" if sampled else "probability")
+    assert RESULTS[name].unit in ax.get_xlabel() or name == "long names"
+    assert p_text(RESULTS[name]) in title(ax)
     assert len(ax.get_legend().get_texts()) == 2
 
 
@@ -144,27 +162,119 @@ def test_no_mirror_image_where_it_means_nothing(name):
         ("greater", "right tail"),
         ("less", "left tail"),
         ("p is 1", "every labelling"),
+        ("with abs", "shaded"),
+        ("with sum", "right tail"),
+        ("almost 1", "> 0.999 (right tail)"),
         ("with h", "shaded"),
         ("sampled, far out", "both tails"),
     ],
 )
 def test_the_title_says_what_counts_as_extreme(name, words):
-    assert words in draw(RESULTS[name]).get_title(loc="left")
+    assert words in title(draw(RESULTS[name]))
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", ["two-sided", "few values", "far out", "no pairs", "sampled"])
+@pytest.mark.parametrize(
+    "name",
+    ["two-sided", "few values", "far out", "no pairs", "sampled", "large", "close", "long names"],
+)
 def test_labels_neither_overlap_nor_leave_the_picture(name, scale):
     ax = plot_null(RESULTS[name], scale=scale)
+    check_that_texts_fit(ax)
+    plt.close(ax.figure)
+
+
+def check_that_texts_fit(ax: Axes) -> None:
     ax.figure.canvas.draw()
     texts = [c for c in ax.get_children() if str(c.get_gid()).endswith(" label")]
+    legend = ax.get_legend()
+    outside = [ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label]
     boxes = [text.get_window_extent() for text in texts]
     assert all(ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 for box in boxes)
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-    for box in (ax.title, ax.xaxis.label, ax.yaxis.label, ax.get_legend()):
-        extent = box.get_window_extent()
-        assert ax.figure.bbox.x0 <= extent.x0 and extent.x1 <= ax.figure.bbox.x1  # noqa: PT018
+    boxes += [part.get_window_extent() for part in outside if part.get_text()]
+    boxes += [legend.get_window_extent()] if legend else []
+    for i, box in enumerate(boxes):
+        assert ax.figure.bbox.x0 <= box.x0 and box.x1 <= ax.figure.bbox.x1  # noqa: PT018
+        assert ax.figure.bbox.y0 <= box.y0 and box.y1 <= ax.figure.bbox.y1  # noqa: PT018
+        assert not any(box.overlaps(other) for other in boxes[:i])
+    ticks = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert all(a.x1 < b.x0 for a, b in pairwise(ticks))
+
+
+@pytest.mark.parametrize(
+    ("size", "shape"), [((8, 6), (2, 2)), ((12, 4), (1, 2)), ((6, 4), (1, 1)), ((3.3, 2.2), (1, 1))]
+)
+@pytest.mark.parametrize("scale", SCALES)
+def test_axes_of_the_caller_are_not_overfilled(size, shape, scale):
+    figure = Figure(figsize=size, layout="constrained")
+    names = ["two-sided", "close", "lonely", "few values"]
+    axes = figure.subplots(*shape, squeeze=False).ravel()
+    for ax, name in zip(axes, names, strict=False):
+        plot_null(RESULTS[name], ax=ax, scale=scale)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.draw_without_rendering()
+    for ax in axes:
+        check_that_texts_fit(ax)
+        assert ax.get_legend() is not None
+        assert ax.bbox.width > 0.5 * figure.bbox.width / shape[1]
+        assert ax.bbox.height > 0.3 * figure.bbox.height / shape[0]
+
+
+def test_without_a_layout_texts_stay_in_the_figure():
+    ax = Figure(figsize=(6, 4)).subplots()
+    plot_null(RESULTS["two-sided"], ax=ax)
+    ax.figure.canvas.draw()
+    inside = ax.figure.bbox.padded(1)
+    for part in (ax.title, ax.xaxis.label, ax.get_legend()):
+        box = part.get_window_extent()
+        assert inside.contains(*box.min)
+        assert inside.contains(*box.max)
+    assert "points" in ax.get_xlabel()
+
+
+def test_axes_of_the_caller_keep_the_settings_of_the_caller():
+    with mpl.rc_context({"font.size": 7, "axes.titlesize": 9, "axes.titlelocation": "right"}):
+        ax = draw(RESULTS["two-sided"])
+        assert ax.get_title(loc="right")
+        assert ax._right_title.get_fontsize() == 9
+    assert ax.xaxis.label.get_fontsize() == 7
+    assert artist(ax, "body").get_facecolor() == mpl.colors.to_rgba("C0")
+
+
+def test_of_two_marks_the_left_label_is_to_the_left():
+    result = pt.exact_perm_test([1, 0] * 30 + [1], [0, 1] * 30 + [0])
+    ax = draw(result)
+    assert artist(ax, "observed label").get_horizontalalignment() == "left"
+    assert artist(ax, "mirrored label").get_horizontalalignment() == "right"
+
+
+def test_numbers_have_separators_and_the_mirrored_label_goes_first():
+    ax = plot_null(RESULTS["large"])
+    ax.figure.canvas.draw()
+    assert artist(ax, "observed label").get_text() == "observed +4,000,000,000,000"
+    assert not [c for c in ax.get_children() if c.get_gid() == "mirrored label"]
+    assert all("e" not in label.get_text() for label in ax.get_xticklabels())
     plt.close(ax.figure)
+
+
+def test_a_long_name_is_broken_into_lines():
+    ax = plot_null(RESULTS["long names"])
+    assert "".join(ax.get_xlabel().split()).startswith("first_name_" * 5 + "minussecond")
+    assert ax.get_xlabel().endswith("\npoints, over 2 pairs")
+    plt.close(ax.figure)
+    assert draw(RESULTS["few values"]).get_xlabel() == "u minus v, points, over 5 pairs"
+
+
+def test_lonely_columns_can_be_seen_and_do_not_hide_each_other():
+    ax = draw(RESULTS["lonely"])
+    left, right = ax.get_xlim()
+    for gid in ("body", "rejected"):
+        heights, edges, _ = artist(ax, gid).get_data()
+        assert np.nansum(heights) == 2 * 0.125
+        wide = np.diff(edges)[~np.isnan(heights)] / (right - left)
+        assert (wide > 0.39 * THIN).all()
+    assert not np.any(~np.isnan(artist(ax, "body").get_data().values) & ~np.isnan(heights))
 
 
 def test_the_logarithmic_axis_goes_down_to_what_was_observed():
@@ -214,7 +324,7 @@ def test_a_million_cells_are_drawn_in_well_under_a_second(scale):
     ax.figure.savefig(BytesIO())
     assert time.perf_counter() - start < 0.9
     columns = artist(ax, "body").get_data().values
-    assert columns.size <= COLUMNS
+    assert columns.size <= COLUMNS + 2
     assert np.nanmax(columns) == result.null_distribution.pmf.max()
 
 
@@ -242,3 +352,60 @@ def test_the_style_sheet_is_found_by_its_name_and_is_large():
         assert {key: mpl.rcParams[key] for key in sheet} == dict(sheet)
     sizes = [value for key, value in sheet.items() if key.endswith(("size", "font.size"))]
     assert min(size for size in sizes if isinstance(size, float)) >= 13
+
+
+@pytest.mark.parametrize(("module", "extra"), [("plots", "plot"), ("widgets", "lab")])
+def test_a_missing_library_is_named_with_its_cure(module, extra):
+    missing = "matplotlib" if module == "plots" else "ipywidgets"
+    code = f"import sys; sys.modules[{missing!r}] = None; from permtest import {module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert f"pip install 'permtest[{extra}]'" in done.stderr.splitlines()[-1]
+    assert done.stderr.splitlines()[-1].startswith("ImportError")
+
+
+# ---- the sketch in a result's HTML form ---------------------------------------------------------
+
+
+def html(*arguments: object, **options: object) -> str:
+    return pt.exact_perm_test(*arguments, **options)._repr_html_()  # type: ignore[arg-type]
+
+
+def test_the_sketch_has_the_colours_of_the_style_sheet_and_of_the_page():
+    colours = mpl.rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"]
+    body, rejected = ("#" + c.removeprefix("#") for c in colours.by_key()["color"][:2])
+    sketch = RESULTS["few values"]._repr_html_()
+    assert body in sketch
+    assert rejected in sketch
+    assert "currentColor" in sketch
+    assert "#000" not in sketch
+
+
+def test_the_sketch_is_symmetric_if_both_tails_count():
+    sketch = html([1] * 10**3, [0] * 10**3)
+    assert sketch.count("stroke-dasharray") == 2
+    assert html([1] * 10**3, [0] * 10**3, alternative="greater").count("stroke-dasharray") == 1
+    assert "x='0.0'" not in sketch
+
+
+def test_the_sketch_divides_bars_by_mass_and_keeps_a_single_bar_thin():
+    assert html([10**6, 1, 2], [0, 0, 0]).count("fill='#5B8FBC'") == 2
+    assert html([10**6, 1, 2], [0, 0, 0]).count("fill='#8C2D04'") == 2
+    for same in ([], [1, 2]):
+        (width,) = re.findall("<rect [^>]*width='([0-9.]+)'", html(same, same))
+        assert float(width) < 30
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (pt.exact_perm_test([1], [0], statistic="accuracy", names=NAMES), "old ahead of new"),
+        (pt.exact_perm_test([1], [0]), "1 pair, 1 differs"),
+        (pt.exact_perm_test([1], [1]), "tie at 1 points"),
+        (pt.exact_perm_test([1], [3], alternative="less"), "(one-sided: less; exact, "),
+        (RESULTS["sampled"], "\N{ALMOST EQUAL TO} "),
+        (RESULTS["sampled"], "95% interval "),
+        (RESULTS["with h"], " of u and v: "),
+    ],
+)
+def test_the_table_says_it_in_words(result, words):
+    assert words in result._repr_html_()

@@ -7,7 +7,7 @@ import sys
 import time
 from base64 import b64decode
 from io import BytesIO
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import matplotlib as mpl
 import numpy as np
@@ -44,7 +44,7 @@ def test_the_first_view_is_of_all_items_of_the_first_two():
     assert e.result.pvalue == expected.pvalue
     assert str(expected) in e.sentence.value
     assert "sentences" in e.n.description
-    assert pixels(e).shape[:2] == (420, 800)
+    assert pixels(e).shape[:2] == (440, 800)
 
 
 @pytest.mark.parametrize(
@@ -80,24 +80,46 @@ def test_the_same_system_twice():
     assert "compared with itself" in e.sentence.value
     assert "p = 1" in e.sentence.value
     assert e.picture.value
-    one = TwoSystemsExplorer({"only one": [1, 2]})
-    assert "compared with itself" in one.sentence.value
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
-def test_the_axes_stand_still_while_the_slider_moves(scale):
+def test_the_axes_change_in_coarse_steps(scale):
     e = explorer()
     e.scale.value = scale
-    limits, heights = set(), set()
-    for n in (1, 2, 40, 200, 399, 400):
+    seen = []
+    for n in range(1, 401, 3):
         e.n.value = n
         left, right = e._ax.get_xlim()
-        limits.add((left, right))
+        assert left == -right
+        assert f"{right:.0e}"[0] in "125"
         assert left < e.result.observed_sum < right
-        peak = e.result.null_distribution.pmf.max()
         bottom, top = e._ax.get_ylim()
-        heights.add((bottom, top if scale == "log" else round(top / peak, 9)))
-    assert len(limits) == len(heights) == 1
+        assert e.result.null_distribution.pmf.max() < (top if scale == "log" else 0.8 * top)
+        seen.append((right, bottom, top))
+    assert sum(a != b for a, b in pairwise(seen)) <= 12
+
+
+def test_a_small_bell_fills_the_picture():
+    e = explorer()
+    e.n.value = 42
+    law, (_, right) = e.result.null_distribution, e._ax.get_xlim()
+    assert max(4 * law.std(), abs(e.result.observed_sum)) > right / 3
+    assert law.pmf.max() > e._ax.get_ylim()[1] / 2.2
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ([5, 5, 5], [1, 1, 1], "gives a a lead of at least 12"),
+        ([1, 2], [2, 1], "leaves a level with b or ahead"),
+        ([1, 1, 1], [5, 5, 5], "leaves a at most 12 behind b, or level or ahead"),
+        ([0] * 99 + [1], [1] * 99 + [0], "a share of more than 0.999 leaves a at most 98"),
+    ],
+)
+def test_the_sentence_about_one_tail_fits_every_lead(a, b, words):
+    e = TwoSystemsExplorer({"a": a, "b": b})
+    e.tails.value = "greater"
+    assert words in e.sentence.value
 
 
 def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
@@ -129,8 +151,9 @@ def test_the_picture_has_an_alternative_text_and_the_sentence_is_announced():
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        ({}, "at least one system"),
-        ({"a": []}, "at least one system and one item"),
+        ({}, "at least two systems"),
+        ({"only one": [1, 2]}, "at least two systems"),
+        ({"a": [], "b": []}, "two systems and one item"),
         ({"a": [1], "b": [1, 2]}, "{'a': 1, 'b': 2}"),
         ({"a": [1, 0.5]}, r"a\[1\] = 0.5 is not a whole number"),
     ],
@@ -138,6 +161,13 @@ def test_the_picture_has_an_alternative_text_and_the_sentence_is_announced():
 def test_scores_that_cannot_be_compared_are_refused_at_once(scores, message):
     with pytest.raises(ValueError, match=message):
         TwoSystemsExplorer(scores)
+
+
+def test_an_unknown_system_and_a_bare_list_are_refused():
+    with pytest.raises(ValueError, match=r"a='z' is not a system; choose one of \['weak', 'fair'"):
+        explorer(a="z")
+    with pytest.raises(TypeError, match="must map names of systems to their scores, not be a list"):
+        TwoSystemsExplorer([[1, 2], [2, 3]])  # type: ignore[arg-type]
 
 
 def test_a_data_frame_will_do():
