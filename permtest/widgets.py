@@ -21,7 +21,9 @@ except ModuleNotFoundError as error:
     message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.plots import HEADROOM, heights_in_view, look, p_text, plot_null, style
+from permtest.captions import p_text
+from permtest.plots import plot_null, style
+from permtest.views import HEADROOM, heights_in_view, look
 
 TAILS = [("two tails: do A and B differ?", "two-sided"), ("one tail: is A better?", "greater")]
 SCALES = [("linear axis", "linear"), ("logarithmic axis", "log")]

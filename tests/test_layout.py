@@ -22,6 +22,8 @@ LAYERS = [
     {"__main__"},
     {"cli", "widgets"},
     {"plots"},
+    {"captions"},
+    {"views"},
     {"readers", "permtest"},
     {"exact", "monte_carlo"},
     {"result"},
@@ -35,7 +37,7 @@ LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
 OPTIONAL = {"IPython", "ipywidgets", "matplotlib", "pandas", "polars"}
-PICTURES = {"plots", "widgets"}  # may import what is optional at their top
+PICTURES = {"captions", "plots", "widgets"}  # may import what is optional at their top
 
 
 class Import(NamedTuple):

@@ -18,7 +18,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 
 import permtest as pt
-from permtest.plots import COLUMNS, STYLE, THIN, p_text, plot_null, style
+from permtest.captions import p_text
+from permtest.plots import STYLE, plot_null, style
+from permtest.views import COLUMNS, THIN
 
 mpl.use("Agg")
 

@@ -1,0 +1,162 @@
+"""What part of a result is in view: numbers only, for whatever draws them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.result import PermutationTestResult
+
+#: How the axis of probabilities is divided.
+Scale: TypeAlias = Literal["linear", "log"]
+
+BARS = 64  # up to so many cells in view, each is a bar with a gap beside it
+COLUMNS = 1200  # at most so many columns are drawn, about as many as there are pixels
+THIN = 1 / 60  # of the width of the axes: no lonely column is thinner, so that it can be seen
+VISIBLE = {"linear": 1e-4, "log": 1e-9}  # cells lower than this share of the peak are not sought
+HEADROOM = 0.22  # of the height of the axes, above the highest column: labels stand there
+SMALLEST = 1e-300  # where a logarithmic axis ends at the latest
+
+
+@dataclass(frozen=True)
+class View:
+    """What part of a result is in view: an interval of values, and the heights of its columns.
+
+    Parameters
+    ----------
+    left, right : float
+        Limits of the horizontal axis.
+    edges : ndarray of shape (M + 1,)
+        Boundaries between columns.
+    body, rejected : ndarray of shape (M,)
+        Probability of the most likely cell of each column among the cells that are less extreme
+        than what was observed, and among the others; NaN where there is none. Of each column at
+        least one is NaN: where both kinds meet, they stand side by side.
+    region : ndarray of shape (M,)
+        Which columns hold values at least as extreme as what was observed.
+    """
+
+    left: float
+    right: float
+    edges: NDArray[np.float64]
+    body: NDArray[np.float64]
+    rejected: NDArray[np.float64]
+    region: NDArray[np.bool_]
+
+    @property
+    def heights(self) -> NDArray[np.float64]:
+        """All probabilities that are drawn; not empty."""
+        heights = np.concatenate((self.body, self.rejected))
+        drawn = heights[~np.isnan(heights)]
+        return drawn if drawn.size else np.ones(1)
+
+    @property
+    def reach(self) -> float:
+        """The largest absolute value in view."""
+        return max(abs(self.left), abs(self.right))
+
+    def position(self, value: float) -> float:
+        """Where a value lies, from 0 (left) to 1 (right)."""
+        return (value - self.left) / (self.right - self.left)
+
+
+def look(
+    result: PermutationTestResult, scale: Scale, limits: tuple[float, float] | None = None
+) -> View:
+    """Choose what is in view and gather its columns.
+
+    Parameters
+    ----------
+    result : PermutationTestResult
+    scale : {"linear", "log"}
+    limits : tuple of two float, optional
+        Left and right end of the axis. Default: all of the mass that can be seen, the observed
+        value, and a margin.
+
+    Returns
+    -------
+    View
+    """
+    null, extreme = result.null_distribution, result.extreme
+    left, right = limits or _limits(result, scale)
+    first = max(0, int(np.ceil((left - null.offset) / null.unit)))
+    last = min(null.pmf.size - 1, int(np.floor((right - null.offset) / null.unit)))
+    last = max(first, last)
+    cells = null.pmf[first : last + 1]
+    inside = extreme[first : last + 1]
+    starts = np.arange(0, cells.size, _cells_per_column(cells))
+    edges = np.append(first + starts, first + cells.size) - 0.5
+    view = View(
+        left,
+        right,
+        float(null.offset) + null.unit * edges,
+        _highest(np.where(inside, 0.0, cells), starts),
+        _highest(np.where(inside, cells, 0.0), starts),
+        np.logical_or.reduceat(inside, starts) if starts.size else inside,
+    )
+    return _side_by_side(view, inside[starts])
+
+
+def heights_in_view(view: View, scale: Scale, headroom: float = HEADROOM) -> tuple[float, float]:
+    """Limits of the axis of probabilities; a share of it above all columns remains free."""
+    peak = float(view.heights.max())
+    if scale == "linear":
+        return 0.0, peak / (1 - headroom)
+    bottom = max(min(float(view.heights.min()) / 3, peak / 30), SMALLEST)
+    return bottom, peak * (peak / bottom) ** (headroom / (1 - headroom))
+
+
+def marks(result: PermutationTestResult) -> tuple[int, ...]:
+    """The observed sum and, for a two-sided test, its mirror image if that is another value."""
+    null, observed = result.null_distribution, result.observed_sum
+    mirrored = 2 * null.offset + null.unit * (null.pmf.size - 1) - observed
+    two = result.alternative == "two-sided" and mirrored != observed
+    return (observed, mirrored) if two else (observed,)
+
+
+def _cells_per_column(cells: NDArray[np.float64]) -> int:
+    """Columns are about as wide as a pixel, or wider if few of them would hold anything."""
+    if cells.size <= COLUMNS:
+        return 1
+    fine = -(-cells.size // COLUMNS)
+    occupied = np.unique(np.flatnonzero(cells) // fine)
+    return fine if occupied.size > BARS else ceil(cells.size * THIN)
+
+
+def _side_by_side(view: View, starts_extreme: NDArray[np.bool_]) -> View:
+    """Halve the columns that hold both kinds of cells: one kind to the left, one to the right."""
+    mixed = np.flatnonzero(~np.isnan(view.body) & ~np.isnan(view.rejected))
+    if mixed.size == 0:
+        return view
+    middles = (view.edges[mixed] + view.edges[mixed + 1]) / 2
+    twice = np.insert(np.arange(view.body.size), mixed, mixed)
+    body, rejected, region = view.body[twice], view.rejected[twice], view.region[twice]
+    left = mixed + np.arange(mixed.size)
+    extreme = left + ~starts_extreme[mixed]
+    other = 2 * left + 1 - extreme
+    body[extreme], rejected[other], region[other] = np.nan, np.nan, False
+    edges = np.insert(view.edges, mixed + 1, middles)
+    return View(view.left, view.right, edges, body, rejected, region)
+
+
+def _limits(result: PermutationTestResult, scale: Scale) -> tuple[float, float]:
+    """Ends of the axis: visible mass and marks, and a margin."""
+    null = result.null_distribution
+    visible = null.pmf >= null.pmf.max() * VISIBLE[scale]
+    first, last = int(visible.argmax()), null.pmf.size - 1 - int(visible[::-1].argmax())
+    places = [null.offset + null.unit * first, null.offset + null.unit * last, *marks(result)]
+    low, high = float(min(places)), float(max(places))
+    margin = max(0.06 * (high - low), 1.5 * null.unit)
+    return low - margin, high + margin
+
+
+def _highest(cells: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The highest cell of each column, NaN where all are 0."""
+    if starts.size == 0:
+        return np.zeros(0)
+    heights = np.maximum.reduceat(cells, starts)
+    return np.where(heights > 0, heights, np.nan)
