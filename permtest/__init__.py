@@ -1,5 +1,8 @@
 """Exact paired-permutation tests: is system B better than system A, or lucky?"""
 
+from importlib import import_module
+from types import ModuleType
+
 from permtest.exact import exact_perm_test, perm_test_acc
 from permtest.monte_carlo import monte_carlo
 from permtest.null.distribution import LatticeDistribution, pmf
@@ -27,3 +30,10 @@ __all__ = [
     "pmf",
     "read",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Load ``permtest.plots`` and ``permtest.widgets``, which need extras, when first used."""
+    if name in ("plots", "widgets"):
+        return import_module(f"permtest.{name}")
+    raise AttributeError(f"module 'permtest' has no attribute {name!r}")

@@ -181,3 +181,11 @@ def test_docstring_lists_the_parameters_of_the_signature(name, function):
     sentence = "." in name and "Parameters\n---" not in docstring  # enough for a plain method
     if parameters and not sentence:
         assert documented(docstring) == parameters
+
+
+def test_plots_and_widgets_are_there_when_they_are_asked_for():
+    code = (
+        "import sys, permtest as pt; assert 'matplotlib' not in sys.modules; "
+        "pt.plots.plot_null; pt.widgets.TwoSystemsExplorer; assert not hasattr(pt, 'nothing')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
