@@ -18,9 +18,11 @@ BODY, REJECTED = "#5B8FBC", "#8C2D04"  # as in the style sheet
 
 def result_html(result: PermutationTestResult) -> str:
     """Effect, p, N and the null distribution of `result` as one HTML fragment."""
-    pairs = f"{result.n:,} pair{'s' * (result.n != 1)}"
-    differ = f"{result.n_informative:,} differ{'s' * (result.n_informative == 1)}"
-    rows = {"effect": _effect(result), "p": _evidence(result), "N": f"{pairs}, {differ}"}
+    rows = {
+        "effect": result.effect_text(),
+        "p": _evidence(result),
+        "N": result.pairs_text(),
+    }
     cells = "".join(
         f"<tr><th style='text-align:left'>{key}</th>"
         f"<td style='text-align:left'>{escape(text)}</td></tr>"
@@ -29,28 +31,14 @@ def result_html(result: PermutationTestResult) -> str:
     return f"<div><table>{cells}</table>{_picture(result)}</div>"
 
 
-def _effect(result: PermutationTestResult) -> str:
-    """Who is ahead by how much; the bare statistic where it is no lead."""
-    a, b = result.names
-    if result.totals is None or result.statistic != result.observed_sum:
-        return f"{result.metric} of {a} and {b}: {result.statistic}"
-    lead = result.observed_sum
-    if lead == 0:
-        return f"none: {a} and {b} tie at {result.totals[0]:,} {result.unit}"
-    unit = result.unit.removesuffix("s") if abs(lead) == 1 else result.unit
-    return f"{abs(lead):,} {unit}, {a} {'ahead of' if lead > 0 else 'behind'} {b}"
-
-
 def _evidence(result: PermutationTestResult) -> str:
     """p, how many tails, and how it was computed; the interval too where p was sampled."""
-    sided = result.alternative
-    sided = sided if sided == "two-sided" else f"one-sided: {sided}"
     if result.n_samples is None:
-        return f"{result.pvalue_text()} ({sided}; exact, {result.method})"
+        return f"{result.pvalue_text()} ({result.sides_text()}; exact, {result.method})"
     low, high = result.pvalue_interval()
     return (
         f"\N{ALMOST EQUAL TO} {result.pvalue_text()}, 95% interval {low:.3g} to {high:.3g} "
-        f"({sided}; {result.n_samples:,} random labellings)"
+        f"({result.sides_text()}; {result.n_samples:,} random labellings)"
     )
 
 

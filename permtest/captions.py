@@ -94,11 +94,8 @@ def number(value: float, reach: float = 0) -> str:
 
 
 def p_text(result: PermutationTestResult) -> str:
-    """p with its relation: "= 0.0303", "≈ 0.03"; "= 1" only if it is exactly 1."""
-    text = result.pvalue_text()
-    if text == "1" and not _is_certain(result):
-        return "> 0.999"
-    return f"{'=' if result.n_samples is None else '≈'} {text}"
+    """p with its relation: "= 0.0303", "≈ 0.03"."""
+    return f"{'=' if result.n_samples is None else '≈'} {result.pvalue_text()}"
 
 
 def text_width(ax: Axes, text: str, size: Any) -> float:

@@ -103,7 +103,7 @@ def exact_perm_test(
 
 
 def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
-    """Exact two-sided test of a difference in accuracy: `exact_perm_test` with its defaults.
+    """Exact two-sided test of a difference in accuracy: `exact_perm_test` on counts.
 
     The name under which the algorithm was first described (2021 submission, Fig. 2; the event
     there, "as small as observed", is a slip for "as large").
@@ -111,7 +111,7 @@ def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
     Parameters
     ----------
     u, v : array_like of shape (N,)
-        Correct items per entry for the two systems, integers; or one `Pairs`.
+        Correct answers per entry for the two systems, integers; or one `Pairs`.
 
     Returns
     -------

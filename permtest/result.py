@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from permtest.comparison import Comparison
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.probability import UNDERFLOW, Probability
-from permtest.solvers import exact_fraction, null_distribution, sampled_distribution
+from permtest.null.sampling import sampled_distribution
+from permtest.solvers import exact_fraction, null_distribution
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,7 +132,7 @@ class PermutationTestResult:
             )
         return null_distribution(self._comparison.law)
 
-    @cached_property
+    @property
     def extreme(self) -> NDArray[np.bool_]:
         """Which values of ``null_distribution.support`` are at least as extreme as observed."""
         return self._comparison.extreme
@@ -190,39 +191,45 @@ class PermutationTestResult:
         return _clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
 
     def __str__(self) -> str:
-        return f"{self._finding()}: {self._evidence()}."
-
-    def _finding(self) -> str:
-        differ = f"{self.n_informative} differ{'s' * (self.n_informative == 1)}"
-        pairs = f"{self.n} pair{'s' * (self.n != 1)}, of which {differ}"
-        if self.totals is None or self._comparison.h is not None:
-            a, b = self.names
-            return f"{self.metric} of {a} against {b} is {self.statistic} over {pairs}"
-        (a, b), (x, y) = self.names, self.totals
-        if x == y:
-            return f"{a} and {b} tie at {x} {self.unit} over {pairs}"
-        lead = "ahead of" if x > y else "behind"
-        unit = self.unit.removesuffix("s") if abs(x - y) == 1 else self.unit
-        return f"{a} is {abs(x - y)} {unit} {lead} {b} ({x} against {y}) over {pairs}"
-
-    def _evidence(self) -> str:
+        finding = f"{self.effect_text()} over {self.pairs_text()}"
         if self.n_samples is None:
-            test = f"the exact {self._sides()} paired-permutation test"
-            return f"p = {self.pvalue_text()} by {test}"
+            test = f"the exact {self.sides_text()} paired-permutation test"
+            return f"{finding}: p = {self.pvalue_text()} by {test}."
         low, high = self.pvalue_interval()
-        test = f"{self.n_samples} random labellings of the {self._sides()} paired-permutation test"
-        return f"p is about {self.pvalue_text()} by {test} (95% interval {low:.3g} to {high:.3g})"
+        test = f"random labellings of the {self.sides_text()} paired-permutation test"
+        return (
+            f"{finding}: p is about {self.pvalue_text()} by {self.n_samples} {test} "
+            f"(95% interval {low:.3g} to {high:.3g})."
+        )
 
-    def _sides(self) -> str:
+    def effect_text(self) -> str:
+        """Who is ahead by how much; the bare statistic where it is no lead."""
+        a, b = self.names
+        if self.totals is None or self._comparison.h is not None:
+            return f"{self.metric} of {a} against {b} is {self.statistic}"
+        x, y = self.totals
+        if x == y:
+            return f"{a} and {b} tie at {counted(x, self.unit)}"
+        lead = "ahead of" if x > y else "behind"
+        return f"{a} is {counted(abs(x - y), self.unit)} {lead} {b} ({x} against {y})"
+
+    def pairs_text(self) -> str:
+        """How many pairs there are, and how many of them matter."""
+        differ = f"{self.n_informative} differ{'s' * (self.n_informative == 1)}"
+        return f"{counted(self.n, 'pairs')}, of which {differ}"
+
+    def sides_text(self) -> str:
+        """How many sides the test has, and which."""
         if self._comparison.h is not None:
             return "upper-tailed"
         one_sided = f"one-sided ({self.alternative})"
         return "two-sided" if self.alternative == "two-sided" else one_sided
 
     def pvalue_text(self, digits: int = 3) -> str:
-        """p with so many significant digits, also where no float64 can hold it."""
+        """p with so many significant digits; more where p would look like the 1 that it is not."""
         if self.pvalue > UNDERFLOW:
-            return f"{self.pvalue:.{digits}g}"
+            text = f"{self.pvalue:.{digits}g}"
+            return text if text != "1" or self.pvalue == 1 else self.pvalue_text(digits + 1)
         exponent = floor(self.log10_pvalue)
         mantissa = f"{10 ** (self.log10_pvalue - exponent):.{digits}g}"
         return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
@@ -253,6 +260,11 @@ class PermutationTestResult:
         from permtest._html import result_html
 
         return result_html(self)
+
+
+def counted(number: int, plural: str) -> str:
+    """A number with its noun: 1 pair, 2 pairs."""
+    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def _plain(value: Any) -> Any:

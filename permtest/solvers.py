@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest.comparison import Comparison
 from permtest.null.distribution import LatticeDistribution
@@ -126,13 +125,3 @@ SOLVERS: dict[str, Callable[[Comparison], Probability]] = {
     "enumeration": _enumeration,
     "integer": _integer,
 }
-
-
-def sampled_distribution(
-    law: TwoPointSum, cells: NDArray[np.int64], counts: NDArray[np.int64]
-) -> LatticeDistribution:
-    """The relative frequencies of sampled cells, on the whole lattice."""
-    law.check_size("the sampled distribution")
-    frequencies = np.zeros(law.top + 1)
-    frequencies[cells.astype(np.int64)] = counts / counts.sum()
-    return law.distribution(frequencies)

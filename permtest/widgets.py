@@ -21,7 +21,6 @@ except ModuleNotFoundError as error:
     message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.captions import p_text
 from permtest.plots import plot_null, style
 from permtest.views import HEADROOM, heights_in_view, look
 
@@ -139,7 +138,8 @@ class TwoSystemsExplorer:
     def _update(self) -> None:
         self.result = self._compare(self.a.value, self.b.value, self.n.value, self.tails.value)
         self.picture.value = _image(self._draw(), self.result)
-        self.sentence.value = _describe(self.result)
+        alone = self.a.value == self.b.value
+        self.sentence.value = _alone(self.a.value) if alone else _describe(self.result)
 
     def _compare(self, a: str, b: str, n: int, alternative: Any) -> PermutationTestResult:
         """The test, on the first n items."""
@@ -208,17 +208,18 @@ def _image(png: bytes, result: PermutationTestResult) -> str:
     )
 
 
+def _alone(name: str) -> str:
+    return _spoken(f"{name} is compared with itself: no swap changes anything, so p = 1.")
+
+
 def _describe(result: PermutationTestResult) -> str:
     """What the picture shows, in words."""
-    (a, b), null = result.names, result.null_distribution
-    if b == a + AGAIN:
-        return _spoken(f"{a} is compared with itself: no swap changes anything, so p = 1.")
+    null = result.null_distribution
     mean = round(null.mean(), 6) + 0.0  # no rounding error, no minus zero
-    share = p_text(result).removeprefix("= ").replace(">", "more than")
     return _spoken(
         f"{result} If the labels meant nothing, the difference would be {mean:g} on average with a "
-        f"standard deviation of {null.std():.3g}; of all labellings, a share of {share} "
-        f"{_event(result)}."
+        f"standard deviation of {null.std():.3g}; of all labellings, a share of "
+        f"{result.pvalue_text()} {_event(result)}."
     )
 
 

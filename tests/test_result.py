@@ -135,6 +135,13 @@ def test_digits_of_p_at_any_size(n, text):
     assert exact_perm_test([1] * n, [0] * n).pvalue_text() == text
 
 
+def test_p_is_not_written_as_the_1_that_it_is_not():
+    lost = exact_perm_test([0] * 14 + [1], [1] * 14 + [0], alternative="greater")
+    assert lost.pvalue == 1 - 2**-15
+    assert lost.pvalue_text() == "0.99997"
+    assert exact_perm_test(U, U).pvalue_text() == "1"
+
+
 def test_a_fraction_as_statistic_can_be_written_as_json():
     record = json.loads(exact_perm_test(U, V, h=lambda s: Fraction(s, 2)).to_json())
     assert record["statistic"] == 3.5

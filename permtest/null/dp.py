@@ -34,8 +34,8 @@ def convolve_dp(pmfs: LocalLaws) -> LatticeDistribution:
 
     Raises
     ------
-    ValueError
-        If a law has more than two values.
+    TypeError, ValueError
+        If an element is no law, or has more than two values.
     MemoryError
         If the sum has more than 2**25 cells.
 

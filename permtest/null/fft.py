@@ -20,9 +20,8 @@ class Rounded(NamedTuple):
     """Cells of a law with two kinds of error.
 
     `relative` bounds the relative error that comes from the leaves, those of different leaves
-    being independent. `noise` is `SAFETY` times the
-    standard deviation that the rounding errors of the FFTs have in each cell, errors of different
-    cells being as good as uncorrelated.
+    being independent. `noise` is `SAFETY` times the standard deviation that the rounding errors of
+    the FFTs have in each cell, errors of different cells being as good as uncorrelated.
     """
 
     cells: NDArray[np.float64]
@@ -51,8 +50,8 @@ def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
 
     Raises
     ------
-    ValueError
-        If a law has more than two values.
+    TypeError, ValueError
+        If an element is no law, or has more than two values.
     MemoryError
         If the sum has more than 2**25 cells.
 

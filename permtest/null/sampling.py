@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import TwoPointSum
 from permtest.null.kernels import weighted_popcounts
 
@@ -47,6 +48,16 @@ def sample_steps(law: TwoPointSum, size: int, rng: np.random.Generator) -> NDArr
             sums[rows] += part.astype(sums.dtype) << shift
         start += len(words)
     return sums
+
+
+def sampled_distribution(
+    law: TwoPointSum, cells: NDArray[np.int64], counts: NDArray[np.int64]
+) -> LatticeDistribution:
+    """The relative frequencies of sampled cells, on the whole lattice."""
+    law.check_size("the sampled distribution")
+    frequencies = np.zeros(law.top + 1)
+    frequencies[cells.astype(np.int64)] = counts / counts.sum()
+    return law.distribution(frequencies)
 
 
 def _layout(counts: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
