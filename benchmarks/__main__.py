@@ -1,0 +1,127 @@
+"""Accuracy, speed, memory and start of this package beside others: ``python -m benchmarks``.
+
+    python -m benchmarks            everything, in some five minutes
+    python -m benchmarks --check    also fail if a method is slower than the record
+    python -m benchmarks --record   make this run the record
+    python -m benchmarks --quick    a taste of it, in seconds
+
+Absolute times depend on the machine and on its mood. So the record in ``record.json`` holds ratios
+of times measured in the same run on the same data, to the paper's Alg. 3 in plain NumPy. The
+command fails, whatever it was asked for, if an error exceeds its stated bound or memory its limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import accuracy, fresh, large, speed
+from benchmarks.laws import ENTRIES
+from benchmarks.tables import Section
+
+RECORD = Path(__file__).with_name("record.json")
+OUTPUT = Path(__file__).parents[1] / "build" / "benchmarks"
+TOLERANCE = 1.5  # what noise on a shared machine has been seen to do to a ratio
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is measured.
+
+    Parameters
+    ----------
+    sizes, gaps : tuple of int
+        Values of N and of G.
+    reference : int
+        The N of the ratios and of the time against G.
+    entries : tuple of int
+        N' of the laws on which errors are measured.
+    large : tuple of int
+        Values of N for the accuracy of the default method alone.
+    memory : int
+        N for the memory.
+    """
+
+    sizes: tuple[int, ...] = speed.SIZES
+    gaps: tuple[int, ...] = speed.GAPS
+    reference: int = speed.REFERENCE
+    entries: tuple[int, ...] = ENTRIES
+    large: tuple[int, ...] = large.SIZES
+    memory: int = fresh.LARGEST
+
+
+FULL = Extent()
+QUICK = Extent((100, 1000), (1, 10), reference=1000, entries=(7, 60), large=(10**4,), memory=10**5)
+
+
+def measure(extent: Extent, output: Path) -> tuple[list[Section], dict[str, float]]:
+    """All sections of the report, its pictures drawn, and the ratios for the record."""
+    curves, by_n = speed.time_by_n(extent.sizes)
+    _, by_g = speed.time_by_g(extent.gaps, extent.reference)
+    speed.draw_times(curves, output / "time.png")
+    cases, errors = accuracy.run(extent.entries)
+    far = large.run(extent.large)
+    accuracy.draw_errors(cases, output / "error.png")
+    print("coins, memory, fresh processes", flush=True)
+    rest = [speed.coins(extent.reference), fresh.memory(extent.memory), fresh.startup()]
+    ratios = speed.ratios(curves, extent.reference)
+    words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
+    return [errors, far, by_n, by_g, *rest, Section("Ratios", words, ratios)], ratios
+
+
+def compare(found: dict[str, float], record: dict[str, float]) -> list[str]:
+    """Ratios that are larger than on record by more than the tolerance, or not on both sides."""
+    lines = [
+        f"{name}: {found[name]:.4g}, on record {record[name]:.4g}"
+        for name in found.keys() & record.keys()
+        if found[name] > TOLERANCE * record[name]
+    ]
+    unknown = found.keys() ^ record.keys()
+    return sorted(lines + [f"{name}: make a new record with --record" for name in unknown])
+
+
+def write(sections: Sequence[Section], output: Path) -> None:
+    """The report, for people and for programs."""
+    text = "\n".join(map(str, sections))
+    (output / "report.md").write_text(text, encoding="utf-8")
+    data = {section.title: section.data for section in sections}
+    (output / "report.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    print(f"\n{text}\nreport.md, report.json, error.png, time.png are in {output}", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None, output: Path = OUTPUT) -> int:
+    """Measure, draw, write; return how many claims did not hold."""
+    summary, _, rest = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=summary,
+        epilog=rest,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--check", action="store_true", help="fail if slower than the record")
+    parser.add_argument("--record", action="store_true", help="make this run the record")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few cases")
+    options = parser.parse_args(arguments)
+    if options.quick and (options.check or options.record):
+        parser.error("the record is of a full run: leave out --quick")
+    start = time.perf_counter()
+    output.mkdir(parents=True, exist_ok=True)
+    sections, ratios = measure(QUICK if options.quick else FULL, output)
+    write(sections, output)
+    wrong = [line for section in sections for line in section.failures]
+    if options.record:
+        RECORD.write_text(json.dumps(ratios, indent=1) + "\n", encoding="utf-8")
+    if options.check:
+        wrong += compare(ratios, json.loads(RECORD.read_text(encoding="utf-8")))
+    verdict = "\n".join(wrong) or "every bound holds" + " and none is slower" * options.check
+    print(f"{verdict} ({time.perf_counter() - start:.0f} s)")
+    return len(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))
