@@ -4,7 +4,8 @@ from importlib import import_module
 from types import ModuleType
 
 from permtest.exact import exact_perm_test, perm_test_acc
-from permtest.monte_carlo import monte_carlo
+from permtest.monte_carlo import monte_carlo, samples_needed
+from permtest.null.cf import convolve_cf
 from permtest.null.distribution import LatticeDistribution, pmf
 from permtest.null.dp import convolve_dp
 from permtest.null.enumeration import enumerate_swaps
@@ -21,6 +22,7 @@ __all__ = [
     "LatticeDistribution",
     "Pairs",
     "PermutationTestResult",
+    "convolve_cf",
     "convolve_dp",
     "convolve_fft",
     "enumerate_swaps",
@@ -29,6 +31,7 @@ __all__ = [
     "perm_test_acc",
     "pmf",
     "read",
+    "samples_needed",
 ]
 
 

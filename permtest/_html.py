@@ -95,7 +95,7 @@ def _rectangles(sketch: _Sketch) -> str:
 def _sketch(result: PermutationTestResult) -> _Sketch:
     """All mass that can be seen and the marks; symmetric if both tails count."""
     null = result.null_distribution
-    cell, top = (result.observed_sum - null.offset) // null.unit, null.pmf.size - 1
+    cell, top = result.observed_cell, null.pmf.size - 1
     seen = np.flatnonzero(null.pmf > null.pmf.max() * 1e-4)
     first, last = min(int(seen[0]), cell), max(int(seen[-1]), cell)
     mirrored = top - cell if result.alternative == "two-sided" and 2 * cell != top else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -14,8 +15,8 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` with Numba at its first call, and keep the machine code on disk.
 
     Importing Numba costs more than most tests that this package runs, so it waits for the
-    first call too. A function decorated here can be called from Python only, not from
-    another kernel.
+    first call too. A kernel may call other kernels of the same file, and no others: machine code
+    on disk is thrown away when the file of the kernel changes, not when that of a callee does.
 
     Parameters
     ----------
@@ -29,17 +30,33 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     """
 
     @functools.cache
-    def compiled() -> Callable[P, R]:
+    def compiled() -> Any:
         from numba import njit
 
+        linked = _link(function)
         try:
-            kernel: Callable[P, R] = njit(cache=True, nogil=True)(function)
+            return njit(cache=True, nogil=True)(linked)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
-            kernel = njit(nogil=True)(function)
-        return kernel
+            return njit(nogil=True)(linked)
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        return compiled()(*args, **kwargs)
+        result: R = compiled()(*args, **kwargs)
+        return result
 
+    vars(call)["compiled"] = compiled
     return call
+
+
+def _link(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, with kernels that it calls compiled, as Numba needs them."""
+    assert isinstance(function, types.FunctionType)
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        callee: Any = names.get(name)
+        if hasattr(callee, "compiled"):
+            assert callee.__module__ == function.__module__, f"{name} is in another file"
+            names[name] = callee.compiled()
+    linked = types.FunctionType(function.__code__, names, function.__name__)
+    linked.__module__, linked.__qualname__ = function.__module__, function.__qualname__
+    return linked

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from decimal import Context
+from decimal import Context, Decimal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
@@ -231,7 +231,7 @@ def _json(result: PermutationTestResult, pairs: Pairs, seed: int | None) -> str:
 def _table(result: PermutationTestResult) -> str:
     a, b = result.totals or (0, 0)
     head = ("system", "total", "mean per pair")
-    scores = zip((*result.names, "difference"), (a, b, a - b), strict=True)
+    scores = zip((*result.names, "difference"), (a, b, result.statistic), strict=True)
     rows = [(name, str(total), _mean(total, result.n)) for name, total in scores]
     return f"{_aligned([head, *rows])}\n\n{_aligned(_facts(result))}"
 
@@ -256,9 +256,9 @@ def _certainty(result: PermutationTestResult) -> tuple[str, str]:
     return "95% interval", f"{low:.4g} to {high:.4g} ({result.n_samples} samples)"
 
 
-def _mean(total: int, n: int) -> str:
+def _mean(total: float, n: int) -> str:
     """`total` / `n` with six digits, also where no float holds it."""
-    return f"{Context(prec=6).divide(total, n):g}"
+    return f"{Context(prec=6).divide(Decimal(total), Decimal(n)):g}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -12,8 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.null.grouping import TwoPointSum, attainable, group
-from permtest.pairs import LocalEffects, Pairs, check_names, exact_sum
+from permtest._integers import IntArray, exact_dot, exact_sum, roomy
+from permtest.null.grouping import (
+    TwoPointSum,
+    add_counts,
+    attainable,
+    count_values,
+    from_widths,
+    group,
+    group_differences,
+)
+from permtest.pairs import LocalEffects, Pairs, check_names, unscaled
 from permtest.statistics import check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
@@ -27,9 +37,9 @@ class Comparison:
     Parameters
     ----------
     law : TwoPointSum
-        The null law of S = sum_n g.
+        The null law of S = sum_n g, times `scale`.
     observed : int
-        The observed value of S.
+        The observed value of S, times `scale`.
     alternative : str
         "two-sided", "greater" or "less"; "greater" where `h` is given.
     h : callable or None
@@ -40,23 +50,36 @@ class Comparison:
         What one unit of S is.
     names : tuple of two str
         What the systems are called.
+    effects : Pairs or LocalEffects
+        What `law` was made of.
     totals : tuple of two int, or None
-        Sums of both systems' scores, where the statistic is their difference.
+        Sums of both systems' scores, times `scale`, where the statistic is their difference.
+    scale : int
+        By what integers have to be divided to be scores.
+    strict : bool
+        Whether ties with the observed value do not count; they do in every p-value.
     """
 
     law: TwoPointSum
     observed: int
     alternative: str
-    h: Callable[[int], Any] | None
+    h: Callable[[Any], Any] | None
     metric: str
     unit: str
     names: tuple[str, str]
-    totals: tuple[int, int] | None
+    effects: Pairs | LocalEffects
+    totals: tuple[int, int] | None = None
+    scale: int = 1
+    strict: bool = False
 
     @property
     def statistic(self) -> Any:
         """t(u, v): h of the observed sum, or the sum itself."""
-        return self._value(self.observed)
+        return self.score(self.observed) if self.h is None else self._value(self.observed)
+
+    def score(self, total: int) -> float:
+        """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
+        return unscaled(total, self.scale)
 
     @cached_property
     def tails(self) -> tuple[int, int] | None:
@@ -69,22 +92,22 @@ class Comparison:
         """
         if self.h is not None:
             return _as_tails(np.flatnonzero(attainable(self.law)), self.extreme)
-        top, t = self.law.top, self.law.cell(self.observed)
+        top, t, ties = self.law.top, self.law.cell(self.observed), int(self.strict)
         if self.alternative == "greater":
-            return -1, t
+            return -1, t + ties
         if self.alternative == "less":
-            return t, top + 1
-        return min(t, top - t), max(t, top - t)
+            return t - ties, top + 1
+        return min(t, top - t) - ties, max(t, top - t) + ties
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which cells of the law count as at least as extreme as what was observed.
 
-        `h` is called with a Python integer for each attainable value of S, and only for those.
-        Raises MemoryError if there are too many cells.
+        `h` is called for each attainable value of S, and only for those. Raises MemoryError if
+        there are too many cells.
         """
+        self.law.check_size("the null distribution")
         if self.h is None:
-            self.law.check_size("the null distribution")
             return self.reaches(np.arange(self.law.top + 1))
         possible = np.flatnonzero(attainable(self.law))
         extreme = np.zeros(self.law.top + 1, dtype=bool)
@@ -96,17 +119,72 @@ class Comparison:
         if self.h is None:
             lower, upper = self.tails or (-1, -1)
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
-        least, offset, unit = self.statistic, self.law.offset, self.law.unit
-        values = (self._value(offset + unit * t) for t in cells.tolist())
+        least, values = self.statistic, map(self._value_at, cells.tolist())
+        if self.strict:
+            return np.fromiter((bool(value > least) for value in values), bool, len(cells))
         return np.fromiter((bool(value >= least) for value in values), bool, len(cells))
+
+    def without_ties(self) -> Comparison:
+        """The same question about values that are more extreme than what was observed."""
+        return replace(self, strict=True)
+
+    def at_its_best(self) -> Comparison:
+        """The same question, had the most extreme of all values been observed."""
+        ends = {"greater": self.law.top, "less": 0, "two-sided": self.law.top}
+        best = ends[self.alternative]
+        if self.h is not None:
+            best = max(np.flatnonzero(attainable(self.law)).tolist(), key=self._value_at)
+        return replace(self, observed=self.law.offset + self.law.unit * best)
+
+    @cached_property
+    def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
+        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
+
+        Raises ValueError where swapping does not turn the sign of g, so that there is nothing
+        whose mean could be shifted.
+        """
+        if self.h is not None:
+            raise ValueError("with h the test is not about a mean difference; leave h out")
+        if isinstance(self.effects, Pairs):
+            return count_values(roomy(self.effects.u) - roomy(self.effects.v))
+        for i in np.flatnonzero(self.effects.stay != -self.effects.swap)[:1]:
+            raise ValueError(
+                f"g is not antisymmetric: entry {i} has g(u, v) = {self.effects.stay[i]} and "
+                f"g(v, u) = {self.effects.swap[i]}, so that no mean difference can be shifted"
+            )
+        return count_values(self.effects.stay)
+
+    def shifted(self, shift: Fraction) -> Comparison:
+        """The test of the null that the differences are symmetric about `shift`.
+
+        `shift` is what the first system is ahead by on every entry, in scores. All differences
+        d become d - shift before their signs are exchanged.
+        """
+        values, counts = self.differences
+        shift *= self.scale
+        a, b = shift.numerator, shift.denominator
+        moved = np.array([b * int(d) - a for d in values], dtype=object)
+        law = from_widths(self.law.n, *add_counts(2 * np.abs(moved), counts))
+        return replace(
+            self,
+            law=replace(law, offset=-exact_dot(np.abs(moved), counts)),
+            observed=exact_dot(moved, counts),
+            scale=self.scale * b,
+            totals=None,
+        )
+
+    def _value_at(self, cell: int) -> Any:
+        return self._value(self.law.offset + self.law.unit * cell)
 
     def _value(self, total: int) -> Any:
         """h of one sum, which must be a number."""
-        value = self.h(total) if self.h is not None else total
+        assert self.h is not None
+        argument = total if self.scale == 1 else Fraction(total, self.scale)
+        value = self.h(argument)
         if not isinstance(value, NUMBERS) or value != value:
             raise ValueError(
-                f"h({total}) = {value!r}, but h must return a number for every value that the sum "
-                "can take"
+                f"h({argument}) = {value!r}, but h must return a number for every value that the "
+                "sum can take"
             )
         return value
 
@@ -127,7 +205,7 @@ def compare(
     u: Any,
     v: Any,
     g: Callable[[Any, Any], Any] | None,
-    h: Callable[[int], Any] | None,
+    h: Callable[[Any], Any] | None,
     *,
     statistic: str,
     alternative: str,
@@ -150,27 +228,52 @@ def compare(
             f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
             "h(S) is at least as large as observed; put the direction into h"
         )
-    entry = lookup(statistic)
+    if g is not None and statistic != "sum":
+        raise ValueError(f"statistic={statistic!r} and g cannot be combined: a statistic is a g")
     if g is None:
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
-        entry.check(pairs)
-        effects, metric, unit = pairs.effects(entry.g), entry.name, entry.unit
-        totals, names = (exact_sum(pairs.u), exact_sum(pairs.v)), names or pairs.names
-    elif statistic != "sum":
-        raise ValueError(f"statistic={statistic!r} and g cannot be combined: a statistic is a g")
+        found = _of_differences(pairs, statistic)
     else:
         u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
-        effects, metric, unit, totals = LocalEffects.of(u, v, g), _label(g, "g"), "points", None
-    law = group(effects.stay, effects.swap, exact_sum(np.minimum(effects.stay, effects.swap)))
-    return Comparison(
-        law=law,
-        observed=exact_sum(effects.stay),
+        found = _of_effects(LocalEffects.of(u, v, g), _label(g, "g"))
+    return replace(
+        found,
         alternative="greater" if h is not None else alternative,
         h=h,
-        metric=metric if h is None else f"{_label(h, 'h')}({metric})",
-        unit=unit,
-        names=check_names(names or ("u", "v")),
-        totals=totals,
+        metric=found.metric if h is None else f"{_label(h, 'h')}({found.metric})",
+        names=check_names(names or found.names),
+    )
+
+
+def _of_differences(pairs: Pairs, statistic: str) -> Comparison:
+    entry = lookup(statistic)
+    law, tally = group_differences(pairs.u, pairs.v)
+    entry.check(pairs, tally.low)
+    return Comparison(
+        law=law,
+        observed=tally.total_u - tally.total_v,
+        alternative="two-sided",
+        h=None,
+        metric=entry.name,
+        unit=entry.unit,
+        names=pairs.names,
+        effects=pairs,
+        totals=(tally.total_u, tally.total_v),
+        scale=pairs.scale,
+    )
+
+
+def _of_effects(effects: LocalEffects, metric: str) -> Comparison:
+    offset = exact_sum(np.minimum(effects.stay, effects.swap))
+    return Comparison(
+        law=group(effects.stay, effects.swap, offset),
+        observed=exact_sum(effects.stay),
+        alternative="two-sided",
+        h=None,
+        metric=metric,
+        unit="points",
+        names=("u", "v"),
+        effects=effects,
     )
 
 

@@ -7,18 +7,20 @@ from typing import Any, Literal, TypeAlias
 
 from permtest.comparison import compare
 from permtest.result import PermutationTestResult
-from permtest.solvers import SOLVERS, choose
+from permtest.solvers import SOLVERS, solve
 from permtest.statistics import Alternative
 
 #: How to compute p.
-Method: TypeAlias = Literal["auto", "dp", "fft", "enumeration", "integer"]
+Method: TypeAlias = Literal[
+    "auto", "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket"
+]
 
 
 def exact_perm_test(
     u: Any,
     v: Any = None,
     g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[int], Any] | None = None,
+    h: Callable[[Any], Any] | None = None,
     *,
     statistic: str = "sum",
     alternative: Alternative = "two-sided",
@@ -35,8 +37,9 @@ def exact_perm_test(
     Parameters
     ----------
     u : array_like of shape (N,), or Pairs
-        Scores of the first system, integers: correct tokens per sentence, 0/1 per item, ... With
-        `g`, entries of any kind.
+        Scores of the first system: correct tokens per sentence, 0/1 per item, ... Integers, or
+        decimals, of which a float stands for the one that it is printed as; or, with `g`,
+        entries of any kind.
     v : array_like of shape (N,), optional
         Scores of the second system on the same items in the same order. Leave out if `u` is
         `Pairs`.
@@ -44,20 +47,24 @@ def exact_perm_test(
         ``g(u_n, v_n)``, called with single entries, returns the integer that entry n contributes
         (Eq. 3). Default: the `statistic`.
     h : callable, optional
-        Function of the sum, called with Python integers; the test asks how often
-        ``h(S) >= h(observed sum)``. Numbers are compared as they are returned: where two values
-        that ought to be equal could differ by rounding, return integers or fractions. Default:
-        as `alternative` says.
+        Function of the sum, called with Python integers (fractions where scores have decimals);
+        the test asks how often ``h(S) >= h(observed sum)``. Numbers are compared as they are
+        returned: where two values that ought to be equal could differ by rounding, return
+        integers or fractions. Default: as `alternative` says.
     statistic : str, default "sum"
         Ready-made g: "sum" or "accuracy", both u_n - v_n; "accuracy" refuses negative counts.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` is better. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
-    method : {"auto", "dp", "fft", "enumeration", "integer"}, default "auto"
-        How to compute p. All give the same p within their bounds. "dp" (Alg. 3) and "fft"
-        (Alg. 4) convolve; "enumeration" lists all labellings (at most 24 differing pairs);
-        "integer" counts them with integer arithmetic. "auto" takes "enumeration" where there are
-        fewer labellings than values of the sum, else "dp" unless "fft" is faster.
+    method : {"auto", "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket"}
+        How to compute p. All give the same p within their bounds. "tilted" computes the tail
+        alone, from the characteristic function of the tilted law; "dp" (Alg. 3) and "fft"
+        (Alg. 4) convolve; "cf" inverts the characteristic function on the whole lattice;
+        "enumeration" lists all labellings (at most 40 differing pairs); "integer" counts them
+        with integer arithmetic; "bracket" rounds differences to a lattice and gives two bounds
+        that contain p. "auto", the default, takes "enumeration" where there are fewer labellings
+        than values of the sum, else "tilted", and the others only where that would take long,
+        "bracket" last; the result says which, and why.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
 
@@ -69,17 +76,20 @@ def exact_perm_test(
     Raises
     ------
     TypeError, ValueError
-        If the scores are not integers of equal number, or an option is unknown.
+        If the scores are not numbers of equal number, or an option is unknown.
     MemoryError
-        If the null distribution would not fit; the message names its size.
+        If a method that needs the whole null distribution is asked for, or an `h` that needs it
+        is given, and it would not fit; the message names its size.
     ArithmeticError
-        If ``method="fft"`` is asked for a p that is smaller than its noise, which can happen only
-        where `h` singles out something else than tails.
+        If ``method="fft"`` or ``"cf"`` is asked for a p that is smaller than its noise, which can
+        happen only where `h` singles out something else than tails; or ``"tilted"`` where it
+        would take minutes.
 
     Notes
     -----
-    Grouping costs O(N); then "dp" takes O(N' A) time and "fft" O(A log A log U), with N' pairs
-    that differ, U distinct differences and A the sum of their absolute values.
+    One pass over the scores costs O(N), and with it "tilted" about O(U) for U distinct
+    differences, whatever N; "dp" takes O(N' A) time and "fft" O(A log A log U), with N' pairs that
+    differ and A the sum of their absolute values.
     Source: Zmigrod, Vieira and Cotterell (2022), Eq. 2, 3, 7 and Alg. 2.
 
     Examples
@@ -91,15 +101,13 @@ def exact_perm_test(
     >>> exact_perm_test([3, 5], [2, 3], lambda a, b: a - b, abs).pvalue
     0.5
     """
-    comparison = compare(u, v, g, h, statistic=statistic, alternative=alternative, names=names)
     if method != "auto" and method not in SOLVERS:
         known = ", ".join(map(repr, ("auto", *SOLVERS)))
         raise ValueError(
             f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
         )
-    chosen = choose(comparison) if method == "auto" else method
-    p = SOLVERS[chosen](comparison)
-    return PermutationTestResult.of(comparison, p, chosen)
+    comparison = compare(u, v, g, h, statistic=statistic, alternative=alternative, names=names)
+    return PermutationTestResult.of(comparison, solve(comparison, method))
 
 
 def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:

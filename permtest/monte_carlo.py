@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from math import ceil
+from numbers import Rational, Real
 from operator import index
+from statistics import NormalDist
 from typing import Any
-
-import numpy as np
 
 from permtest._rng import RNG, as_generator
 from permtest.comparison import compare
 from permtest.null.probability import Probability
-from permtest.null.sampling import sample_steps
+from permtest.null.sampling import sample_cells
 from permtest.result import PermutationTestResult, Samples
+from permtest.solvers import Solution
 from permtest.statistics import Alternative
 
-#: 8 bytes a sample, and as much again to sort them: 1.6 GB.
+#: More than minutes of work, and up to 1.6 GB where all samples differ.
 MAX_SAMPLES = 10**8
 
 
@@ -40,7 +43,7 @@ def monte_carlo(
     K : int, default 20000
         Number of samples, from 1 to 10**8.
     rng : numpy.random.Generator, int or None
-        A seed or a generator makes the samples reproducible.
+        A seed or a generator makes the samples reproducible, whatever the number of processors.
     statistic, alternative, names
         As in `exact_perm_test`.
 
@@ -60,7 +63,8 @@ def monte_carlo(
     Notes
     -----
     Time O(N + K N' / 64): one random bit for each of the N' pairs that differ, added up by
-    counting bits. Memory O(N + K).
+    counting bits, on all processors. Memory O(N + K). Where it takes longer than a second, and
+    tqdm is installed, a bar shows how far it has come. `samples_needed` says which K to choose.
 
     Examples
     --------
@@ -78,9 +82,75 @@ def monte_carlo(
         raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
     if not 1 <= size <= MAX_SAMPLES:
         raise ValueError(f"K = {size} samples; from 1 to {MAX_SAMPLES} are possible in one call")
-    steps = sample_steps(comparison.law, size, as_generator(rng))
-    cells, counts = np.unique(steps, return_counts=True)
+    cells, counts = sample_cells(comparison.law, size, as_generator(rng))
     n_extreme = int(counts[comparison.reaches(cells)].sum())
     samples = Samples(cells, counts, n_extreme)
     p = Probability.of((n_extreme + 1) / (size + 1), 0.0)
-    return PermutationTestResult.of(comparison, p, "monte_carlo", samples)
+    return PermutationTestResult.of(comparison, Solution(p, "monte_carlo", "asked for"), samples)
+
+
+def samples_needed(
+    p: float | Fraction, relative_error: float, *, confidence_level: float = 0.95
+) -> int:
+    """How many random labellings it takes to estimate a p-value to a given relative error.
+
+    Parameters
+    ----------
+    p : float or Fraction
+        The exact p-value, in (0, 1].
+    relative_error : float
+        What C / K may be off by, as a share of `p`; positive.
+    confidence_level : float, default 0.95
+        How often C / K shall be that close, in (0, 1).
+
+    Returns
+    -------
+    int
+        The smallest K >= 1 with ``K >= z**2 * (1 - p) / (p * relative_error**2)``, where z is the
+        quantile of the standard normal law that leaves (1 - confidence_level) / 2 above it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number in its range.
+
+    Notes
+    -----
+    The number C of extreme samples has a Binomial(K, p) law, so the paper's estimator C / K has
+    the relative standard error ``sqrt((1 - p) / (p K))`` (Alg. 1). The normal approximation of
+    that law is good where K p, the number of extreme samples to expect, is ten or more; it then
+    holds for (C + 1) / (K + 1) as well, which differs by one sample.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test, monte_carlo, samples_needed
+    >>> samples_needed(0.05, 0.1)
+    7299
+    >>> u, v = [3, 5, 4, 6, 2, 4, 5, 3, 4], [2, 3, 4, 3, 1, 4, 4, 3, 5]
+    >>> p = exact_perm_test(u, v).pvalue
+    >>> r = monte_carlo(u, v, K=samples_needed(p, 0.1), rng=0)
+    >>> abs(r.n_extreme / r.n_samples - p) < 0.1 * p
+    True
+    """
+    exact = _number(p, "p")
+    error = _number(relative_error, "relative_error")
+    level = _number(confidence_level, "confidence_level")
+    if not 0 < exact <= 1:
+        raise ValueError(f"p = {p} is no p-value; pass a number in (0, 1]")
+    if not error > 0:
+        raise ValueError(f"relative_error = {relative_error} must be positive; 0.1 means 10 %")
+    if not 0 < level < 1:
+        raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+    # The lower tail keeps its digits where the level is close to 1.
+    z = Fraction(NormalDist().inv_cdf(float((1 - level) / 2)))
+    return max(1, ceil(z**2 * (1 - exact) / (exact * error**2)))
+
+
+def _number(value: Any, name: str) -> Fraction:
+    """Exactly, so that no p is too small to be divided by."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    try:
+        return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} = {value} is not finite; pass a finite number") from None

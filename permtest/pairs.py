@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: An integer array: int64 where every value is below `SAFE`, Python integers (dtype object) else.
-IntArray: TypeAlias = NDArray[Any]
-
-#: Below this magnitude a difference of differences of two scores still fits an int64.
-SAFE = 2**60
+from permtest._integers import SAFE, IntArray, largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +29,21 @@ class Pairs:
     Parameters
     ----------
     u, v : ndarray of shape (N,)
-        Scores of the first and of the second system. Whatever integers are given, they are kept
-        as int64, or as Python integers where int64 could overflow.
+        Scores of the first and of the second system, times `scale`. Whatever is given, they are
+        kept as int64, or as Python integers where those are too small.
     names : tuple of two str
         What the systems are called in sentences, tables and pictures.
     source : dict, optional
         Where the scores come from, as the reader recorded it.
+    scale : int, default 1
+        By what the integers have to be divided: 100 for scores with two decimals.
     """
 
     u: IntArray
     v: IntArray
     names: tuple[str, str] = ("u", "v")
     source: dict[str, Any] = field(default_factory=dict, repr=False)
+    scale: int = 1
 
     @classmethod
     def of(cls, u: Any, v: Any, names: tuple[str, str] | None = None) -> Pairs:
@@ -50,8 +52,9 @@ class Pairs:
         Parameters
         ----------
         u, v : array_like of shape (N,)
-            Integers: a sequence, an array of any integer or boolean dtype, or a pandas or
-            polars column. Floats are accepted where they hold whole numbers.
+            Numbers: a sequence, an array of any integer, boolean or float dtype, or a pandas or
+            polars column. A float stands for the decimal that it is printed as, 0.1 for one
+            tenth; `Decimal` and `Fraction` are taken as they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else "u" and "v".
 
@@ -64,7 +67,7 @@ class Pairs:
         TypeError
             If `u` or `v` is not a one-dimensional sequence of numbers.
         ValueError
-            If a value is missing or not whole, if the lengths differ, or if two pandas columns
+            If a value is missing or infinite, if the lengths differ, or if two pandas columns
             carry different indexes.
         """
         if v is None:
@@ -76,17 +79,20 @@ class Pairs:
         return cls(u, v, _names(u, v) if names is None else names)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "u", as_integers(self.u, "u"))
-        object.__setattr__(self, "v", as_integers(self.v, "v"))
+        (u, first), (v, second) = as_scaled(self.u, "u"), as_scaled(self.v, "v")
+        common = lcm(first, second)
+        object.__setattr__(self, "u", _times(u, common // first))
+        object.__setattr__(self, "v", _times(v, common // second))
+        object.__setattr__(self, "scale", self.scale * common)
         check_names(self.names)
         _check_lengths(len(self.u), len(self.v))
 
     def __len__(self) -> int:
         return len(self.u)
 
-    def effects(self, g: Callable[[Any, Any], Any]) -> LocalEffects:
-        """Stay and swap effects of a `g` that works on whole arrays."""
-        return LocalEffects(g(self.u, self.v), g(self.v, self.u))
+    def score(self, total: int) -> float:
+        """A sum of the integers as a sum of scores: divided by `scale`."""
+        return unscaled(total, self.scale)
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,11 @@ class LocalEffects:
         return cls(stay, swap)
 
 
+def unscaled(number: int, scale: int) -> float:
+    """``number / scale``: an integer for scale 1, else the nearest float."""
+    return number if scale == 1 else float(Fraction(number, scale))
+
+
 def as_integers(values: Any, name: str) -> IntArray:
     """Return `values` as an integer array in which nothing was rounded or wrapped around.
 
@@ -144,18 +155,68 @@ def as_integers(values: Any, name: str) -> IntArray:
     ndarray of shape (N,)
         int64 where every magnitude is below 2**60, Python integers (dtype object) otherwise.
     """
+    array, scale = as_scaled(values, name)
+    if scale != 1:
+        for i, value in enumerate(_listed(values)):
+            if Fraction(str(value)).denominator != 1:
+                raise ValueError(
+                    f"{name}[{i}] = {value} is not a whole number; multiply decimals by a power of "
+                    "ten, or count correct items instead of averaging them"
+                )
+    return array if array.dtype == object or largest(array) < SAFE else array.astype(object)
+
+
+def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
+    """Return integers and the number to divide them by, nothing being rounded.
+
+    Parameters
+    ----------
+    values : array_like of shape (N,)
+        A float stands for the decimal that it is printed as.
+    name : str
+        How error messages call `values`.
+
+    Returns
+    -------
+    integers : ndarray of shape (N,)
+        int64, or Python integers (dtype object) where those are too small.
+    scale : int
+    """
     if isinstance(values, str | bytes | dict | set | frozenset) or not hasattr(values, "__iter__"):
         raise TypeError(
-            f"{name} must be a one-dimensional sequence of integers, not {type(values).__name__}"
+            f"{name} must be a one-dimensional sequence of numbers, not {type(values).__name__}"
         )
     if not hasattr(values, "__len__"):
         values = list(values)
     array = _as_array(values, name)
     if array.dtype.kind in "bi" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
-        array = array.astype(np.int64)
-        if array.size == 0 or max(-int(array.min()), int(array.max())) < SAFE:
-            return array
-    return _as_exact(array.tolist() if array.dtype.kind in "iu" else values, name)
+        return array.astype(np.int64, copy=False), 1
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        whole = (np.abs(array) < SAFE) & (np.floor(array) == array)
+        if whole.all():
+            return array.astype(np.int64), 1
+        if array.dtype == np.float64 and (found := _few_decimals(array)):
+            return found
+    numbers = [_as_rational(value, f"{name}[{i}]") for i, value in enumerate(_listed(values))]
+    scale = lcm(*{x.denominator for x in numbers})
+    return _packed([x.numerator * (scale // x.denominator) for x in numbers]), scale
+
+
+def _few_decimals(array: NDArray[np.float64]) -> tuple[IntArray, int] | None:
+    """The quick way for scores of up to four decimals and fifteen digits, which are unambiguous."""
+    for scale in (10, 100, 1000, 10_000):
+        scaled = np.rint(array * scale)
+        if np.all(np.abs(scaled) < 1e15) and np.array_equal(scaled / scale, array):
+            return scaled.astype(np.int64), scale
+    return None
+
+
+def _listed(values: Any) -> list[Any]:
+    """The elements as they are written: a float32 has fewer digits than the float it equals."""
+    narrow = isinstance(values, np.ndarray) and values.dtype in (np.float16, np.float32)
+    if narrow or not hasattr(values, "tolist"):
+        return list(values)
+    return list(values.tolist())
 
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:
@@ -171,9 +232,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _as_exact(values: Any, name: str) -> IntArray:
-    """Element by element, for what NumPy's integer dtypes cannot hold or should not convert."""
-    numbers = [_as_int(value, f"{name}[{i}]") for i, value in enumerate(values)]
+def _packed(numbers: list[int]) -> IntArray:
+    """int64 where all numbers are below `SAFE`, else Python integers."""
     if all(-SAFE < x < SAFE for x in numbers):
         return np.array(numbers, dtype=np.int64)
     array = np.empty(len(numbers), dtype=object)
@@ -181,21 +241,28 @@ def _as_exact(values: Any, name: str) -> IntArray:
     return array
 
 
-def _as_int(value: Any, where: str) -> int:
+def _times(values: IntArray, factor: int) -> IntArray:
+    if factor == 1:
+        return values
+    if values.dtype == object or largest(values) * factor >= SAFE:
+        return _packed([int(x) * factor for x in values])
+    return values * factor
+
+
+def _as_rational(value: Any, where: str) -> int | Fraction:
+    """One score, exactly as it is written."""
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
-    if isinstance(value, float | np.floating):
-        if float(value).is_integer():
-            return int(value)
-        if np.isfinite(value):
-            raise ValueError(
-                f"{where} = {value} is not a whole number; scores must be integers, so multiply "
-                "decimals by a power of ten, or count correct items instead of averaging them"
-            )
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, float | np.floating | Decimal) and np.isfinite(float(value)):
+        return Fraction(str(value))
     if value is None or type(value).__name__ == "NAType" or value != value:
         problem, remedy = "is missing", "remove the pair from both systems, or score it"
+    elif isinstance(value, float | np.floating | Decimal):
+        problem, remedy = "is not finite", "remove the pair, or score it"
     else:
-        problem, remedy = "is not an integer", "convert it first"
+        problem, remedy = "is not a number", "convert it first"
     shown = value.item() if isinstance(value, np.generic) else value
     raise ValueError(f"{where} = {shown!r} {problem}; {remedy}")
 
@@ -248,13 +315,3 @@ def _names(u: Any, v: Any) -> tuple[str, str]:
 
     first, second = label(u, "u"), label(v, "v")
     return (first, second) if first != second else ("u", "v")
-
-
-def exact_sum(values: IntArray) -> int:
-    """The sum as a Python integer, whatever its size."""
-    if values.size == 0:
-        return 0
-    largest = max(abs(int(values.min())), abs(int(values.max())))
-    if values.dtype != object and largest * values.size < 2**63:
-        return int(values.sum())
-    return sum(map(int, values))

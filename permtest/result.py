@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.comparison import Comparison
+from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.probability import UNDERFLOW, Probability
+from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
-from permtest.solvers import exact_fraction, null_distribution
+from permtest.solvers import Solution, exact_fraction, null_distribution, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ class PermutationTestResult:
 
     Parameters
     ----------
-    statistic : int
+    statistic : int or float
         t(u, v): the observed sum of g, or h of it. Positive means that the first system is ahead.
     pvalue : float
         In (0, 1]. Where p is below 5e-324, the smallest float64, that number stands for it.
@@ -66,17 +67,21 @@ class PermutationTestResult:
     n_informative : int
         Number of pairs whose swap changes the sum.
     method : str
-        "dp", "fft", "enumeration", "integer" or "monte_carlo".
+        "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket" or "monte_carlo".
+    method_reason : str
+        Why that method.
     error_bound : float or None
         Bound on the relative error of `pvalue`, or of ``10**log10_pvalue`` where that is no normal
-        float64. For "fft" it is 16 standard deviations of the rounding noise. None where p was
-        sampled: then `pvalue_interval` says how sure it is.
+        float64. For "fft" and "cf" it is 16 standard deviations of the rounding noise. For
+        "bracket", `pvalue` is the upper bound of p, and ``pvalue / (1 + error_bound)`` the lower
+        one. None where p was sampled: then `pvalue_interval` says how sure it is.
     metric : str
         Name of the statistic.
     names : tuple of two str
         What the systems are called.
-    totals : tuple of two int, or None
-        Sums of both systems' scores, where the statistic is their difference.
+    totals : tuple of two numbers, or None
+        Sums of both systems' scores, where the statistic is their difference: integers, or floats
+        where scores have decimals.
     n_samples, n_extreme : int or None
         K and C of a Monte Carlo test.
     """
@@ -88,10 +93,11 @@ class PermutationTestResult:
     n: int
     n_informative: int
     method: str
+    method_reason: str
     error_bound: float | None
     metric: str
     names: tuple[str, str]
-    totals: tuple[int, int] | None
+    totals: tuple[float, float] | None
     n_samples: int | None = None
     n_extreme: int | None = None
     _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
@@ -99,9 +105,11 @@ class PermutationTestResult:
 
     @classmethod
     def of(
-        cls, comparison: Comparison, p: Probability, method: str, samples: Samples | None = None
+        cls, comparison: Comparison, solution: Solution, samples: Samples | None = None
     ) -> PermutationTestResult:
         """Put together what a solver found."""
+        p, method, reason = solution
+        totals = comparison.totals
         return cls(
             statistic=comparison.statistic,
             pvalue=p.value,
@@ -110,10 +118,11 @@ class PermutationTestResult:
             n=comparison.law.n,
             n_informative=comparison.law.n_informative,
             method=method,
+            method_reason=reason,
             error_bound=p.error_bound if samples is None else None,
             metric=comparison.metric,
             names=comparison.names,
-            totals=comparison.totals,
+            totals=totals and (comparison.score(totals[0]), comparison.score(totals[1])),
             n_samples=samples.size if samples else None,
             n_extreme=samples.n_extreme if samples else None,
             _comparison=comparison,
@@ -124,13 +133,13 @@ class PermutationTestResult:
     def null_distribution(self) -> LatticeDistribution:
         """The law of the sum S under the null hypothesis; of the samples, where p was sampled.
 
-        Computed when first asked for. Raises MemoryError if it would not fit.
+        Computed when first asked for, each cell accurate relative to itself, and its logarithm
+        known where it is too small for a float64. Raises MemoryError if it would not fit.
         """
+        law, scale = self._comparison.law, self._comparison.scale
         if self._samples is not None:
-            return sampled_distribution(
-                self._comparison.law, self._samples.cells, self._samples.counts
-            )
-        return null_distribution(self._comparison.law)
+            return sampled_distribution(law, self._samples.cells, self._samples.counts, scale)
+        return null_distribution(law, scale)
 
     @property
     def extreme(self) -> NDArray[np.bool_]:
@@ -138,14 +147,72 @@ class PermutationTestResult:
         return self._comparison.extreme
 
     @property
-    def observed_sum(self) -> int:
+    def observed_sum(self) -> float:
         """The observed value of S, where the picture of the null distribution is marked."""
-        return self._comparison.observed
+        return self._comparison.score(self._comparison.observed)
+
+    @property
+    def observed_cell(self) -> int:
+        """The number of the cell of `null_distribution` that holds it."""
+        return self._comparison.law.cell(self._comparison.observed)
 
     @property
     def unit(self) -> str:
         """What one unit of the sum is."""
         return self._comparison.unit
+
+    @cached_property
+    def mid_pvalue(self) -> float:
+        """The mid-p value: labellings that tie with the observed one count by half.
+
+        Smaller than p, and on average over data less cautious; with it, a test at level alpha may
+        reject a true null more often than that. Raises ValueError if p was sampled.
+        """
+        self._refuse_samples("mid_pvalue")
+        beyond = solve(self._comparison.without_ties()).p
+        half = (self.pvalue + beyond.value) / 2
+        return max(half, self.pvalue / 2, float(np.nextafter(0.0, 1.0)))
+
+    @cached_property
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value that any labelling of these scores has; never 0.
+
+        Where it exceeds the level of the test, no data of this kind can be significant.
+        """
+        return solve(self._comparison.at_its_best()).p.value
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """An exact interval for the mean difference per pair, from all shifts not rejected.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            In (0, 1).
+
+        Returns
+        -------
+        ConfidenceInterval
+            Fields `low` and `high`, in scores per pair. Two-sided tests leave half of the error
+            probability on each side; for "greater" `high` is infinite, for "less" `low` is. An
+            end is infinite too where there are too few pairs for any to be excluded.
+
+        Raises
+        ------
+        ValueError
+            If the statistic is no sum of differences, or p was sampled.
+
+        Notes
+        -----
+        Assumes that the differences are symmetric about a shift that is the same for all pairs;
+        then it covers that shift with at least the stated probability, at any N. Cost: some forty
+        exact tests.
+        """
+        self._refuse_samples("confidence_interval")
+        return shift_interval(self._comparison, confidence_level)
+
+    def _refuse_samples(self, what: str) -> None:
+        if self._samples is not None:
+            raise ValueError(f"{what} needs an exact p; use exact_perm_test(...).{what}")
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction, in integer arithmetic.
@@ -176,7 +243,7 @@ class PermutationTestResult:
         confidence_level : float, default 0.95
             Only matters where p was sampled: the interval is then that of Clopper and Pearson
             for C extreme samples among K. Otherwise it comes from `error_bound`, and starts at 0
-            where p is no normal float64.
+            where p is no normal float64; for method "bracket" p is its upper end.
 
         Returns
         -------
@@ -187,11 +254,16 @@ class PermutationTestResult:
         if self.n_samples is None or self.n_extreme is None:
             bound = self.error_bound or 0.0
             low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW else 0.0
-            return low, min(self.pvalue * (1 + bound), 1.0)
+            above = 0.0 if self.method == "bracket" else bound
+            return low, min(self.pvalue * (1 + above), 1.0)
         return _clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
 
     def __str__(self) -> str:
         finding = f"{self.effect_text()} over {self.pairs_text()}"
+        if self.method == "bracket":
+            low, high = self.pvalue_interval()
+            test = f"{self.sides_text()} paired-permutation test"
+            return f"{finding}: p lies between {low:.6g} and {high:.6g} by the {test}."
         if self.n_samples is None:
             test = f"the exact {self.sides_text()} paired-permutation test"
             return f"{finding}: p = {self.pvalue_text()} by {test}."
@@ -211,7 +283,7 @@ class PermutationTestResult:
         if x == y:
             return f"{a} and {b} tie at {counted(x, self.unit)}"
         lead = "ahead of" if x > y else "behind"
-        return f"{a} is {counted(abs(x - y), self.unit)} {lead} {b} ({x} against {y})"
+        return f"{a} is {counted(abs(self.statistic), self.unit)} {lead} {b} ({x} against {y})"
 
     def pairs_text(self) -> str:
         """How many pairs there are, and how many of them matter."""
@@ -262,7 +334,7 @@ class PermutationTestResult:
         return result_html(self)
 
 
-def counted(number: int, plural: str) -> str:
+def counted(number: float, plural: str) -> str:
     """A number with its noun: 1 pair, 2 pairs."""
     return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 

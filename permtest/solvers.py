@@ -2,54 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import log
+from functools import partial
+from math import expm1, log
+from typing import NamedTuple
 
 import numpy as np
 
 from permtest.comparison import Comparison
+from permtest.null.bracket import tail_bracket
+from permtest.null.cf import cf_cells
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.dp import convolve_dp, dp_cells, dp_log_cells, dp_operations, dp_rounding
-from permtest.null.enumeration import MAX_ENTRIES, enumerate_steps
-from permtest.null.fft import convolve_fft, fft_cells
+from permtest.null.dp import dp_cells, dp_log_cells, dp_operations, dp_rounding
+from permtest.null.enumeration import MAX_ENTRIES, can_halve, count_tail, enumerate_steps
+from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
-from permtest.null.tail import tail_dp, tail_fft
+from permtest.null.tail import Tail, TooHard, tail_cf, tail_dp, tail_fft, tail_tilted
+from permtest.null.tiles import QUICK, log_cells
 
-#: Cell updates and entries up to which dynamic programming is as fast, and as accurate, as the
-#: FFT is for a tail.
-DP_OPERATIONS = 5 * 10**7
-DP_ENTRIES = 8000
-#: Cell updates up to which it is preferred where all cells are wanted: the FFT has no relative
-#: accuracy there.
-DP_FOR_LAW = 2 * 10**9
+#: Widths that the tilted tail may look at in a first, a second and a third try, and cells that
+#: dynamic programming may update after each: a hundredth of a second, some tenths, some seconds.
+EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 4 * 10**9), (10**9, 10**10))
+
+#: With fewer informative entries no probability is below 2^-1000.
+NO_UNDERFLOW = 1000
 
 
-def choose(comparison: Comparison) -> str:
-    """The method that ``method="auto"`` stands for."""
+class Solution(NamedTuple):
+    """A p-value, how it was computed, and why so."""
+
+    p: Probability
+    method: str
+    reason: str
+
+
+def solve(comparison: Comparison, method: str = "auto") -> Solution:
+    """Compute the probability of the extreme cells.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    method : str
+        One of `SOLVERS`, or "auto" for the first one of `_plan` that can.
+
+    Returns
+    -------
+    Solution
+    """
+    if method != "auto":
+        return Solution(SOLVERS[method](comparison), method, "asked for")
+    for name, solver, reason in _plan(comparison):
+        try:
+            return Solution(solver(comparison), name, reason)
+        except TooHard:
+            continue
+    raise AssertionError("the last solver of a plan always has an answer, or its own error")
+
+
+Solver = Callable[[Comparison], Probability]
+
+
+def _plan(comparison: Comparison) -> Iterator[tuple[str, Solver, str]]:
+    """What "auto" tries, in this order, and why each is right where its turn comes."""
     law = comparison.law
+    if comparison.h is None and can_halve(law) and 2**law.n_informative <= law.top:
+        yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if _few(law):
-        return "enumeration"
-    if law.top >= MAX_CELLS:
-        return "dp"  # which says that it is too large
-    operations = dp_operations(law)
+        yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if comparison.tails is None:
-        return "dp" if operations <= DP_FOR_LAW else "fft"
-    small = operations <= DP_OPERATIONS and law.n_informative <= DP_ENTRIES
-    return "dp" if small else "fft"
+        yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
+        return
+    hard = "the widths are so different that the characteristic function has many peaks"
+    size = _cells_beyond(comparison)
+    for looks, updates in EFFORTS:
+        why = "p is a tail, which takes no more than the tilted law nearby"
+        yield "tilted", _by_tails(partial(tail_tilted, work=looks)), why
+        if size <= MAX_CELLS and dp_operations(law, size) <= updates:
+            yield "dp", _dp, hard
+    if can_halve(law):
+        yield "enumeration", _enumeration, "the lattice is large, the labellings are few"
+    yield "bracket", _bracket, f"{hard}, and the lattice is too large for the others"
 
 
-def null_distribution(law: TwoPointSum) -> LatticeDistribution:
-    """The whole law, accurate relative to each cell unless that would take seconds."""
-    return convolve_dp(law) if dp_operations(law) <= DP_FOR_LAW else convolve_fft(law)
+def _cells_beyond(comparison: Comparison) -> int:
+    """How many cells dynamic programming needs for a tail, or for its complement."""
+    assert comparison.tails is not None
+    top, (lower, upper) = comparison.law.top, comparison.tails
+    t0 = upper if upper <= top else top - lower
+    return max(min(top - t0 + 1, t0), 1)
+
+
+def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
+    """The whole law, accurate relative to each cell."""
+    if law.n_informative < NO_UNDERFLOW and dp_operations(law) <= QUICK:
+        return law.distribution(dp_cells(law), scale=scale)
+    logs, _ = log_cells(law)
+    return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
 
 def exact_fraction(comparison: Comparison) -> Fraction:
     """The p-value as a fraction of all labellings, in integer arithmetic."""
     law = comparison.law
-    if _few(law):
+    if _few(law) or (comparison.tails is not None and can_halve(law)):
         return Fraction(_count_extreme(comparison), 2**law.n_informative)
     counts = count_labellings(law)
     hits = sum(counts[t] for t in np.flatnonzero(comparison.extreme))
@@ -57,31 +114,50 @@ def exact_fraction(comparison: Comparison) -> Fraction:
 
 
 def _few(law: TwoPointSum) -> bool:
-    """Whether there are fewer labellings than cells."""
+    """Whether there are fewer labellings than cells, and few enough to list."""
     return law.n_informative <= MAX_ENTRIES and 2**law.n_informative <= law.top
 
 
 def _count_extreme(comparison: Comparison) -> int:
-    """How many labellings of the informative entries are extreme, one by one."""
-    sums, repeats = np.unique(enumerate_steps(comparison.law), return_counts=True)
+    """How many labellings of the informative entries are extreme."""
+    law = comparison.law
+    if comparison.h is None and comparison.tails is not None and can_halve(law):
+        lower, upper = comparison.tails
+        if upper - lower <= 1:
+            return int(2**law.n_informative)
+        below = count_tail(law, law.top - lower) if lower >= 0 else 0  # by symmetry
+        above = count_tail(law, upper) if upper <= law.top else 0
+        return below + above
+    sums, repeats = np.unique(enumerate_steps(law), return_counts=True)
     return int(repeats[comparison.reaches(sums)].sum())
 
 
 def _enumeration(comparison: Comparison) -> Probability:
-    return Probability.of(_count_extreme(comparison) / 2**comparison.law.n_informative, 0.0)
+    p = Fraction(_count_extreme(comparison), 2**comparison.law.n_informative)
+    return Probability.of(float(p), EPS / 2)
 
 
 def _integer(comparison: Comparison) -> Probability:
     p = exact_fraction(comparison)
-    if p > UNDERFLOW:
+    if p > UNDERFLOW or p == 0:
         return Probability.of(float(p), EPS / 2)
     log_p = log(p.numerator) - log(p.denominator)
     return Probability.of_log(log_p, EPS * log(p.denominator))
 
 
+def _tilted(comparison: Comparison) -> Probability:
+    if comparison.tails is not None:
+        return _tails(comparison, tail_tilted)
+    logs, error = log_cells(comparison.law)
+    log_p = float(np.logaddexp.reduce(logs[comparison.extreme]))
+    # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
+    # than they add to it.
+    return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
+
+
 def _dp(comparison: Comparison) -> Probability:
     if comparison.tails is not None:
-        return _tails(comparison.law, comparison.tails, tail_dp)
+        return _tails(comparison, tail_dp)
     law, extreme = comparison.law, comparison.extreme
     p = float(np.sum(dp_cells(law)[extreme]))
     if p > UNDERFLOW:
@@ -90,24 +166,41 @@ def _dp(comparison: Comparison) -> Probability:
     return Probability.of_log(float(np.logaddexp.reduce(logs)), 2 * dp_rounding(law))
 
 
-def _fft(comparison: Comparison) -> Probability:
-    if comparison.tails is not None:
-        return _tails(comparison.law, comparison.tails, tail_fft)
-    found, extreme = fft_cells(comparison.law), comparison.extreme
-    p, noise = float(np.sum(found.cells[extreme])), found.noise * float(np.sqrt(extreme.sum()))
-    if p <= 2 * noise:
-        raise ArithmeticError(
-            f"p is below {2 * noise:.1g}, the absolute accuracy of method='fft' where h does not "
-            "single out tails; method='dp' has relative accuracy"
-        )
-    return Probability.of(p, found.relative + noise / (p - noise))
+def _by_cells(tail: Tail, convolve: Callable[[TwoPointSum], Rounded], name: str) -> Solver:
+    """Cells that are accurate absolutely: fine for tails, because those are tilted."""
+
+    def solver(comparison: Comparison) -> Probability:
+        if comparison.tails is not None:
+            return _tails(comparison, tail)
+        found, extreme = convolve(comparison.law), comparison.extreme
+        p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
+        if p <= 2 * noise:
+            raise ArithmeticError(
+                f"p is below {2 * noise:.1g}, the absolute accuracy of method={name!r} where h "
+                "does not single out tails; method='auto' has relative accuracy"
+            )
+        return Probability.of(p, found.relative + noise / (p - noise))
+
+    return solver
 
 
-def _tails(
-    law: TwoPointSum, tails: tuple[int, int], tail: Callable[[TwoPointSum, int], Probability]
-) -> Probability:
+def _bracket(comparison: Comparison) -> Probability:
+    """The upper bound; its `error_bound` reaches down to the lower one."""
+    if comparison.tails is None:
+        raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
+    low = _tails(comparison, lambda law, t0: tail_bracket(law, t0)[0])
+    high = _tails(comparison, lambda law, t0: tail_bracket(law, t0)[1])
+    return high._replace(error_bound=expm1(min(high.log - low.log, 700.0)))
+
+
+def _by_tails(tail: Tail) -> Solver:
+    return lambda comparison: _tails(comparison, tail)
+
+
+def _tails(comparison: Comparison, tail: Tail) -> Probability:
     """P(T <= lower or T >= upper); the null law is symmetric, so both are upper tails."""
-    lower, upper = tails
+    assert comparison.tails is not None
+    law, (lower, upper) = comparison.law, comparison.tails
     if upper - lower <= 1:
         return CERTAIN
     if lower < 0:
@@ -119,9 +212,12 @@ def _tails(
 
 
 #: How to solve, by the name of the method.
-SOLVERS: dict[str, Callable[[Comparison], Probability]] = {
+SOLVERS: dict[str, Solver] = {
+    "tilted": _tilted,
     "dp": _dp,
-    "fft": _fft,
+    "fft": _by_cells(tail_fft, fft_cells, "fft"),
+    "cf": _by_cells(tail_cf, cf_cells, "cf"),
     "enumeration": _enumeration,
     "integer": _integer,
+    "bracket": _bracket,
 }

@@ -1,14 +1,14 @@
-"""What is tested: additive scores g and, for each, what its columns must look like.
+"""What is tested: ready-made statistics and, for each, what its columns must look like.
 
-The test statistic is t(u, v) = h(sum_n g(u_n, v_n)) (Eq. 3). This table holds the ready-made g;
-`alternative=` supplies the usual h, and any other h is passed to the test itself.
+The test statistic is t(u, v) = h(sum_n g(u_n, v_n)) (Eq. 3). The g of all of these is the
+difference u_n - v_n; `alternative=` supplies the usual h, and any other g or h is passed to the
+test itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -21,7 +21,7 @@ ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 
 @dataclass(frozen=True)
 class Statistic:
-    """One ready-made additive statistic.
+    """One ready-made additive statistic, a difference of sums.
 
     Parameters
     ----------
@@ -29,46 +29,47 @@ class Statistic:
         Its name in ``statistic=`` and ``--metric``.
     unit : str
         What one unit of the score is, for axes and sentences.
-    g : callable
-        ``g(u_n, v_n)``, on single entries and on whole arrays.
     minimum : int or None
         The smallest score that makes sense, if there is one.
     """
 
     name: str
     unit: str
-    g: Callable[[Any, Any], Any]
     minimum: int | None = None
 
-    def problem(self, score: int) -> str | None:
+    def problem(self, score: float) -> str | None:
         """What is wrong with one score and what to do about it; None if it can be tested."""
-        if self.minimum is None or score >= self.minimum:
+        if self.minimum is None:
+            return None
+        if score != int(score):
+            return (
+                f"{score} is not a whole number, but {self.name} counts {self.unit}; means and "
+                f"other decimals need 'sum' in place of {self.name!r}"
+            )
+        if score >= self.minimum:
             return None
         return (
             f"{score} is below {self.minimum}, but {self.name} counts {self.unit}; "
-            "scores that may be negative need the metric 'sum'"
+            f"scores that may be negative need 'sum' in place of {self.name!r}"
         )
 
-    def check(self, pairs: Pairs) -> None:
-        """Raise ValueError at the first score of `pairs` that cannot be tested."""
-        if self.minimum is None:
+    def check(self, pairs: Pairs, low: int) -> None:
+        """Raise ValueError at the first score of `pairs`, the smallest being `low`, that is bad."""
+        if self.minimum is None or (low >= self.minimum and pairs.scale == 1):
             return
         for label, scores in (("u", pairs.u), ("v", pairs.v)):
-            for i in np.flatnonzero(scores < self.minimum)[:1]:
-                raise ValueError(f"{label}[{i}] = {self.problem(int(scores[i]))}")
-
-
-def difference(u_n: Any, v_n: Any) -> Any:
-    """g of accuracy: by how many points the first system is ahead on an entry."""
-    return u_n - v_n
+            bad = (scores % pairs.scale != 0) | (scores < self.minimum * pairs.scale)
+            for i in np.flatnonzero(bad)[:1]:
+                score = pairs.score(int(scores[i]))
+                raise ValueError(f"{label}[{i}] = {self.problem(score)}")
 
 
 #: The table of statistics.
 STATISTICS: dict[str, Statistic] = {
     statistic.name: statistic
     for statistic in (
-        Statistic("sum", "points", difference),
-        Statistic("accuracy", "correct answers", difference, minimum=0),
+        Statistic("sum", "points"),
+        Statistic("accuracy", "correct answers", minimum=0),
     )
 }
 

@@ -83,8 +83,8 @@ def look(
     """
     null, extreme = result.null_distribution, result.extreme
     left, right = limits or _limits(result, scale)
-    first = max(0, int(np.ceil((left - null.offset) / null.unit)))
-    last = min(null.pmf.size - 1, int(np.floor((right - null.offset) / null.unit)))
+    first = max(0, int(np.ceil((left - null.value(0)) / null.step)))
+    last = min(null.pmf.size - 1, int(np.floor((right - null.value(0)) / null.step)))
     last = max(first, last)
     cells = null.pmf[first : last + 1]
     inside = extreme[first : last + 1]
@@ -93,7 +93,7 @@ def look(
     view = View(
         left,
         right,
-        float(null.offset) + null.unit * edges,
+        float(null.value(0)) + float(null.step) * edges,
         _highest(np.where(inside, 0.0, cells), starts),
         _highest(np.where(inside, cells, 0.0), starts),
         np.logical_or.reduceat(inside, starts) if starts.size else inside,
@@ -110,10 +110,10 @@ def heights_in_view(view: View, scale: Scale, headroom: float = HEADROOM) -> tup
     return bottom, peak * (peak / bottom) ** (headroom / (1 - headroom))
 
 
-def marks(result: PermutationTestResult) -> tuple[int, ...]:
+def marks(result: PermutationTestResult) -> tuple[float, ...]:
     """The observed sum and, for a two-sided test, its mirror image if that is another value."""
     null, observed = result.null_distribution, result.observed_sum
-    mirrored = 2 * null.offset + null.unit * (null.pmf.size - 1) - observed
+    mirrored = null.value(null.pmf.size - 1 - result.observed_cell)
     two = result.alternative == "two-sided" and mirrored != observed
     return (observed, mirrored) if two else (observed,)
 
@@ -148,9 +148,9 @@ def _limits(result: PermutationTestResult, scale: Scale) -> tuple[float, float]:
     null = result.null_distribution
     visible = null.pmf >= null.pmf.max() * VISIBLE[scale]
     first, last = int(visible.argmax()), null.pmf.size - 1 - int(visible[::-1].argmax())
-    places = [null.offset + null.unit * first, null.offset + null.unit * last, *marks(result)]
+    places = [null.value(first), null.value(last), *marks(result)]
     low, high = float(min(places)), float(max(places))
-    margin = max(0.06 * (high - low), 1.5 * null.unit)
+    margin = max(0.06 * (high - low), 1.5 * null.step)
     return low - margin, high + margin
 
 

@@ -14,7 +14,8 @@ from permtest.solvers import SOLVERS
 from tests import known, naive
 from tests.strategies import alternatives, pairs
 
-METHODS = pytest.mark.parametrize("method", ["auto", *SOLVERS])
+EXACT = [name for name in SOLVERS if name != "bracket"]
+METHODS = pytest.mark.parametrize("method", ["auto", *EXACT])
 
 
 def close(result, expected: Fraction, tolerance: float = 1e-12) -> bool:
@@ -137,7 +138,7 @@ def test_known_answers(columns, two_sided, greater, method):
         )
 
 
-@pytest.mark.parametrize("method", ["auto", "dp", "fft", "integer"])
+@pytest.mark.parametrize("method", ["tilted", "dp", "fft", "cf", "integer"])
 @pytest.mark.parametrize("case", known.KNOWN, ids=lambda case: f"p={float(case[1]):.0e}")
 def test_known_answers_at_size(case, method):
     """From 60 to 2 500 differing pairs, p down to 3e-648."""
@@ -204,7 +205,7 @@ def test_scipy_agrees(columns, alternative):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("method", ["auto", "dp", "fft"])
+@pytest.mark.parametrize("method", ["tilted", "dp", "fft", "cf"])
 @pytest.mark.parametrize("shift", [0.0, 0.15, 0.6, 2.5])
 def test_a_thousand_sentences_against_counting(alternative, method, shift):
     """Real sizes, from p near 1 to p near 1e-200."""
@@ -238,11 +239,19 @@ def test_ten_million_pairs_take_seconds_and_bounded_memory():
     assert result.error_bound <= 1e-12
 
 
-def test_a_lattice_that_would_not_fit_is_refused_with_its_size():
-    u = [10**9 + n**5 for n in range(60)]
-    with pytest.raises(MemoryError, match=r"needs [\d,]+ cells.* use monte_carlo"):
-        exact_perm_test(u, [0] * 60)
-    assert 0 < pt.monte_carlo(u, [0] * 60, K=99, rng=0).pvalue <= 1
+def test_a_lattice_that_would_not_fit_is_refused_with_its_size_and_p_works():
+    u = [(10**9 + n**5) * (-1) ** n for n in range(60)]
+    with pytest.raises(MemoryError, match=r"needs [\d,]+ cells.*method='auto'"):
+        exact_perm_test(u, [0] * 60, method="dp")
+    result = exact_perm_test(u, [0] * 60)
+    low, high = result.pvalue_interval()
+    assert low <= pt.monte_carlo(u, [0] * 60, K=10**5, rng=0).pvalue_interval(0.999)[1]
+    assert high >= pt.monte_carlo(u, [0] * 60, K=10**5, rng=0).pvalue_interval(0.999)[0]
+    assert 0 < high - low < 0.01 * high
+    assert "p lies between" in str(result)
+    with pytest.raises(MemoryError, match=r"needs [\d,]+ cells.*method='auto'"):
+        _ = result.null_distribution
+    assert "too long to draw" in result._repr_html_()
 
 
 def test_any_h_with_tails_is_as_fast_and_far_as_the_ready_made_ones():
@@ -313,7 +322,7 @@ def test_perm_test_acc_is_the_same_call():
     ("arguments", "message"),
     [
         ({"alternative": "bigger"}, "alternative='bigger' is not known; choose one of 'two-sided'"),
-        ({"method": "magic"}, "method='magic' is not known; choose one of 'auto', 'dp'"),
+        ({"method": "magic"}, "method='magic' is not known; choose one of 'auto', 'tilted'"),
         ({"statistic": "bleu"}, "statistic='bleu' is not known; choose one of 'sum'"),
         ({"h": abs, "alternative": "less"}, "cannot be combined"),
         ({"g": max, "statistic": "accuracy"}, "cannot be combined"),
@@ -334,9 +343,16 @@ def test_accuracy_refuses_negative_counts():
     assert exact_perm_test([1, 2], [0, -2]).statistic == 5
 
 
-def test_auto_takes_the_method_that_fits():
+def test_auto_takes_the_method_that_fits_and_says_why():
     few_wide = exact_perm_test([10**15, 3, 8], [1, 2, 3])
     assert few_wide.method == "enumeration"
-    assert exact_perm_test(*unit_gaps(500, 260)).method == "dp"
+    assert few_wide.method_reason == "there are fewer labellings than values of the sum"
+    narrow = exact_perm_test(*unit_gaps(500, 260))
+    assert (narrow.method, "tail" in narrow.method_reason) == ("tilted", True)
     rng = np.random.default_rng(0)
-    assert exact_perm_test(rng.integers(0, 50, 40_000), rng.integers(0, 50, 40_000)).method == "fft"
+    uneven = exact_perm_test(rng.integers(0, 10**4, 60), rng.integers(0, 10**4, 60))
+    assert (uneven.method, "peaks" in uneven.method_reason) == ("dp", True)
+    huge = exact_perm_test(rng.integers(0, 10**15, 60), rng.integers(0, 10**15, 60))
+    assert (huge.method, "too large" in huge.method_reason) == ("bracket", True)
+    window = exact_perm_test(*unit_gaps(500, 260), h=lambda s: 2 <= s < 30)
+    assert (window.method, "added up" in window.method_reason) == ("tilted", True)

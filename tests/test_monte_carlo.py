@@ -1,11 +1,26 @@
-"""monte_carlo against the exact test."""
+"""monte_carlo against the exact test; threads and progress, which it is the first to use."""
+
+import io
+import os
+import subprocess
+import sys
+import threading
+import types
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
 
-from permtest import exact_perm_test, monte_carlo
+from permtest import _progress, _threads, exact_perm_test, monte_carlo, samples_needed
+from permtest.null import sampling
 from tests.strategies import alternatives, pairs
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @settings(max_examples=200)
@@ -51,6 +66,27 @@ def test_reproducible_from_a_seed_and_from_a_generator():
     assert len(counts) > 1 or counts == {0}
 
 
+@pytest.mark.parametrize("K", [1, 2048, 20_000])
+def test_the_number_of_processors_changes_nothing(monkeypatch, K):
+    rng = np.random.default_rng(7)
+    u, v = rng.integers(0, 9, 500), rng.integers(0, 9, 500)
+    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
+    found = []
+    for processors in (1, 2):
+        monkeypatch.setattr(_threads, "usable_processors", lambda n=processors: n)
+        found.append(monte_carlo(u, v, K=K, rng=11))
+    assert found[0] == found[1]
+    laws = [result.null_distribution for result in found]
+    np.testing.assert_array_equal(laws[0].pmf, laws[1].pmf)
+
+
+def test_a_generator_moves_on():
+    u, v = list(range(100)), list(range(99, -1, -1))
+    rng = np.random.default_rng(5)
+    first, second = (monte_carlo(u, v, K=5000, rng=rng).null_distribution for _ in range(2))
+    assert (first.pmf != second.pmf).any()
+
+
 def test_never_zero_even_when_no_sample_is_extreme():
     result = monte_carlo([1] * 100, [0] * 100, K=50, rng=0)
     assert result.n_extreme == 0
@@ -81,3 +117,213 @@ def test_number_of_samples_is_checked(K, error):
 def test_rng_is_checked(rng):
     with pytest.raises(TypeError, match="rng must be a seed"):
         monte_carlo([1], [0], K=10, rng=rng)
+
+
+# ---- how many samples --------------------------------------------------------------------------
+
+unit_interval = st.floats(1e-12, 1, exclude_max=True)
+
+
+@given(p=unit_interval, error=st.floats(1e-3, 10), level=st.floats(0.01, 0.999999))
+def test_samples_needed_is_the_smallest_that_will_do(p, error, level):
+    size = samples_needed(p, error, confidence_level=level)
+    wanted = norm.isf((1 - level) / 2) ** 2 * (1 - p) / (p * error**2)
+    assert isinstance(size, int)
+    assert size >= 1
+    assert size >= wanted * (1 - 1e-9)
+    assert size == 1 or size - 1 < wanted * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("p", "error", "level"), [(0.05, 0.1, 0.95), (0.3, 0.02, 0.99)])
+def test_samples_needed_keeps_its_promise(p, error, level):
+    """Against the exact law of C."""
+
+    def close(size):
+        low, high = np.ceil(size * p * (1 - error)), np.floor(size * p * (1 + error))
+        return binom.cdf(high, size, p) - binom.cdf(low - 1, size, p)
+
+    size = samples_needed(p, error, confidence_level=level)
+    assert close(size) == pytest.approx(level, abs=0.01)
+    assert close(size // 2) < level - 0.02
+
+
+def test_samples_needed_for_extreme_p():
+    assert samples_needed(1, 0.1) == 1
+    assert samples_needed(1 - 1e-12, 0.5) == 1
+    assert samples_needed(5e-324, 0.1) > 10**325
+    ratio = samples_needed(Fraction(1, 2**2000), 0.1) / Fraction(2**2000)
+    assert float(ratio) == pytest.approx(100 * norm.isf(0.025) ** 2)
+    assert samples_needed(0.01, 0.1, confidence_level=1 - 1e-15) > samples_needed(0.01, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((0, 0.1), ValueError, r"p = 0 is no p-value; pass a number in \(0, 1\]"),
+        ((1.1, 0.1), ValueError, "p = 1.1 is no p-value"),
+        ((float("nan"), 0.1), ValueError, "p = nan is not finite"),
+        (("0.1", 0.1), TypeError, "p must be a number, not str"),
+        ((True, 0.1), TypeError, "p must be a number, not bool"),
+        ((0.1, 0), ValueError, "relative_error = 0 must be positive"),
+        ((0.1, float("inf")), ValueError, "relative_error = inf is not finite"),
+        ((0.1, None), TypeError, "relative_error must be a number, not NoneType"),
+    ],
+)
+def test_samples_needed_checks_its_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        samples_needed(*arguments)
+
+
+@pytest.mark.parametrize("level", [0, 1, 95])
+def test_samples_needed_checks_the_level(level):
+    with pytest.raises(ValueError, match=f"confidence_level must lie in .0, 1., got {level}"):
+        samples_needed(0.1, 0.1, confidence_level=level)
+
+
+# ---- threads -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("processors", [1, 2, 9])
+@pytest.mark.parametrize("chunks", [0, 1, 2, 50])
+def test_threads_keep_the_order(monkeypatch, processors, chunks):
+    monkeypatch.setattr(_threads, "usable_processors", lambda: processors)
+    squares = _threads.in_threads(lambda n: n * n, range(chunks))
+    assert list(squares) == [n * n for n in range(chunks)]
+
+
+def test_threads_work_side_by_side(monkeypatch):
+    monkeypatch.setattr(_threads, "usable_processors", lambda: 2)
+    both = threading.Barrier(2)
+    places = list(_threads.in_threads(lambda _: both.wait(timeout=30), range(2)))
+    assert sorted(places) == [0, 1]
+
+
+def test_one_chunk_needs_no_thread():
+    (name,) = _threads.in_threads(lambda _: threading.current_thread(), [0])
+    assert name is threading.current_thread()
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_an_error_in_a_thread_is_raised_and_stops_the_rest(monkeypatch, processors):
+    monkeypatch.setattr(_threads, "usable_processors", lambda: processors)
+    begun, failed = [], threading.Event()
+
+    def work(n):
+        begun.append(n)
+        if n == 3:
+            failed.set()
+            raise ValueError("chunk 3")
+        if n > 3:
+            failed.wait(timeout=30)
+            threading.Event().wait(0.01)
+
+    with pytest.raises(ValueError, match="chunk 3"):
+        list(_threads.in_threads(work, range(2000)))
+    assert len(begun) < 1000
+
+
+def test_usable_processors():
+    assert 1 <= _threads.usable_processors() <= (os.cpu_count() or 1)
+
+
+FORK = """
+import os, sys
+import permtest as pt
+from permtest import _threads
+from permtest.null import sampling
+sampling.WORDS_AT_ONCE = 1
+_threads.usable_processors = lambda: 2
+first = pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, rng=0)
+child = os.fork()
+same = pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, rng=0) == first
+if child == 0:
+    os._exit(0 if same else 1)
+assert same and os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
+def test_it_works_in_a_forked_process():
+    subprocess.run([sys.executable, "-c", FORK], check=True, cwd=ROOT, timeout=100)
+
+
+# ---- progress ----------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    """Standard error where somebody sits and looks."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def bars(monkeypatch):
+    """Everything is slow, and a stand-in for tqdm writes down what it was asked to show."""
+    seen = []
+
+    def tqdm(items, what, total, *, initial, leave):
+        seen.append((what, total, initial, leave))
+        return items
+
+    auto = types.ModuleType("tqdm.auto")
+    auto.tqdm = tqdm
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", auto)
+    monkeypatch.setattr(_progress, "PATIENCE", -1.0)
+    # pytest puts its own standard error in place once more before the test begins.
+    ours = types.SimpleNamespace(modules=sys.modules, stderr=Terminal())
+    monkeypatch.setattr(_progress, "sys", ours)
+    return seen
+
+
+def watched(size=5):
+    return list(_progress.progress(iter(range(size)), total=size, what="work"))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_a_bar_takes_over_after_the_first_items(bars, size):
+    assert watched(size) == list(range(size))
+    assert bars == [("work", size, 1, False)] * (size > 1)
+
+
+def test_a_bar_appears_in_a_notebook(bars, monkeypatch):
+    monkeypatch.setattr(_progress.sys, "stderr", io.StringIO())
+    shell = types.SimpleNamespace(config={"IPKernelApp": {}})
+    notebook = types.SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    assert watched() == list(range(5))
+    assert len(bars) == 1
+
+
+@pytest.mark.parametrize("stderr", [io.StringIO(), None])
+def test_no_bar_where_nobody_looks(bars, monkeypatch, stderr):
+    monkeypatch.setattr(_progress.sys, "stderr", stderr)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
+    assert watched() == list(range(5))
+    assert bars == []
+
+
+def test_no_bar_without_tqdm(bars, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert watched() == list(range(5))
+    assert bars == []
+
+
+def test_no_bar_for_what_is_done_in_a_second(bars, monkeypatch):
+    monkeypatch.setattr(_progress, "PATIENCE", 1.0)
+    assert watched() == list(range(5))
+    assert bars == []
+
+
+def test_progress_asks_for_no_item_ahead():
+    asked = []
+    items = _progress.progress(map(asked.append, range(9)), total=9, what="work")
+    assert len(list(islice(items, 3))) == 3
+    assert asked == [0, 1, 2]
+
+
+def test_monte_carlo_shows_a_bar(bars, monkeypatch):
+    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
+    monte_carlo([1, 2, 3], [0, 1, 5], K=10**4, rng=0)
+    assert bars == [("random labellings", 5, 1, False)]

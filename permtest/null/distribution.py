@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from math import inf
 from operator import index
 from typing import Any
 
@@ -13,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True, eq=False)
 class LatticeDistribution:
-    """The law of an integer random variable on offset, offset + unit, offset + 2 unit, ...
+    """The law of a random variable on offset, offset + unit, offset + 2 unit, ... over `scale`.
 
     One local entry, a partial sum and the whole null distribution all have this form, and
     ``f(z)`` reads as in the paper: the probability of z.
@@ -29,6 +31,10 @@ class LatticeDistribution:
         below 5e-324, the smallest float64, rounds to 0 too: p-values never rely on such a cell.
     absolute_error : float, default 0
         0 if each probability is accurate relative to itself; otherwise what each may be off by.
+    scale : int, default 1
+        What `offset` and `unit` are divided by: 100 for the law of a sum with two decimals.
+    log_cells : ndarray of shape (M,), optional
+        Natural logarithms of the probabilities, where they are known better than from `pmf`.
 
     Examples
     --------
@@ -42,6 +48,8 @@ class LatticeDistribution:
     unit: int
     pmf: NDArray[np.float64]
     absolute_error: float = 0.0
+    scale: int = 1
+    log_cells: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.unit < 1 or np.ndim(self.pmf) != 1 or np.size(self.pmf) == 0:
@@ -54,20 +62,43 @@ class LatticeDistribution:
         object.__setattr__(self, "pmf", frozen)
 
     @cached_property
+    def log_pmf(self) -> NDArray[np.float64]:
+        """Natural logarithms of the M probabilities, -inf where nothing can be.
+
+        Where the law was made for it, as `null_distribution` is, they go on below 5e-324.
+        """
+        if self.log_cells is not None:
+            return self.log_cells
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.pmf))
+
+    @cached_property
     def support(self) -> NDArray[Any]:
-        """The M values, ascending: int64, or Python integers beyond its range."""
+        """The M values, ascending: int64 (Python integers beyond its range), or floats."""
         cells = np.arange(self.pmf.size)
         span = self.unit * (self.pmf.size - 1)
-        if max(abs(self.offset), abs(self.offset + span), span) < 2**63:
-            return self.offset + self.unit * cells
-        return self.offset + self.unit * cells.astype(object)
+        if max(abs(self.offset), abs(self.offset + span), span) >= 2**63:
+            cells = cells.astype(object)
+        values = self.offset + self.unit * cells
+        return values if self.scale == 1 else np.asarray(values / self.scale, dtype=np.float64)
+
+    def value(self, cell: int) -> float:
+        """The value in a cell, 0 being the lowest; an integer unless there are decimals."""
+        total = self.offset + self.unit * cell
+        return total if self.scale == 1 else total / self.scale
+
+    @property
+    def step(self) -> float:
+        """The distance between neighbouring values; an integer unless there are decimals."""
+        return self.unit if self.scale == 1 else self.unit / self.scale
 
     def __call__(self, z: float) -> float:
         """The probability of the single value z; 0 if no labelling gives it."""
-        if z != z // 1:
+        if z != z or abs(z) == inf:
             return 0.0
-        cell, rest = divmod(int(z) - self.offset, self.unit)
-        return float(self.pmf[cell]) if rest == 0 and 0 <= cell < self.pmf.size else 0.0
+        # A float stands for the decimal that it is printed as, as it does in scores.
+        cell, rest = divmod(Fraction(str(z)) * self.scale - self.offset, self.unit)
+        return float(self.pmf[int(cell)]) if rest == 0 and 0 <= cell < self.pmf.size else 0.0
 
     def cdf(self, x: ArrayLike) -> Any:
         """P(S <= x), summed from the left so that small values stay accurate.
@@ -92,12 +123,12 @@ class LatticeDistribution:
         """The expectation, measured from the middle, where a symmetric law has it exactly."""
         middle = (self.pmf.size - 1) / 2
         shift = float((np.arange(self.pmf.size) - middle) @ self.pmf)
-        return self.offset + self.unit * middle + self.unit * shift
+        return (self.offset + self.unit * middle + self.unit * shift) / self.scale
 
     def std(self) -> float:
         """The standard deviation."""
         cells = np.arange(self.pmf.size)
-        return self.unit * float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
+        return self.step * float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
 
     @cached_property
     def _below(self) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.grouping import LocalLaws, TwoPointSum, as_two_point_sum
+from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum
 from permtest.null.kernels import add_fair_steps, add_steps
 from permtest.null.probability import EPS
 
@@ -55,10 +55,16 @@ def convolve_dp(pmfs: LocalLaws) -> LatticeDistribution:
     return law.distribution(dp_cells(law))
 
 
-def dp_cells(law: TwoPointSum) -> NDArray[np.float64]:
-    """Probabilities of T on all ``top + 1`` cells."""
-    law.check_size("the null distribution")
-    table, spare = np.zeros(law.top + 1), np.zeros(law.top + 1)
+def dp_cells(law: TwoPointSum, size: int | None = None) -> NDArray[np.float64]:
+    """Probabilities of T on the first `size` cells; default: on all ``top + 1``.
+
+    Raises MemoryError if there are too many.
+    """
+    if size is None:
+        size = law.top + 1
+    if size > MAX_CELLS:
+        law.check_size("the null distribution")
+    table, spare = np.zeros(size), np.zeros(size)
     table[0] = MASS
     flipped = add_steps(law.widths, law.counts, law.stay, law.move, table, spare)
     cells = spare if flipped else table
@@ -100,11 +106,9 @@ def dp_log_cells(law: TwoPointSum) -> NDArray[np.float64]:
     return logs
 
 
-def dp_operations(law: TwoPointSum) -> int:
-    """How many cells `dp_cells` updates: the cost that a choice of method weighs."""
-    total = reached = 0
-    for width, count in zip(law.widths, law.counts, strict=True):
-        w, c = int(width), int(count)
-        total += c * reached + w * c * (c + 1) // 2
-        reached += w * c
-    return total
+def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
+    """About how many cells `dp_cells` updates: the cost that a choice of method weighs."""
+    counts, lengths = law.counts.astype(float), (law.widths * law.counts).astype(float)
+    # How many cells are occupied, on average, after an entry of a group has come in.
+    middles = np.cumsum(lengths) - lengths / 2 + law.widths.astype(float) / 2
+    return float(np.minimum(middles, law.top + 1.0 if size is None else size) @ counts)

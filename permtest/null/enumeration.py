@@ -12,6 +12,8 @@ from permtest.null.grouping import TwoPointSum
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24
+#: Two lists of 2^20 sums, or of 2^17 Python integers, take about a second to combine.
+MAX_HALVED, MAX_HALVED_HUGE = 40, 34
 
 
 def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
@@ -57,6 +59,25 @@ def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
     """T under each labelling of the informative entries; 2^n_informative values."""
     widths = np.repeat(law.widths.astype(object), law.counts)
     return enumerate_swaps(np.zeros_like(widths), widths)
+
+
+def can_halve(law: TwoPointSum) -> bool:
+    """Whether `count_tail` is quick."""
+    return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**57 else MAX_HALVED)
+
+
+def count_tail(law: TwoPointSum, t0: int) -> int:
+    """How many labellings have T >= t0: all of one half of the entries, with all of the other.
+
+    Time and space O(2^(N'/2)) for N' informative entries, whatever their widths: the sums of one
+    half are sorted, and each sum of the other half says how many of them suffice (Horowitz and
+    Sahni 1974).
+    """
+    widths = np.repeat(law.widths.astype(object), law.counts)
+    halves = (enumerate_swaps(np.zeros_like(w), w) for w in (widths[::2], widths[1::2]))
+    first, second = (sums.astype(np.int64 if law.top < 2**62 else object) for sums in halves)
+    second.sort()
+    return int(np.sum(second.size - np.searchsorted(second, t0 - first)))
 
 
 def _exact(values: ArrayLike) -> NDArray[Any]:

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import gcd
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._integers import exact_dot, exact_sum, roomy
+from permtest.null.counting_kernels import TABLE, count_differences
 from permtest.null.distribution import LatticeDistribution
 
 #: Ask before allocating: no lattice has more cells than this (8 bytes a cell and an array).
@@ -51,15 +54,20 @@ class TwoPointSum:
     stay: NDArray[np.float64]
     move: NDArray[np.float64]
 
-    @property
+    @cached_property
     def n_informative(self) -> int:
         """How many entries can change S at all."""
         return int(self.counts.sum())
 
-    @property
+    @cached_property
     def top(self) -> int:
         """The largest value of T; the lattice has ``top + 1`` cells."""
-        return sum(int(w) * int(c) for w, c in zip(self.widths, self.counts, strict=True))
+        return exact_dot(self.widths, self.counts)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of T where staying and moving are equally likely."""
+        return float(np.sqrt(np.sum(self.counts * self.widths.astype(np.float64) ** 2))) / 2
 
     def cell(self, value: int) -> int:
         """The cell of T that holds the value `value` of S."""
@@ -76,15 +84,29 @@ class TwoPointSum:
         if self.top >= MAX_CELLS:
             raise MemoryError(
                 f"{what} needs {self.top + 1:,} cells, one for each multiple of {self.unit} up to "
-                f"the sum of all score differences, more than the limit of {MAX_CELLS:,}; use "
-                "monte_carlo, or divide all scores by the same number and round them"
+                f"the sum of all score differences, more than the limit of {MAX_CELLS:,}; p does "
+                "not need it (method='auto'); monte_carlo has a sampled distribution"
             )
 
     def distribution(
-        self, cells: NDArray[np.float64], absolute_error: float = 0.0
+        self,
+        cells: NDArray[np.float64],
+        absolute_error: float = 0.0,
+        scale: int = 1,
+        logs: NDArray[np.float64] | None = None,
     ) -> LatticeDistribution:
-        """The law of S, given the law of T on all its cells."""
-        return LatticeDistribution(self.offset, self.unit, cells, absolute_error)
+        """The law of S / scale, given the law of T on all its cells."""
+        return LatticeDistribution(self.offset, self.unit, cells, absolute_error, scale, logs)
+
+    def only(self, chosen: NDArray[np.bool_]) -> TwoPointSum:
+        """The sum over the entries of some widths alone."""
+        return replace(
+            self,
+            widths=_integers(self.widths[chosen].tolist()),
+            counts=self.counts[chosen],
+            stay=self.stay[chosen],
+            move=self.move[chosen],
+        )
 
     def tilted(self, tau: float) -> TwoPointSum:
         """The exponentially tilted law, P_tau(T = t) proportional to P(T = t) exp(tau t)."""
@@ -101,13 +123,44 @@ class TwoPointSum:
 LocalLaws: TypeAlias = "Sequence[LatticeDistribution] | TwoPointSum"
 
 
+class Tally(NamedTuple):
+    """What one pass over two columns of scores found: their sums, and the smallest score."""
+
+    total_u: int
+    total_v: int
+    low: int
+
+
+def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Tally]:
+    """Group the effects u_n - v_n (stay) and v_n - u_n (swap), and describe the scores.
+
+    Parameters
+    ----------
+    u, v : ndarray of shape (N,)
+        Integers: int64, or Python integers.
+
+    Returns
+    -------
+    law : TwoPointSum
+    tally : Tally
+        Cost: one pass over int64 input where differences are below 1024, a few otherwise; one
+        sort where they are large for their number.
+    """
+    found = _tally_small(u, v)
+    if found is None:
+        found = _tally_any(roomy(u), roomy(v))
+    widths, counts, tally = found
+    law = from_widths(len(u), 2 * widths, counts)  # from -d to d
+    return replace(law, offset=-(law.unit * law.top) // 2), tally
+
+
 def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
     """Group local effects by width.
 
     Parameters
     ----------
     stay, swap : ndarray of shape (N,)
-        Integers.
+        Integers whose differences do not overflow.
     offset : int
         The exact sum of ``minimum(stay, swap)``.
 
@@ -117,12 +170,39 @@ def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
         Cost: one pass over the input where the widths are small, one sort otherwise.
     """
     widths, counts = _count(np.abs(stay - swap))
-    informative = widths > 0
-    widths, counts = widths[informative], counts[informative]
-    unit = gcd(*map(int, widths)) or 1
+    return replace(from_widths(len(stay), widths, counts), offset=offset)
+
+
+def from_widths(n: int, widths: NDArray[Any], counts: NDArray[np.int64]) -> TwoPointSum:
+    """The null law of n entries with these distinct widths, ascending; offset 0."""
+    if widths.size and widths[0] == 0:
+        widths, counts = widths[1:], counts[1:]
+    unit = int(np.gcd.reduce(widths)) if widths.size else 1
+    if unit != 1:
+        widths = widths // unit
+    if widths.dtype == object and (widths.size == 0 or widths[-1] < 2**62):
+        widths = widths.astype(np.int64)
     half = np.full(widths.size, 0.5)
-    widths = _integers((widths // unit).tolist())
-    return TwoPointSum(len(stay), offset, unit, widths, counts, half, half)
+    return TwoPointSum(n, 0, unit, widths, counts, half, half)
+
+
+def add_counts(
+    values: NDArray[Any], counts: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct values, ascending, with the sums of their counts."""
+    distinct, where = np.unique(values, return_inverse=True)
+    totals = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(totals, where, counts)
+    return distinct, totals
+
+
+def count_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct values, ascending, and how often each occurs; integers of any sign."""
+    if values.size == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    low = values.min()
+    distinct, counts = _count(values - low)
+    return distinct + low, counts
 
 
 def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
@@ -185,6 +265,28 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
     raw = reached.to_bytes(law.top // 8 + 1, "little")
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
     return bits[: law.top + 1].astype(bool)
+
+
+def _tally_small(
+    u: NDArray[Any], v: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.int64], Tally] | None:
+    """In one pass, if the scores are int64 and all differences small."""
+    if u.dtype != np.int64 or v.dtype != np.int64:
+        return None
+    tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
+    a, b = np.ascontiguousarray(u), np.ascontiguousarray(v)
+    fits, total_u, total_v, low, high = count_differences(a, b, tables, block)
+    if not fits or max(-low, high) * max(u.size, 1) >= 2**63:
+        return None
+    table = tables.sum(axis=0)
+    widths = table.nonzero()[0]
+    return widths, table[widths], Tally(total_u, total_v, low)
+
+
+def _tally_any(u: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], Tally]:
+    widths, counts = _count(np.abs(u - v))
+    low = min(int(u.min()), int(v.min())) if u.size else 0
+    return widths, counts, Tally(exact_sum(u), exact_sum(v), low)
 
 
 def _count(widths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -20,31 +20,32 @@ def add_steps(
     """Fold ``counts[k]`` independent steps of length ``widths[k]`` into a law on 0, 1, 2, ...
 
     A step moves with probability ``move[k]`` and stays with ``stay[k]`` (Alg. 3, lines 4-8).
-    `table` starts with the mass of no step in cell 0; both arrays have sum(widths * counts) + 1
-    cells. Returns True if the result ended up in `spare`. Only the occupied prefix of n cells is
-    read.
+    `table` starts with the mass of no step in cell 0; both arrays have one length, and what moves
+    beyond it is lost, without a trace in the cells below. Returns True if the result ended up in
+    `spare`. Only the occupied prefix of n cells is read.
     """
     n = 1
     flipped = False
     for k in range(widths.size):
         w, s, m = widths[k], stay[k], move[k]
         for _ in range(counts[k]):
+            end = min(n + w, table.size)
             both = max(n - w, 0)  # cells reached by staying and by moving
             # Slices let every loop start at 0, which is what makes the compiler vectorise it.
-            stayed, moved = table[w:n], table[both:n]
+            stayed = table[w:n] if w < n else table[:0]
             for t in range(n - both):
                 spare[t] = s * table[t]
-            for t in range(n, w):
+            for t in range(n, min(w, end)):
                 spare[t] = 0.0
-            middle = spare[w : w + both]
+            middle = spare[n - both : n]
             for t in range(both):
                 middle[t] = s * stayed[t] + m * table[t]
-            end = spare[w + both : w + n]
-            for t in range(n - both):
-                end[t] = m * moved[t]
+            moved, far = table[both:n], spare[max(n, w) : end]
+            for t in range(far.size):
+                far[t] = m * moved[t]
             table, spare = spare, table
             flipped = not flipped
-            n += w
+            n = end
     return flipped
 
 
@@ -88,29 +89,3 @@ def add_fair_steps(
             flipped = not flipped
             n += w
     return flipped
-
-
-@jit
-def weighted_popcounts(
-    words: NDArray[np.uint64],
-    masks: NDArray[np.uint64],
-    weights: NDArray[np.int64],
-    sums: NDArray[np.int64],
-) -> None:
-    """``sums[i] = sum_j weights[j] * popcount(words[i, j] & masks[j])``.
-
-    One set bit is one swap: a row of `words` is one sampled labelling (Alg. 1, line 8).
-    """
-    for i in range(words.shape[0]):
-        total = np.int64(0)
-        for j in range(words.shape[1]):
-            # The number of set bits by adding neighbours; compilers know the idiom.
-            x = words[i, j] & masks[j]
-            x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-            x = (x & np.uint64(0x3333333333333333)) + (
-                (x >> np.uint64(2)) & np.uint64(0x3333333333333333)
-            )
-            x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-            bits = np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
-            total += weights[j] * bits
-        sums[i] = total

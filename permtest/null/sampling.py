@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._progress import progress
+from permtest._threads import in_threads
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import TwoPointSum
-from permtest.null.kernels import weighted_popcounts
+from permtest.null.sampling_kernels import BLOCK, LANES, sample_sums
 
-#: Random words drawn at a time (8 MiB); samples do not depend on it.
-WORDS_AT_ONCE = 2**20
+#: Distinct cells, ascending, and how often each was drawn.
+Tally: TypeAlias = "tuple[NDArray[Any], NDArray[np.int64]]"
+
+#: Random words worth the trouble of handing them to a thread; counting them takes some 1 ms.
+WORDS_AT_ONCE = 2**22
+#: Blocks whose sums are held at a time (8 MiB), and the number of chunks to aim at for more.
+BLOCKS_AT_ONCE = 512
+CHUNKS = 1024
 DIGIT = 31
 
 
-def sample_steps(law: TwoPointSum, size: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw T under random labellings (Alg. 1, line 8).
+def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Tally:
+    """Draw T under random labellings (Alg. 1, line 8), and count how often each value comes up.
 
     A Binomial(c, 1/2) number of moves is the number of ones among c random bits.
 
@@ -29,60 +38,86 @@ def sample_steps(law: TwoPointSum, size: int, rng: np.random.Generator) -> NDArr
     size : int
         Number of samples K.
     rng : numpy.random.Generator
-        The only source of randomness; its state after the call depends on `law` and `size` only.
+        Starts the generators of the bits. What is drawn depends on it, `law` and `size`, and not
+        on the number of threads.
 
     Returns
     -------
-    ndarray of shape (size,)
-        int64, or Python integers where sums exceed its range. Time O(K N' / 64) for N'
-        informative entries; memory O(K).
+    cells : ndarray of shape (M,)
+        The distinct values, ascending; int64, or Python integers where they exceed its range.
+    counts : ndarray of shape (M,)
+        How often each was drawn, int64; they add up to K.
+
+    Notes
+    -----
+    Time O(K N' / 64) for N' informative entries, plus O(K U) for U distinct widths, shared among
+    the processors. Memory O(M), a byte for each sample, and 8 MiB a processor.
     """
-    masks, group = _layout(law.counts)
-    sums = np.zeros(size, dtype=np.int64 if law.top < 2**62 else object)
-    start = 0
-    for words in _random_words(size, masks.size, rng):
-        rows = slice(start, start + len(words))
-        for shift, digits in _digits(law.widths):
-            part = np.empty(len(words), dtype=np.int64)
-            weighted_popcounts(words, masks, digits[group], part)
-            sums[rows] += part.astype(sums.dtype) << shift
-        start += len(words)
-    return sums
+    shape = (-(-size // BLOCK), 4, LANES)
+    states = rng.integers(0, 2**64 - 1, shape, dtype=np.uint64, endpoint=True)
+    draw = partial(_draw, law, states)
+    draw(range(0))  # compiles before there are threads
+    chunks = _chunks(law, size)
+    parts = progress(in_threads(draw, chunks), total=len(chunks), what="random labellings")
+    return _merge(list(parts))
 
 
 def sampled_distribution(
-    law: TwoPointSum, cells: NDArray[np.int64], counts: NDArray[np.int64]
+    law: TwoPointSum, cells: NDArray[np.int64], counts: NDArray[np.int64], scale: int = 1
 ) -> LatticeDistribution:
-    """The relative frequencies of sampled cells, on the whole lattice."""
+    """The relative frequencies of sampled cells, on the whole lattice over `scale`."""
     law.check_size("the sampled distribution")
     frequencies = np.zeros(law.top + 1)
     frequencies[cells.astype(np.int64)] = counts / counts.sum()
-    return law.distribution(frequencies)
+    return law.distribution(frequencies, scale=scale)
 
 
-def _layout(counts: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Whole words for every group: which bits of each word count, and whose they are."""
-    per_group = -(-counts // 64)
-    group = np.repeat(np.arange(counts.size), per_group)
-    masks = np.full(group.size, 2**64 - 1, dtype=np.uint64)
-    last = np.cumsum(per_group) - 1
-    masks[last] >>= ((-counts) % 64).astype(np.uint64)
-    return masks, group
+def _chunks(law: TwoPointSum, size: int) -> list[range]:
+    """The numbers of the samples, in runs of whole blocks."""
+    words = max(1, BLOCK * law.n_informative // 64)
+    blocks = max(WORDS_AT_ONCE // words, size // (BLOCK * CHUNKS), 1)
+    step = BLOCK * min(blocks, BLOCKS_AT_ONCE)
+    return [range(start, min(start + step, size)) for start in range(0, size, step)]
 
 
-def _random_words(size: int, width: int, rng: np.random.Generator) -> Iterator[NDArray[np.uint64]]:
-    rows = max(1, WORDS_AT_ONCE // max(1, width))
-    for start in range(0, size, rows):
-        shape = (min(rows, size - start), width)
-        yield rng.integers(0, 2**64 - 1, size=shape, dtype=np.uint64, endpoint=True)
+def _draw(law: TwoPointSum, states: NDArray[np.uint64], samples: range) -> Tally:
+    """Draw the samples with these numbers."""
+    sums = np.zeros(len(samples), dtype=np.int64 if law.top < 2**62 else object)
+    part = np.empty(len(samples), dtype=np.int64)
+    for shift, digits in _digits(law):
+        # The same states give the same bits for each digit.
+        sample_sums(states[samples.start // BLOCK :], digits, law.counts, part)
+        sums += part.astype(sums.dtype) << shift
+    return _tally(sums)
 
 
-def _digits(widths: NDArray[Any]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The widths in base 2^31, so that no int64 sum of one digit can overflow."""
-    if widths.dtype != object and (widths.size == 0 or int(widths.max()) < 2**DIGIT):
-        yield 0, widths
+def _digits(law: TwoPointSum) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The widths; in base 2^31 where sums exceed int64, since no sum of one digit does."""
+    if law.top < 2**62:
+        yield 0, law.widths.astype(np.int64)
         return
-    rest, shift = widths.astype(object), 0
+    rest, shift = law.widths.astype(object), 0
     while rest.any():
         yield shift, (rest & (2**DIGIT - 1)).astype(np.int64)
         rest, shift = rest >> DIGIT, shift + DIGIT
+
+
+def _tally(sums: NDArray[Any]) -> Tally:
+    """Distinct sums, ascending, and how often each occurs; by counting where they lie close."""
+    if sums.size == 0 or sums.dtype == object or np.ptp(sums) > 4 * sums.size + 4096:
+        return np.unique(sums, return_counts=True)
+    low = sums.min()
+    table = np.bincount(sums - low)
+    found = np.flatnonzero(table)
+    return found + low, table[found]
+
+
+def _merge(parts: list[Tally]) -> Tally:
+    """One tally of all chunks."""
+    if len(parts) == 1:
+        return parts[0]
+    every, times = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    cells, place = np.unique(every, return_inverse=True)
+    counts = np.zeros(cells.size, dtype=np.int64)
+    np.add.at(counts, place, times)
+    return cells, counts

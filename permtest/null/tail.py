@@ -9,30 +9,92 @@ the mass next to the tail before convolving, and the tilt is undone in closed fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from math import log
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_rounding
-from permtest.null.fft import fft_cells
+from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import TwoPointSum
-from permtest.null.probability import CERTAIN, UNDERFLOW, Probability
+from permtest.null.probability import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
+from permtest.null.tail_kernels import find_tilt, upper_tail
 
 #: Forty digits: K(tau) and tau t0 may be a million times larger than their difference.
 DIGITS = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
+#: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
+PATIENCE = 6 * 10**9
 
-def tail_dp(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) by dynamic programming; tilted only where plain cells would underflow.
+#: P(T >= t0) of a law under the null hypothesis.
+Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
+
+
+class TooHard(ArithmeticError):
+    """A method cannot compute this p in reasonable time; the message says what can."""
+
+
+def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
+    """P(T >= t0) by inverting the characteristic function of the tilted law, at the tail only.
+
+    The distribution itself is never made: the law tilted to `t0` needs a lattice of some 20
+    standard deviations, of whose points all but a few are left out with a bound.
 
     Parameters
     ----------
     law : TwoPointSum
         With equal probabilities to stay and to move.
     t0 : int
-        At most ``law.top``.
+    work : int
+        How many widths may be looked at.
+
+    Returns
+    -------
+    Probability
+        Its bound covers roundings (each operation at its worst, errors added up), what was left
+        out of the sum, and the mass outside of the lattice.
+
+    Raises
+    ------
+    TooHard
+        If the characteristic function has so many peaks that `work` does not suffice, as for
+        some hundred differences all different and as large as a million.
+
+    Notes
+    -----
+    Time about O(U) for U distinct widths, whatever N and the size of the lattice, as long as the
+    widths are small against the number of entries. Source: Pagano and Tritchler (1983) for the
+    characteristic function, Keich (2005) for the tilt.
+    """
+    if t0 <= 0:
+        return CERTAIN
+    if t0 >= law.top:
+        return _at_the_end(law, t0)
+    if 2 * t0 <= law.top:
+        return tail_tilted(law, law.top - t0 + 1, work).complement()
+    if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
+        raise TooHard(_advice(law))
+    high, low, factor, error, left = upper_tail(law.widths, law.counts, law.top, t0, work)
+    if left <= 0:
+        raise TooHard(_advice(law))
+    return Probability.of_product(high, low, factor, error)
+
+
+def tail_dp(law: TwoPointSum, t0: int) -> Probability:
+    """P(T >= t0) by dynamic programming; tilted only where plain cells would underflow.
+
+    By symmetry this is P(T <= top - t0), so that only the cells up to there are made, and entries
+    of greater width must stay, each with probability 1/2.
+
+    Parameters
+    ----------
+    law : TwoPointSum
+        With equal probabilities to stay and to move.
+    t0 : int
 
     Returns
     -------
@@ -40,52 +102,70 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     """
     if t0 <= 0:
         return CERTAIN
-    tail = float(np.sum(dp_cells(law)[t0:]))
+    if t0 > law.top:
+        return IMPOSSIBLE
+    if 2 * t0 <= law.top:
+        return tail_dp(law, law.top - t0 + 1).complement()
+    size = law.top - t0 + 1
+    free = law.widths < size
+    rest = law.only(free)
+    return _tail_dp(rest, rest.top - size + 1).halved(int(law.counts[~free].sum()))
+
+
+def _tail_dp(law: TwoPointSum, t0: int) -> Probability:
+    """`tail_dp` of a law all of whose widths are at most top - t0."""
+    if t0 <= 0:
+        return CERTAIN
+    size = law.top - t0 + 1
+    tail = float(np.sum(dp_cells(law, size)))
     if tail > UNDERFLOW:
         return Probability.of(tail, dp_rounding(law))
     tau = tilt_to(law, t0)
-    tail = float(dp_cells(law.tilted(tau))[t0:] @ _undo(law, t0, tau))
+    tail = float(dp_cells(law.tilted(-tau), size)[::-1] @ _undo(size, tau))
     return Probability.of_log(_log_scale(law, t0, tau) + log(tail), 8 * dp_rounding(law))
 
 
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) by FFT convolution of the tilted law; arguments as in `tail_dp`."""
+    """P(T >= t0) by FFT convolution of the tilted law (Alg. 4); arguments as in `tail_dp`."""
+    return _tail_of_cells(law, t0, fft_cells)
+
+
+def tail_cf(law: TwoPointSum, t0: int) -> Probability:
+    """P(T >= t0) from all cells of the tilted law, by its characteristic function."""
+    return _tail_of_cells(law, t0, cf_cells)
+
+
+def _tail_of_cells(
+    law: TwoPointSum, t0: int, convolve: Callable[[TwoPointSum], Rounded]
+) -> Probability:
+    """Tilt, convolve, add up the tail and undo the tilt."""
     if t0 <= 0:
         return CERTAIN
-    if t0 == law.top:  # the one labelling in which every entry moves
-        return Probability.of_log(-law.n_informative * log(2.0), 0.0)
-    tau = tilt_to(law, t0)
-    found, undo = fft_cells(law.tilted(tau)), _undo(law, t0, tau)
+    if t0 >= law.top:
+        return _at_the_end(law, t0)
+    tau, size = tilt_to(law, t0), law.top - t0 + 1
+    found, undo = convolve(law.tilted(tau)), _undo(size, tau)
     tail = float(found.cells[t0:] @ undo)
     noise = found.noise * float(np.linalg.norm(undo)) / tail
     return Probability.of_log(_log_scale(law, t0, tau) + log(tail), found.relative + noise)
 
 
+def _at_the_end(law: TwoPointSum, t0: int) -> Probability:
+    """The one labelling in which every entry moves, or nothing."""
+    if t0 > law.top:
+        return IMPOSSIBLE
+    return Probability.of_log(-law.n_informative * log(2.0), 0.0)
+
+
 def tilt_to(law: TwoPointSum, t0: int) -> float:
-    """tau >= 0 with tilted mean t0; any tau would be exact, this one puts the mass where it helps.
-
-    The mean sum_k c_k w_k / (1 + exp(-tau w_k)) rises from top / 2 to top.
-    """
+    """tau >= 0 with tilted mean t0, about; any tau would be exact, this one puts the mass there."""
     excess = t0 - law.top / 2
-    if excess <= 0:
-        return 0.0
-    widths = law.widths.astype(np.float64)
-
-    def reach(tau: float) -> float:
-        return float(np.sum(law.counts * widths * np.tanh(tau * widths / 2)) / 2)
-
-    low, high = 0.0, 1.0 / float(widths[-1])
-    while reach(high) < excess and high * float(widths[0]) < 80:
-        high *= 2
-    for _ in range(48):
-        middle = (low + high) / 2
-        low, high = (middle, high) if reach(middle) < excess else (low, middle)
-    return low
+    return find_tilt(law.widths, law.counts, excess) if excess > 0 else 0.0
 
 
-def _undo(law: TwoPointSum, t0: int, tau: float) -> NDArray[np.float64]:
+def _undo(size: int, tau: float) -> NDArray[np.float64]:
     """exp(-tau s) for the cells t0 + s of the tail."""
-    return np.asarray(np.exp(-tau * np.arange(law.top + 1 - t0)))
+    return np.asarray(np.exp(-tau * np.arange(size)))
 
 
 def _log_scale(law: TwoPointSum, t0: int, tau: float) -> float:
@@ -95,3 +175,11 @@ def _log_scale(law: TwoPointSum, t0: int, tau: float) -> float:
         for width, count in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
             total += count * ((1 + (exact * width).exp()) / 2).ln()
         return float(total - exact * t0)
+
+
+def _advice(law: TwoPointSum) -> str:
+    return (
+        f"the exact p-value of {law.n_informative:,} differing pairs with differences up to "
+        f"{law.widths[-1] * law.unit:,} would take too long; method='bracket' gives bounds that "
+        "contain it, monte_carlo an estimate"
+    )

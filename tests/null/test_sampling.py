@@ -1,15 +1,22 @@
 """Sampled sums: the right law, the right bits, the same samples from the same seed."""
 
+from collections import Counter
+from functools import cache
+from itertools import islice
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from permtest import _threads
 from permtest.null import sampling
 from permtest.null.dp import dp_cells
 from permtest.null.grouping import group
-from permtest.null.kernels import weighted_popcounts
+from permtest.null.sampling_kernels import BLOCK, LANES, sample_sums
+
+WORD = 2**64 - 1
 
 
 def law_of(widths):
@@ -17,57 +24,189 @@ def law_of(widths):
     return group(widths, np.zeros_like(widths), 0)
 
 
-def naive_sums(words, masks, weights):
-    return [
-        sum(int(w) * int(x & m).bit_count() for x, m, w in zip(row, masks, weights, strict=True))
-        for row in words.tolist()
-    ]
+def random_states(blocks, rng):
+    shape = (blocks, 4, LANES)
+    return rng.integers(0, WORD, shape, dtype=np.uint64, endpoint=True)
 
 
-@settings(max_examples=100)
-@given(st.integers(0, 40), st.integers(0, 5), st.integers(0, 2**32))
-def test_kernel_counts_bits(rows, columns, seed):
-    rng = np.random.default_rng(seed)
-    words = rng.integers(0, 2**64 - 1, (rows, columns), dtype=np.uint64, endpoint=True)
-    masks = rng.integers(0, 2**64 - 1, columns, dtype=np.uint64, endpoint=True)
-    weights = rng.integers(0, 10**6, columns)
-    sums = np.empty(rows, dtype=np.int64)
-    weighted_popcounts(words, masks, weights, sums)
-    assert sums.tolist() == naive_sums(words, masks.tolist(), weights.tolist())
+def tally(law, size, seed=8):
+    cells, counts = sampling.sample_cells(law, size, np.random.default_rng(seed))
+    return dict(zip(cells.tolist(), counts.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("widths", [[1] * 63, [1] * 64, [1] * 65, [1] * 5 + [3] * 130, [2, 3, 7]])
-def test_samples_follow_the_null_law(widths):
+# ---- the bits ----------------------------------------------------------------------------------
+
+
+def xoshiro(a, b, c, d):
+    """xoshiro256++ on Python integers, as Blackman and Vigna print it."""
+
+    def rotated(x, k):
+        return (x << k | x >> (64 - k)) & WORD
+
+    while True:
+        yield (rotated((a + d) & WORD, 23) + a) & WORD
+        t = b << 17 & WORD
+        c ^= a
+        d ^= b
+        b ^= c
+        a ^= d
+        c ^= t
+        d = rotated(d, 45)
+
+
+def naive_sums(states, widths, counts, size):
+    """One bit an entry, the lowest first; each sample begins with a fresh word."""
+    streams = cache(lambda block, lane: xoshiro(*states[block, :, lane].tolist()))
+    each = [w for w, c in zip(widths.tolist(), counts.tolist(), strict=True) for _ in range(c)]
+    sums = []
+    for i in range(size):
+        stream = streams(i // BLOCK, i % LANES)
+        words = list(islice(stream, -(-len(each) // 64)))
+        bits = (word >> bit & 1 for word in words for bit in range(64))
+        sums.append(sum(w for w, bit in zip(each, bits, strict=False) if bit))
+    return sums
+
+
+def test_the_generator_is_xoshiro256plusplus():
+    """Its first outputs from the state 1, 2, 3, 4, which other implementations test too."""
+    words = [41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205]
+    assert list(islice(xoshiro(1, 2, 3, 4), 5)) == words
+    states = np.tile(np.array([[1], [2], [3], [4]], dtype=np.uint64), LANES)[np.newaxis]
+    sums = np.empty(5 * LANES, dtype=np.int64)
+    powers = 2 ** np.arange(63)  # so that the sum is the word without its highest bit
+    sample_sums(states, powers, np.ones(63, dtype=np.int64), sums)
+    assert sums[::LANES].tolist() == [word & (2**63 - 1) for word in words]
+
+
+groups = st.lists(
+    st.tuples(st.integers(1, 10**6), st.integers(1, 150)), max_size=5, unique_by=lambda g: g[0]
+)
+
+
+@settings(max_examples=50)
+@given(groups, st.integers(0, 3 * LANES), st.integers(0, 2**32))
+def test_kernel_gives_every_entry_a_bit_of_its_own(groups, size, seed):
+    widths, counts = np.array(groups, dtype=np.int64).reshape(-1, 2).T
+    states = random_states(1, np.random.default_rng(seed))
+    sums = np.empty(size, dtype=np.int64)
+    sample_sums(states, widths, counts, sums)
+    assert sums.tolist() == naive_sums(states, widths, counts, size)
+
+
+def test_every_block_starts_with_its_own_states():
+    states = random_states(3, np.random.default_rng(2))
+    widths, counts, size = np.array([1, 3]), np.array([70, 5]), 2 * BLOCK + 77
+    sums = np.empty(size, dtype=np.int64)
+    sample_sums(states, widths, counts, sums)
+    assert sums.tolist() == naive_sums(states, widths, counts, size)
+    rest = np.empty(size - BLOCK, dtype=np.int64)
+    sample_sums(states[1:], widths, counts, rest)
+    np.testing.assert_array_equal(rest, sums[BLOCK:])
+
+
+def test_blocks_and_lanes_know_nothing_of_each_other():
+    blocks = 20
+    states = random_states(blocks, np.random.default_rng(6))
+    sums = np.empty(blocks * BLOCK, dtype=np.int64)
+    sample_sums(states, np.array([1]), np.array([640]), sums)
+    lanes = sums.reshape(-1, LANES).T
+    for series in (sums.reshape(blocks, BLOCK), lanes, lanes[:, :-1], lanes[:, 1:]):
+        pairs = np.corrcoef(series)[np.triu_indices(len(series), 1)] * series.shape[1] ** 0.5
+        assert np.abs(pairs).max() < 5
+        assert abs(np.std(pairs) - 1) < 5 / np.sqrt(2 * pairs.size)
+
+
+# ---- the law -----------------------------------------------------------------------------------
+
+LAWS = [[1] * 63, [1] * 64, [1] * 65, [1] * 5 + [3] * 130, [2, 3, 7], [*range(1, 40), 1, 1, 5]]
+
+
+@pytest.mark.parametrize("widths", LAWS)
+@pytest.mark.parametrize("size", [40_000, 3_000_001])
+def test_samples_follow_the_null_law(widths, size):
     law = law_of(widths)
-    size = 40_000
-    seen = np.bincount(
-        sampling.sample_steps(law, size, np.random.default_rng(8)), None, law.top + 1
-    )
+    seen = np.zeros(law.top + 1)
+    for cell, count in tally(law, size).items():
+        seen[cell] = count
     expected = dp_cells(law) * size
     assert seen[expected == 0].sum() == 0
     often = expected > 5
     observed = np.append(seen[often], seen[~often].sum())
     wanted = np.append(expected[often], expected[~often].sum())
     observed, wanted = observed[wanted > 0], wanted[wanted > 0]
-    assert chisquare(observed, wanted).pvalue > 1e-4
+    assert 1e-4 < chisquare(observed, wanted).pvalue < 1 - 1e-4
 
 
-def test_samples_do_not_depend_on_the_chunks(monkeypatch):
+@pytest.mark.parametrize("widths", [[1] * 10_000, list(range(1, 3000)), [7] * 300 + [11] * 5000])
+def test_mean_and_variance_are_those_of_the_null_law(widths):
+    law, size = law_of(widths), 50_000
+    cells, counts = sampling.sample_cells(law, size, np.random.default_rng(12))
+    squares = law.counts @ law.widths**2
+    z = (cells - law.top / 2) / np.sqrt(squares / 4)
+    fourth = 3 - 2 * (law.counts @ law.widths.astype(float) ** 4) / float(squares) ** 2
+    assert abs(counts @ z) / size < 4 / np.sqrt(size)
+    assert abs(counts @ z**2 / size - 1) < 4 * np.sqrt((fourth - 1) / size)
+
+
+@pytest.mark.parametrize("size", [1, 63, 65, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 1000])
+def test_any_number_of_samples(size):
     law = law_of([1] * 100 + [4] * 70)
-    whole = sampling.sample_steps(law, 1000, np.random.default_rng(3))
-    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 17)
-    np.testing.assert_array_equal(sampling.sample_steps(law, 1000, np.random.default_rng(3)), whole)
-
-
-def test_sums_beyond_int64():
-    """Widths in base 2^31: the same bits, with small and with huge widths of the same pattern."""
-    small = sampling.sample_steps(law_of([1, 2, 2, 5]), 500, np.random.default_rng(1))
-    scale = 10**40
-    huge = law_of(np.array([scale + 1, 2 * scale, 2 * scale, 5 * scale], dtype=object))
-    sums = sampling.sample_steps(huge, 500, np.random.default_rng(1))
-    assert [(s + 1) // scale for s in sums] == small.tolist()
-    assert {s % scale for s in sums} == {0, 1}
+    cells, counts = sampling.sample_cells(law, size, np.random.default_rng(0))
+    assert counts.sum() == size
+    assert counts.min() > 0
+    assert (np.diff(cells) > 0).all()
 
 
 def test_nothing_to_sample():
-    assert sampling.sample_steps(law_of([0, 0]), 7, np.random.default_rng(0)).tolist() == [0] * 7
+    assert tally(law_of([0, 0]), 7) == {0: 7}
+    assert tally(law_of([0, 0]), 10**7) == {0: 10**7}
+
+
+# ---- one seed, the same samples ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("widths", [[1] * 100 + [4] * 70, list(range(1, 300))])
+@pytest.mark.parametrize("processors", [1, 2, 5])
+def test_samples_do_not_depend_on_chunks_and_threads(monkeypatch, widths, processors):
+    law, size = law_of(widths), 5 * BLOCK + 17
+    whole = tally(law, size)
+    monkeypatch.setattr(_threads, "usable_processors", lambda: processors)
+    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
+    assert len(sampling._chunks(law, size)) == 6
+    assert tally(law, size) == whole
+
+
+@pytest.mark.parametrize("widths", [[1], [1] * 1000, [1] * 10**6])
+@pytest.mark.parametrize("size", [1, 20_000, 10**8])
+def test_chunks_cover_all_samples_and_are_neither_many_nor_large(widths, size):
+    chunks = sampling._chunks(law_of(widths), size)
+    assert [chunk.start for chunk in chunks] == [0, *(chunk.stop for chunk in chunks[:-1])]
+    assert chunks[-1].stop == size
+    assert all(chunk.start % BLOCK == 0 for chunk in chunks)
+    assert len(chunks) < 1.1 * sampling.CHUNKS
+    assert len(chunks[0]) <= sampling.BLOCKS_AT_ONCE * BLOCK
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.integers(0, 10**5), max_size=30), min_size=1, max_size=4))
+def test_tallies_are_added_up(lists):
+    parts = [sampling._tally(np.array(values, dtype=np.int64)) for values in lists]
+    cells, counts = sampling._merge(parts)
+    expected = np.unique(np.concatenate(lists), return_counts=True)
+    np.testing.assert_array_equal(cells, expected[0])
+    np.testing.assert_array_equal(counts, expected[1])
+
+
+@pytest.mark.parametrize("size", [500, BLOCK + 500])
+def test_sums_beyond_int64(size):
+    """Widths in base 2^31: the same bits, with small and with huge widths of the same pattern."""
+    small = tally(law_of([1, 2, 2, 5]), size, seed=1)
+    scale = 10**40
+    huge = tally(
+        law_of(np.array([scale + 1, 2 * scale, 2 * scale, 5 * scale], dtype=object)), size, seed=1
+    )
+    rounded = Counter()
+    for s, count in huge.items():
+        rounded[(s + 1) // scale] += count
+    assert rounded == small
+    assert {s % scale for s in huge} == {0, 1}

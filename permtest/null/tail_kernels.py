@@ -1,0 +1,364 @@
+"""The tail of T by inverting its tilted characteristic function: the jitted loops.
+
+With y = tau w / 2 an entry of width w moves under the tilted law with probability (1 + beta) / 2,
+beta = tanh(y). Everything is written in terms of beta and of excess = t0 - top / 2, the distance
+to the centre, because sums that are measured from there do not cancel. For the same reason beta is
+kept as base + rest, base being -1, 0 or 1, and never added up: near the ends of the support most
+entries move with a probability close to 1.
+
+A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a column for each width.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._jit import jit
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+EPS = 2.0**-52
+
+#: Logarithm of the tilted mass that may lie outside of the window (2e-22).
+OUTSIDE = 50.0
+#: Points of the characteristic function below exp(-SMALL) / sd are left out, with a bound.
+SMALL = 45.0
+#: Up to so many equal entries are multiplied one by one.
+FEW = 4
+#: What one width costs in `phi`, in units of what it costs in `log_bound`.
+DEAR = 8
+#: What is taken off x (1 - x) for the rounding of x = w j / m modulo 1, which is below 1e-16 w.
+ROUNDING = 1e-9
+
+
+@jit
+def divergence(base: float, rest: float) -> float:
+    """Kullback-Leibler divergence of a coin with mean (1 + beta) / 2 from a fair one.
+
+    ((1 + beta) log(1 + beta) + (1 - beta) log(1 - beta)) / 2, by its power series where the two
+    terms would cancel.
+    """
+    if base != 0.0:
+        q = 0.5 * abs(rest)  # of the less likely side
+        return float(np.log(2.0) + (q * np.log(q) if q > 0.0 else 0.0) + (1.0 - q) * np.log1p(-q))
+    x = rest * rest
+    total = 0.0
+    for k in range(8 if x < 0.01 else 32, 0, -1):
+        total = total * x + 1.0 / (2.0 * k * (2.0 * k - 1.0))
+    return total * x
+
+
+@jit
+def add_product(a: float, b: float, high: float, low: float) -> tuple[float, float]:
+    """high + low + a b, in twice the precision of a float (Dekker 1971)."""
+    product = a * b
+    big = 134217729.0  # 2^27 + 1 splits a float into halves
+    a1 = big * a - (big * a - a)
+    b1 = big * b - (big * b - b)
+    a2, b2 = a - a1, b - b1
+    error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+    total = high + product
+    shifted = total - high
+    low += (high - (total - shifted)) + (product - shifted) + error
+    return total, low
+
+
+@jit
+def find_tilt(widths: Ints, counts: Ints, excess: float) -> float:
+    """tau at which the tilted mean is the threshold, but no less than one over the deviation.
+
+    sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess. The left side is concave in tau, so that Newton's
+    method rises to the root from excess / variance. Any tau > 0 gives the right tail; this one
+    puts the mass where the tail begins.
+    """
+    variance = 0.0
+    for k in range(widths.size):
+        variance += 0.25 * counts[k] * widths[k] * float(widths[k])
+    least = 1.0 / np.sqrt(variance)
+    tau = excess / variance
+    for _ in range(200):
+        gap, slope = excess, 0.0
+        for k in range(widths.size):
+            w = float(widths[k])
+            beta = np.tanh(0.5 * tau * w)
+            gap -= 0.5 * counts[k] * w * beta
+            slope += 0.25 * counts[k] * w * w * (1.0 - beta * beta)
+        if gap <= 1e-3 * np.sqrt(slope) or slope <= 0.0:
+            break
+        tau += gap / slope
+    return float(max(tau, least))
+
+
+@jit
+def set_tilt(tau: float, widths: Ints, tilt: Floats) -> None:
+    """Fill `tilt` for beta_k = tanh(tau w_k / 2), tau >= 0."""
+    for k in range(widths.size):
+        odds = np.exp(-tau * widths[k])
+        likely = 1.0 / (1.0 + odds)
+        if likely > 0.75:
+            tilt[0, k], tilt[1, k] = 1.0, -2.0 * odds * likely
+        else:
+            tilt[0, k], tilt[1, k] = 0.0, np.tanh(0.5 * tau * widths[k])
+        tilt[2, k] = 4.0 * odds * likely * likely
+
+
+@jit
+def log_scale(
+    tau: float, twice_excess: int, widths: Ints, counts: Ints, tilt: Floats
+) -> tuple[float, float, float, float]:
+    """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0.
+
+    K(tau) - tau t0 = -sum_k c_k divergence(beta_k) + tau (mean - t0). This is stationary in every
+    beta, so that the rounding of beta does no harm.
+    """
+    whole = -twice_excess
+    for k in range(widths.size):
+        whole += counts[k] * widths[k] * int(tilt[0, k])
+    high, low = 0.5 * whole, 0.0
+    for k in range(widths.size):
+        high, low = add_product(0.5 * counts[k] * widths[k], tilt[1, k], high, low)
+    shift = high + low
+    high, low = add_product(tau, shift, 0.0, 0.0)
+    magnitude = abs(high)
+    for k in range(widths.size):
+        d = divergence(tilt[0, k], tilt[1, k])
+        high, low = add_product(-float(counts[k]), d, high, low)
+        magnitude += counts[k] * d
+    return high, low, 4.0 * EPS * magnitude, shift
+
+
+@jit
+def find_window(
+    top: int, beyond: int, shift: float, widths: Ints, counts: Ints, tilt: Floats
+) -> tuple[int, int]:
+    """Points M of the lattice, and cells R of the tail, that leave out no more than OUTSIDE.
+
+    The tilted mass further than x from its mean is bounded by Bernstein's inequality and by
+    Hoeffding's. `beyond` is top - t0; M is top + 1 where that is no more.
+    """
+    variance, fair = 0.0, 0.0
+    for k in range(widths.size):
+        square = 0.25 * counts[k] * widths[k] * float(widths[k])
+        fair += square
+        variance += square * tilt[2, k]
+    jump = OUTSIDE * widths[-1] / 3.0
+    x = min(jump + np.sqrt(jump * jump + 2.0 * OUTSIDE * variance), np.sqrt(2.0 * OUTSIDE * fair))
+    above, below = np.ceil(max(x + shift, 0.0)) + 1.0, np.ceil(max(x - shift, 0.0)) + 1.0
+    above = min(above, beyond + 1.0)
+    if above + below > top:
+        return top + 1, beyond + 1
+    return int(above + below), int(above)
+
+
+@jit
+def log_bound(
+    first: int, last: int, m: int, cut: float, widths: Ints, counts: Ints, tilt: Floats
+) -> tuple[float, int]:
+    """Bound on -log |phi(2 pi j / m)| for first <= j <= last, and how many widths were asked.
+
+    |phi|^2 = prod_k (1 - spread_k sin^2(w_k theta / 2))^c_k, and over an interval the sine is
+    smallest at an end unless it passes through 0; x (1 - x) (1 + x (1 - x)) <= sin(pi x) / pi.
+    Few equal entries are multiplied, many come in by the first terms of the logarithm. Stops
+    where the bound exceeds `cut`.
+    """
+    total, product, step, looked = 0.0, 1.0, 1.0 / m, 0
+    enough = np.exp(-2.0 * cut)
+    for k in range(widths.size):
+        looked = k + 1
+        length = widths[k] * step * (last - first)
+        if length >= 1.0:
+            break  # as for all greater widths: the sine passes through 0
+        x = widths[k] * float(first) * step
+        x -= np.floor(x)
+        if x + length >= 1.0:
+            continue
+        x = min(x * (1.0 - x), (x + length) * (1.0 - x - length)) - ROUNDING
+        if x > 0.0:
+            x *= np.pi * (1.0 + x)
+            x *= tilt[2, k] * x
+            if counts[k] > FEW:
+                total += 0.5 * counts[k] * x * (1.0 + 0.5 * x)
+            else:
+                for _ in range(counts[k]):
+                    product *= 1.0 - x
+            if total > cut or product < enough:
+                break
+    return total - 0.5 * np.log(product), looked
+
+
+@jit
+def phi(
+    j: int, m: int, shift: float, cut: float, widths: Ints, counts: Ints, tilt: Floats
+) -> tuple[float, float, float]:
+    """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m.
+
+    Angles are reduced in integers; then every entry's angle is measured from its mean, and the
+    mean of T, `shift` above t0, comes in once. `n` counts the turns that were taken off.
+    """
+    log_size, angle, rough = 0.0, 2.0 * np.pi * j * (shift / m), 0.0
+    high, low, odd = 0.0, 0.0, 0
+    for k in range(widths.size):
+        c, rest = counts[k], tilt[1, k]
+        remainder, n = (widths[k] * j) % m, (widths[k] * j) // m
+        if 2 * remainder > m:
+            remainder -= m
+            n += 1
+        half = np.pi * remainder / m
+        sine, cosine = np.sin(half), np.cos(half)
+        log_size += 0.5 * c * np.log1p(-min(tilt[2, k] * sine * sine, 1.0 - 1e-300))
+        if log_size < -cut:
+            return log_size, 0.0, 4.0  # no sign: all of it is error
+        straight = rest * half
+        if tilt[0, k] == 0.0:
+            angle += c * (np.arctan2(rest * sine, cosine) - straight)
+            odd ^= c & n & 1
+        else:  # of the side that is less likely; its probability is |rest| / 2
+            turn = np.arctan2(rest * sine * cosine, 1.0 - abs(rest) * sine * sine)
+            angle += c * (turn - straight)
+        rough += c * abs(straight)
+        if n > 0:
+            high, low = add_product(float(c * n), rest, high, low)
+    turns = (high - 2.0 * np.floor(0.5 * high)) + low + odd
+    error = EPS * (8.0 - 3.0 * log_size + 2.0 * rough + abs(angle))
+    return log_size, angle - np.pi * turns, error
+
+
+@jit
+def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
+    """sum_{s < cells} exp(-(tau + i theta) s) at theta = 2 pi j / m, real and imaginary part."""
+    decay, sine = np.exp(-tau), np.sin(np.pi * j / m)
+    x = -np.expm1(-tau) + 2.0 * decay * sine * sine
+    y = decay * np.sin(2.0 * np.pi * j / m)
+    size = x * x + y * y
+    a, b = 1.0, 0.0
+    if tau * cells < 60.0:
+        decay = np.exp(-tau * cells)
+        rest = (j * (cells % m)) % m
+        sine = np.sin(np.pi * rest / m)
+        a = -np.expm1(-tau * cells) + 2.0 * decay * sine * sine
+        b = decay * np.sin(2.0 * np.pi * rest / m)
+    return (a * x + b * y) / size, (b * x - a * y) / size
+
+
+@jit
+def next_point(
+    stack: Ints, book: Floats, m: int, cut: float, widths: Ints, counts: Ints, tilt: Floats
+) -> int:
+    """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none.
+
+    ``stack[0, 0]`` intervals (first, last) follow in `stack`; they are halved until the bound
+    says that they do not matter, or one point is left. `book` adds up bounds of |phi| at what was
+    left out, and how many widths were looked at.
+    """
+    while stack[0, 0] > 0:
+        top = stack[0, 0]
+        first, last = stack[top, 0], stack[top, 1]
+        stack[0, 0] -= 1
+        bound, looked = log_bound(first, last, m, cut, widths, counts, tilt)
+        book[1] += looked
+        if bound > cut:
+            book[0] += (last - first + 1) * np.exp(-bound)
+        elif first == last:
+            book[1] += DEAR * widths.size
+            return int(first)
+        else:
+            middle = (first + last) // 2
+            stack[top, 0], stack[top, 1] = middle + 1, last
+            stack[top + 1, 0], stack[top + 1, 1] = first, middle
+            stack[0, 0] += 2
+    return 0
+
+
+@jit
+def all_points(m: int) -> tuple[Ints, Floats]:
+    """What `next_point` starts from."""
+    stack, book = np.zeros((128, 2), dtype=np.int64), np.zeros(2)
+    if m > 1:
+        stack[0, 0], stack[1, 0], stack[1, 1] = 1, 1, m // 2
+    return stack, book
+
+
+@jit
+def tail_sum(
+    tau: float,
+    shift: float,
+    m: int,
+    cells: int,
+    work: int,
+    widths: Ints,
+    counts: Ints,
+    tilt: Floats,
+) -> tuple[float, float, int]:
+    """E_tau[exp(-tau (T - t0)); t0 <= T < t0 + cells] on m points, its error, and work left.
+
+    Where no work is left, the sum is not complete.
+    """
+    variance = 0.0
+    for k in range(widths.size):
+        variance += 0.25 * counts[k] * tilt[2, k] * widths[k] * float(widths[k])
+    cut = SMALL + np.log1p(np.sqrt(variance))
+    largest, _ = geometric(0, m, tau, cells)
+    total, rest, error = largest, 0.0, largest * 8.0 * EPS
+    stack, book = all_points(m)
+    while book[1] < work:
+        j = next_point(stack, book, m, cut, widths, counts, tilt)
+        if j == 0:
+            break
+        log_size, angle, rounding = phi(j, m, shift, cut, widths, counts, tilt)
+        x, y = geometric(j, m, tau, cells)
+        absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
+        term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
+        total, rest = add_product(term, 1.0, total, rest)
+        error += absolute * np.sqrt(x * x + y * y) * rounding
+    error += 2.0 * largest * book[0]
+    return (total + rest) / m, error / m, int(work - book[1])
+
+
+@jit
+def upper_tail(
+    widths: Ints, counts: Ints, top: int, t0: int, work: int
+) -> tuple[float, float, float, float, int]:
+    """P(T >= t0) = exp(high + low) * factor, relative error of that product, and work left.
+
+    For top / 2 < t0 < top, with top < 2^53 and M w below 2^63. Widths ascend.
+    """
+    twice_excess = 2 * t0 - top
+    tau = find_tilt(widths, counts, 0.5 * twice_excess)
+    tilt = np.empty((3, widths.size))
+    set_tilt(tau, widths, tilt)
+    high, low, error, shift = log_scale(tau, twice_excess, widths, counts, tilt)
+    m, cells = find_window(top, top - t0, shift, widths, counts, tilt)
+    factor, rough, left = tail_sum(tau, shift, m, cells, work, widths, counts, tilt)
+    outside = 0.0 if m == top + 1 else 2.0 * np.exp(-OUTSIDE)
+    return high, low, factor, error + (rough + outside) / factor, left
+
+
+@jit
+def characteristic(
+    m: int,
+    shift: float,
+    widths: Ints,
+    counts: Ints,
+    tilt: Floats,
+    values: NDArray[np.complex128],
+) -> float:
+    """conj E exp(i theta (T - t0)) at theta = 2 pi j / m for each j; the mean of T is t0 + shift.
+
+    `values` starts with zeros, and keeps them where the value is below exp(-60). Returns the sum
+    of squared rounding errors.
+    """
+    values[0] = 1.0
+    squares = 0.0
+    stack, book = all_points(m)
+    j = next_point(stack, book, m, 60.0, widths, counts, tilt)
+    while j > 0:
+        log_size, angle, rounding = phi(j, m, shift, 60.0, widths, counts, tilt)
+        size = np.exp(log_size)
+        values[j] = size * np.cos(angle) - 1j * (size * np.sin(angle))
+        squares += (size * rounding) ** 2
+        j = next_point(stack, book, m, 60.0, widths, counts, tilt)
+    return squares

@@ -1,0 +1,112 @@
+"""The whole law with relative accuracy everywhere, from overlapping tilts.
+
+Under a tilt the cells within a few deviations of its mean are large, so that the absolute
+accuracy of a Fourier transform is relative accuracy there. Tile by tile this covers the lattice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.null.cf import cf_window, tilt_of
+from permtest.null.dp import dp_log_cells, dp_operations, dp_rounding
+from permtest.null.grouping import TwoPointSum, attainable
+from permtest.null.tail_kernels import find_tilt, log_scale
+
+#: What the noise in a cell may be, relative to it.
+TOLERANCE = 3e-13
+#: Half of the width of a tile, in standard deviations.
+REACH = 2.0
+#: Cell updates up to which dynamic programming is as quick as a few tiles.
+QUICK = 10**7
+#: Cell updates that dynamic programming may take where tiles do not do.
+PATIENCE = 10**10
+
+
+def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
+    """log P(T = t) on all cells, and how accurate each P is relative to itself.
+
+    Parameters
+    ----------
+    law : TwoPointSum
+        With equal probabilities to stay and to move.
+
+    Returns
+    -------
+    logs : ndarray of shape (top + 1,)
+        -inf where nothing can be.
+    error : float
+        P is off by no more than error + 5 EPS |log P|, relative to itself.
+
+    Raises
+    ------
+    MemoryError
+        If there are too many cells, or if they would take too long: laws with cells between two
+        humps, which no tilt makes likely, need dynamic programming.
+
+    Notes
+    -----
+    Time O(A log A): tiles of six standard deviations, each from one FFT some 20 deviations long.
+    """
+    law.check_size("the null distribution")
+    if dp_operations(law) <= QUICK:
+        return dp_log_cells(law), 2 * dp_rounding(law)
+    found = _tiled(law)
+    if found is not None:
+        return found
+    if dp_operations(law) > PATIENCE:
+        raise MemoryError(
+            f"the null distribution of {law.n_informative:,} entries on {law.top + 1:,} cells has "
+            "gaps that only dynamic programming could fill, which would take minutes; p does not "
+            "need it, and monte_carlo has a sampled distribution"
+        )
+    return dp_log_cells(law), 2 * dp_rounding(law)
+
+
+def _tiled(law: TwoPointSum) -> tuple[NDArray[np.float64], float] | None:
+    """From the middle to the upper end, tile by tile; the lower half is its mirror image."""
+    possible = attainable(law)
+    logs, worst = np.full(law.top + 1, -np.inf), 0.0
+    t, deviation = (law.top + 1) // 2, law.deviation
+    while t <= law.top:
+        centre = min(t + int(REACH * deviation), law.top - 1)
+        tile = _tile(law, centre, t, possible)
+        if tile is None and centre > t:
+            tile = _tile(law, t, t, possible)
+        if tile is None:
+            return None
+        cells, error, deviation = tile
+        logs[t : t + cells.size] = cells
+        worst, t = max(worst, error), t + cells.size
+    middle = (law.top + 1) // 2
+    logs[: law.top + 1 - middle] = logs[middle:][::-1]
+    return logs, worst
+
+
+def _tile(
+    law: TwoPointSum, centre: int, start: int, possible: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], float, float] | None:
+    """log P of the accurate cells from `start` on under the tilt to `centre`.
+
+    Also their error and the standard deviation of the tilted law. None if the first cell that can
+    be reached is not accurate.
+    """
+    tau = find_tilt(law.widths, law.counts, max(centre - law.top / 2, 0.0))
+    tilted = law.tilted(tau)
+    tilt = tilt_of(tilted)
+    deviation = float(np.sqrt(law.counts * tilt[2] @ law.widths.astype(float) ** 2)) / 2
+    high, low, _, shift = log_scale(tau, 2 * centre - law.top, law.widths, law.counts, tilt)
+    first, found = cf_window(tilted, centre, shift)
+    cells, reached = found.cells[start - first :], possible[start:]
+    reached = reached[: cells.size]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = np.where(reached, found.noise / np.maximum(cells - found.noise, 0.0), 0.0)
+    bad = np.flatnonzero(noise > TOLERANCE)
+    end = int(bad[0]) if bad.size else cells.size
+    if not reached[:end].any() and start + end <= law.top:
+        return None
+    with np.errstate(divide="ignore"):
+        logs = np.where(reached[:end], np.log(np.maximum(cells[:end], 0.0)), -np.inf)
+    steps = start - centre + np.arange(end)
+    return logs + (high + low) - tau * steps, float(noise[:end].max(initial=0.0)), deviation
