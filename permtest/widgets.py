@@ -9,8 +9,9 @@ from io import BytesIO
 from math import floor, log10
 from typing import Any
 
+from permtest._integers import IntArray
 from permtest.exact import exact_perm_test
-from permtest.pairs import IntArray, Pairs, as_integers
+from permtest.pairs import Pairs, as_integers
 from permtest.result import PermutationTestResult
 
 try:
@@ -133,13 +134,16 @@ class TwoSystemsExplorer:
             self._update()
         except Exception as error:
             self.picture.value = ""
-            self.sentence.value = _alert(error)
+            self.sentence.value = alert(error)
 
     def _update(self) -> None:
         self.result = self._compare(self.a.value, self.b.value, self.n.value, self.tails.value)
-        self.picture.value = _image(self._draw(), self.result)
+        a, b = self.result.names
+        alt = f"Null distribution of {a} minus {b}; described below"
+        self.picture.value = picture(self._draw(), alt)
         alone = self.a.value == self.b.value
-        self.sentence.value = _alone(self.a.value) if alone else _describe(self.result)
+        text = _alone(self.a.value) if alone else _describe(self.result)
+        self.sentence.value = spoken(text)
 
     def _compare(self, a: str, b: str, n: int, alternative: Any) -> PermutationTestResult:
         """The test, on the first n items."""
@@ -157,12 +161,36 @@ class TwoSystemsExplorer:
             ax.set_xlim(-reach, reach)
             ax.set_ylim(*heights)
             plot_null(self.result, ax=ax, scale=scale)
-            return self._png()
+            return png(self._figure)
 
-    def _png(self) -> bytes:
-        file = BytesIO()
-        self._figure.savefig(file, format="png", dpi=DPI, pil_kwargs={"compress_level": 1})
-        return file.getvalue()
+
+def png(figure: Figure) -> bytes:
+    """The picture as a PNG file: quickly, not as small as can be."""
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=DPI, pil_kwargs={"compress_level": 1})
+    return file.getvalue()
+
+
+def picture(file: bytes, alt: str) -> str:
+    """A PNG file as HTML that needs no second request and keeps its place while it changes."""
+    width, height = (round(DPI * side) for side in SIZE)
+    return (
+        f"<img alt='{escape(alt, quote=True)}' width='{width}' height='{height}' decoding='sync' "
+        "style='max-width:100%;height:auto' "
+        f"src='data:image/png;base64,{b64encode(file).decode()}'>"
+    )
+
+
+def spoken(text: str) -> str:
+    """Text that a screen reader reads out when it changes."""
+    style = "font-size:1.15em;line-height:1.45"
+    return f"<div role='status' aria-live='polite' style='{style}'>{escape(text)}</div>"
+
+
+def alert(error: Exception) -> str:
+    """An error, where the person looks who moved a control."""
+    text = escape(f"No picture: {type(error).__name__}: {error}")
+    return f"<div role='alert' style='font-size:1.15em;border-left:4px solid'>{text}</div>"
 
 
 def _limits(result: PermutationTestResult, scale: Any) -> tuple[float, tuple[float, float]]:
@@ -196,27 +224,15 @@ def _columns(scores: Mapping[str, Any]) -> dict[str, IntArray]:
     return columns
 
 
-def _image(png: bytes, result: PermutationTestResult) -> str:
-    """The picture as HTML that needs no second request and keeps its place while it changes."""
-    a, b = result.names
-    alt = escape(f"Null distribution of {a} minus {b}; described below", quote=True)
-    width, height = (round(DPI * side) for side in SIZE)
-    return (
-        f"<img alt='{alt}' width='{width}' height='{height}' decoding='sync' "
-        "style='max-width:100%;height:auto' "
-        f"src='data:image/png;base64,{b64encode(png).decode()}'>"
-    )
-
-
 def _alone(name: str) -> str:
-    return _spoken(f"{name} is compared with itself: no swap changes anything, so p = 1.")
+    return f"{name} is compared with itself: no swap changes anything, so p = 1."
 
 
 def _describe(result: PermutationTestResult) -> str:
     """What the picture shows, in words."""
     null = result.null_distribution
     mean = round(null.mean(), 6) + 0.0  # no rounding error, no minus zero
-    return _spoken(
+    return (
         f"{result} If the labels meant nothing, the difference would be {mean:g} on average with a "
         f"standard deviation of {null.std():.3g}; of all labellings, a share of "
         f"{result.pvalue_text()} {_event(result)}."
@@ -233,14 +249,3 @@ def _event(result: PermutationTestResult) -> str:
     if lead == 0:
         return f"leaves {a} level with {b} or ahead"
     return f"leaves {a} at most {-lead:,} behind {b}, or level or ahead"
-
-
-def _spoken(text: str) -> str:
-    """Text that a screen reader reads out when it changes."""
-    style = "font-size:1.15em;line-height:1.45"
-    return f"<div role='status' aria-live='polite' style='{style}'>{escape(text)}</div>"
-
-
-def _alert(error: Exception) -> str:
-    text = escape(f"No picture: {type(error).__name__}: {error}")
-    return f"<div role='alert' style='font-size:1.15em;border-left:4px solid'>{text}</div>"

@@ -20,24 +20,27 @@ PACKAGE = ROOT / "permtest"
 # other. A package stands for all of its modules, which may know each other.
 LAYERS = [
     {"__main__"},
-    {"cli", "widgets"},
+    {"cli", "convolution_explorer", "sampling_explorer"},
+    {"widgets"},
     {"plots"},
     {"captions"},
     {"views"},
     {"readers", "permtest"},
     {"exact", "monte_carlo"},
     {"result"},
-    {"_html", "solvers"},
+    {"_html", "interval"},
+    {"solvers"},
     {"comparison"},
     {"statistics"},
     {"pairs", "null"},
-    {"_jit", "_rng"},
+    {"_integers", "_jit", "_progress", "_rng", "_threads"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
 OPTIONAL = {"IPython", "ipywidgets", "matplotlib", "pandas", "polars"}
-PICTURES = {"captions", "plots", "widgets"}  # may import what is optional at their top
+EXPLORERS = {"convolution_explorer", "sampling_explorer", "widgets"}
+PICTURES = {"captions", "plots"} | EXPLORERS  # may import what is optional
 
 
 class Import(NamedTuple):
