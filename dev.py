@@ -2,7 +2,7 @@
 
     python3 dev.py lab      open JupyterLab on notebook 01, all cells run (--no-browser, --port N)
     python3 dev.py test     run every check and every test
-    python3 dev.py bench    measure the speed that the README speaks of
+    python3 dev.py bench    measure the accuracy and speed that the README speaks of
     python3 dev.py html     keep HTML copies of the executed notebooks under build/html/
 
 The first command makes `.venv` beside this file and installs the project there, which takes a
@@ -46,7 +46,7 @@ CHECKS = {
 
 TOOLS = {
     "lab": [str(ROOT / "tools" / "open_lab.py")],
-    "bench": ["-m", "benchmarks.runtime"],
+    "bench": ["-m", "benchmarks"],
     "html": [str(ROOT / "tools" / "render_html.py")],
 }
 
@@ -205,7 +205,7 @@ def main() -> None:
             sys.exit(f"dev.py test takes no arguments; for some tests only: {PYTHON} -m pytest ...")
         test()
     elif command in TOOLS:
-        prepare("lab")
+        prepare("bench" if command == "bench" else "lab")
         os.chdir(ROOT)
         become(*TOOLS[command], *rest)
     else:

@@ -1,9 +1,26 @@
-"""The benchmark runs, checks p against a plain twin, and notices a slower method."""
+"""The benchmark is right about what it measures, and notices what is wrong."""
+
+import json
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import comb, inf, log, sqrt
 
 import numpy as np
+import pytest
+from hypothesis import given
 
-from benchmarks import runtime
-from benchmarks.paper_data import table_1
+import permtest as pt
+from benchmarks import __main__ as command
+from benchmarks import accuracy, calibration, fresh, large, laws, peers, speed, tables, timing
+from benchmarks import paper_algorithms as paper
+from benchmarks.paper_data import DISTINCT, differences_up_to, table_1
+from permtest.null.integer import count_labellings
+from permtest.null.probability import Probability
+from tests import naive, strategies
+
+CONVOLVERS = [paper.convolve_dp, paper.convolve_fft]
+
+# ---- data --------------------------------------------------------------------------------------
 
 
 def test_the_papers_generator_has_its_moments():
@@ -15,27 +32,336 @@ def test_the_papers_generator_has_its_moments():
     assert worse.mean() < 0.97 * v.mean()
 
 
-def test_a_small_run_measures_every_method():
-    (row,) = runtime.measure(sizes=(300,))
-    assert set(runtime.ratios(row)) == set(runtime.methods())
-    assert all(0 < row[name] < 1 for name in runtime.methods())
+def test_many_sentences_follow_the_law_of_fewer():
+    u, v = table_1(DISTINCT + 10, np.random.default_rng(0))
+    few = table_1(100_000, np.random.default_rng(1))
+    assert u.size == v.size == DISTINCT + 10
+    many, fewer = (np.bincount(np.abs(a - b), minlength=99)[:10] / a.size for a, b in ((u, v), few))
+    assert np.abs(many - fewer).max() < 0.01
+
+
+def test_every_difference_up_to_g_occurs():
+    u, v = differences_up_to(10, 2000, np.random.default_rng(0))
+    assert set(np.unique(u - v)) == set(range(-10, 11))
+
+
+@pytest.mark.parametrize("kind", laws.KINDS)
+def test_laws_are_of_their_kind_and_small_enough_to_count(kind):
+    rng = np.random.default_rng(0)
+    widths = laws.KINDS[kind](200, rng)
+    assert widths.min() > 0
+    assert widths.sum() < 60_000
+    odd, large = int((widths % 2).sum()), widths.max() > 0.2 * widths.sum()
+    expected = {"nearly even": odd == 1, "one giant": large, "all equal": widths.max() == 1}
+    assert expected.get(kind, True)
+    assert laws.law_of(widths).n_informative == widths.size
+
+
+# ---- the paper's algorithms --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("convolve", CONVOLVERS)
+@given(strategies.pairs(("binary", "small", "signed", "even"), max_size=8))
+def test_the_papers_algorithms_give_the_share_of_labellings(convolve, columns):
+    u, v = (np.array(column, dtype=np.int64) for column in columns)
+    exact = naive.pvalue(u.tolist(), v.tolist())
+    assert paper.exact_perm_test(u, v, convolve) == pytest.approx(float(exact), abs=1e-14)
+    above = naive.pvalue(u.tolist(), v.tolist(), h=lambda s: s)
+    one_sided = paper.exact_perm_test(u, v, convolve, h=lambda s: s)
+    assert one_sided == pytest.approx(float(above), abs=1e-14)
+
+
+@pytest.mark.parametrize("convolve", CONVOLVERS)
+@given(strategies.effects(max_size=12))
+def test_the_papers_convolutions_give_every_cell(convolve, effects):
+    law = naive.convolve([naive.local_law(x, y) for x, y in effects])
+    found = convolve([paper.local_pmf(x, y) for x, y in effects])
+    assert found.low == min(law)
+    expected = [float(law.get(found.low + i, Fraction(0))) for i in range(found.cells.size)]
+    np.testing.assert_allclose(found.cells, expected, rtol=0, atol=1e-14)
+
+
+# ---- accuracy ----------------------------------------------------------------------------------
+
+
+def test_the_oracle_sees_an_error_of_p_and_of_its_logarithm():
+    law = laws.law_of(np.arange(1, 13))
+    oracle, t0 = accuracy.Oracle(law), 60
+    p = Fraction(sum(count_labellings(law)[t0:]), 2**12)
+    assert oracle.error(Probability.of(float(p), 0.0), t0) < 1e-16
+    assert oracle.error(Probability.of(float(p) * (1 + 1e-9), 0.0), t0) == pytest.approx(1e-9)
+    assert oracle.log(t0) == pytest.approx(log(p), rel=1e-14)
+    tiny = accuracy.Oracle(laws.law_of(np.ones(1100, dtype=np.int64)))
+    right = Probability.of_log(-1100 * log(2), 0.0)
+    assert tiny.error(right, 1100) < 1e-12
+    assert tiny.error(right._replace(log=right.log + 1e-6), 1100) == pytest.approx(1e-6, rel=1e-3)
+
+
+def test_thresholds_reach_from_certainty_to_the_last_labelling():
+    oracle = accuracy.Oracle(laws.law_of(np.ones(300, dtype=np.int64)))
+    logs = [oracle.log(t0) for t0 in accuracy.thresholds(oracle, np.random.default_rng(0))]
+    assert max(logs) > log(0.5)
+    assert min(logs) < -280 * log(2)
+    decades = {int(-x / log(10) / 10) for x in logs}
+    assert decades == set(range(10))
+
+
+def test_a_sampled_p_is_never_zero():
+    """(C + 1) / (K + 1) for C = 0: 2^100 / (K + 1) times the exact p."""
+    cases = accuracy.cases(np.random.default_rng(0), entries=(100,))
+    last = max((c for c in cases if c.kind == "all equal"), key=lambda c: -c.log10_p)
+    share = 10**-last.log10_p / (accuracy.SAMPLES + 1)
+    assert last.found[accuracy.SAMPLED].error == pytest.approx(share, rel=1e-9)
+
+
+def case(**found):
+    """A case in which all is well but for what is said."""
+    right = {"tilted": accuracy.Found(1e-14, 1e-13), "dp": accuracy.Found(1e-16, 1e-15)}
+    log10_p = found.pop("log10_p", -5.0)
+    return accuracy.Case("kind", 9, log10_p, right | found)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"dp": accuracy.Found(2e-15, 1e-15)}, "dp: error 2e-15 above its bound 1e-15"),
+        ({"dp": accuracy.Found(float("nan"), 1e-15)}, "dp: error nan above"),
+        ({"tilted": accuracy.Found(2e-12, 1e-11)}, "tilted: error 2e-12 (kind"),
+    ],
+)
+def test_a_broken_bound_and_a_broken_promise_are_named(wrong, words):
+    assert accuracy.broken([case()]) == []
+    (line,) = accuracy.broken([case(), case(**wrong)])
+    assert words in line
+
+
+def test_below_the_floats_the_promise_is_for_the_logarithm():
+    wrong = {"tilted": accuracy.Found(5e-11, inf)}
+    assert accuracy.broken([case(log10_p=-400.0, **wrong)]) == []
+    assert accuracy.broken([case(log10_p=-200.0, **wrong)])
+
+
+@pytest.mark.parametrize(
+    ("log10_p", "name"),
+    [(0.0, "1 to 1e-3"), (-7.2, "1e-6 to 1e-10"), (-299.5, "1e-290 to 1e-300"), (-900.0, "below")],
+)
+def test_cases_are_binned_by_decades(log10_p, name):
+    assert accuracy._bin_name(accuracy.bin_of(case(log10_p=log10_p))).startswith(name)
+
+
+def test_a_small_run_is_within_all_bounds_and_shows_what_absolute_accuracy_is(tmp_path, capsys):
+    cases, section = accuracy.run(entries=(7, 80))
+    assert section.failures == []
+    assert all(0 <= used <= 1 for used in section.data["of_bound"].values())
+    assert len(cases) > 500
+    last = section.data["bins"][-1]
+    assert last["worst"]["tilted"] < 1e-12 < 0.1 < last["worst"]["Alg. 4"]
+    assert capsys.readouterr().out.count("\n") == 2 * len(laws.KINDS) - 1  # one pair is one pair
+    accuracy.draw_errors(cases, tmp_path / "error.png")
+    assert (tmp_path / "error.png").stat().st_size > 10_000
+
+
+def test_decimal_tails_are_right_to_forty_digits():
+    """Of a binomial law that needs Stirling's series, and of the mixture."""
+    n = 3000
+    ways = [comb(n, i) for i in range(n + 1)]
+    law = large.law_with(60)
+    mixture = accuracy.Oracle(law)
+    with localcontext(accuracy.DIGITS):
+        for t in (-1, 0, 1400, 1500, 1501, 2900, 3000, 3001):
+            exact = Decimal(sum(ways[max(t, 0) :])) / Decimal(2) ** n
+            assert abs(large.binomial_tail(n, t) - exact) <= exact.scaleb(-40)
+        for t0 in (0, 30, 300, law.top):
+            exact = Decimal(mixture.tails[t0]) / 2**60
+            assert abs(large.exact_tail(60, t0) - exact) <= exact.scaleb(-40)
+
+
+def test_an_error_at_large_n_is_noticed():
+    assert large.run((10**4,), tail=accuracy.OURS["fft"]).failures == []
+
+    def wrong(law, t0):
+        found = accuracy.OURS["fft"](law, t0)
+        return found._replace(value=found.value * (1 + 1e-11), log=found.log + 1e-11)
+
+    (line,) = large.run((10**4,), tail=wrong).failures
+    assert line.startswith("tilted, N = 10,000: error 1e-11 of p")
+
+
+def test_a_bound_too_small_at_large_n_is_noticed():
+    def proud(law, t0):
+        return accuracy.OURS["fft"](law, t0)._replace(error_bound=1e-30)
+
+    assert len(large.run((10**4,), tail=proud).failures) == 1
+
+
+# ---- time --------------------------------------------------------------------------------------
+
+
+def test_a_curve_foresees_what_takes_too_long():
+    curve = timing.Curve({10: 0.01, 100: 1.0})
+    assert curve.expected(1000) == pytest.approx(100.0)
+    assert curve.extend(1000, lambda: pytest.fail("was run")) == "–"
+    assert curve.reason == "not run at 1,000, where 100 s are expected"
+    assert timing.Curve({10: 1.0, 100: 1.0}).expected(1000) == pytest.approx(10.0)
+    assert timing.Curve().expected(7) == 0
+
+
+def test_a_refusal_ends_a_curve():
+    def refuse():
+        raise MemoryError("too large")
+
+    curve = timing.Curve()
+    assert curve.extend(5, refuse) == curve.extend(6, lambda: None) == "–"
+    assert curve.reason == "refused: too large"
+    assert curve.times == {}
+
+
+def test_a_scaled_time_is_scaled_but_waited_for_as_it_is():
+    curve = timing.Curve({1: 100.0})
+    curve.extend(2, lambda: sum(range(1000)), scale=1000)
+    assert curve.times[2] > 1000 * 1e-6
+
+
+def test_seconds_is_a_median_of_warm_calls():
+    calls = iter([0.2, *[0.0] * 100])
+    assert timing.seconds(lambda: timing.time.sleep(next(calls)), patience=0.01) < 0.1
+
+
+def test_growth_is_an_exponent_and_durations_have_units():
+    assert timing.growth({n: n**1.5 for n in (1, 10, 30, 100)}) == pytest.approx(1.5)
+    assert [timing.duration(x) for x in (1.2345, 0.012, 3.21e-5)] == ["1.23 s", "12 ms", "32.1 µs"]
+
+
+def test_a_small_run_measures_every_contender(tmp_path):
+    curves, section = speed.time_by_n((100, 200))
+    names = [c.name for c in peers.all_contenders()]
+    assert {"tilted", "dp", "fft", "MC", "Alg. 3", "Alg. 4", "SciPy", "bincount"} <= set(names)
+    assert list(curves) == names
+    assert all(set(curve.times) == {100, 200} for curve in curves.values())
+    assert section.text.splitlines()[0].split(" | ")[1].strip() == names[0]
+    speed.draw_times(curves, tmp_path / "time.png")
+    assert (tmp_path / "time.png").stat().st_size > 10_000
+
+
+def test_contenders_that_disagree_are_not_timed():
+    wrong = peers.Contender("wrong", lambda *_: 0.5, "", exact=True)
+    u, v = np.array([3, 2, 4]), np.array([1, 2, 3])
+    speed.agree([*peers.ours("dp"), *peers.from_the_paper()], u, v)
+    speed.agree([wrong], u, v)
+    with pytest.raises(SystemExit, match="disagree"):
+        speed.agree([*peers.ours("dp"), wrong], np.append(u, 9), np.append(v, 0))
+
+
+def test_sampling_peers_sample_the_same_p():
+    """Within five standard errors of the exact one."""
+    u, v = table_1(200, np.random.default_rng(3))
+    p = pt.exact_perm_test(u, v).pvalue
+    for found in (peers.coin_flips(u, v), peers.scipy_test(u, v).pvalue):
+        assert abs(found - p) < 5 * sqrt(p * (1 - p) / peers.RESAMPLES)
 
 
 def test_exact_is_much_faster_than_the_plain_loop_at_size():
     """Generous by a factor of about five, so that only a real loss of speed fails."""
-    (row,) = runtime.measure(sizes=(10_000,))
-    found = runtime.ratios(row)
-    assert found["dp"] < 0.25
-    assert found["fft"] < 0.05
+    size = speed.REFERENCE
+    contenders = [c for c in peers.all_contenders() if c.name in {*RATIOS, "Alg. 3", "bincount"}]
+    curves, _ = speed.measure(contenders, (size,), table_1, "N")
+    found = speed.ratios(curves, size)
+    for name, limit in RATIOS.items():
+        assert found[f"{name} / Alg. 3, N = {size}"] < limit
+
+
+RATIOS = {"tilted": 0.05, "dp": 0.35, "fft": 0.07, "MC": 0.1}
+
+
+# ---- the report --------------------------------------------------------------------------------
+
+
+def test_a_table_is_markdown_and_lines_up():
+    lines = tables.table(["N", "time"], [["10", "1 ms"], ["1,000", "12.5 ms"]]).splitlines()
+    assert lines[1] == "| :---- | ------: |"
+    assert len({len(line) for line in lines}) == 1
 
 
 def test_slower_methods_are_named():
-    assert runtime.compare({"dp": 0.1, "fft": 0.01}, {"dp": 0.1, "fft": 0.01}) == []
-    (line,) = runtime.compare({"dp": 0.1, "fft": 0.02}, {"dp": 0.1, "fft": 0.01})
-    assert line.startswith("fft: 0.0200")
+    assert command.compare({"dp": 0.1, "fft": 0.01}, {"dp": 0.1, "fft": 0.01}) == []
+    (line,) = command.compare({"dp": 0.1, "fft": 0.02}, {"dp": 0.1, "fft": 0.01})
+    assert line == "fft: 0.02, on record 0.01"
+    assert command.compare({"dp": 0.1}, {"fft": 0.1}) == [
+        "dp: make a new record with --record",
+        "fft: make a new record with --record",
+    ]
 
 
-def test_the_picture_is_drawn(tmp_path):
-    row = {"n": 10, "plain": 1.0} | dict.fromkeys(runtime.methods(), 0.001)
-    runtime.draw([row, row | {"n": 20}], tmp_path / "figure.png")
-    assert (tmp_path / "figure.png").stat().st_size > 10_000
+def test_a_fresh_process_is_measured_and_memory_is_limited():
+    assert 0 < fresh.cold("pass", repeats=1) < fresh.cold("sum(range(10**6))", repeats=1) < 10
+    assert fresh.memory(10**5, limit=1e9).failures == []
+    (line,) = fresh.memory(10**5, limit=1.0).failures
+    assert "N = 100,000: the scores take 2 MB" in line
+
+
+def test_the_high_water_mark_sees_an_array_and_forgets_it():
+    if not (before := fresh.high_water(reset=True)):
+        pytest.skip("only Linux tells how much memory a process has held")
+    np.ones(10**7)
+    assert 60e6 < fresh.high_water() - before < 200e6
+    assert fresh.high_water(reset=True) < before + 60e6
+
+
+def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(fresh, "startup", lambda: tables.Section("Fresh process", "", {}))
+    assert command.main(["--quick"], tmp_path) == 0
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files == {"report.md", "report.json", "error.png", "time.png"}
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    data = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert all(f"## {title}" in report for title in data)
+    assert {
+        "Accuracy",
+        "Accuracy at large N",
+        "Time by N",
+        "Time by G",
+        "Monte Carlo",
+        "Memory",
+        "Ratios",
+    } < set(data)
+    assert "every bound holds" in capsys.readouterr().out
+
+
+def test_the_record_is_of_a_full_run():
+    with pytest.raises(SystemExit):
+        command.main(["--quick", "--record"])
+
+
+# ---- calibration -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", calibration.KINDS, ids=lambda kind: kind.name)
+def test_simulated_differences_are_symmetric(kind):
+    """As many positive ones as negative ones, and as large: within five standard errors."""
+    u, v = kind.draw((2000, kind.n), np.random.default_rng(0))
+    d = (u - v).clip(-100, 100)
+    assert abs(d.mean()) < 5 * d.std() / sqrt(d.size)
+    assert abs(np.sign(d).mean()) < 5 / sqrt(d.size)
+
+
+def test_each_row_is_tested():
+    u, v = calibration.counts((3, 9), np.random.default_rng(0))
+    expected = [float(naive.pvalue(a, b)) for a, b in zip(u.tolist(), v.tolist(), strict=True)]
+    np.testing.assert_allclose(calibration.pvalues(u, v), expected, rtol=1e-12)
+
+
+def test_size_and_coverage_are_as_they_should_be(tmp_path):
+    assert calibration.main(["--sets", "100"], tmp_path) == 0
+    rows = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))["rows"]
+    assert [row["kind"] for row in rows] == [kind.name for kind in calibration.KINDS]
+    assert "| small counts " in (tmp_path / "calibration.md").read_text(encoding="utf-8")
+
+
+def test_a_test_that_rejects_too_often_is_noticed(monkeypatch):
+    monkeypatch.setattr(calibration, "intervals", lambda u, _: ((9.0, 9.5) for _ in u))
+    biased = calibration.Kind(
+        "biased", 20, lambda shape, rng: (rng.poisson(4, shape), rng.poisson(3, shape))
+    )
+    size, coverage = calibration.run(300, [biased]).failures
+    assert size.startswith("size 0.")
+    assert coverage.startswith("coverage 0.0000, less than 0.95 (biased, N = 20, 300 data sets)")

@@ -16,7 +16,7 @@ from permtest.null.distribution import LatticeDistribution
 from permtest.null.fft import SAFETY, Rounded
 from permtest.null.grouping import LocalLaws, TwoPointSum, as_two_point_sum, attainable
 from permtest.null.probability import EPS
-from permtest.null.tail_kernels import OUTSIDE, characteristic, find_window
+from permtest.null.tail_kernels import OUTSIDE, characteristic, find_window, log_scale
 
 
 def convolve_cf(pmfs: LocalLaws) -> LatticeDistribution:
@@ -66,8 +66,9 @@ def cf_cells(law: TwoPointSum) -> Rounded:
     law.check_size("the null distribution")
     m = fft.next_fast_len(law.top + 1, real=True)
     weights = law.counts * law.widths.astype(np.float64)
-    mean = law.top / 2 + float(weights @ (law.move - law.stay)) / 2
-    found = _invert(law, round(mean), mean - round(mean), 0, m)
+    centre = round(law.top / 2 + float(weights @ (law.move - law.stay)) / 2)
+    *_, shift = log_scale(0.0, 2 * centre - law.top, law.widths, law.counts, tilt_of(law))
+    found = _invert(law, centre, shift, 0, m)
     cells = np.maximum(found.cells[: law.top + 1], 0.0)
     return found._replace(cells=np.where(attainable(law), cells, 0.0))
 
@@ -103,9 +104,9 @@ def _invert(law: TwoPointSum, centre: int, shift: float, first: int, m: int) -> 
     from scipy import fft
 
     values = np.zeros(m // 2 + 1, dtype=np.complex128)
-    squares = characteristic(m, shift, law.widths, law.counts, tilt_of(law), values)
+    squares, common = characteristic(m, shift, law.widths, law.counts, tilt_of(law), values)
     cells: NDArray[np.float64] = np.roll(fft.irfft(values, m), centre - first)
     own, norm = (2 * squares) ** 0.5 / m, float(np.linalg.norm(cells))
     # `own` adds up what each rounding can be at its worst, four times what it is as a rule.
     noise = SAFETY * (own / 4 + EPS * (log2(m + 1) / m) ** 0.5 * norm)
-    return Rounded(cells, 0.0, noise)
+    return Rounded(cells, SAFETY / 4 * common, noise)  # low frequencies move many cells alike

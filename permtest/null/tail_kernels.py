@@ -345,14 +345,14 @@ def characteristic(
     counts: Ints,
     tilt: Floats,
     values: NDArray[np.complex128],
-) -> float:
+) -> tuple[float, float]:
     """conj E exp(i theta (T - t0)) at theta = 2 pi j / m for each j; the mean of T is t0 + shift.
 
     `values` starts with zeros, and keeps them where the value is below exp(-60). Returns the sum
-    of squared rounding errors.
+    of squared rounding errors, and the mean relative error, weighted by size.
     """
     values[0] = 1.0
-    squares = 0.0
+    squares, errors, sizes = 0.0, 4.0 * EPS, 1.0
     stack, book = all_points(m)
     j = next_point(stack, book, m, 60.0, widths, counts, tilt)
     while j > 0:
@@ -360,5 +360,7 @@ def characteristic(
         size = np.exp(log_size)
         values[j] = size * np.cos(angle) - 1j * (size * np.sin(angle))
         squares += (size * rounding) ** 2
+        errors += size * rounding
+        sizes += size
         j = next_point(stack, book, m, 60.0, widths, counts, tilt)
-    return squares
+    return squares, errors / sizes

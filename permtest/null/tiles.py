@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from permtest.null.cf import cf_window, tilt_of
 from permtest.null.dp import dp_log_cells, dp_operations, dp_rounding
 from permtest.null.grouping import TwoPointSum, attainable
+from permtest.null.tail import TooHard
 from permtest.null.tail_kernels import find_tilt, log_scale
 
 #: What the noise in a cell may be, relative to it.
@@ -20,8 +21,8 @@ TOLERANCE = 3e-13
 REACH = 2.0
 #: Cell updates up to which dynamic programming is as quick as a few tiles.
 QUICK = 10**7
-#: Cell updates that dynamic programming may take where tiles do not do.
-PATIENCE = 10**10
+#: Cell updates that dynamic programming may take where tiles do not do: some ten seconds.
+PATIENCE = 2 * 10**9
 
 
 def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
@@ -42,8 +43,10 @@ def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
     Raises
     ------
     MemoryError
-        If there are too many cells, or if they would take too long: laws with cells between two
-        humps, which no tilt makes likely, need dynamic programming.
+        If there are too many cells.
+    TooHard
+        If they would take too long: laws with cells between two humps, which no tilt makes likely,
+        need dynamic programming.
 
     Notes
     -----
@@ -52,19 +55,19 @@ def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
     law.check_size("the null distribution")
     if dp_operations(law) <= QUICK:
         return dp_log_cells(law), 2 * dp_rounding(law)
-    found = _tiled(law)
+    found = tiled(law)
     if found is not None:
         return found
     if dp_operations(law) > PATIENCE:
-        raise MemoryError(
+        raise TooHard(
             f"the null distribution of {law.n_informative:,} entries on {law.top + 1:,} cells has "
-            "gaps that only dynamic programming could fill, which would take minutes; p does not "
-            "need it, and monte_carlo has a sampled distribution"
+            "gaps that only dynamic programming could fill with relative accuracy, which would "
+            "take minutes; method='cf' has absolute accuracy"
         )
     return dp_log_cells(law), 2 * dp_rounding(law)
 
 
-def _tiled(law: TwoPointSum) -> tuple[NDArray[np.float64], float] | None:
+def tiled(law: TwoPointSum) -> tuple[NDArray[np.float64], float] | None:
     """From the middle to the upper end, tile by tile; the lower half is its mirror image."""
     possible = attainable(law)
     logs, worst = np.full(law.top + 1, -np.inf), 0.0
@@ -109,4 +112,8 @@ def _tile(
     with np.errstate(divide="ignore"):
         logs = np.where(reached[:end], np.log(np.maximum(cells[:end], 0.0)), -np.inf)
     steps = start - centre + np.arange(end)
-    return logs + (high + low) - tau * steps, float(noise[:end].max(initial=0.0)), deviation
+    return (
+        logs + (high + low) - tau * steps,
+        found.relative + float(noise[:end].max(initial=0.0)),
+        deviation,
+    )

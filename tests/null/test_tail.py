@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from permtest.null.dp import dp_log_cells
 from permtest.null.grouping import group
 from permtest.null.integer import count_labellings
-from permtest.null.tail import tail_dp, tail_fft
+from permtest.null.tail import TooHard, tail_cf, tail_dp, tail_fft, tail_tilted
+from permtest.null.tiles import tiled
 
-TAILS = pytest.mark.parametrize("tail", [tail_dp, tail_fft])
+TAILS = pytest.mark.parametrize("tail", [tail_tilted, tail_dp, tail_fft, tail_cf])
 
 
 def law_of(widths):
@@ -83,9 +84,11 @@ def test_nearly_even_widths(tail):
 def test_one_giant_among_many_small(tail):
     law = law_of([1] * 200 + [100_000])
     counts = count_labellings(law)
-    for t0 in (100, 150, 199, 200, 201, 50_000, 100_000, 100_150, law.top):
+    for t0 in (100, 150, 199, 200, 201, 50_000, 100_000, 100_051, 100_100, 100_150, law.top):
         exact = Fraction(sum(counts[t0:]), 2**law.n_informative)
-        assert relative_error(tail(law, t0), exact) <= 1e-12
+        found = tail(law, t0)
+        error = relative_error(found, exact)
+        assert error <= min(1e-12, found.error_bound + 2**-52)
 
 
 @TAILS
@@ -113,9 +116,10 @@ def binomial_tail(n, t0):
 @pytest.mark.parametrize("deviations", [0.5, 3, 10, 30])
 def test_many_equal_pairs(n, deviations):
     t0 = round(n / 2 + deviations * n**0.5 / 2)
-    found = tail_fft(law_of(np.ones(n)), t0)
-    error = relative_error(found, binomial_tail(n, t0))
-    assert error <= found.error_bound <= 1e-12
+    for tail in (tail_tilted, tail_fft, tail_cf):
+        found = tail(law_of(np.ones(n)), t0)
+        error = relative_error(found, binomial_tail(n, t0))
+        assert error <= found.error_bound <= 1e-12
 
 
 @pytest.mark.parametrize("n", [10**6, 10**7])
@@ -125,9 +129,55 @@ def test_millions_of_equal_pairs_against_scipy(n):
 
     law = law_of(np.ones(n))
     for t0 in (n // 2, n // 2 + n // 1000, n // 2 + n // 200):
-        found = tail_fft(law, t0)
+        found = tail_tilted(law, t0)
         assert found.value == pytest.approx(binom.sf(t0 - 1, n, 0.5), rel=1e-9)
         assert found.error_bound <= 1e-12
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    widths=st.lists(
+        st.one_of(st.integers(1, 9), st.integers(1, 4).map(lambda w: 2 * w), st.integers(1, 400)),
+        min_size=1,
+        max_size=60,
+    ),
+    data=st.data(),
+)
+def test_tilted_tail_of_any_small_law(widths, data):
+    """Peaks of the characteristic function anywhere, lattices shorter than twenty deviations."""
+    law = law_of(widths)
+    counts = count_labellings(law)
+    t0 = data.draw(st.integers(-1, law.top + 1))
+    hits = sum(counts[max(t0, 0) :])
+    found = tail_tilted(law, t0)
+    if hits == 0:
+        assert found.value == 0.0
+    else:
+        error = relative_error(found, Fraction(hits, 2**law.n_informative))
+        assert error <= min(1e-12, found.error_bound + 2**-52)
+
+
+@pytest.mark.parametrize(
+    ("n", "width", "sigma"), [(300, 3000, 8), (500, 1000, 15), (1000, 10**5, 20), (2000, 10**6, 3)]
+)
+def test_tilted_tail_of_wide_laws(n, width, sigma):
+    """All widths different: dynamic programming, or the tail at twice the precision, confirm."""
+    law = law_of(np.random.default_rng(n).integers(1, width, n))
+    t0 = int(law.top / 2 + sigma * law.deviation)
+    found = tail_tilted(law, t0)
+    assert found.error_bound < 1e-12
+    # Wider by a common factor, and shifted off the multiples: another lattice, the same tail.
+    stretched = law_of(np.append(np.repeat(law.widths, law.counts) * 3, 1))
+    again = tail_tilted(stretched, 3 * t0)
+    assert found.value == pytest.approx(again.value, rel=1e-12)
+    if law.top < 10**6:
+        assert found.value == pytest.approx(tail_dp(law, t0).value, rel=1e-12)
+
+
+def test_the_tilted_tail_gives_up_rather_than_take_minutes():
+    law = law_of(np.random.default_rng(0).integers(10**5, 10**6, 60))
+    with pytest.raises(TooHard, match=r"60 differing pairs .* would take too long; .*'bracket'"):
+        tail_tilted(law, law.top // 2 + 10, work=10**6)
 
 
 @settings(max_examples=60, deadline=None)
@@ -141,6 +191,30 @@ def test_log_cells_are_accurate_everywhere(groups):
 @pytest.mark.parametrize("widths", [[1] * 1100 + [3000], [1] * 1500 + [9000], [7] * 900 + [2] * 50])
 def test_log_cells_of_laws_with_cells_that_no_tilt_makes_likely(widths):
     check_log_cells(law_of(widths))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 12), st.integers(1, 400)), min_size=1, max_size=4),
+)
+def test_tiles_are_as_accurate_as_dynamic_programming(groups):
+    law = law_of(np.repeat([w for w, _ in groups], [c for _, c in groups]))
+    found = tiled(law)
+    truth = dp_log_cells(law)
+    if found is None:  # cells between two humps, which no tilt makes likely
+        return
+    logs, error = found
+    assert error <= 4e-13
+    assert np.array_equal(np.isneginf(logs), np.isneginf(truth))
+    possible = np.isfinite(truth)
+    off = np.abs(logs[possible] - truth[possible])
+    assert np.all(off <= error + 5 * 2**-52 * np.abs(truth[possible]) + 1e-13)
+
+
+def test_tiles_cover_ordinary_laws():
+    rng = np.random.default_rng(0)
+    for widths in (np.ones(5000), rng.integers(1, 14, 3000), [2] * 400 + [3] * 400):
+        assert tiled(law_of(widths)) is not None
 
 
 def check_log_cells(law):
