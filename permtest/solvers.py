@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import expm1, log
 from typing import NamedTuple
 
@@ -17,15 +17,11 @@ from permtest.null.distribution import LatticeDistribution
 from permtest.null.dp import dp_cells, dp_log_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import MAX_ENTRIES, can_halve, count_tail, enumerate_steps
 from permtest.null.fft import Rounded, fft_cells
-from permtest.null.grouping import MAX_CELLS, TwoPointSum
+from permtest.null.grouping import TwoPointSum
 from permtest.null.integer import count_labellings
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
-from permtest.null.tail import Tail, TooHard, tail_cf, tail_dp, tail_fft, tail_tilted
+from permtest.null.tail import Tail, TooHard, attempts, tail_cf, tail_dp, tail_fft, tail_tilted
 from permtest.null.tiles import QUICK, log_cells
-
-#: Widths that the tilted tail may look at in a first, a second and a third try, and cells that
-#: dynamic programming may update after each: a hundredth of a second, some tenths, some seconds.
-EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 4 * 10**9), (10**9, 10**10))
 
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
@@ -77,23 +73,19 @@ def _plan(comparison: Comparison) -> Iterator[tuple[str, Solver, str]]:
         yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take minutes"
         return
     hard = "the widths are so different that the characteristic function has many peaks"
-    size = _cells_beyond(comparison)
-    for looks, updates in EFFORTS:
-        why = "p is a tail, which takes no more than the tilted law nearby"
-        yield "tilted", _by_tails(partial(tail_tilted, work=looks)), why
-        if size <= MAX_CELLS and dp_operations(law, size) <= updates:
-            yield "dp", _dp, hard
+    easy = "p is a tail, which takes no more than the tilted law nearby"
+    for name, tail in attempts(law, _nearest(comparison)):
+        yield name, _by_tails(tail), easy if name == "tilted" else hard
     if can_halve(law):
         yield "enumeration", _enumeration, "the lattice is large, the labellings are few"
     yield "bracket", _bracket, f"{hard}, and the lattice is too large for the others"
 
 
-def _cells_beyond(comparison: Comparison) -> int:
-    """How many cells dynamic programming needs for a tail, or for its complement."""
+def _nearest(comparison: Comparison) -> int:
+    """Where the larger of the two tails begins."""
     assert comparison.tails is not None
-    top, (lower, upper) = comparison.law.top, comparison.tails
-    t0 = upper if upper <= top else top - lower
-    return max(min(top - t0 + 1, t0), 1)
+    lower, upper = comparison.tails
+    return upper if upper <= comparison.law.top else comparison.law.top - lower
 
 
 def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
@@ -193,8 +185,9 @@ def _bracket(comparison: Comparison) -> Probability:
     """The upper bound; its `error_bound` reaches down to the lower one."""
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
-    low = _tails(comparison, lambda law, t0: tail_bracket(law, t0)[0])
-    high = _tails(comparison, lambda law, t0: tail_bracket(law, t0)[1])
+    bracket = cache(partial(tail_bracket, comparison.law))
+    low = _tails(comparison, lambda _, t0: bracket(t0)[0])
+    high = _tails(comparison, lambda _, t0: bracket(t0)[1])
     return high._replace(error_bound=expm1(min(high.log - low.log, 700.0)))
 
 

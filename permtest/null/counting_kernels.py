@@ -48,3 +48,49 @@ def count_differences(
         for i in range(whole, a.size):
             tables[0, block[i]] += 1
     return True, int(total_u), int(total_v), int(low), int(high)
+
+
+@jit
+def count_rows(
+    u: NDArray[np.int64],
+    v: NDArray[np.int64],
+    facts: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    widths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None:
+    """`count_differences` of every row, with its distinct differences in place of the tables.
+
+    Those of row r are ``widths[starts[r] : starts[r + 1]]``, ascending and divided by their
+    greatest common divisor, with their `counts`. ``facts[r]`` becomes the difference of the sums,
+    the smallest score, the divisor, the sum of the divided differences, and how many are not 0; a
+    divisor of 0 says that the row does not fit.
+    """
+    tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
+    end = np.int64(0)
+    for r in range(u.shape[0]):
+        first = starts[r] = end
+        fits, total_u, total_v, low, high = count_differences(u[r], v[r], tables, block)
+        if not fits or max(-float(low), float(high)) * u.shape[1] >= 2.0**61:
+            facts[r] = 0
+            tables[:] = 0
+            continue
+        used = min(TABLE, high - low + 1)
+        unit, top, differing = np.int64(0), np.int64(0), np.int64(0)
+        for w in range(1, used):
+            count = tables[0, w] + tables[1, w] + tables[2, w] + tables[3, w]
+            if count > 0:
+                widths[end], counts[end] = w, count
+                end += 1
+                differing += count
+                top += w * count
+                unit, rest = w, unit
+                while rest > 0:
+                    unit, rest = rest, unit % rest
+        tables[:, :used] = 0
+        unit = max(unit, 1)
+        for k in range(first, end):
+            widths[k] //= unit
+        facts[r, 0], facts[r, 1] = total_u - total_v, low
+        facts[r, 2], facts[r, 3], facts[r, 4] = unit, top // unit, differing
+    starts[-1] = end

@@ -9,18 +9,19 @@ the mass next to the tail before convolving, and the tilt is undone in closed fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
-from math import log
+from functools import partial
+from math import inf, log
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest.null.cf import cf_cells
-from permtest.null.dp import dp_cells, dp_rounding
+from permtest.null.dp import dp_cells, dp_operations, dp_rounding
 from permtest.null.fft import Rounded, fft_cells
-from permtest.null.grouping import TwoPointSum
+from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.probability import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.tail_kernels import find_tilt, upper_tail
 
@@ -29,6 +30,10 @@ DIGITS = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
+
+#: Widths that the tilted tail may look at in a first, a second and a third try, and cells that
+#: dynamic programming may update after each: a hundredth of a second, some tenths, some seconds.
+EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 4 * 10**9), (10**9, 10**10))
 
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
@@ -123,6 +128,21 @@ def _tail_dp(law: TwoPointSum, t0: int) -> Probability:
     tau = tilt_to(law, t0)
     tail = float(dp_cells(law.tilted(-tau), size)[::-1] @ _undo(size, tau))
     return Probability.of_log(_log_scale(law, t0, tau) + log(tail), 8 * dp_rounding(law))
+
+
+def attempts(law: TwoPointSum, t0: int, most: int = 10**10) -> Iterator[tuple[str, Tail]]:
+    """Names and functions to try for P(T >= t0), one after the other until one is not too hard.
+
+    The tilted tail comes first, because it is nearly always quick; dynamic programming follows as
+    soon as it would take no longer than what has been tried. `most` bounds the cells it updates.
+    """
+    size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
+    updates = dp_operations(law, size) if size <= MAX_CELLS else inf
+    for looks, limit in EFFORTS:
+        if looks <= most:
+            yield "tilted", partial(tail_tilted, work=looks)
+        if updates <= min(limit, most):
+            yield "dp", tail_dp
 
 
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:

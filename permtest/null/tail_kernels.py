@@ -364,3 +364,21 @@ def characteristic(
         sizes += size
         j = next_point(stack, book, m, 60.0, widths, counts, tilt)
     return squares, errors / sizes
+
+
+@jit
+def upper_tails(
+    starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
+) -> None:
+    """`upper_tail` of many laws, law r being ``starts[r] : starts[r + 1]`` of widths and counts.
+
+    ``found[r]`` becomes what it returns, unless ``t0[r]`` is outside of its range.
+    """
+    for r in range(t0.size):
+        if tops[r] < 2 * t0[r] < 2 * tops[r]:
+            a, b = starts[r], starts[r + 1]
+            high, low, factor, error, left = upper_tail(
+                widths[a:b], counts[a:b], tops[r], t0[r], work
+            )
+            found[r, 0], found[r, 1], found[r, 2] = high, low, factor
+            found[r, 3], found[r, 4] = error, left

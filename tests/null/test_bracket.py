@@ -1,0 +1,62 @@
+"""Brackets contain the exact probability, whatever the widths."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest.null.bracket import NARROW, tail_bracket
+from permtest.null.enumeration import count_tail
+from permtest.null.grouping import group
+from permtest.null.tail import tail_tilted
+
+
+def law_of(widths):
+    widths = np.array(widths, dtype=object)
+    return group(widths, 0 * widths, 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    widths=st.lists(
+        st.one_of(st.integers(1, 10**4), st.integers(10**17, 10**18)), min_size=1, max_size=22
+    ),
+    where=st.floats(0, 1),
+)
+def test_the_exact_probability_lies_between(widths, where):
+    law = law_of(widths)
+    t0 = round(Fraction(where) * law.top)
+    exact = Fraction(count_tail(law, t0), 2**law.n_informative)
+    low, high = tail_bracket(law, t0)
+    rounding = Fraction(1, 2**45)
+    assert Fraction(low.value) <= exact * (1 + rounding)
+    assert exact <= Fraction(high.value) * (1 + rounding)
+
+
+@pytest.mark.parametrize("sigma", [-3, 0.1, 3, 12])
+@pytest.mark.parametrize("n", [200, 3000])
+def test_brackets_are_narrow_and_contain_what_is_known(n, sigma):
+    rng = np.random.default_rng(n)
+    fine = rng.integers(1, 200, n)
+    law = law_of([*(fine * 10**15).tolist(), 1])  # the last one keeps the common divisor away
+    t0 = int(law.top / 2 + sigma * law.deviation)
+    low, high = tail_bracket(law, t0)
+    assert 0 <= high.log - low.log < (NARROW if sigma < 10 else 0.01)
+    # In units of 10^15 the single 1 is below all thresholds that matter.
+    coarse = tail_tilted(law_of(fine.tolist()), -(-t0 // 10**15))
+    assert low.value <= coarse.value * (1 + 1e-12)
+    assert coarse.value <= high.value * (1 + 1e-12)
+
+
+def test_counting_by_halves_is_counting():
+    rng = np.random.default_rng(0)
+    for scale in (1, 10**9, 10**30):
+        widths = [int(w) * scale + 1 for w in rng.integers(1, 50, 12)]
+        law = law_of(widths)
+        sums = [0]
+        for width in np.repeat(law.widths, law.counts).tolist():
+            sums += [s + width for s in sums]
+        for t0 in (0, 1, law.top // 3, law.top // 2, law.top, law.top + 1):
+            assert count_tail(law, t0) == sum(s >= t0 for s in sums)

@@ -1,0 +1,133 @@
+"""Scores with decimals are exact on their lattice; a float is the decimal that it is printed as."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import permtest as pt
+from permtest.pairs import Pairs
+from tests import naive
+from tests.strategies import alternatives
+
+decimals = st.integers(-300, 300).map(lambda x: x / 100)
+
+
+@settings(max_examples=200)
+@given(rows=st.lists(st.tuples(decimals, decimals), max_size=9), alternative=alternatives)
+def test_decimals_are_as_exact_as_integers(rows, alternative):
+    u, v = [a for a, _ in rows], [b for _, b in rows]
+    whole = [[round(100 * x) for x in column] for column in (u, v)]
+    result = pt.exact_perm_test(u, v, alternative=alternative)
+    assert result.fraction() == naive.pvalue(*whole, h=naive.h_of(alternative))
+    exact = Fraction(sum(whole[0]) - sum(whole[1]), 100)
+    assert result.statistic == float(exact)
+    assert float(result.null_distribution(result.statistic)) > 0
+    assert result.to_json()
+    assert result._repr_html_()
+
+
+def test_ties_that_floats_would_lose():
+    """0.1 + 0.2 against 0.3: the two labellings tie, and in floats they would not."""
+    u, v = [0.1, 0.2, 0.3], [0.0, 0.0, 0.0]
+    assert pt.exact_perm_test(u, v).fraction() == Fraction(1, 4)
+    assert pt.exact_perm_test(u, [0.0, 0.0, 0.6]).statistic == 0
+    assert pt.exact_perm_test(u, [0.0, 0.0, 0.6]).pvalue == 1.0
+
+
+@pytest.mark.parametrize(
+    ("column", "integers", "scale"),
+    [
+        ([0.25, 1], [25, 100], 100),
+        (np.array([0.5, 0.125]), [500, 125], 1000),
+        (np.float32([0.1, 0.7]), [1, 7], 10),
+        ([Decimal("0.10"), Decimal(3)], [1, 30], 10),
+        ([Fraction(1, 3), 2], [1, 6], 3),
+        ([1e-5, 1.0], [1, 10**5], 10**5),
+        ([1e30, 0.5], [2 * 10**30, 1], 2),
+        ([True, 0.5], [10, 5], 10),
+    ],
+)
+def test_what_decimals_are_kept_as(column, integers, scale):
+    pairs = Pairs.of(column, [0] * len(column))
+    assert (pairs.u.tolist(), pairs.scale) == (integers, scale)
+
+
+def test_columns_of_different_precision_get_one_scale():
+    pairs = Pairs.of([0.5, 1.5], [0.25, Fraction(1, 3)])
+    assert [Fraction(int(x), pairs.scale) for x in pairs.u] == [Fraction(1, 2), Fraction(3, 2)]
+    assert [Fraction(int(x), pairs.scale) for x in pairs.v] == [Fraction(1, 4), Fraction(1, 3)]
+
+
+def test_measurements_get_a_bracket_and_say_so():
+    rng = np.random.default_rng(5)
+    u, v = rng.normal(size=120), rng.normal(size=120)
+    result = pt.exact_perm_test(u, v)
+    low, high = result.pvalue_interval()
+    assert result.method == "bracket"
+    assert result.pvalue == high
+    assert 0 < high / low - 1 < 1e-3
+    assert "p lies between" in str(result)
+    sampled = pt.monte_carlo(u, v, K=200_000, rng=0).pvalue_interval(0.9999)
+    assert sampled[0] < high
+    assert low < sampled[1]
+    with pytest.raises(MemoryError, match="cells"):
+        _ = result.null_distribution
+    assert "too long to draw" in result._repr_html_()
+
+
+def test_few_measurements_are_exact():
+    rng = np.random.default_rng(6)
+    u, v = rng.normal(size=11).tolist(), rng.normal(size=11).tolist()
+    exact = naive.pvalue([Fraction(str(x)) for x in u], [Fraction(str(x)) for x in v])
+    assert pt.exact_perm_test(u, v).fraction() == exact
+
+
+def test_h_is_called_with_fractions():
+    seen = set()
+
+    def h(total):
+        seen.add(type(total))
+        return abs(total)
+
+    assert pt.exact_perm_test([0.5, 0.7], [0.1, 0.2], h=h).pvalue == 0.5
+    assert seen == {Fraction}
+
+
+def test_accuracy_wants_counts():
+    with pytest.raises(ValueError, match=r"v\[1\] = 0.5 is not a whole number.*'sum'"):
+        pt.exact_perm_test([1, 1], [1, 0.5], statistic="accuracy")
+
+
+# ---- other things that are said about p --------------------------------------------------------
+
+
+@settings(max_examples=200)
+@given(
+    rows=st.lists(st.tuples(st.integers(-6, 6), st.integers(-6, 6)), max_size=9),
+    alternative=alternatives,
+)
+def test_mid_p_and_the_smallest_p(rows, alternative):
+    u, v = [a for a, _ in rows], [b for _, b in rows]
+    h = naive.h_of(alternative)
+    values = [h(s) for s in naive.labellings(u, v)]
+    observed = h(sum(u) - sum(v))
+    ties = Fraction(sum(x == observed for x in values), len(values))
+    beyond = Fraction(sum(x > observed for x in values), len(values))
+    result = pt.exact_perm_test(u, v, alternative=alternative)
+    assert result.mid_pvalue == pytest.approx(float(beyond + ties / 2), rel=1e-12)
+    smallest = Fraction(sum(x == max(values) for x in values), len(values))
+    assert result.smallest_pvalue == pytest.approx(float(smallest), rel=1e-12)
+    with_h = pt.exact_perm_test(u, v, h=h)
+    assert with_h.mid_pvalue == pytest.approx(result.mid_pvalue, rel=1e-12)
+    assert with_h.smallest_pvalue == pytest.approx(result.smallest_pvalue, rel=1e-12)
+
+
+def test_mid_p_far_out_and_of_samples():
+    one = pt.exact_perm_test([1] * 2000, [0] * 2000)
+    assert one.mid_pvalue == one.smallest_pvalue == np.nextafter(0, 1)
+    with pytest.raises(ValueError, match="needs an exact p"):
+        _ = pt.monte_carlo([1], [0], K=9, rng=0).mid_pvalue
