@@ -33,6 +33,8 @@ def result_html(result: PermutationTestResult) -> str:
 
 def _evidence(result: PermutationTestResult) -> str:
     """p, how many tails, and how it was computed; the interval too where p was sampled."""
+    if result.method == "bracket":
+        return f"{result.bracket_text()} ({result.sides_text()}; exact bounds)"
     if result.n_samples is None:
         return f"{result.pvalue_text()} ({result.sides_text()}; exact, {result.method})"
     low, high = result.pvalue_interval()

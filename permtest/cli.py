@@ -237,14 +237,16 @@ def _table(result: PermutationTestResult) -> str:
 
 
 def _facts(result: PermutationTestResult) -> list[tuple[str, str]]:
+    digits = 10 if result.n_samples is None else 4
+    bracket = result.method == "bracket"
     return [
-        ("p", result.pvalue_text(10 if result.n_samples is None else 4)),
+        ("p", result.bracket_text() if bracket else result.pvalue_text(digits)),
         ("log10 p", f"{result.log10_pvalue:.10g}"),
         ("N", str(result.n)),
         ("informative", f"{result.n_informative} (pairs that differ)"),
         ("metric", result.metric),
         ("alternative", result.alternative),
-        ("method", result.method),
+        ("method", f"{result.method} ({result.method_reason})"),
         _certainty(result),
     ]
 

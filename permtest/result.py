@@ -261,9 +261,8 @@ class PermutationTestResult:
     def __str__(self) -> str:
         finding = f"{self.effect_text()} over {self.pairs_text()}"
         if self.method == "bracket":
-            low, high = self.pvalue_interval()
             test = f"{self.sides_text()} paired-permutation test"
-            return f"{finding}: p lies between {low:.6g} and {high:.6g} by the {test}."
+            return f"{finding}: p lies {self.bracket_text()} by the {test}."
         if self.n_samples is None:
             test = f"the exact {self.sides_text()} paired-permutation test"
             return f"{finding}: p = {self.pvalue_text()} by {test}."
@@ -305,6 +304,11 @@ class PermutationTestResult:
         exponent = floor(self.log10_pvalue)
         mantissa = f"{10 ** (self.log10_pvalue - exponent):.{digits}g}"
         return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
+
+    def bracket_text(self) -> str:
+        """Both bounds of method "bracket"."""
+        low, high = self.pvalue_interval()
+        return f"between {low:.6g} and {high:.6g}"
 
     def to_dict(self) -> dict[str, Any]:
         """All fields and the 95% `pvalue_interval`, as plain numbers, strings, lists and None."""

@@ -8,6 +8,7 @@ test itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -37,7 +38,7 @@ class Statistic:
     unit: str
     minimum: int | None = None
 
-    def problem(self, score: float) -> str | None:
+    def problem(self, score: float | Decimal) -> str | None:
         """What is wrong with one score and what to do about it; None if it can be tested."""
         if self.minimum is None:
             return None

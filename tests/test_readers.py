@@ -3,6 +3,8 @@
 import csv
 import hashlib
 import json
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest.readers import ReadError, read
-from permtest.readers.cells import MAX_DIGITS, as_integer, kind_of
+from permtest.readers.cells import MAX_DIGITS, as_score, kind_of
 
 
 @pytest.fixture
@@ -191,14 +193,13 @@ BAD_FILES = {
     "NaN": ("a,b\n3,NaN\n", ["line 2, column 'b': 'NaN' is a missing score", "score the item"]),
     "NA": ("3,2\nNA,4\n", ["line 2, column 1: 'NA' is a missing score"]),
     "null": ("3,2\n5,null\n", ["line 2, column 2: 'null' is a missing score"]),
-    "infinity": ("3,2\n5,inf\n", ["line 2, column 2: 'inf' is not an integer"]),
-    "text": ("a b\n3 2\n5 four\n", ["line 3, column 'b': 'four' is not an integer"]),
-    "the first bad line": ("a,b\n3,x\ny,2\n", ["line 2, column 'b': 'x' is not an integer"]),
-    "percent": ("3,2\n5,94%\n", ["line 2, column 2: '94%' is not an integer", "percent signs"]),
-    "thousands": ('3,2\n5,"1,234"\n', ["line 2, column 2: '1,234' is not an integer"]),
-    "other digits": ("3,2\n5,٣\n", ["line 2, column 2: '٣' is not an integer"]),
-    "decimal": ("3,2\n5,0.75\n", ["line 2", "'0.75' is not a whole number", "power of ten"]),
-    "decimal comma": ("3;2\n5;0,75\n", ["line 2, column 2: '0,75' is not an integer"]),
+    "infinity": ("3,2\n5,inf\n", ["line 2, column 2: 'inf' is not a number"]),
+    "text": ("a b\n3 2\n5 four\n", ["line 3, column 'b': 'four' is not a number"]),
+    "the first bad line": ("a,b\n3,x\ny,2\n", ["line 2, column 'b': 'x' is not a number"]),
+    "percent": ("3,2\n5,94%\n", ["line 2, column 2: '94%' is not a number", "percent signs"]),
+    "thousands": ('3,2\n5,"1,234"\n', ["line 2, column 2: '1,234' is not a number"]),
+    "other digits": ("3,2\n5,٣\n", ["line 2, column 2: '٣' is not a number"]),
+    "decimal comma": ("3;2\n5;0,75\n", ["line 2, column 2: '0,75' is not a number"]),
     "scientific": ("3,2\n5,1e3\n", ["line 2", "'1e3' is in scientific notation", "all its digits"]),
     "too long": (f"3,2\n5,{10**MAX_DIGITS}\n", ["line 2, column 2", "more than 1000 digits"]),
     "header or item": ("s1,3,2\ns2,5,4\n", ["line 1: text ('s1') and numbers ('3')"]),
@@ -238,7 +239,7 @@ BAD_CHOICES = {
     "column 0": ((0, 1), "no column 0; its columns are"),
     "too far": (("2", "5"), "no column '5'; its columns are"),
     "empty": (("", "hmm"), "no column ''; its columns are"),
-    "text": (("id", "hmm"), "line 2, column 'id': 's1' is not an integer"),
+    "text": (("id", "hmm"), "line 2, column 'id': 's1' is not a number"),
 }
 
 
@@ -259,6 +260,15 @@ def test_a_long_list_of_columns_is_cut(write):
 def test_negative_counts_name_the_line(write):
     path = write("a,b\n3,2\n5,-4\n")
     with pytest.raises(ReadError, match="line 3, column 'b': -4 is below 0, but accuracy counts"):
+        read(path, statistic="accuracy")
+
+
+def test_decimals_are_read_exactly_where_they_make_sense(write):
+    path = write("a,b\n0.1,.25\n-3,1e-05\n2.0,true\n")
+    pairs = read(path)
+    scores = [[Fraction(int(x), pairs.scale) for x in column] for column in (pairs.u, pairs.v)]
+    assert scores == [[Fraction(1, 10), -3, 2], [Fraction(1, 4), Fraction(1, 10**5), 1]]
+    with pytest.raises(ReadError, match=r"line 2, column 'a': 0.1 is not a whole number, but acc"):
         read(path, statistic="accuracy")
 
 
@@ -283,11 +293,11 @@ def test_other_trouble_with_opening(tmp_path):
 
 
 @given(st.text("0123456789+-.eE_, truefalsn\u0663", max_size=6))
-def test_a_cell_is_an_exact_integer_or_refused(text):
-    if kind_of(text) == "integer":
+def test_a_cell_is_an_exact_number_or_refused(text):
+    if kind_of(text) in ("integer", "decimal"):
         words = {"true": 1, "false": 0}
         word = text.strip().lower()
-        assert as_integer(text) == (words[word] if word in words else float(word))
+        assert as_score(text) == (words[word] if word in words else Decimal(word))
     else:
         with pytest.raises(ValueError, match="; "):  # behind it, the remedy
-            as_integer(text)
+            as_score(text)

@@ -1,8 +1,9 @@
-"""What a cell of a text file holds, and the integer in it, read exactly."""
+"""What a cell of a text file holds, and the number in it, read exactly."""
 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import lru_cache
 
 MAX_DIGITS = 1000
@@ -11,7 +12,8 @@ _KINDS = {
     "integer": rf"[+-]?\d{{1,{MAX_DIGITS}}}(?:\.0*)?|true|false",
     "missing": r"|[+-]?nan|na|n/a|<na>|null|none|-+|\?|\.",
     "long": r"[+-]?\d+(?:\.0*)?",
-    "decimal": r"[+-]?\d*\.\d+",
+    "decimal": rf"[+-]?\d{{0,{MAX_DIGITS}}}\.\d{{1,{MAX_DIGITS}}}|"
+    rf"[+-]?(?:\d{{1,40}}(?:\.\d{{0,40}})?|\.\d{{1,40}})e-\d{{1,3}}",
     "scientific": r"[+-]?(?:\d+\.?\d*|\.\d+)e[+-]?\d+",
 }
 _KIND = re.compile(
@@ -22,10 +24,9 @@ _KIND = re.compile(
 _PROBLEMS = {
     "missing": "{} is a missing score; score the item for both systems, or remove its line",
     "long": f"{{}} has more than {MAX_DIGITS} digits; use a coarser unit",
-    "decimal": "{} is not a whole number; multiply both columns by the same power of ten, or count "
-    "correct items instead of averaging them",
     "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
-    "text": "{} is not an integer; write digits only, without units, percent signs, or commas",
+    "text": "{} is not a number; write digits (and a point) only, without units, percent signs, "
+    "or commas",
 }
 
 
@@ -40,7 +41,8 @@ def kind_of(cell: str) -> str:
     Returns
     -------
     {"integer", "missing", "long", "decimal", "scientific", "text"}
-        "long" is an integer of more than `MAX_DIGITS` digits. Booleans are integers.
+        "long" is an integer of more than `MAX_DIGITS` digits. Booleans are integers. A negative
+        exponent makes a decimal, as programs write small ones; others are "scientific".
     """
     match = _KIND.fullmatch(cell.strip())
     return (match and match.lastgroup) or "text"
@@ -52,17 +54,17 @@ def is_number(cell: str) -> bool:
 
 
 @lru_cache(maxsize=4096)  # the same few scores come again and again
-def as_integer(cell: str) -> int:
-    """The integer in `cell`.
+def as_score(cell: str) -> int | Decimal:
+    """The number in `cell`, exactly.
 
     Parameters
     ----------
     cell : str
-        ``3``, ``-3``, ``+3``, ``3.0``, ``true`` (1) or ``false`` (0).
+        ``3``, ``-3``, ``+3``, ``3.0``, ``0.75``, ``1e-05``, ``true`` (1) or ``false`` (0).
 
     Returns
     -------
-    int
+    int or Decimal
 
     Raises
     ------
@@ -71,10 +73,12 @@ def as_integer(cell: str) -> int:
 
     Examples
     --------
-    >>> as_integer(" 3.0"), as_integer("TRUE"), as_integer("9007199254740993")
-    (3, 1, 9007199254740993)
+    >>> as_score(" 3.0"), as_score("TRUE"), as_score("0.75"), as_score("9007199254740993")
+    (3, 1, Decimal('0.75'), 9007199254740993)
     """
     kind, text = kind_of(cell), cell.strip()
+    if kind == "decimal":
+        return Decimal(text)
     if kind != "integer":
         raise ValueError(_PROBLEMS[kind].format(shown(text)))
     word = text.lower()

@@ -49,8 +49,9 @@ def read(
     Notes
     -----
     Scores are read exactly, not by way of a float: integers of up to 1000 digits, also written as
-    ``3.0``; ``true`` and ``false`` in any case stand for 1 and 0. Decimals, scientific notation
-    (``1e3`` may have been rounded), missing values and text are refused.
+    ``3.0``, and decimals (``0.75``, ``1e-05``); ``true`` and ``false`` in any case stand for 1 and
+    0. Large numbers in scientific notation (``1e3`` may have been rounded), missing values and
+    text are refused.
 
     Examples
     --------

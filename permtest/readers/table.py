@@ -6,11 +6,12 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeAlias
 
 from permtest.pairs import Pairs
-from permtest.readers.cells import as_integer, is_number, kind_of, shown
+from permtest.readers.cells import as_score, is_number, kind_of, shown
 from permtest.readers.files import ReadError, StrPath, TextFile
 from permtest.statistics import Statistic, lookup
 
@@ -73,10 +74,10 @@ class Table:
         """What the system in a column is called; `default` where there is no header."""
         return default if self.header is None else self.header[column] or f"column {column + 1}"
 
-    def score(self, row: Record, column: int, statistic: Statistic) -> int:
-        """The integer in a cell; ReadError if `statistic` cannot use it."""
+    def score(self, row: Record, column: int, statistic: Statistic) -> int | Decimal:
+        """The number in a cell; ReadError if `statistic` cannot use it."""
         try:
-            score = as_integer(row.cells[column])
+            score = as_score(row.cells[column])
             if problem := statistic.problem(score):
                 raise ValueError(problem)
         except ValueError as error:
