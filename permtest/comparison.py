@@ -164,10 +164,10 @@ class Comparison:
         shift *= self.scale
         a, b = shift.numerator, shift.denominator
         moved = np.array([b * int(d) - a for d in values], dtype=object)
-        law = from_widths(self.law.n, *add_counts(2 * np.abs(moved), counts))
+        offset = -exact_dot(np.abs(moved), counts)
         return replace(
             self,
-            law=replace(law, offset=-exact_dot(np.abs(moved), counts)),
+            law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), counts), offset),
             observed=exact_dot(moved, counts),
             scale=self.scale * b,
             totals=None,

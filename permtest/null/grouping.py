@@ -150,8 +150,8 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Ta
     if found is None:
         found = _tally_any(roomy(u), roomy(v))
     widths, counts, tally = found
-    law = from_widths(len(u), 2 * widths, counts)  # from -d to d
-    return replace(law, offset=-(law.unit * law.top) // 2), tally
+    # An entry of difference d goes from -d to d.
+    return from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts)), tally
 
 
 def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
@@ -170,11 +170,13 @@ def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
         Cost: one pass over the input where the widths are small, one sort otherwise.
     """
     widths, counts = _count(np.abs(stay - swap))
-    return replace(from_widths(len(stay), widths, counts), offset=offset)
+    return from_widths(len(stay), widths, counts, offset)
 
 
-def from_widths(n: int, widths: NDArray[Any], counts: NDArray[np.int64]) -> TwoPointSum:
-    """The null law of n entries with these distinct widths, ascending; offset 0."""
+def from_widths(
+    n: int, widths: NDArray[Any], counts: NDArray[np.int64], offset: int = 0
+) -> TwoPointSum:
+    """The null law of n entries with these distinct widths, ascending."""
     if widths.size and widths[0] == 0:
         widths, counts = widths[1:], counts[1:]
     unit = int(np.gcd.reduce(widths)) if widths.size else 1
@@ -183,7 +185,7 @@ def from_widths(n: int, widths: NDArray[Any], counts: NDArray[np.int64]) -> TwoP
     if widths.dtype == object and (widths.size == 0 or widths[-1] < 2**62):
         widths = widths.astype(np.int64)
     half = np.full(widths.size, 0.5)
-    return TwoPointSum(n, 0, unit, widths, counts, half, half)
+    return TwoPointSum(n, offset, unit, widths, counts, half, half)
 
 
 def add_counts(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from functools import partial
-from math import inf, log
+from math import log
 from typing import TypeAlias
 
 import numpy as np
@@ -137,11 +137,10 @@ def attempts(law: TwoPointSum, t0: int, most: int = 10**10) -> Iterator[tuple[st
     soon as it would take no longer than what has been tried. `most` bounds the cells it updates.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
-    updates = dp_operations(law, size) if size <= MAX_CELLS else inf
     for looks, limit in EFFORTS:
         if looks <= most:
             yield "tilted", partial(tail_tilted, work=looks)
-        if updates <= min(limit, most):
+        if size <= MAX_CELLS and dp_operations(law, size) <= min(limit, most):
             yield "dp", tail_dp
 
 
