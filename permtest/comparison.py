@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_dot, exact_sum, roomy
+from permtest._progress import progress
 from permtest.null.grouping import (
     TwoPointSum,
     add_counts,
@@ -119,7 +120,8 @@ class Comparison:
         if self.h is None:
             lower, upper = self.tails or (-1, -1)
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
-        least, values = self.statistic, map(self._value_at, cells.tolist())
+        every = map(self._value_at, cells.tolist())
+        least, values = self.statistic, progress(every, total=len(cells), what="h of every sum")
         if self.strict:
             return np.fromiter((bool(value > least) for value in values), bool, len(cells))
         return np.fromiter((bool(value >= least) for value in values), bool, len(cells))
@@ -135,6 +137,27 @@ class Comparison:
         if self.h is not None:
             best = max(np.flatnonzero(attainable(self.law)).tolist(), key=self._value_at)
         return replace(self, observed=self.law.offset + self.law.unit * best)
+
+    def observing(self, observed: Any) -> Comparison:
+        """The same question, had another sum of scores been observed.
+
+        Raises ValueError if no labelling has that sum.
+        """
+        try:
+            total = Fraction(str(observed)) * self.scale
+        except ValueError:
+            message = f"observed={observed!r} is not a number; give a sum of scores"
+            raise ValueError(message) from None
+        law = self.law
+        cell, rest = divmod(total - law.offset, law.unit)
+        if rest or not 0 <= cell <= law.top or not attainable(law)[int(cell)]:
+            ends = (law.offset, law.offset + law.unit * law.top, law.unit)
+            low, high, step = map(self.score, ends)
+            raise ValueError(
+                f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
+                f"make, from {low} to {high} in steps of {step}"
+            )
+        return self if total == self.observed else replace(self, observed=int(total), totals=None)
 
     @cached_property
     def differences(self) -> tuple[IntArray, NDArray[np.int64]]:

@@ -181,6 +181,39 @@ class PermutationTestResult:
         """
         return solve(self._comparison.at_its_best()).p.value
 
+    def at(self, observed: float, *, method: str = "auto") -> PermutationTestResult:
+        """The same test, had another sum been observed.
+
+        The null distribution depends on the sizes of the differences alone. So any sum that some
+        labelling has could have been the observed one; this is its p-value.
+
+        Parameters
+        ----------
+        observed : int or float
+            The sum of g; some labelling must have it.
+        method : str, default "auto"
+            As in `exact_perm_test`.
+
+        Returns
+        -------
+        PermutationTestResult
+            Without `totals`, unless it is the sum that was observed.
+
+        Raises
+        ------
+        ValueError
+            If no labelling has that sum, or p was sampled.
+
+        Examples
+        --------
+        >>> from permtest import exact_perm_test
+        >>> exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).at(-5).fraction()
+        Fraction(3, 8)
+        """
+        self._refuse_samples("at")
+        comparison = self._comparison.observing(observed)
+        return PermutationTestResult.of(comparison, solve(comparison, method))
+
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An exact interval for the mean difference per pair, from all shifts not rejected.
 

@@ -13,10 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.fft import SAFETY, Rounded
+from permtest.null.fft import SAFETY, Rounded, norm
 from permtest.null.grouping import LocalLaws, TwoPointSum, as_two_point_sum, attainable
 from permtest.null.probability import EPS
-from permtest.null.tail_kernels import OUTSIDE, characteristic, find_window, log_scale
+from permtest.null.tail_kernels import (
+    LIKELY,
+    OUTSIDE,
+    characteristic,
+    find_window,
+    log_scale,
+)
 
 
 def convolve_cf(pmfs: LocalLaws) -> LatticeDistribution:
@@ -94,7 +100,7 @@ def cf_window(law: TwoPointSum, centre: int, shift: float) -> tuple[int, Rounded
 
 def tilt_of(law: TwoPointSum) -> NDArray[np.float64]:
     """beta = move - stay as the kernels want it: base, rest, and spread = 1 - beta^2."""
-    base = np.where(law.move > 0.75, 1.0, np.where(law.stay > 0.75, -1.0, 0.0))
+    base = np.where(law.move > LIKELY, 1.0, np.where(law.stay > LIKELY, -1.0, 0.0))
     rest = np.where(base > 0, -2 * law.stay, np.where(base < 0, 2 * law.move, law.move - law.stay))
     return np.array([base, rest, 4 * law.stay * law.move])
 
@@ -106,7 +112,7 @@ def _invert(law: TwoPointSum, centre: int, shift: float, first: int, m: int) -> 
     values = np.zeros(m // 2 + 1, dtype=np.complex128)
     squares, common = characteristic(m, shift, law.widths, law.counts, tilt_of(law), values)
     cells: NDArray[np.float64] = np.roll(fft.irfft(values, m), centre - first)
-    own, norm = (2 * squares) ** 0.5 / m, float(np.linalg.norm(cells))
+    own, size = (2 * squares) ** 0.5 / m, norm(cells)
     # `own` adds up what each rounding can be at its worst, four times what it is as a rule.
-    noise = SAFETY * (own / 4 + EPS * (log2(m + 1) / m) ** 0.5 * norm)
+    noise = SAFETY * (own / 4 + EPS * (log2(m + 1) / m) ** 0.5 * size)
     return Rounded(cells, SAFETY / 4 * common, noise)  # low frequencies move many cells alike

@@ -84,11 +84,11 @@ def count_rows(
                 end += 1
                 differing += count
                 top += w * count
-                unit, rest = w, unit
+                unit, rest = np.int64(w), unit
                 while rest > 0:
                     unit, rest = rest, unit % rest
         tables[:, :used] = 0
-        unit = max(unit, 1)
+        unit = max(unit, np.int64(1))
         for k in range(first, end):
             widths[k] //= unit
         facts[r, 0], facts[r, 1] = total_u - total_v, low

@@ -90,6 +90,11 @@ def _convolve(leaves: list[Rounded]) -> Rounded:
     return _product(_convolve(leaves[:middle]), _convolve(leaves[middle:]))
 
 
+def norm(cells: NDArray[np.float64]) -> float:
+    """The Euclidean norm, without the threads of a linear algebra library."""
+    return float(np.sqrt(np.sum(np.square(cells))))
+
+
 def _product(f: Rounded, g: Rounded) -> Rounded:
     """One convolution through a real FFT, with its errors.
 
@@ -101,7 +106,7 @@ def _product(f: Rounded, g: Rounded) -> Rounded:
     n = f.cells.size + g.cells.size - 1
     m = fft.next_fast_len(n, real=True)
     cells = fft.irfft(fft.rfft(f.cells, m) * fft.rfft(g.cells, m), m)[:n]
-    f_norm, g_norm = float(np.linalg.norm(f.cells)), float(np.linalg.norm(g.cells))
+    f_norm, g_norm = norm(f.cells), norm(g.cells)
     new = SAFETY * EPS * (log2(m + 1) / m) ** 0.5 * (f_norm * g_norm + min(f_norm, g_norm))
     noise = hypot(f.noise * g_norm, g.noise * f_norm, new)
     return Rounded(cells, hypot(f.relative, g.relative), noise)

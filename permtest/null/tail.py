@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_operations, dp_rounding
-from permtest.null.fft import Rounded, fft_cells
+from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.probability import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.tail_kernels import find_tilt, upper_tail
@@ -162,10 +162,13 @@ def _tail_of_cells(
         return CERTAIN
     if t0 >= law.top:
         return _at_the_end(law, t0)
+    if 2 * t0 <= law.top:
+        return _tail_of_cells(law, law.top - t0 + 1, convolve).complement()
+    law.check_size("the null distribution")
     tau, size = tilt_to(law, t0), law.top - t0 + 1
     found, undo = convolve(law.tilted(tau)), _undo(size, tau)
-    tail = float(found.cells[t0:] @ undo)
-    noise = found.noise * float(np.linalg.norm(undo)) / tail
+    tail = float(np.sum(found.cells[t0:] * undo))
+    noise = found.noise * norm(undo) / tail
     return Probability.of_log(_log_scale(law, t0, tau) + log(tail), found.relative + noise)
 
 

@@ -6,9 +6,12 @@ accuracy of a Fourier transform is relative accuracy there. Tile by tile this co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._progress import progress
 from permtest.null.cf import cf_window, tilt_of
 from permtest.null.dp import dp_log_cells, dp_operations, dp_rounding
 from permtest.null.grouping import TwoPointSum, attainable
@@ -19,10 +22,12 @@ from permtest.null.tail_kernels import find_tilt, log_scale
 TOLERANCE = 3e-13
 #: Half of the width of a tile, in standard deviations.
 REACH = 2.0
+#: How often a bar that shows progress moves.
+TICKS = 64
 #: Cell updates up to which dynamic programming is as quick as a few tiles.
 QUICK = 10**7
-#: Cell updates that dynamic programming may take where tiles do not do: some ten seconds.
-PATIENCE = 2 * 10**9
+#: Cell updates that dynamic programming may take where tiles do not do: some seconds.
+PATIENCE = 5 * 10**8
 
 
 def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
@@ -68,23 +73,40 @@ def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
 
 
 def tiled(law: TwoPointSum) -> tuple[NDArray[np.float64], float] | None:
-    """From the middle to the upper end, tile by tile; the lower half is its mirror image."""
+    """`log_cells` from tiles alone; None if some cell is not likely under any tilt."""
+    logs, errors = np.full(law.top + 1, np.nan), [0.0]
+    ticks = _cover(law, logs, errors)
+    for _ in progress(ticks, total=TICKS, what="null distribution"):
+        pass
+    middle = (law.top + 1) // 2
+    if np.isnan(logs[-1]):
+        return None
+    logs[: law.top + 1 - middle] = logs[middle:][::-1]
+    return logs, max(errors)
+
+
+def _cover(law: TwoPointSum, logs: NDArray[np.float64], errors: list[float]) -> Iterator[int]:
+    """Fill `logs` from the middle to the upper end, tile by tile; stop where no tile will do.
+
+    Yields `TICKS` times on the way.
+    """
     possible = attainable(law)
-    logs, worst = np.full(law.top + 1, -np.inf), 0.0
-    t, deviation = (law.top + 1) // 2, law.deviation
+    start = t = (law.top + 1) // 2
+    deviation, tick = law.deviation, 0
     while t <= law.top:
         centre = min(t + int(REACH * deviation), law.top - 1)
         tile = _tile(law, centre, t, possible)
         if tile is None and centre > t:
             tile = _tile(law, t, t, possible)
         if tile is None:
-            return None
+            return
         cells, error, deviation = tile
         logs[t : t + cells.size] = cells
-        worst, t = max(worst, error), t + cells.size
-    middle = (law.top + 1) // 2
-    logs[: law.top + 1 - middle] = logs[middle:][::-1]
-    return logs, worst
+        errors.append(error)
+        t += cells.size
+        while tick < TICKS * (t - start) // (law.top + 1 - start):
+            tick += 1
+            yield tick
 
 
 def _tile(
