@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from permtest.batch import BatchResult
 from permtest.exact import exact_perm_test, perm_test_acc
 from permtest.monte_carlo import monte_carlo, samples_needed
 from permtest.null.cf import convolve_cf
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "STATISTICS",
+    "BatchResult",
     "LatticeDistribution",
     "Pairs",
     "PermutationTestResult",

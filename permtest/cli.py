@@ -198,7 +198,7 @@ def _check_plot(path: Path, force: bool) -> None:
 def _test(pairs: Pairs, args: argparse.Namespace) -> PermutationTestResult:
     options = {"statistic": args.metric, "alternative": args.alternative}
     if args.method != MONTE_CARLO:
-        return exact_perm_test(pairs, method=args.method, **options)
+        return exact_perm_test(pairs, method=args.method, axis=None, **options)
     size = {} if args.samples is None else {"K": args.samples}
     return monte_carlo(pairs, rng=args.seed, **size, **options)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
+from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.comparison import compare
 from permtest.result import PermutationTestResult
 from permtest.solvers import SOLVERS, solve
@@ -14,6 +15,36 @@ from permtest.statistics import Alternative
 Method: TypeAlias = Literal[
     "auto", "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket"
 ]
+
+
+@overload
+def exact_perm_test(
+    u: Any,
+    v: Any = None,
+    g: Callable[[Any, Any], Any] | None = None,
+    h: Callable[[Any], Any] | None = None,
+    *,
+    statistic: str = "sum",
+    alternative: Alternative = "two-sided",
+    method: Method = "auto",
+    names: tuple[str, str] | None = None,
+    axis: None = None,
+) -> PermutationTestResult: ...
+
+
+@overload
+def exact_perm_test(
+    u: Any,
+    v: Any = None,
+    g: Callable[[Any, Any], Any] | None = None,
+    h: Callable[[Any], Any] | None = None,
+    *,
+    statistic: str = "sum",
+    alternative: Alternative = "two-sided",
+    method: Method = "auto",
+    names: tuple[str, str] | None = None,
+    axis: int,
+) -> BatchResult: ...
 
 
 def exact_perm_test(
@@ -26,7 +57,8 @@ def exact_perm_test(
     alternative: Alternative = "two-sided",
     method: Method = "auto",
     names: tuple[str, str] | None = None,
-) -> PermutationTestResult:
+    axis: int | None = None,
+) -> PermutationTestResult | BatchResult:
     """Exact p-value of the paired-permutation test (Alg. 2).
 
     Under the null hypothesis the labels of the two systems mean nothing: each pair of entries
@@ -67,11 +99,17 @@ def exact_perm_test(
         "bracket" last; the result says which, and why.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
+    axis : int, optional
+        Makes many tests at once, of arrays with any number of dimensions that NumPy can broadcast
+        against each other: the axis along which the pairs lie, one test for each position on the
+        others. Only with methods "auto" and "tilted", and without `g` and `h`. Default: a single
+        test of two columns.
 
     Returns
     -------
     PermutationTestResult
-        `statistic`, `pvalue`, `log10_pvalue`, `null_distribution`, `error_bound`, ...
+        `statistic`, `pvalue`, `log10_pvalue`, `null_distribution`, `error_bound`, ... With `axis`
+        a `BatchResult`, which has these as arrays, without the distribution.
 
     Raises
     ------
@@ -100,12 +138,17 @@ def exact_perm_test(
     (7, 0.125, Fraction(1, 8))
     >>> exact_perm_test([3, 5], [2, 3], lambda a, b: a - b, abs).pvalue
     0.5
+    >>> exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1).pvalue
+    array([0.25, 0.5 ])
     """
     if method != "auto" and method not in SOLVERS:
         known = ", ".join(map(repr, ("auto", *SOLVERS)))
         raise ValueError(
             f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
         )
+    if axis is not None:
+        how = {"statistic": statistic, "alternative": alternative, "method": method}
+        return exact_perm_test_batch(u, v, g, h, axis=axis, names=names, **how)
     comparison = compare(u, v, g, h, statistic=statistic, alternative=alternative, names=names)
     return PermutationTestResult.of(comparison, solve(comparison, method))
 

@@ -191,6 +191,8 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     array = _as_array(values, name)
     if array.dtype.kind in "bi" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         return array.astype(np.int64, copy=False), 1
+    if array.dtype.kind == "u" and largest(array) < SAFE:
+        return array.astype(np.int64), 1
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         whole = (np.abs(array) < SAFE) & (np.floor(array) == array)
         if whole.all():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import floor, log, log10
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +113,7 @@ class PermutationTestResult:
         return cls(
             statistic=comparison.statistic,
             pvalue=p.value,
-            log10_pvalue=log10(p.value) if p.value > UNDERFLOW else p.log / log(10.0),
+            log10_pvalue=p.log10,
             alternative=comparison.alternative,
             n=comparison.law.n,
             n_informative=comparison.law.n_informative,

@@ -20,13 +20,14 @@ PACKAGE = ROOT / "permtest"
 # other. A package stands for all of its modules, which may know each other.
 LAYERS = [
     {"__main__"},
-    {"cli", "convolution_explorer", "sampling_explorer"},
+    {"cli", "convolution_explorer", "sampling_explorer", "tail_explorer"},
     {"widgets"},
     {"plots"},
     {"captions"},
     {"views"},
     {"readers", "permtest"},
-    {"exact", "monte_carlo"},
+    {"exact", "margins", "monte_carlo"},
+    {"batch"},
     {"result"},
     {"_html", "interval"},
     {"solvers"},
@@ -39,7 +40,7 @@ LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
 OPTIONAL = {"IPython", "ipywidgets", "matplotlib", "pandas", "polars"}
-EXPLORERS = {"convolution_explorer", "sampling_explorer", "widgets"}
+EXPLORERS = {"convolution_explorer", "sampling_explorer", "tail_explorer", "widgets"}
 PICTURES = {"captions", "plots"} | EXPLORERS  # may import what is optional
 
 

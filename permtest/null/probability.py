@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, inf, ldexp, log, log1p
+from math import exp, inf, ldexp, log, log1p, log10
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +51,11 @@ class Probability(NamedTuple):
         # Half of the exponent at a time: exp(high) alone could underflow.
         value = exp(high / 2) * (1 + low) * factor * exp(high / 2)
         return cls(min(value, 1.0), log_value, error_bound + 4 * EPS)
+
+    @property
+    def log10(self) -> float:
+        """The decimal logarithm; of `value` as it is printed, where that is a normal float64."""
+        return log10(self.value) if self.value > UNDERFLOW else self.log / log(10.0)
 
     def plus(self, other: Probability) -> Probability:
         """The probability of either of two events that exclude each other."""

@@ -1,0 +1,582 @@
+"""Many exact tests at once, as studies of power and calibration need them.
+
+Every test goes the way of a single one (scores, grouped differences, tilted tail), but the loops
+over tests are compiled too. The few that this is not made for, of large differences above all,
+are handed to `compare` and `solve` one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from math import log, log10, prod
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._progress import progress
+from permtest._threads import in_threads
+from permtest.comparison import Comparison, compare
+from permtest.null.batch_kernels import count_tails
+from permtest.null.counting_kernels import TABLE, count_rows
+from permtest.null.probability import EPS, Probability
+from permtest.null.tail_kernels import upper_tails
+from permtest.pairs import Pairs, check_names, unscaled
+from permtest.result import PermutationTestResult, counted
+from permtest.solvers import solve
+from permtest.statistics import check_alternative, lookup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: How many scores of a system are handled at a time, and how many tests at least, if they fit.
+SCORES, TESTS = 2**18, 16
+
+#: Widths that the kernel may look at for one test: a hundredth of a second.
+WORK = 2 * 10**6
+
+#: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
+BITS = 62
+
+METHODS = ("auto", "tilted")
+
+#: How most tests are made, and why so.
+REASONS = {
+    "integer": "among many tests, those of few differing pairs are counted",
+    "tilted": "among many tests, p is a tail, which takes no more than the tilted law nearby",
+}
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """What many paired-permutation tests found, in arrays with one element for each test.
+
+    Made by ``exact_perm_test(u, v, axis=...)``. ``result[i]`` is the whole result of test i, made
+    anew from the scores that were given, which are not copied; ``len(result)`` is the number of
+    tests, and a loop over `result` meets them in the order of ``pvalue.ravel()``.
+
+    Parameters
+    ----------
+    statistic : ndarray
+        Observed differences of sums: int64, or float64 where scores have decimals, or Python
+        numbers where those would be rounded.
+    pvalue, log10_pvalue : ndarray of float64
+        As in `PermutationTestResult`: never 0, and the logarithm accurate at any size.
+    error_bound : ndarray of float64
+        Bounds on the relative errors of the p-values.
+    n_informative : ndarray of int64
+        How many pairs of each test differ.
+    method : ndarray of str
+        How each p-value was computed.
+    n : int
+        Number of pairs of each test.
+    alternative : str
+        "two-sided", "greater" or "less".
+    metric : str
+        Name of the statistic.
+    """
+
+    statistic: NDArray[Any]
+    pvalue: NDArray[np.float64]
+    log10_pvalue: NDArray[np.float64]
+    error_bound: NDArray[np.float64]
+    n_informative: NDArray[np.int64]
+    method: NDArray[np.object_]
+    n: int
+    alternative: str
+    metric: str
+    _tests: _Tests = field(kw_only=True, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of all arrays: that of the scores without the axis of the pairs."""
+        return self._tests.shape
+
+    def __len__(self) -> int:
+        return self._tests.size
+
+    def __iter__(self) -> Iterator[PermutationTestResult]:
+        return map(self._one, range(len(self)))
+
+    def __getitem__(self, index: int | tuple[int, ...]) -> PermutationTestResult:
+        where = index if isinstance(index, tuple) else (index,)
+        if len(where) != len(self.shape) or not all(isinstance(i, int | np.integer) for i in where):
+            raise TypeError(
+                f"index {index!r} names no single test among tests of shape {self.shape}; give "
+                "one integer for each dimension, or index an array such as result.pvalue"
+            )
+        number = 0
+        for i, size in zip(where, self.shape, strict=True):
+            if not -size <= i < size:
+                raise IndexError(f"there is no test {index!r} among tests of shape {self.shape}")
+            number = number * size + int(i) % size
+        return self._one(number)
+
+    def _one(self, i: int) -> PermutationTestResult:
+        """The whole result of the i-th test, its p the one that `pvalue` holds."""
+        comparison, asked = self._tests.compare(i), self._tests.method
+        method = str(self.method.flat[i])
+        solution = solve(comparison, method if method in REASONS else asked)
+        if asked == "auto":
+            solution = solution._replace(reason=REASONS.get(method, solution.reason))
+        result = PermutationTestResult.of(comparison, solution)
+        found = self.statistic.flat[i], self.log10_pvalue.flat[i]
+        if (result.statistic, result.log10_pvalue) != found:
+            index = _shown(np.unravel_index(i, (1, *self.shape))[1:])
+            raise ValueError(
+                f"the scores of test [{index}] have changed since it was made; test a copy of "
+                "arrays that are used again"
+            )
+        return result
+
+    def __str__(self) -> str:
+        count = int(np.count_nonzero(self.pvalue <= 0.05))
+        sides = self.alternative if self.alternative == "two-sided" else "one-sided"
+        detail = "" if self.alternative == "two-sided" else f" ({self.alternative})"
+        tests = counted(len(self), f"exact {sides} paired-permutation tests")
+        verb = "has" if count == 1 else "have"
+        return f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, arrays as nested lists, in plain numbers and strings."""
+        shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
+        fields = {name: getattr(self, name) for name in shown}
+        return {k: x.tolist() if isinstance(x, np.ndarray) else x for k, x in fields.items()}
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All fields as a pandas DataFrame, one row for each test, numbered as in the arrays."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
+        index: Any = pd.RangeIndex(len(self))
+        if len(self.shape) > 1:
+            index = pd.MultiIndex.from_product([range(size) for size in self.shape])
+        shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
+        fields = {name: getattr(self, name) for name in shown}
+        columns = {k: x.ravel() if isinstance(x, np.ndarray) else x for k, x in fields.items()}
+        return pd.DataFrame(columns, index=index)
+
+
+def exact_perm_test_batch(
+    u: Any,
+    v: Any,
+    g: Any = None,
+    h: Any = None,
+    *,
+    axis: int,
+    statistic: str = "sum",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    names: tuple[str, str] | None = None,
+) -> BatchResult:
+    """Test the pairs along `axis`, once for each position on the other axes.
+
+    Parameters
+    ----------
+    u, v : array_like of at least one dimension
+        Scores, of shapes that NumPy can broadcast against each other except along `axis`, where
+        both have N.
+    g, h
+        Must be None: only `statistic` is compiled.
+    axis : int
+        Along which the pairs lie, counted in the array that has more dimensions.
+    statistic, alternative, names
+        As in `exact_perm_test`.
+    method : {"auto", "tilted"}
+
+    Returns
+    -------
+    BatchResult
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for a single test, with the whole index of the first bad score.
+
+    Notes
+    -----
+    Scores are read in blocks of some thousands, whatever their number and dtype.
+    """
+    _check_options(u, v, g, h, method)
+    check_alternative(alternative)
+    lookup(statistic)
+    columns = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
+    _check_labels(u, v)
+    tests = _Tests(
+        *columns, statistic, alternative, method, check_names(names) if names else ("u", "v")
+    )
+    return _result(tests)
+
+
+class _Aligned(NamedTuple):
+    """Scores of shape (..., N), broadcast, with the shapes they were given in."""
+
+    u: NDArray[Any]
+    v: NDArray[Any]
+    axis: int
+    given: dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """The scores of all tests, of shape (..., N), and what is asked of each; numbered from 0."""
+
+    u: NDArray[Any]
+    v: NDArray[Any]
+    axis: int
+    given: dict[str, tuple[int, ...]]
+    statistic: str
+    alternative: str
+    method: str
+    names: tuple[str, str]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.u.shape[:-1]
+
+    @property
+    def size(self) -> int:
+        return int(prod(self.shape))
+
+    @property
+    def n(self) -> int:
+        return int(self.u.shape[-1])
+
+    def blocks(self) -> list[range]:
+        """The tests, in blocks that take little memory and are enough for all processors."""
+        few = max(self.size // 20, TESTS)
+        step = max(min(SCORES // max(self.n, 1), few), 1)
+        return [range(i, min(i + step, self.size)) for i in range(0, self.size, step)]
+
+    def rows(self, block: range) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Copies of the scores of some tests, one row for each."""
+        where = np.unravel_index(np.arange(block.start, block.stop), (1, *self.shape))
+        return self.u[np.newaxis][where], self.v[np.newaxis][where]
+
+    def pairs(self, block: range) -> Pairs:
+        """The same, validated, as one long column for each system."""
+        u, v = self.rows(block)
+        try:
+            return Pairs.of(u.ravel(), v.ravel(), self.names)
+        except ValueError:
+            self.complain(block)
+            raise
+
+    def compare(self, i: int) -> Comparison:
+        """One test as the single one does it; errors name the score by its whole index."""
+        u, v = self.rows(range(i, i + 1))
+        options = {"statistic": self.statistic, "alternative": self.alternative}
+        try:
+            return compare(u[0], v[0], None, None, names=self.names, **options)
+        except ValueError as error:
+            label = re.compile(r"^([uv])\[(\d+)\]")
+            located = label.sub(lambda found: self._place(found, i), str(error))
+            raise ValueError(located) from None
+
+    def complain(self, block: range) -> None:
+        """Raise the error of the first bad test of a block."""
+        for i in block:
+            self.compare(i)
+
+    def _place(self, found: re.Match[str], i: int) -> str:
+        """``u[7]`` of test i, as an index of the array that was given as u."""
+        index = list(np.unravel_index(i, (1, *self.shape))[1:])
+        index.insert(self.axis, np.intp(found[2]))
+        given = self.given[found[1]]
+        own = index[len(index) - len(given) :]  # the dimensions before were added to the shape
+        return f"{found[1]}[{_shown(j % size for j, size in zip(own, given, strict=True))}]"
+
+
+class _Laws(NamedTuple):
+    """What the kernel counted, with one element for each test of a block, in its own units.
+
+    Law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`. A `unit` of 0 marks a test
+    that the kernel cannot count.
+    """
+
+    starts: Ints
+    widths: Ints
+    counts: Ints
+    lead: Ints
+    low: Ints
+    unit: Ints
+    top: Ints
+    n_informative: Ints
+
+    @classmethod
+    def of(cls, pairs: Pairs, size: int, n: int) -> _Laws:
+        facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+        widths, counts = np.empty((2, size * min(n, TABLE - 1)), dtype=np.int64)
+        if pairs.u.dtype == pairs.v.dtype == np.int64:
+            u, v = pairs.u.reshape(size, n), pairs.v.reshape(size, n)
+            count_rows(u, v, facts, starts, widths, counts)
+        return cls(starts, widths, counts, *facts.T.copy())
+
+
+class _Found(NamedTuple):
+    """What was found about a block of tests.
+
+    `values` has the rows p, its decimal logarithm and its error bound; `counted` says where p was
+    counted in integers, `hard` where it has still to be found.
+    """
+
+    block: range
+    lead: Ints
+    scale: int
+    n_informative: Ints
+    values: NDArray[np.float64]
+    counted: NDArray[np.bool_]
+    hard: NDArray[np.bool_]
+
+
+def _result(tests: _Tests) -> BatchResult:
+    """All tests, block by block, and then those that are too hard for this."""
+    lead, others = np.empty(tests.size, dtype=np.int64), dict[int, Any]()
+    values = np.empty((3, tests.size))
+    n_informative = np.empty(tests.size, dtype=np.int64)
+    method = np.full(tests.size, "tilted", dtype=object)
+    hard: list[int] = []
+    for found in _solve_blocks(tests):
+        where = slice(found.block.start, found.block.stop)
+        lead[where], n_informative[where] = found.lead, found.n_informative
+        values[:, where] = found.values
+        if found.scale != 1:
+            scores = (unscaled(x, found.scale) for x in found.lead.tolist())
+            others.update(zip(found.block, scores, strict=True))
+        method[where][found.counted] = "integer"
+        hard += (found.block.start + found.hard.nonzero()[0]).tolist()
+    for i, one in progress(_one_by_one(tests, hard), total=len(hard), what="large tests"):
+        values[:, i] = one.pvalue, one.log10_pvalue, one.error_bound
+        others[i], n_informative[i], method[i] = one.statistic, one.n_informative, one.method
+    pvalue, log10_pvalue, error_bound = values.reshape(3, *tests.shape)
+    return BatchResult(
+        statistic=_packed(lead, others).reshape(tests.shape),
+        pvalue=pvalue,
+        log10_pvalue=log10_pvalue,
+        error_bound=error_bound,
+        n_informative=n_informative.reshape(tests.shape),
+        method=method.reshape(tests.shape),
+        n=tests.n,
+        alternative=tests.alternative,
+        metric=tests.statistic,
+        _tests=tests,
+    )
+
+
+def _solve_blocks(tests: _Tests) -> Iterable[_Found]:
+    blocks = tests.blocks()
+    if len(blocks) > 1:
+        _compile()
+    found = in_threads(partial(_solve_block, tests), blocks)
+    return progress(found, total=len(blocks), what="exact tests")
+
+
+def _compile() -> None:
+    """Call the kernels once before several threads do."""
+    empty = np.zeros(0, dtype=np.int64)
+    none = _Laws.of(Pairs(empty, empty), 0, 0)
+    upper_tails(*none[:3], none.top, none.top, WORK, np.zeros((0, 5)))
+    count_tails(*none[:3], none.top, none.top)
+
+
+def _solve_block(tests: _Tests, block: range) -> _Found:
+    """Count the differences of each test, find its threshold, and the tail beyond it."""
+    pairs = tests.pairs(block)
+    laws = _Laws.of(pairs, len(block), tests.n)
+    _check_scores(tests, block, pairs, int(laws.low.min()) if laws.unit.all() else _lowest(pairs))
+    t0 = _threshold(tests.alternative, laws)
+    few = (laws.unit > 0) & (laws.n_informative <= BITS) & (tests.method == "auto")
+    tilted = (laws.unit > 0) & ~few
+    twice = tests.alternative == "two-sided"
+    values, hard = _tilted_values(laws, np.where(tilted, t0, 0), twice)
+    values[:, few] = _counted_values(laws, np.where(few, t0, -1), twice)[:, few]
+    hard |= laws.unit == 0
+    return _Found(block, laws.lead, pairs.scale, laws.n_informative, values, few, hard)
+
+
+def _threshold(alternative: str, laws: _Laws) -> Ints:
+    """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1.
+
+    `Comparison.tails` in terms of upper tails; swapping all pairs turns t into top - t.
+    """
+    top = laws.top
+    t = (laws.lead // np.maximum(laws.unit, 1) + top) // 2
+    if alternative == "greater":
+        return t
+    if alternative == "less":
+        return top - t
+    upper = np.maximum(t, top - t)
+    return np.where(2 * upper - top <= 1, 0, upper)  # tails that meet are everything
+
+
+def _beyond_centre(t0: Ints, top: Ints) -> Ints:
+    """The threshold of the tail that is computed: of the complement, where that is shorter."""
+    return np.where(2 * t0 <= top, top - t0 + 1, t0)
+
+
+def _counted_values(laws: _Laws, t0: Ints, twice: bool) -> NDArray[np.float64]:
+    """p, its decimal logarithm and its error bound where t0 >= 0, from numbers of labellings."""
+    hits, whole = np.zeros_like(t0), 2 ** np.minimum(laws.n_informative, BITS)
+    beyond = _beyond_centre(t0, laws.top)
+    count_tails(*laws[:3], np.where(t0 >= 0, laws.top - beyond, -1), hits)
+    hits = np.where(2 * t0 <= laws.top, whole - hits, hits)
+    if twice:
+        hits = np.where(t0 > 0, 2 * hits, hits)
+    p = hits / whole  # an integer, rounded once, over a power of two
+    return np.stack([p, [log10(x) for x in p.tolist()], np.full(len(p), EPS / 2)])
+
+
+def _tilted_values(
+    laws: _Laws, t0: Ints, twice: bool
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
+    tails = np.ones((len(t0), 5))
+    beyond = np.where(t0 > 0, _beyond_centre(t0, laws.top), 0)
+    upper_tails(*laws[:3], laws.top, beyond, WORK, tails)
+    hard = tails[:, 4] <= 0
+    values = np.zeros_like(tails[:, :3].T)
+    values[0] = 1.0
+    for i in ((t0 > 0) & ~hard).nonzero()[0].tolist():
+        top, differing = int(laws.top[i]), int(laws.n_informative[i])
+        p = _tail(int(t0[i]), top, differing, tails[i, :4].tolist())
+        p = p.plus(p) if twice else p
+        values[:, i] = p.value, p.log10, p.error_bound
+    return values, hard
+
+
+def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probability:
+    """P(T >= t0), as `tail_tilted` has it, from what the kernel found above the centre."""
+    if t0 >= top:
+        return Probability.of_log(-n_informative * log(2.0), 0.0)
+    if 2 * t0 <= top:
+        return _tail(top - t0 + 1, top, n_informative, found).complement()
+    return Probability.of_product(*found)
+
+
+def _one_by_one(tests: _Tests, hard: list[int]) -> Iterator[tuple[int, PermutationTestResult]]:
+    for i in hard:
+        comparison = tests.compare(i)
+        yield i, PermutationTestResult.of(comparison, solve(comparison, tests.method))
+
+
+def _packed(lead: Ints, others: dict[int, Any]) -> NDArray[Any]:
+    """`lead` with the `others` in it: int64, else float64 if that rounds none, else objects."""
+    values = lead.tolist() if others else []
+    for i, value in others.items():
+        values[i] = value
+    if all(isinstance(x, int) and -(2**63) <= x < 2**63 for x in values):
+        return np.array(values, dtype=np.int64) if others else lead
+    if all(isinstance(x, float) or abs(x) <= 2**53 for x in values):
+        return np.array(values, dtype=np.float64)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def _check_options(u: Any, v: Any, g: Any, h: Any, method: str) -> None:
+    for name, function in (("g", g), ("h", h)):
+        if function is not None:
+            raise ValueError(
+                f"{name} and axis cannot be combined, because many tests at once are made in "
+                f"compiled code; leave out {name}, or call exact_perm_test once for each test"
+            )
+    if isinstance(u, Pairs) or isinstance(v, Pairs):
+        raise ValueError(
+            "Pairs and axis cannot be combined, because Pairs are a single test; leave axis out, "
+            "or pass two arrays of scores"
+        )
+    if v is None:
+        raise TypeError("v is missing: pass the scores of both systems, two arrays")
+    if method not in METHODS:
+        known = " or ".join(map(repr, METHODS))
+        raise ValueError(
+            f"method={method!r} and axis cannot be combined; choose {known}, or call "
+            "exact_perm_test once for each test"
+        )
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    """The scores as they are; lists become arrays."""
+    if isinstance(values, np.ma.MaskedArray):
+        for bad in np.argwhere(np.ma.getmaskarray(values))[:1]:
+            raise ValueError(f"{name}[{_shown(bad)}] is masked; fill in its score")
+        return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be an array of scores, but its rows differ in length; call "
+            "exact_perm_test once for each test"
+        ) from None
+
+
+def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> _Aligned:
+    """Bring the pairs to the end, and both arrays to the same shape, without a copy."""
+    if not isinstance(axis, int | np.integer):
+        raise TypeError(f"axis={axis!r} must be an integer")
+    ndim, shapes = max(u.ndim, v.ndim), f"u of shape {u.shape} and v of shape {v.shape}"
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis={axis} is not an axis of {shapes}; the last one is axis=-1")
+    where = int(axis) % ndim
+    a, b = (np.moveaxis(x.reshape((1,) * (ndim - x.ndim) + x.shape), where, -1) for x in (u, v))
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            f"{shapes} have {a.shape[-1]} and {b.shape[-1]} entries along axis={axis}: a paired "
+            "test needs the scores of both systems on the same items; align them by item first"
+        )
+    try:
+        shape = (*np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), a.shape[-1])
+    except ValueError:
+        raise ValueError(
+            f"{shapes} do not fit together: apart from axis={axis}, along which the pairs lie, "
+            "the shapes must be equal, or 1 where one system is compared with many"
+        ) from None
+    given = {"u": u.shape, "v": v.shape}
+    return _Aligned(np.broadcast_to(a, shape), np.broadcast_to(b, shape), where, given)
+
+
+def _check_labels(u: Any, v: Any) -> None:
+    """Refuse two pandas frames whose labels say that their entries are different items."""
+    for name in ("index", "columns"):
+        first: Any = getattr(u, name, None)
+        second: Any = getattr(v, name, None)
+        if hasattr(first, "equals") and hasattr(second, "equals") and not first.equals(second):
+            raise ValueError(
+                f"u and v differ in their {name}, so that their entries are not the same items; "
+                "align them, or pass u.to_numpy() and v.to_numpy() to pair by order"
+            )
+
+
+def _check_scores(tests: _Tests, block: range, pairs: Pairs, low: int) -> None:
+    """What the statistic asks of its scores."""
+    try:
+        lookup(tests.statistic).check(pairs, low)
+    except ValueError:
+        tests.complain(block)
+        raise
+
+
+def _lowest(pairs: Pairs) -> int:
+    return min(int(pairs.u.min()), int(pairs.v.min())) if len(pairs) else 0
+
+
+def _shown(index: Iterable[Any]) -> str:
+    return ", ".join(str(int(i)) for i in index)

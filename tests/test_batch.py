@@ -1,0 +1,462 @@
+"""Many tests at once against one test at a time, and against what p-values are for."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import permtest as pt
+from permtest import _threads, batch, exact_perm_test
+from permtest.batch import BatchResult
+from permtest.null.batch_kernels import count_tails
+from tests import naive
+from tests.strategies import alternatives
+
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int64", "uint64", "float32", "float64"]
+FIELDS = ("statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "method")
+
+
+def assert_same(many: BatchResult, u, v, axis: int, **options) -> None:
+    """Each test is the one that is made of its scores alone."""
+    u, v = np.broadcast_arrays(u, v)
+    rows_u, rows_v = np.moveaxis(u, axis, -1), np.moveaxis(v, axis, -1)
+    assert many.shape == rows_u.shape[:-1]
+    assert all(getattr(many, name).shape == many.shape for name in FIELDS)
+    for i in np.ndindex(many.shape):
+        one = exact_perm_test(rows_u[i], rows_v[i], **options)
+        assert many.statistic[i] == one.statistic
+        assert (many.n, many.n_informative[i]) == (one.n, one.n_informative)
+        assert (many.metric, many.alternative) == (one.metric, one.alternative)
+        bound = Fraction(many.error_bound[i]) + Fraction(one.error_bound)
+        p = Fraction(one.pvalue)
+        assert abs(Fraction(many.pvalue[i]) - p) <= bound * p
+        assert np.isclose(many.log10_pvalue[i], one.log10_pvalue, rtol=1e-12, atol=1e-14)
+        assert_whole(many, i, one)
+
+
+def assert_whole(many: BatchResult, i: tuple[int, ...], one: pt.PermutationTestResult) -> None:
+    """``many[i]`` agrees with the arrays to the last bit, and with the single test."""
+    whole = many[i]
+    for name in FIELDS:
+        assert getattr(whole, name) == getattr(many, name)[i]
+    assert whole.names == one.names
+    assert whole.totals == one.totals
+
+
+@st.composite
+def stacks(draw, most: int = 8):
+    """(u, v, axis): small scores of some dtype, in up to three dimensions."""
+    batch_shape = draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3))
+    axis = draw(st.integers(0, len(batch_shape)))
+    shape = (*batch_shape[:axis], draw(st.integers(0, most)), *batch_shape[axis:])
+
+    def scores(shape: tuple[int, ...]) -> np.ndarray:
+        dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+        low, high = {"b": (0, 1), "u": (0, 9)}.get(dtype.kind, (-9, 9))
+        unit = draw(st.sampled_from([1, 1, 3, 13])) if dtype.kind != "b" else 1
+        return (draw(hnp.arrays(np.int64, shape, elements=st.integers(low, high))) * unit).astype(
+            dtype
+        )
+
+    return scores(shape), scores(shape), axis - draw(st.sampled_from([0, len(shape)]))
+
+
+@settings(max_examples=300)
+@given(stack=stacks(), alternative=alternatives, method=st.sampled_from(["auto", "tilted"]))
+def test_each_test_equals_the_single_one_and_enumeration(stack, alternative, method):
+    u, v, axis = stack
+    many = exact_perm_test(u, v, axis=axis, alternative=alternative, method=method)
+    assert_same(many, u, v, axis, alternative=alternative, method=method)
+    assert set(many.method.flat) <= {"integer" if method == "auto" else "tilted"}
+    rows_u, rows_v = (np.moveaxis(x, axis, -1).astype(object) for x in (u, v))
+    for i in np.ndindex(many.shape):
+        p = naive.pvalue(
+            rows_u[i].astype(int).tolist(),
+            rows_v[i].astype(int).tolist(),
+            h=naive.h_of(alternative),
+        )
+        assert abs(Fraction(many.pvalue[i]) - p) <= Fraction(many.error_bound[i]) * p
+        if method == "auto":
+            assert many.pvalue[i] == float(p)
+
+
+@settings(max_examples=60)
+@given(
+    n=st.integers(60, 300),
+    widest=st.sampled_from([1, 2, 10, 60]),
+    share=st.sampled_from([0.5, 0.6, 0.9, 1.0]),
+    alternative=alternatives,
+    seed=st.integers(0, 2**32),
+)
+def test_tilted_laws_are_the_single_ones_to_the_last_bit(n, widest, share, alternative, seed):
+    rng = np.random.default_rng(seed)
+    u = rng.integers(0, widest + 1, (6, n)) * rng.choice([-1, 1], (6, n), p=[1 - share, share])
+    v = np.zeros(n, dtype=int)
+    many = exact_perm_test(u, v, axis=1, alternative=alternative, method="tilted")
+    for i, row in enumerate(u):
+        one = exact_perm_test(row, v, alternative=alternative, method="tilted")
+        assert (one.pvalue, one.error_bound) == (many.pvalue[i], many.error_bound[i])
+        assert one.log10_pvalue == many.log10_pvalue[i]
+    assert_same(
+        exact_perm_test(u, v, axis=1, alternative=alternative), u, v, 1, alternative=alternative
+    )
+
+
+@settings(max_examples=60)
+@given(n=st.integers(40, 62), widest=st.sampled_from([1, 30]), seed=st.integers(0, 2**32))
+def test_labellings_are_counted_up_to_the_limit_of_int64(n, widest, seed):
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(1, widest + 1, (3, n)), np.zeros(n, dtype=int)
+    u[0] *= rng.choice([-1, 1], n)
+    u[2, : n // 2] *= -1
+    for alternative in ("greater", "less"):
+        many = exact_perm_test(u, v, axis=1, alternative=alternative)
+        for row, p, method in zip(u.tolist(), many.pvalue, many.method, strict=True):
+            h = naive.h_of(alternative)
+            assert (p, method) == (float(naive.count_pvalue(row, [0] * n, h)), "integer")
+
+
+@given(
+    widths=st.lists(st.integers(1, 6), max_size=9),
+    share=st.floats(-0.2, 1.0),
+)
+def test_kernel_counts_labellings_of_a_lower_tail(widths, share):
+    widths = sorted(widths)
+    starts, hits = np.array([0, 0, len(widths)]), np.array([7, 7])
+    most = np.array([-1, int(share * sum(widths)) if share >= 0 else -1])
+    ones = np.ones(len(widths), dtype=np.int64)
+    count_tails(starts, np.array(widths, dtype=np.int64), ones, most, hits)
+    table = naive.counts(widths)
+    assert hits.tolist() == [7, sum(table[: most[1] + 1]) if most[1] >= 0 else 7]
+
+
+def test_far_tails_and_ends_of_the_support():
+    n = 2000
+    u = np.zeros((4, n), dtype=int)
+    u[0], u[1, 1:], u[2, ::2] = 1, 2, 1
+    many = exact_perm_test(u, 0 * u, axis=1)
+    assert_same(many, u, 0 * u, 1)
+    assert many.log10_pvalue[0] == pytest.approx(-1999 * np.log10(2), rel=1e-14)
+    assert (many.pvalue > 0).all()
+    less = exact_perm_test(u, 0 * u, axis=1, alternative="less")
+    assert_same(less, u, 0 * u, 1, alternative="less")
+    assert less.pvalue.tolist() == [1, 1, 1, 1]
+
+
+# ---- what the kernels cannot do ------------------------------------------------------------------
+
+ODD: dict[str, Callable] = {
+    "wide": lambda rng, shape: rng.integers(0, 100_000, shape),
+    "huge": lambda rng, shape: rng.integers(-3, 4, shape).astype(object) * 10**30,
+    "near the end": lambda rng, shape: rng.integers(-3, 4, shape) + (2**63 - 9),
+    "decimals": lambda rng, shape: rng.integers(0, 100, shape) / 100,
+    "many decimals": lambda rng, shape: rng.integers(0, 100, shape) / 10**6,
+    "fractions": lambda rng, shape: rng.integers(0, 9, shape).astype(object) * Fraction(1, 7),
+    "mixed": lambda rng, shape: np.where(rng.random(shape) < 0.05, 2**61, 1) * np.ones(shape, int),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@settings(max_examples=20)
+@given(alternative=alternatives, seed=st.integers(0, 2**32))
+def test_scores_that_the_kernels_are_not_made_for(kind, alternative, seed):
+    rng = np.random.default_rng(seed)
+    u, v = ODD[kind](rng, (5, 9)), ODD[kind](rng, (5, 9))
+    many = exact_perm_test(u, v, axis=1, alternative=alternative)
+    assert_same(many, u, v, 1, alternative=alternative)
+
+
+def test_a_test_that_does_not_fit_leaves_nothing_behind():
+    u = np.ones((3, 70), dtype=int)
+    v = np.zeros_like(u)
+    u[1], v[1] = 2**59, 2**59 - 1
+    assert_same(exact_perm_test(u, v, axis=1), u, v, 1)
+
+
+def test_whole_numbers_and_decimals_in_one_array(monkeypatch):
+    monkeypatch.setattr(batch, "SCORES", 4)
+    u = np.array([[1.0, 2.0], [0.5, 2.0], [3.0, 1.0]])
+    many = exact_perm_test(u, [0, 0], axis=1)
+    assert many.statistic.tolist() == [3.0, 2.5, 4.0]
+    assert many.pvalue.tolist() == [0.5, 0.5, 0.5]
+
+
+def test_sums_that_no_float_holds_stay_as_they_are():
+    u = np.array([[2**60 + 1, 2**60], [Decimal("0.5"), 0]], dtype=object)
+    many = exact_perm_test(u, [0, 0], axis=1)
+    assert many.statistic.tolist() == [2**61 + 1, 0.5]
+    whole = exact_perm_test(u[:1], [0, 0], axis=1).statistic
+    assert (whole.dtype, whole.tolist()) == (np.int64, [2**61 + 1])
+    beyond = exact_perm_test(u[:1] * 10, [0, 0], axis=1).statistic
+    assert (beyond.dtype, beyond.tolist()) == (object, [10 * (2**61 + 1)])
+
+
+@pytest.mark.parametrize("method", ["auto", "tilted"])
+def test_too_much_work_for_the_kernel_is_left_to_the_solvers(monkeypatch, method):
+    monkeypatch.setattr(batch, "WORK", 1)
+    rng = np.random.default_rng(3)
+    u, v = rng.integers(0, 30, (2, 4, 80))
+    many = exact_perm_test(u, v, axis=1, method=method)
+    assert_same(many, u, v, 1, method=method)
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape_u", "shape_v", "axis", "shape"),
+    [
+        ((4, 7), (7,), 1, (4,)),
+        ((7,), (4, 7), -1, (4,)),
+        ((7, 4), (7, 1), 0, (4,)),
+        ((3, 1, 7), (4, 7), 2, (3, 4)),
+        ((7,), (7,), 0, ()),
+        ((0, 7), (7,), 1, (0,)),
+        ((3, 0), (3, 0), 1, (3,)),
+        ((1, 4), (4,), 0, (4,)),
+    ],
+)
+def test_one_system_against_many(shape_u, shape_v, axis, shape):
+    rng = np.random.default_rng(1)
+    u, v = rng.integers(0, 5, shape_u), rng.integers(0, 5, shape_v)
+    many = exact_perm_test(u, v, axis=axis)
+    assert many.shape == shape
+    assert len(many) == len(list(many)) == int(np.prod(shape))
+    assert_same(many, u, v, axis)
+
+
+@settings(max_examples=30)
+@given(size=st.integers(1, 70), scores=st.integers(1, 40), seed=st.integers(0, 2**32))
+def test_blocks_do_not_matter(size, scores, seed):
+    u, v = np.random.default_rng(seed).integers(0, 3, (2, size, 3))
+    whole = exact_perm_test(u, v, axis=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch, "SCORES", scores)
+        patch.setattr(batch, "TESTS", 1)
+        parts = exact_perm_test(u, v, axis=1)
+    for name in FIELDS:
+        assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
+
+
+def test_views_and_lists_and_frames():
+    pd = pytest.importorskip("pandas")
+    u, v = np.random.default_rng(2).integers(0, 9, (2, 12, 10))
+    expected = exact_perm_test(u[::2, ::-1], v[::2, ::-1], axis=1).pvalue.tolist()
+    for make in (np.asfortranarray, np.ndarray.tolist, pd.DataFrame):
+        many = exact_perm_test(make(u[::2, ::-1]), make(v[::2, ::-1]), axis=1)
+        assert many.pvalue.tolist() == expected
+
+
+# ---- what p-values are for -----------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(widths=st.lists(st.integers(0, 9), max_size=8), alternative=alternatives)
+def test_over_all_labellings_p_is_calibrated_exactly(widths, alternative):
+    """The share of labellings whose p is at most that of one of them is this very p."""
+    signs = np.array(list(product([-1, 1], repeat=len(widths))), dtype=int)
+    u = signs * np.array(widths, dtype=int)
+    p = exact_perm_test(u, 0 * u, axis=1, alternative=alternative).pvalue
+    assert [np.count_nonzero(p <= x) / len(p) for x in p] == p.tolist()
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_p_of_random_swaps_is_as_small_as_it_says(alternative):
+    from scipy.stats import kstest
+
+    rng = np.random.default_rng(11)
+    widths = rng.integers(0, 50, 300)
+    u = widths * rng.choice([-1, 1], (5000, 300))
+    p = exact_perm_test(u, 0 * widths, axis=1, alternative=alternative).pvalue
+    assert kstest(p, "uniform").pvalue > 1e-4  # the lattice is fine: nearly uniform
+    ahead = exact_perm_test(u + 10 * (rng.random(u.shape) < 0.2), 0 * widths, axis=1)
+    assert kstest(ahead.pvalue, "uniform").pvalue < 1e-4  # and would show if it were not
+
+
+def test_memory_does_not_grow_with_the_scores(monkeypatch):
+    monkeypatch.setattr(_threads, "usable_processors", lambda: 2)
+    rng = np.random.default_rng(5)
+    u = rng.integers(0, 2, (8000, 1000), dtype=np.int8)
+    v = rng.integers(0, 2, 1000, dtype=np.int8)
+    exact_perm_test(u[:40], v, axis=1)
+    tracemalloc.start()
+    try:
+        exact_perm_test(u, v, axis=1)
+        exact_perm_test(u.reshape(1000, 8000), np.zeros((1000, 1), bool), axis=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * u.nbytes  # one copy of all of it in int64 would be eight times as large
+
+
+# ---- the result ----------------------------------------------------------------------------------
+
+
+def result() -> BatchResult:
+    u = np.array([[3, 5, 4, 6, 2, 1], [1, 1, 1, 1, 1, 1], [2, 2, 2, 2, 2, 2.5]])
+    return exact_perm_test(u, np.ones(6), axis=1, alternative="greater", names=("a", "b"))
+
+
+def test_one_of_many_is_a_whole_result():
+    many = result()
+    assert many[0].names == ("a", "b")
+    assert many[0].fraction() == Fraction(1, 32)
+    assert np.isfinite(many[0].confidence_interval(0.9).low)
+    assert many[-1].pvalue == many.pvalue[-1]
+    assert [one.pvalue for one in many] == many.pvalue.tolist()
+    assert "among many tests" in many[0].method_reason
+    with pytest.raises(IndexError, match="no test 3 among tests of shape"):
+        many[3]
+    for index in (slice(2), (0, 0), (), 0.5, many.pvalue < 0.05):
+        with pytest.raises(TypeError, match="names no single test"):
+            many[index]
+
+
+def test_one_of_many_notices_that_the_scores_have_changed():
+    u, v = np.array([[[3, 5, 4], [1, 1, 1]]]), np.zeros(3, dtype=int)
+    many = exact_perm_test(u, v, axis=2)
+    u[0, 1, 2] = 7
+    assert many[0, 0].pvalue == 0.25
+    with pytest.raises(ValueError, match=r"scores of test \[0, 1\] have changed"):
+        many[0, 1]
+
+
+def test_sentence():
+    many = result()
+    assert str(many) == (
+        "3 exact one-sided paired-permutation tests (greater) of 6 pairs each: 2 have p <= 0.05."
+    )
+    one = exact_perm_test([[1]], [[0]], axis=0)
+    assert str(one) == (
+        "1 exact two-sided paired-permutation test of 1 pair each: 0 have p <= 0.05."
+    )
+    assert many._repr_html_() == f"<p>{str(many).replace('<', '&lt;')}</p>"
+
+
+def test_plain_forms():
+    many = result()
+    plain = json.loads(many.to_json())
+    assert plain == many.to_dict()
+    assert list(plain) == [*FIELDS, "n", "alternative", "metric"]
+    assert plain["pvalue"] == many.pvalue.tolist()
+    assert json.loads(exact_perm_test([1], [0], axis=0).to_json())["pvalue"] == 1.0
+
+
+def test_frame():
+    pytest.importorskip("pandas")
+    frame = result().to_frame()
+    assert list(frame.columns) == list(result().to_dict())
+    assert frame["pvalue"].tolist() == result().pvalue.tolist()
+    many = exact_perm_test(np.arange(12).reshape(2, 3, 2), np.zeros(2), axis=2)
+    assert many.to_frame()["statistic"][1, 2] == many.statistic[1, 2] == 21
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def scores(**bad) -> np.ndarray:
+    u = np.ones((4, 8), dtype=float)
+    for place, value in bad.items():
+        u[tuple(map(int, place.lstrip("i").split("_")))] = value
+    return u
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+@pytest.mark.parametrize(
+    ("u", "v", "options", "message"),
+    [
+        (scores(i3_7=np.nan), scores(), {"axis": 1}, r"u\[3, 7\] = nan is missing"),
+        (scores(i3_7=np.nan).T, scores().T, {"axis": 0}, r"u\[7, 3\] = nan is missing"),
+        (scores(), scores(i2_0=np.inf), {"axis": -1}, r"v\[2, 0\] = inf is not finite"),
+        (scores(), scores(i0_5=np.inf)[:1], {"axis": 1}, r"v\[0, 5\] = inf is not finite"),
+        (scores(), scores(i0_5=np.inf)[0], {"axis": 1}, r"v\[5\] = inf is not finite"),
+        (
+            scores(i3_1=-2, i2_6=-1),
+            scores(),
+            {"axis": 1, "statistic": "accuracy"},
+            r"u\[2, 6\] = -1 is below 0, but accuracy counts",
+        ),
+        (
+            scores(i1_1=0.25),
+            scores(),
+            {"axis": 1, "statistic": "accuracy"},
+            r"u\[1, 1\] = 0.25 is not a whole number",
+        ),
+        (
+            scores(i1_1=10**6, i1_3=-1),
+            scores(),
+            {"axis": 1, "statistic": "accuracy"},
+            r"u\[1, 3\] = -1 is below 0",
+        ),
+        (
+            scores(i0_1=10**6, i0_3=-1, i2_2=-1),
+            scores(),
+            {"axis": 1, "statistic": "accuracy"},
+            r"u\[0, 3\] = -1 is below 0",
+        ),
+    ],
+)
+def test_bad_scores_are_named_by_their_whole_index(monkeypatch, blocks, u, v, options, message):
+    if blocks:
+        monkeypatch.setattr(batch, "SCORES", 8)
+        monkeypatch.setattr(batch, "TESTS", 1)
+    with pytest.raises(ValueError, match=f"^{message}"):
+        exact_perm_test(u, v, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((scores(), scores(), max), {}, ValueError, "g and axis cannot be combined"),
+        ((scores(), scores(), None, abs), {}, ValueError, "h and axis cannot be combined"),
+        ((pt.Pairs.of([1], [2]),), {}, ValueError, "Pairs and axis cannot be combined"),
+        ((scores(),), {}, TypeError, "v is missing"),
+        ((scores(), scores()), {"method": "dp"}, ValueError, "method='dp' and axis cannot"),
+        ((scores(), scores()), {"method": "x"}, ValueError, "method='x' is not known"),
+        ((scores(), scores()), {"statistic": "x"}, ValueError, "statistic='x' is not known"),
+        ((scores(), scores()), {"alternative": "x"}, ValueError, "alternative='x' is not"),
+        ((scores(), scores()), {"names": ("a", "a")}, ValueError, "must differ"),
+        ((scores(), scores()), {"axis": 2}, ValueError, r"axis=2 is not an axis of u of shape"),
+        ((scores(), scores()), {"axis": -3}, ValueError, r"axis=-3 is not an axis"),
+        ((scores(), scores()), {"axis": 0.0}, TypeError, r"axis=0.0 must be an integer"),
+        ((1, 2), {"axis": 0}, ValueError, r"axis=0 is not an axis"),
+        ((scores(), scores()[:, :7]), {}, ValueError, r"8 and 7 entries along axis=1"),
+        ((scores(), scores()[:, :1]), {}, ValueError, r"8 and 1 entries along axis=1"),
+        ((scores(), scores()[:3]), {}, ValueError, r"\(4, 8\) and v of shape \(3, 8\) do not fit"),
+        (([[1, 2], [3]], scores()), {}, ValueError, "u must be an array .* rows differ in length"),
+        (([["a", 1]], [[1, 2]]), {}, ValueError, r"u\[0, 0\] = 'a' is not a number"),
+    ],
+)
+def test_arguments_that_cannot_be(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        exact_perm_test(*arguments, **({"axis": 1} | options))
+
+
+def test_options_are_checked_before_there_is_any_test():
+    none = np.zeros((0, 3))
+    assert exact_perm_test(none, none, axis=1).pvalue.tolist() == []
+    assert str(exact_perm_test(none, none, axis=1)).startswith("0 exact two-sided")
+    with pytest.raises(ValueError, match="statistic='x'"):
+        exact_perm_test(none, none, axis=1, statistic="x")
+
+
+def test_masked_scores_and_frames_of_other_items():
+    pd = pytest.importorskip("pandas")
+    masked = np.ma.masked_equal([[1, 2], [3, 4]], 3)
+    with pytest.raises(ValueError, match=r"v\[1, 0\] is masked"):
+        exact_perm_test([[1, 2], [3, 4]], masked, axis=1)
+    assert exact_perm_test([[1, 2]], np.ma.array([[0, 0]]), axis=1).pvalue.tolist() == [0.5]
+    frame = pd.DataFrame([[1, 2], [3, 4]])
+    for other in (frame.set_axis([5, 6], axis=0), frame.set_axis(["x", "y"], axis=1)):
+        with pytest.raises(ValueError, match=r"differ in their (index|columns)"):
+            exact_perm_test(frame, other, axis=1)
+    with pytest.raises(ValueError, match=r"u\[1, 1\] = .* is missing"):
+        exact_perm_test(pd.DataFrame([[1, 2], [3, pd.NA]]), frame, axis=1)
