@@ -5,6 +5,13 @@ from types import ModuleType
 
 from permtest.batch import BatchResult
 from permtest.exact import exact_perm_test, perm_test_acc
+from permtest.interval import ConfidenceInterval
+from permtest.margins import (
+    EquivalenceResult,
+    MarginTestResult,
+    equivalence_test,
+    noninferiority_test,
+)
 from permtest.monte_carlo import monte_carlo, samples_needed
 from permtest.null.cf import convolve_cf
 from permtest.null.distribution import LatticeDistribution, pmf
@@ -21,15 +28,20 @@ __version__ = "0.1.0"
 __all__ = [
     "STATISTICS",
     "BatchResult",
+    "ConfidenceInterval",
+    "EquivalenceResult",
     "LatticeDistribution",
+    "MarginTestResult",
     "Pairs",
     "PermutationTestResult",
     "convolve_cf",
     "convolve_dp",
     "convolve_fft",
     "enumerate_swaps",
+    "equivalence_test",
     "exact_perm_test",
     "monte_carlo",
+    "noninferiority_test",
     "perm_test_acc",
     "pmf",
     "read",

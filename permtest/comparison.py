@@ -57,6 +57,8 @@ class Comparison:
         Sums of both systems' scores, times `scale`, where the statistic is their difference.
     scale : int
         By what integers have to be divided to be scores.
+    shift : Fraction
+        What has been taken off every difference, in scores.
     strict : bool
         Whether ties with the observed value do not count; they do in every p-value.
     """
@@ -71,6 +73,7 @@ class Comparison:
     effects: Pairs | LocalEffects
     totals: tuple[int, int] | None = None
     scale: int = 1
+    shift: Fraction = Fraction(0)
     strict: bool = False
 
     @property
@@ -183,9 +186,9 @@ class Comparison:
         `shift` is what the first system is ahead by on every entry, in scores. All differences
         d become d - shift before their signs are exchanged.
         """
+        assert self.shift == 0, "the effects that differences are taken from are not shifted"
         values, counts = self.differences
-        shift *= self.scale
-        a, b = shift.numerator, shift.denominator
+        a, b = (shift * self.scale).as_integer_ratio()
         moved = np.array([b * int(d) - a for d in values], dtype=object)
         offset = -exact_dot(np.abs(moved), counts)
         return replace(
@@ -193,6 +196,7 @@ class Comparison:
             law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), counts), offset),
             observed=exact_dot(moved, counts),
             scale=self.scale * b,
+            shift=shift,
             totals=None,
         )
 

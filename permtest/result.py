@@ -225,9 +225,11 @@ class PermutationTestResult:
         Returns
         -------
         ConfidenceInterval
-            Fields `low` and `high`, in scores per pair. Two-sided tests leave half of the error
-            probability on each side; for "greater" `high` is infinite, for "less" `low` is. An
-            end is infinite too where there are too few pairs for any to be excluded.
+            A pair ``low, high``, in scores per pair, with `confidence_level` and `resolution`: by
+            how much the ends were rounded outward at most, 0 where they are exact. Two-sided
+            tests leave half of the error probability on each side; for "greater" `high` is
+            infinite, for "less" `low` is. An end is infinite too where there are too few pairs
+            for any to be excluded.
 
         Raises
         ------
@@ -237,8 +239,8 @@ class PermutationTestResult:
         Notes
         -----
         Assumes that the differences are symmetric about a shift that is the same for all pairs;
-        then it covers that shift with at least the stated probability, at any N. Cost: some forty
-        exact tests.
+        then it covers that shift with at least the stated probability, at any N. Cost: ten to
+        twenty exact tests for each end, of longer lattices than the test itself.
         """
         self._refuse_samples("confidence_interval")
         return shift_interval(self._comparison, confidence_level)

@@ -81,3 +81,31 @@ def count_pvalue(u: Sequence[int], v: Sequence[int], h: Callable[[int], Any] = a
     table, low, observed = counts(gaps), -sum(gaps), sum(u) - sum(v)
     hits = sum(ways for t, ways in enumerate(table) if ways and h(low + 2 * t) >= h(observed))
     return Fraction(hits, 2 ** len(gaps))
+
+
+def shifted_pvalue(
+    differences: Sequence[Fraction | int], shift: Fraction | int, alternative: str = "greater"
+) -> Fraction:
+    """The same share for differences less `shift`, whose signs are exchanged one by one."""
+    sums = [Fraction(0)]
+    for d in differences:
+        sums = [s + sign * (d - shift) for sign in (1, -1) for s in sums]
+    h = h_of(alternative)
+    return Fraction(sum(h(s) >= h(sums[0]) for s in sums), len(sums))
+
+
+def typical_values(differences: Sequence[Fraction | int]) -> list[Fraction]:
+    """Means over all subsets of the differences but the empty one, ascending."""
+    subsets = [(Fraction(0), 0)]
+    for d in differences:
+        subsets += [(total + d, size + 1) for total, size in subsets]
+    return sorted(total / size for total, size in subsets if size)
+
+
+def lower_end(differences: Sequence[Fraction | int], alpha: Fraction) -> Fraction | None:
+    """The smallest shift that a one-sided test ("greater") does not reject; None: any."""
+    n_labellings = 2 ** len(differences)
+    if Fraction(1, n_labellings) > alpha:
+        return None
+    values = typical_values(differences)
+    return next(x for i, x in enumerate(values) if Fraction(2 + i, n_labellings) > alpha)

@@ -248,15 +248,22 @@ def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
 
 @jit
 def next_point(
-    stack: Ints, book: Floats, m: int, cut: float, widths: Ints, counts: Ints, tilt: Floats
+    stack: Ints,
+    book: Floats,
+    m: int,
+    cut: float,
+    work: float,
+    widths: Ints,
+    counts: Ints,
+    tilt: Floats,
 ) -> int:
     """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none.
 
     ``stack[0, 0]`` intervals (first, last) follow in `stack`; they are halved until the bound
     says that they do not matter, or one point is left. `book` adds up bounds of |phi| at what was
-    left out, and how many widths were looked at.
+    left out, and how many widths were looked at; beyond `work` of them the answer is 0 too.
     """
-    while stack[0, 0] > 0:
+    while stack[0, 0] > 0 and book[1] < work:
         top = stack[0, 0]
         first, last = stack[top, 0], stack[top, 1]
         stack[0, 0] -= 1
@@ -307,7 +314,7 @@ def tail_sum(
     total, rest, error = largest, 0.0, largest * 8.0 * EPS
     stack, book = all_points(m)
     while book[1] < work:
-        j = next_point(stack, book, m, cut, widths, counts, tilt)
+        j = next_point(stack, book, m, cut, float(work), widths, counts, tilt)
         if j == 0:
             break
         log_size, angle, rounding = phi(j, m, shift, cut, widths, counts, tilt)
@@ -356,7 +363,7 @@ def characteristic(
     values[0] = 1.0
     squares, errors, sizes = 0.0, 4.0 * EPS, 1.0
     stack, book = all_points(m)
-    j = next_point(stack, book, m, 60.0, widths, counts, tilt)
+    j = next_point(stack, book, m, 60.0, np.inf, widths, counts, tilt)
     while j > 0:
         log_size, angle, rounding = phi(j, m, shift, 60.0, widths, counts, tilt)
         size = np.exp(log_size)
@@ -364,7 +371,7 @@ def characteristic(
         squares += (size * rounding) ** 2
         errors += size * rounding
         sizes += size
-        j = next_point(stack, book, m, 60.0, widths, counts, tilt)
+        j = next_point(stack, book, m, 60.0, np.inf, widths, counts, tilt)
     return squares, errors / sizes
 
 

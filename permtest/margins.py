@@ -1,0 +1,349 @@
+"""Non-inferiority and equivalence: is one system not worse by a margin, are two as good as equal?
+
+Both turn the usual question around. The null hypothesis is that the systems do differ, by a margin
+that somebody cares about or by more; it is tested by shifting the differences by that margin.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from permtest.comparison import Comparison, compare
+from permtest.interval import ConfidenceInterval, shift_interval
+from permtest.result import PermutationTestResult, counted
+from permtest.solvers import solve
+
+#: A margin as people write it; a float stands for the decimal that it is printed as.
+Margin: TypeAlias = "int | float | Decimal | Fraction"
+
+
+@dataclass(frozen=True)
+class MarginTestResult(PermutationTestResult):
+    """What a one-sided test against a margin found: a `PermutationTestResult` of shifted scores.
+
+    Its null distribution is that of the sum of all differences less the margin. Made by
+    `noninferiority_test` and `equivalence_test`.
+
+    Parameters
+    ----------
+    statistic : float
+        The mean difference per pair.
+    pvalue, log10_pvalue : float
+        One-sided.
+    alternative : str
+        "greater": the mean difference exceeds the margin; "less": it falls short of it.
+    n : int
+        Number of pairs.
+    n_informative : int
+        Number of pairs whose difference is not the margin itself.
+    method, method_reason, error_bound, metric, names, totals, n_samples, n_extreme
+        As in `PermutationTestResult`; the last three are None.
+    margin : float
+        The mean difference per pair that the alternative exceeds or falls short of.
+    """
+
+    margin: float = field(kw_only=True)
+    _unshifted: Comparison = field(kw_only=True, repr=False, compare=False)
+
+    @classmethod
+    def against(cls, comparison: Comparison, margin: Fraction) -> MarginTestResult:
+        """Test the mean difference against one margin; `comparison` has the alternative."""
+        shifted = comparison.shifted(margin)
+        found = PermutationTestResult.of(shifted, solve(shifted))
+        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        fields["statistic"] = _mean(comparison)
+        return cls(**fields, margin=float(margin), _unshifted=comparison)
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """The one-sided exact interval for the mean difference per pair.
+
+        Its finite end lies beyond the margin if and only if the p-value is at most
+        ``1 - confidence_level``. See `PermutationTestResult.confidence_interval`.
+        """
+        return shift_interval(self._unshifted, confidence_level)
+
+    def __str__(self) -> str:
+        a, b = self.names
+        worse = "worse" if self.alternative == "greater" else "better"
+        lead = _per_pair(abs(self.margin), self.unit)
+        test = f"the exact {self.sides_text()} paired-permutation test"
+        if self.method == "bracket":
+            low, high = self.pvalue_interval()
+            p = f"p lies between {low:.6g} and {high:.6g} by {test}"
+        else:
+            p = f"p = {self.pvalue_text()} by {test}"
+        return (
+            f"To show that {a} is not {worse} than {b} by {lead} or more: {p} "
+            f"(mean difference {_short(self.statistic)} over {self.pairs_text()})."
+        )
+
+    def effect_text(self) -> str:
+        """The mean difference, and the margin that it is held against."""
+        beyond = "less" if self.alternative == "greater" else "more"
+        mean = _per_pair(self.statistic, self.unit)
+        return f"mean difference {mean}, against {_short(self.margin)} or {beyond}"
+
+    def pairs_text(self) -> str:
+        """How many pairs there are."""
+        return counted(self.n, "pairs")
+
+
+@dataclass(frozen=True)
+class EquivalenceResult:
+    """What two one-sided tests of equivalence found. Made by `equivalence_test`.
+
+    Parameters
+    ----------
+    statistic : float
+        The mean difference per pair.
+    pvalue : float
+        The greater of the two p-values: both null hypotheses have to be rejected.
+    margins : tuple of two float
+        Between which mean differences per pair the systems count as equivalent.
+    lower, upper : MarginTestResult
+        The test against the lower margin (alternative "greater"), and that against the upper one
+        (alternative "less").
+    n : int
+        Number of pairs.
+    names : tuple of two str
+        What the systems are called.
+    """
+
+    statistic: float
+    pvalue: float
+    margins: tuple[float, float]
+    lower: MarginTestResult
+    upper: MarginTestResult
+    n: int
+    names: tuple[str, str]
+    _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
+
+    @property
+    def worst(self) -> MarginTestResult:
+        """The one of the two tests that has the greater p-value."""
+        return max(self.lower, self.upper, key=lambda test: test.log10_pvalue)
+
+    @property
+    def log10_pvalue(self) -> float:
+        """Decimal logarithm of p, accurate at any size."""
+        return self.worst.log10_pvalue
+
+    def confidence_interval(self, confidence_level: float = 0.90) -> ConfidenceInterval:
+        """The two-sided exact interval for the mean difference per pair.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.90
+            ``1 - 2 alpha`` for tests of level alpha: an exact interval lies inside of the margins
+            if and only if the p-value is at most alpha.
+
+        Returns
+        -------
+        ConfidenceInterval
+        """
+        return shift_interval(self._comparison, confidence_level)
+
+    def __str__(self) -> str:
+        a, b = self.names
+        low, high = self.margins
+        return (
+            f"To show that the mean difference of {a} and {b} lies between {_short(low)} and "
+            f"{_per_pair(high, self.lower.unit)}: p = {self.worst.pvalue_text()} by two exact "
+            f"one-sided paired-permutation tests (it is {_short(self.statistic)} over "
+            f"{counted(self.n, 'pairs')})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain numbers, strings, lists and, for both tests, dictionaries."""
+        return {
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "log10_pvalue": self.log10_pvalue,
+            "margins": list(self.margins),
+            "n": self.n,
+            "names": list(self.names),
+            "lower": self.lower.to_dict(),
+            "upper": self.upper.to_dict(),
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        tests = self.lower._repr_html_() + self.upper._repr_html_()
+        return f"<div><p>{escape(str(self))}</p>{tests}</div>"
+
+
+def noninferiority_test(
+    u: Any, v: Any, margin: Margin, *, names: tuple[str, str] | None = None
+) -> MarginTestResult:
+    """Exact test that the first system is not worse than the second by a margin or more.
+
+    The null hypothesis is that it is worse by `margin` per pair: that the differences are symmetric
+    about ``-margin``, or about something lower. A small p speaks for "not worse", which an ordinary
+    test that finds no difference does not.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,)
+        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs` and
+        None.
+    margin : int, float, Decimal or Fraction
+        Positive, in scores per pair. A float stands for the decimal that it is printed as.
+        Choose it before looking at the scores.
+    names : tuple of two str, optional
+        What the systems are called. Default: names of the columns, if they have any.
+
+    Returns
+    -------
+    MarginTestResult
+        A `PermutationTestResult` with alternative "greater"; `statistic` is the mean difference.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the margin is no positive number, or the scores are not numbers of equal number.
+
+    Notes
+    -----
+    Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
+    Then a test at level alpha rejects a true null with probability alpha at most. Cost: as
+    `exact_perm_test`, times a few where the denominator of `margin` is large.
+
+    Examples
+    --------
+    >>> from permtest.margins import noninferiority_test
+    >>> u, v = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
+    >>> r = noninferiority_test(u, v, 0.5, names=("small", "large"))
+    >>> r.statistic, r.fraction()
+    (0.0, Fraction(3, 32))
+    """
+    bound = _as_margin(margin, "margin")
+    if bound <= 0:
+        raise ValueError(
+            f"margin = {margin} must be positive: it is by how much the first system may be worse"
+        )
+    comparison = _compare(u, v, names)
+    return MarginTestResult.against(replace(comparison, alternative="greater"), -bound)
+
+
+def equivalence_test(
+    u: Any, v: Any, margin: Margin | tuple[Margin, Margin], *, names: tuple[str, str] | None = None
+) -> EquivalenceResult:
+    """Exact test that two systems differ by less than a margin: two one-sided tests.
+
+    The null hypothesis is that the mean difference is `margin` or more in either direction. It is
+    rejected where both one-sided tests reject, each at the full level, so that p is the greater of
+    their two p-values (Schuirmann 1987).
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,)
+        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs` and
+        None.
+    margin : int, float, Decimal or Fraction, or a pair of them
+        In scores per pair: a positive number, for differences between ``-margin`` and ``margin``;
+        or ``(low, high)``, one below and one above 0. A float stands for the decimal that it is
+        printed as. Choose it before looking at the scores.
+    names : tuple of two str, optional
+        What the systems are called. Default: names of the columns, if they have any.
+
+    Returns
+    -------
+    EquivalenceResult
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a margin is no number or has the wrong sign, or the scores are not numbers of equal
+        number.
+
+    Notes
+    -----
+    Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
+    Then a test at level alpha rejects a true null with probability alpha at most.
+
+    Examples
+    --------
+    >>> from permtest.margins import equivalence_test
+    >>> u, v = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
+    >>> r = equivalence_test(u, v, 1)
+    >>> r.pvalue, r.lower.pvalue, r.upper.pvalue
+    (0.03125, 0.03125, 0.03125)
+    >>> tuple(r.confidence_interval())
+    (-0.5, 0.5)
+    """
+    low, high = _as_margins(margin)
+    comparison = _compare(u, v, names)
+    lower = MarginTestResult.against(replace(comparison, alternative="greater"), low)
+    upper = MarginTestResult.against(replace(comparison, alternative="less"), high)
+    return EquivalenceResult(
+        statistic=_mean(comparison),
+        pvalue=max(lower.pvalue, upper.pvalue),
+        margins=(float(low), float(high)),
+        lower=lower,
+        upper=upper,
+        n=lower.n,
+        names=comparison.names,
+        _comparison=comparison,
+    )
+
+
+def _compare(u: Any, v: Any, names: tuple[str, str] | None) -> Comparison:
+    return compare(u, v, None, None, statistic="sum", alternative="two-sided", names=names)
+
+
+def _mean(comparison: Comparison) -> float:
+    """The mean difference per pair; 0 of no pairs."""
+    n = max(comparison.law.n, 1)
+    return float(Fraction(comparison.observed, comparison.scale * n))
+
+
+def _short(number: float) -> str:
+    return f"{number:.6g}"
+
+
+def _per_pair(lead: float, unit: str) -> str:
+    return f"{_short(lead)} {unit.removesuffix('s') if lead == 1 else unit} per pair"
+
+
+def _as_margins(margin: Any) -> tuple[Fraction, Fraction]:
+    if not isinstance(margin, tuple | list):
+        high = _as_margin(margin, "margin")
+        if high <= 0:
+            raise ValueError(f"margin = {margin} must be positive, or a pair (low, high)")
+        return -high, high
+    if len(margin) != 2:
+        raise ValueError(f"margin has {len(margin)} values; give one number, or two (low, high)")
+    low, high = (_as_margin(x, f"margin[{i}]") for i, x in enumerate(margin))
+    if not low < 0 < high:
+        i = int(low < 0)
+        side = "above" if i else "below"
+        raise ValueError(
+            f"margin[{i}] = {margin[i]} must be {side} 0: a pair of margins is (low, high), the "
+            "differences that do not matter"
+        )
+    return low, high
+
+
+def _as_margin(margin: Any, name: str) -> Fraction:
+    """The number as it is written."""
+    if isinstance(margin, bool | np.bool_) or not isinstance(
+        margin, int | float | np.integer | np.floating | Decimal | Fraction
+    ):
+        raise TypeError(f"{name} = {margin!r} must be a number, not {type(margin).__name__}")
+    if isinstance(margin, Fraction | int | np.integer):
+        return Fraction(int(margin)) if isinstance(margin, np.integer) else Fraction(margin)
+    if not isfinite(margin):
+        raise ValueError(f"{name} = {margin} is not finite; give a margin in scores per pair")
+    return Fraction(str(margin))

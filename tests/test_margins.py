@@ -1,0 +1,273 @@
+"""Non-inferiority and equivalence: against brute force, in words, and what they refuse."""
+
+import json
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from decimal import Decimal
+from fractions import Fraction
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permtest import Pairs, PermutationTestResult, exact_perm_test
+from permtest.margins import MarginTestResult, equivalence_test, noninferiority_test
+from tests import naive
+from tests.strategies import pairs
+
+U, V = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
+
+margins = st.fractions(Fraction(1, 20), 8, max_denominator=20)
+alphas = st.sampled_from(["0.01", "0.05", "0.1", "0.25", "0.3", "0.45"])
+
+
+def differences(u, v) -> list[Fraction]:
+    return [Fraction(a) - Fraction(b) for a, b in zip(u, v, strict=True)]
+
+
+@pytest.fixture
+def noninferior():
+    return noninferiority_test(U, V, 0.5, names=("small", "large"))
+
+
+@pytest.fixture
+def equivalent():
+    return equivalence_test(U, V, (-1, 0.5), names=("small", "large"))
+
+
+# ---- against brute force -----------------------------------------------------------------------
+
+
+@given(columns=pairs(max_size=9), margin=margins)
+def test_noninferiority_is_brute_force_on_shifted_differences(columns, margin):
+    result = noninferiority_test(*columns, margin)
+    exact = naive.shifted_pvalue(differences(*columns), -margin, "greater")
+    assert result.fraction() == exact
+    assert result.pvalue == pytest.approx(float(exact), rel=1e-12)
+    assert result.alternative == "greater"
+
+
+@given(columns=pairs(max_size=9), low=margins, high=margins)
+def test_equivalence_is_the_worse_of_two_brute_forces(columns, low, high):
+    result, d = equivalence_test(*columns, (-low, high)), differences(*columns)
+    lower, upper = naive.shifted_pvalue(d, -low, "greater"), naive.shifted_pvalue(d, high, "less")
+    assert (result.lower.fraction(), result.upper.fraction()) == (lower, upper)
+    assert result.pvalue == max(result.lower.pvalue, result.upper.pvalue)
+    assert result.pvalue == pytest.approx(float(max(lower, upper)), rel=1e-12)
+    assert 10**result.log10_pvalue == pytest.approx(result.pvalue, rel=1e-12)
+
+
+@given(columns=pairs(("small", "signed", "even"), 9), margin=margins, alpha=alphas)
+def test_intervals_agree_with_the_tests(columns, margin, alpha):
+    """Equivalent at level alpha if and only if the 1 - 2 alpha interval is inside the margins."""
+    a = Fraction(alpha)
+    result = equivalence_test(*columns, margin)
+    low, high = result.confidence_interval(1 - 2 * a)
+    p = max(result.lower.fraction(), result.upper.fraction())
+    assert (-float(margin) < low and high < float(margin)) == (p <= a)
+    one_sided = noninferiority_test(*columns, margin)
+    assert (-float(margin) < one_sided.confidence_interval(1 - a).low) == (
+        one_sided.fraction() <= a
+    )
+
+
+@given(columns=pairs(("small", "signed"), 8), margin=margins)
+def test_exchanging_the_systems_exchanges_the_tests(columns, margin):
+    u, v = columns
+    there, back = equivalence_test(u, v, margin), equivalence_test(v, u, margin)
+    assert there.lower.fraction() == back.upper.fraction()
+    assert there.upper.fraction() == back.lower.fraction()
+    assert there.statistic == -back.statistic
+    assert there.lower.fraction() == noninferiority_test(u, v, margin).fraction()
+
+
+@given(columns=pairs(max_size=8), first=margins, second=margins)
+def test_a_wider_margin_is_easier(columns, first, second):
+    narrow, wide = sorted((first, second))
+    for test in (noninferiority_test, equivalence_test):
+        assert test(*columns, wide).pvalue <= test(*columns, narrow).pvalue * (1 + 1e-12)
+
+
+def test_a_true_null_is_rejected_no_more_often_than_alpha():
+    """And about as often, or the test would be worth little."""
+    rng, rounds, alpha = np.random.default_rng(5), 600, 0.1
+    rejected = 0
+    for _ in range(rounds):
+        d = np.round(rng.laplace(size=11), 3) - 0.5
+        rejected += noninferiority_test(np.round(d, 3), np.zeros(11), 0.5).pvalue <= alpha
+    assert abs(rejected / rounds - alpha) < 3 * (alpha * (1 - alpha) / rounds) ** 0.5
+
+
+def test_many_pairs():
+    rng = np.random.default_rng(2)
+    u, v = rng.binomial(20, 0.9, (2, 5000))
+    result = equivalence_test(u, v, 0.1)
+    d = u - v
+    error = d.std() / 5000**0.5
+    z = (0.1 - abs(d.mean())) / error
+    assert result.pvalue == pytest.approx(0.5 * np.exp(-z * z / 2), abs=0.5 * np.exp(-z * z / 2))
+    assert equivalence_test(u, v, 5).log10_pvalue < -300
+
+
+# ---- the arguments -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "margin", [0.1, np.float64(0.1), np.float32(0.1), Decimal("0.1"), Fraction(1, 10)]
+)
+def test_a_margin_is_the_number_that_is_written(margin):
+    u, v = [0.3, 0.5, 0.2, 0.9], [0.4, 0.4, 0.3, 0.7]
+    tenths = [-1, 1, -1, 2]
+    exact = naive.shifted_pvalue(tenths, -1)
+    assert noninferiority_test(u, v, margin).fraction() == exact
+    assert equivalence_test(u, v, margin).lower.fraction() == exact
+
+
+def test_whole_margins_of_any_type():
+    expected = noninferiority_test(U, V, 1)
+    for margin in (1.0, np.int64(1), Decimal(1), Fraction(1)):
+        assert noninferiority_test(U, V, margin) == expected
+    assert equivalence_test(U, V, [-1, 1]) == equivalence_test(U, V, 1)
+
+
+def test_pairs_and_their_names():
+    both = Pairs.of(U, V, ("new", "old"))
+    assert noninferiority_test(both, None, 1).names == ("new", "old")
+    assert equivalence_test(both, None, 1).names == ("new", "old")
+    assert equivalence_test(both, None, 1, names=("a", "b")).lower.names == ("a", "b")
+
+
+@pytest.mark.parametrize("test", [noninferiority_test, equivalence_test])
+@pytest.mark.parametrize(
+    ("margin", "error", "message"),
+    [
+        (0, ValueError, "margin = 0 must be positive"),
+        (-0.5, ValueError, r"margin = -0\.5 must be positive"),
+        (float("nan"), ValueError, "margin = nan is not finite"),
+        (float("inf"), ValueError, "margin = inf is not finite"),
+        (Decimal("Infinity"), ValueError, "margin = Infinity is not finite"),
+        ("1", TypeError, "margin = '1' must be a number, not str"),
+        (None, TypeError, "margin = None must be a number"),
+        (True, TypeError, "margin = True must be a number, not bool"),
+        (1j, TypeError, "must be a number, not complex"),
+    ],
+)
+def test_margins_that_are_none(test, margin, error, message):
+    with pytest.raises(error, match=message):
+        test(U, V, margin)
+
+
+@pytest.mark.parametrize(
+    ("margin", "error", "message"),
+    [
+        ((1, 2), ValueError, r"margin\[0\] = 1 must be below 0"),
+        ((-2, -1), ValueError, r"margin\[1\] = -1 must be above 0"),
+        ((1, -1), ValueError, r"margin\[0\] = 1 must be below 0"),
+        ((0, 1), ValueError, r"margin\[0\] = 0 must be below 0"),
+        ((-1, 0), ValueError, r"margin\[1\] = 0 must be above 0"),
+        ((-1,), ValueError, "margin has 1 values"),
+        ((-1, 1, 2), ValueError, "margin has 3 values"),
+        ((-1, float("nan")), ValueError, r"margin\[1\] = nan is not finite"),
+        ((-1, "x"), TypeError, r"margin\[1\] = 'x' must be a number"),
+    ],
+)
+def test_pairs_of_margins_that_are_none(margin, error, message):
+    with pytest.raises(error, match=message):
+        equivalence_test(U, V, margin)
+
+
+def test_scores_are_checked_as_everywhere():
+    with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
+        noninferiority_test([1, 2], [1], 1)
+    with pytest.raises(TypeError, match="v is missing"):
+        equivalence_test([1, 2], None, 1)
+
+
+def test_no_pairs_and_one():
+    nothing = equivalence_test([], [], 1)
+    assert (nothing.pvalue, nothing.statistic, nothing.n) == (1.0, 0.0, 0)
+    assert str(nothing)
+    assert noninferiority_test([1], [0], 1).pvalue == 0.5
+    assert noninferiority_test([0], [1], 1).pvalue == 1.0  # worse by just the margin
+    assert "over 1 pair)" in str(noninferiority_test([1], [0], 1))
+
+
+# ---- the results -------------------------------------------------------------------------------
+
+
+def test_sentences(noninferior, equivalent):
+    assert str(noninferior) == (
+        "To show that small is not worse than large by 0.5 points per pair or more: p = 0.0938 by "
+        "the exact one-sided (greater) paired-permutation test (mean difference 0 over 6 pairs)."
+    )
+    assert str(equivalent) == (
+        "To show that the mean difference of small and large lies between -1 and 0.5 points per "
+        "pair: p = 0.0938 by two exact one-sided paired-permutation tests (it is 0 over 6 pairs)."
+    )
+    assert "small is not better than large by 0.5 points per pair or more" in str(equivalent.upper)
+    assert "by 1 point per pair or more" in str(equivalent.lower)
+
+
+def test_a_sentence_about_a_bracket(noninferior):
+    rough = replace(noninferior, method="bracket", error_bound=0.5)
+    assert "p lies between 0.0625 and 0.09375" in str(rough)
+
+
+def test_it_is_a_result_like_any_other(noninferior):
+    assert isinstance(noninferior, PermutationTestResult)
+    assert isinstance(noninferior, MarginTestResult)
+    law = noninferior.null_distribution
+    assert law.pmf[noninferior.extreme].sum() == pytest.approx(noninferior.pvalue)
+    assert noninferior.observed_sum == sum(U) - sum(V) + 6 * 0.5
+    assert noninferior.statistic == 0.0
+    assert noninferior.margin == -0.5
+    assert noninferior.mid_pvalue < noninferior.pvalue
+    frame = noninferior.to_frame()
+    assert frame.loc[0, "margin"] == -0.5
+
+
+def test_intervals_are_those_of_the_differences_as_they_are(noninferior, equivalent):
+    plain = exact_perm_test(U, V)
+    assert equivalent.confidence_interval() == plain.confidence_interval(0.9)
+    assert equivalent.confidence_interval(0.5) == plain.confidence_interval(0.5)
+    one_sided = exact_perm_test(U, V, alternative="greater").confidence_interval()
+    assert noninferior.confidence_interval() == one_sided
+    assert noninferior.confidence_interval().confidence_level == 0.95
+    less = exact_perm_test(U, V, alternative="less").confidence_interval()
+    assert equivalent.upper.confidence_interval() == less
+
+
+def test_dictionaries_and_json(noninferior, equivalent):
+    record = noninferior.to_dict()
+    assert json.loads(noninferior.to_json()) == record
+    assert (record["margin"], record["alternative"], record["n"]) == (-0.5, "greater", 6)
+    both = equivalent.to_dict()
+    assert json.loads(equivalent.to_json(indent=1)) == both
+    assert both["margins"] == [-1.0, 0.5]
+    assert both["lower"] == equivalent.lower.to_dict()
+    assert both["upper"]["margin"] == 0.5
+    assert both["pvalue"] == max(both["lower"]["pvalue"], both["upper"]["pvalue"])
+    assert set(equivalent.__dataclass_fields__) - {"_comparison"} <= set(both)
+
+
+def test_html(noninferior, equivalent):
+    for text in ("mean difference 0 points per pair, against -0.5 or less", "6 pairs", "<svg"):
+        assert text in noninferior._repr_html_()
+    html = equivalent._repr_html_()
+    ElementTree.fromstring(html)
+    assert html.count("<svg") == 2
+    assert "against 0.5 or more" in html
+    hostile = equivalence_test(U, V, 1, names=("<b>", "a&b"))._repr_html_()
+    ElementTree.fromstring(hostile)
+    assert "&lt;b&gt;" in hostile
+
+
+def test_frozen_and_picklable(noninferior, equivalent):
+    for result in (noninferior, equivalent):
+        with pytest.raises(FrozenInstanceError):
+            result.pvalue = 0.01
+        again = pickle.loads(pickle.dumps(result))
+        assert again == result
+        assert again.confidence_interval() == result.confidence_interval()
