@@ -95,8 +95,9 @@ def exact_perm_test(
         "enumeration" lists all labellings (at most 40 differing pairs); "integer" counts them
         with integer arithmetic; "bracket" rounds differences to a lattice and gives two bounds
         that contain p. "auto", the default, takes "enumeration" where there are fewer labellings
-        than values of the sum, else "tilted", and the others only where that would take long,
-        "bracket" last; the result says which, and why.
+        than values of the sum, "dp" where so few pairs differ that it rounds nothing, else
+        "tilted", and others only where that would take long, "bracket" last; the result says
+        which, and why.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
     axis : int, optional

@@ -14,7 +14,7 @@ from permtest.comparison import Comparison
 from permtest.null.bracket import tail_bracket
 from permtest.null.cf import cf_cells
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.dp import dp_cells, dp_log_cells, dp_operations, dp_rounding
+from permtest.null.dp import ROUNDLESS, dp_cells, dp_log_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import MAX_ENTRIES, can_halve, count_tail, enumerate_steps
 from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import TwoPointSum
@@ -23,6 +23,8 @@ from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
 from permtest.null.tail import Tail, TooHard, attempts, tail_cf, tail_dp, tail_fft, tail_tilted
 from permtest.null.tiles import QUICK, log_cells
 
+#: Cell updates that take less time than what happens around them.
+BRIEF = 2 * 10**5
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -68,6 +70,8 @@ def _plan(comparison: Comparison) -> Iterator[tuple[str, Solver, str]]:
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if _few(law):
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
+    if law.n_informative <= ROUNDLESS and dp_operations(law) <= BRIEF:
+        yield "dp", _dp, "few pairs differ, so that dynamic programming rounds nothing"
     if comparison.tails is None:
         yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
         yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take minutes"

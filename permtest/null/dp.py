@@ -10,6 +10,9 @@ from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_poi
 from permtest.null.kernels import add_fair_steps, add_steps
 from permtest.null.probability import EPS
 
+#: Up to so many informative entries all probabilities are exact in a float64.
+ROUNDLESS = 52
+
 #: The mass that is spread. A power of two, so that dividing by it is exact; a large one keeps far
 #: cells out of the subnormal numbers, with which processors are slow.
 MASS = 2.0**1000
@@ -76,9 +79,10 @@ def dp_rounding(law: TwoPointSum) -> float:
     """Bound on the relative error of a sum of `dp_cells` of the null law.
 
     Halving is exact; each cell has been added to once for each entry, each time with a relative
-    rounding of at most EPS / 2, and the sum over cells is NumPy's, in pairs.
+    rounding of at most EPS / 2, and the sum over cells is NumPy's, in pairs. With few entries
+    nothing is rounded at all: every sum is a multiple of 2^-N'.
     """
-    return EPS / 2 * (law.n_informative + 64)
+    return EPS / 2 * (law.n_informative + 64) if law.n_informative > ROUNDLESS else 0.0
 
 
 def dp_log_cells(law: TwoPointSum) -> NDArray[np.float64]:
