@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -32,6 +31,8 @@ def in_threads(function: Callable[[T], R], chunks: Sequence[T]) -> Iterator[R]:
     object
         What `function` returned. An error that it raised is raised here.
     """
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
+
     workers = min(usable_processors(), len(chunks))
     if workers < 2:
         yield from map(function, chunks)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_dot, exact_sum, roomy
 from permtest._progress import progress
+from permtest.null.enumeration import can_halve, count_tail
 from permtest.null.grouping import (
     TwoPointSum,
     add_counts,
@@ -121,7 +123,8 @@ class Comparison:
     def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """The same for any array of cells, each of them attainable."""
         if self.h is None:
-            lower, upper = self.tails or (-1, -1)
+            assert self.tails is not None
+            lower, upper = self.tails
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
         every = map(self._value_at, cells.tolist())
         least, values = self.statistic, progress(every, total=len(cells), what="h of every sum")
@@ -146,21 +149,32 @@ class Comparison:
 
         Raises ValueError if no labelling has that sum.
         """
-        try:
-            total = Fraction(str(observed)) * self.scale
-        except ValueError:
-            message = f"observed={observed!r} is not a number; give a sum of scores"
-            raise ValueError(message) from None
+        if not isinstance(observed, NUMBERS) or observed != observed:
+            raise ValueError(f"observed={observed!r} is not a number; give a sum of scores")
+        if observed == self.score(self.observed):
+            return self
         law = self.law
-        cell, rest = divmod(total - law.offset, law.unit)
-        if rest or not 0 <= cell <= law.top or not attainable(law)[int(cell)]:
+        far = law.offset - law.unit  # where no sum is
+        value = Fraction(far, self.scale) if abs(observed) == inf else Fraction(str(observed))
+        wanted = value * self.scale - law.offset
+        cell = round(wanted / law.unit)
+        total = law.offset + law.unit * cell
+        # A float may have fewer digits than the sum that it stands for.
+        same = wanted == law.unit * cell or self.score(total) == observed
+        if not (same and 0 <= cell <= law.top and self._can_be(cell)):
             ends = (law.offset, law.offset + law.unit * law.top, law.unit)
             low, high, step = map(self.score, ends)
             raise ValueError(
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
                 f"make, from {low} to {high} in steps of {step}"
             )
-        return self if total == self.observed else replace(self, observed=int(total), totals=None)
+        return replace(self, observed=total, totals=None)
+
+    def _can_be(self, cell: int) -> bool:
+        """Whether some labelling has T = `cell`."""
+        if can_halve(self.law):
+            return count_tail(self.law, cell) > count_tail(self.law, cell + 1)
+        return bool(attainable(self.law)[cell])
 
     @cached_property
     def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
@@ -172,7 +186,13 @@ class Comparison:
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
         if isinstance(self.effects, Pairs):
-            return count_values(roomy(self.effects.u) - roomy(self.effects.v))
+            found = count_values(roomy(self.effects.u) - roomy(self.effects.v))
+            if (exact_dot(*found), -exact_dot(abs(found[0]), found[1])) != (
+                self.observed,
+                self.law.offset,
+            ):
+                raise ValueError("the scores were changed after the test; test them again")
+            return found
         for i in np.flatnonzero(self.effects.stay != -self.effects.swap)[:1]:
             raise ValueError(
                 f"g is not antisymmetric: entry {i} has g(u, v) = {self.effects.stay[i]} and "

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, overload
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.comparison import compare
 from permtest.result import PermutationTestResult
-from permtest.solvers import SOLVERS, solve
+from permtest.solvers import check_method, solve
 from permtest.statistics import Alternative
 
 #: How to compute p.
@@ -92,12 +92,12 @@ def exact_perm_test(
         How to compute p. All give the same p within their bounds. "tilted" computes the tail
         alone, from the characteristic function of the tilted law; "dp" (Alg. 3) and "fft"
         (Alg. 4) convolve; "cf" inverts the characteristic function on the whole lattice;
-        "enumeration" lists all labellings (at most 40 differing pairs); "integer" counts them
-        with integer arithmetic; "bracket" rounds differences to a lattice and gives two bounds
-        that contain p. "auto", the default, takes "enumeration" where there are fewer labellings
-        than values of the sum, "dp" where so few pairs differ that it rounds nothing, else
-        "tilted", and others only where that would take long, "bracket" last; the result says
-        which, and why.
+        "enumeration" lists all labellings (at most 40 differing pairs, 24 with `h`); "integer"
+        counts them with integer arithmetic; "bracket" rounds differences to a lattice and gives
+        two bounds that contain p. "auto", the default, takes "enumeration" where there are fewer
+        labellings than values of the sum, "dp" where so few pairs differ that it rounds nothing,
+        else "tilted", and others only where that would take long, "bracket" last; the result
+        says which, and why.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
     axis : int, optional
@@ -142,11 +142,7 @@ def exact_perm_test(
     >>> exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1).pvalue
     array([0.25, 0.5 ])
     """
-    if method != "auto" and method not in SOLVERS:
-        known = ", ".join(map(repr, ("auto", *SOLVERS)))
-        raise ValueError(
-            f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
-        )
+    check_method(method)
     if axis is not None:
         how = {"statistic": statistic, "alternative": alternative, "method": method}
         return exact_perm_test_batch(u, v, g, h, axis=axis, names=names, **how)

@@ -26,7 +26,7 @@ def monte_carlo(
     u: Any,
     v: Any = None,
     g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[int], Any] | None = None,
+    h: Callable[[Any], Any] | None = None,
     K: int = 20_000,
     *,
     rng: RNG = None,

@@ -194,8 +194,9 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     if array.dtype.kind == "u" and largest(array) < SAFE:
         return array.astype(np.int64), 1
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        whole = (np.abs(array) < SAFE) & (np.floor(array) == array)
-        if whole.all():
+        # Beyond its mantissa a float is not printed as the whole number that it equals.
+        limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
+        if np.all((np.abs(array) < limit) & (np.floor(array) == array)):
             return array.astype(np.int64), 1
         if array.dtype == np.float64 and (found := _few_decimals(array)):
             return found
@@ -207,7 +208,8 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
 def _few_decimals(array: NDArray[np.float64]) -> tuple[IntArray, int] | None:
     """The quick way for scores of up to four decimals and fifteen digits, which are unambiguous."""
     for scale in (10, 100, 1000, 10_000):
-        scaled = np.rint(array * scale)
+        with np.errstate(over="ignore"):
+            scaled = np.rint(array * scale)
         if np.all(np.abs(scaled) < 1e15) and np.array_equal(scaled / scale, array):
             return scaled.astype(np.int64), scale
     return None
@@ -251,15 +253,30 @@ def _times(values: IntArray, factor: int) -> IntArray:
     return values * factor
 
 
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
 def _as_rational(value: Any, where: str) -> int | Fraction:
     """One score, exactly as it is written."""
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, float | np.floating | Decimal) and np.isfinite(float(value)):
+    if isinstance(value, Decimal):
+        finite = value.is_finite()
+    else:
+        finite = isinstance(value, float | np.floating) and bool(np.isfinite(value))
+    if finite:
         return Fraction(str(value))
-    if value is None or type(value).__name__ == "NAType" or value != value:
+    if (
+        (isinstance(value, Decimal) and value.is_nan())
+        or value is None
+        or type(value).__name__ == "NAType"
+        or value != value
+    ):
         problem, remedy = "is missing", "remove the pair from both systems, or score it"
     elif isinstance(value, float | np.floating | Decimal):
         problem, remedy = "is not finite", "remove the pair, or score it"

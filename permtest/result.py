@@ -166,7 +166,8 @@ class PermutationTestResult:
         """The mid-p value: labellings that tie with the observed one count by half.
 
         Smaller than p, and on average over data less cautious; with it, a test at level alpha may
-        reject a true null more often than that. Raises ValueError if p was sampled.
+        reject a true null more often than that. An upper bound where `pvalue` is one. Raises
+        ValueError if p was sampled.
         """
         self._refuse_samples("mid_pvalue")
         beyond = solve(self._comparison.without_ties()).p
@@ -177,7 +178,8 @@ class PermutationTestResult:
     def smallest_pvalue(self) -> float:
         """The smallest p-value that any labelling of these scores has; never 0.
 
-        Where it exceeds the level of the test, no data of this kind can be significant.
+        An upper bound where `pvalue` is one. Where it exceeds the level of the test, no data of
+        this kind can be significant.
         """
         return solve(self._comparison.at_its_best()).p.value
 
@@ -203,6 +205,8 @@ class PermutationTestResult:
         ------
         ValueError
             If no labelling has that sum, or p was sampled.
+        MemoryError
+            If the lattice is too long to tell whether some labelling has it.
 
         Examples
         --------

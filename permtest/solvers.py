@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
-from math import expm1, log
+from math import expm1, inf, log
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest.comparison import Comparison
 from permtest.null.bracket import tail_bracket
@@ -50,14 +51,26 @@ def solve(comparison: Comparison, method: str = "auto") -> Solution:
     -------
     Solution
     """
+    check_method(method)
     if method != "auto":
         return Solution(SOLVERS[method](comparison), method, "asked for")
+    last: TooHard | None = None
     for name, solver, reason in _plan(comparison):
         try:
             return Solution(solver(comparison), name, reason)
-        except TooHard:
-            continue
-    raise AssertionError("the last solver of a plan always has an answer, or its own error")
+        except TooHard as error:
+            last = error
+    assert last is not None, "a plan is never empty"
+    raise last
+
+
+def check_method(method: str) -> None:
+    """Raise ValueError unless `method` is "auto" or one of `SOLVERS`."""
+    if method != "auto" and method not in SOLVERS:
+        known = ", ".join(map(repr, ("auto", *SOLVERS)))
+        raise ValueError(
+            f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
+        )
 
 
 Solver = Callable[[Comparison], Probability]
@@ -76,7 +89,7 @@ def _plan(comparison: Comparison) -> Iterator[tuple[str, Solver, str]]:
         yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
         yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take minutes"
         return
-    hard = "the widths are so different that the characteristic function has many peaks"
+    hard = "the differences are so uneven, or so large, that the tilted law would take long"
     easy = "p is a tail, which takes no more than the tilted law nearby"
     for name, tail in attempts(law, _nearest(comparison)):
         yield name, _by_tails(tail), easy if name == "tilted" else hard
@@ -150,7 +163,7 @@ def _tilted(comparison: Comparison) -> Probability:
     if comparison.tails is not None:
         return _tails(comparison, tail_tilted)
     logs, error = log_cells(comparison.law)
-    log_p = float(np.logaddexp.reduce(logs[comparison.extreme]))
+    log_p = _log_sum(logs[comparison.extreme])
     # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
     # than they add to it.
     return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
@@ -164,7 +177,13 @@ def _dp(comparison: Comparison) -> Probability:
     if p > UNDERFLOW:
         return Probability.of(p, dp_rounding(law))
     logs = dp_log_cells(law)[extreme]
-    return Probability.of_log(float(np.logaddexp.reduce(logs)), 2 * dp_rounding(law))
+    return Probability.of_log(_log_sum(logs), 2 * dp_rounding(law))
+
+
+def _log_sum(logs: NDArray[np.float64]) -> float:
+    """log of the sum of exp(logs), added up in pairs; -inf of nothing."""
+    largest = float(logs.max(initial=-inf))
+    return largest if largest == -inf else largest + log(float(np.sum(np.exp(logs - largest))))
 
 
 def _by_cells(tail: Tail, convolve: Callable[[TwoPointSum], Rounded], name: str) -> Solver:

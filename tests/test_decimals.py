@@ -1,5 +1,6 @@
 """Scores with decimals are exact on their lattice; a float is the decimal that it is printed as."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -131,3 +132,62 @@ def test_mid_p_far_out_and_of_samples():
     assert one.mid_pvalue == one.smallest_pvalue == np.nextafter(0, 1)
     with pytest.raises(ValueError, match="needs an exact p"):
         _ = pt.monte_carlo([1], [0], K=9, rng=0).mid_pvalue
+
+
+# ---- scores as they come -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_float_means_the_same_in_any_column(dtype):
+    """Whole or not, the columns hold the decimals that are printed."""
+    large = dtype(2.0 ** (np.finfo(dtype).nmant + 2) + 8)
+    whole, halves = np.array([large, 1, 1], dtype), np.array([large, 0.5, 0.5], dtype)
+    result = pt.exact_perm_test(whole, halves)
+    assert (result.statistic, result.n_informative) == (1.0, 2)
+
+
+def test_the_observed_sum_is_one_that_can_be_observed():
+    rng = np.random.default_rng(2)
+    for n in (5, 30, 100):
+        result = pt.exact_perm_test(rng.random(n), rng.random(n))
+        assert result.at(result.statistic) == result
+    thirds = pt.exact_perm_test(rng.integers(0, 4, 30) / 3, rng.integers(0, 4, 30) / 3)
+    assert thirds.at(thirds.statistic) == thirds
+    with pytest.raises(ValueError, match="method='foo' is not known"):
+        thirds.at(thirds.statistic, method="foo")
+    for bad in ("1", float("inf"), float("nan"), 10**9):
+        with pytest.raises(ValueError, match="observed="):
+            thirds.at(bad)
+
+
+def test_scores_that_change_after_the_test_are_noticed():
+    u, v = np.array([3, 5, 4, 8]), np.array([2, 3, 1, 6])
+    result = pt.exact_perm_test(u, v)
+    u[:] = 0
+    with pytest.raises(ValueError, match="changed after the test"):
+        result.confidence_interval()
+
+
+@pytest.mark.parametrize("value", [Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity")])
+def test_decimals_that_are_no_numbers(value):
+    with pytest.raises(
+        ValueError, match=r"u\[1\] = Decimal\(.* (is missing|is not finite); remove"
+    ):
+        pt.exact_perm_test([1, value], [0, 0])
+
+
+def test_decimals_beyond_floats():
+    assert pt.exact_perm_test([Decimal("1e400"), 1], [0, 0]).fraction() == Fraction(1, 2)
+
+
+def test_any_h_on_a_long_lattice_keeps_its_bound():
+    """Cells are added up as exactly as they are known; math.fsum says how far off the sum is."""
+    rng = np.random.default_rng(1)
+    d = rng.integers(1, 60, 3000)
+    d[rng.random(3000) < 0.3] *= -1
+    result = pt.exact_perm_test(d, 0 * d, h=lambda s: abs(s) if s % 4 else 0)
+    logs = result.null_distribution.log_pmf[result.extreme]
+    top = logs.max()
+    exact = top + math.log(math.fsum(np.exp(logs - top).tolist()))
+    assert abs(result.log10_pvalue * math.log(10) - exact) <= 2e-14 * abs(exact)
+    assert result.error_bound <= 1.5e-12

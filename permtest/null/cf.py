@@ -79,7 +79,7 @@ def cf_cells(law: TwoPointSum) -> Rounded:
     return found._replace(cells=np.where(attainable(law), cells, 0.0))
 
 
-def cf_window(law: TwoPointSum, centre: int, shift: float) -> tuple[int, Rounded]:
+def cf_window(law: TwoPointSum, centre: int, shift: tuple[float, float]) -> tuple[int, Rounded]:
     """Probabilities of T around `centre`, by `shift` below the mean of a tilted law.
 
     Returns the first cell, and the cells: few where the law is narrow, whatever the size of the
@@ -105,7 +105,9 @@ def tilt_of(law: TwoPointSum) -> NDArray[np.float64]:
     return np.array([base, rest, 4 * law.stay * law.move])
 
 
-def _invert(law: TwoPointSum, centre: int, shift: float, first: int, m: int) -> Rounded:
+def _invert(
+    law: TwoPointSum, centre: int, shift: tuple[float, float], first: int, m: int
+) -> Rounded:
     """The m cells from `first` on, of the law wrapped around a lattice of m points."""
     from scipy import fft
 

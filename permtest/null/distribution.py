@@ -67,10 +67,10 @@ class LatticeDistribution:
 
         Where the law was made for it, as `null_distribution` is, they go on below 5e-324.
         """
-        if self.log_cells is not None:
-            return self.log_cells
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.pmf))
+            logs = np.log(self.pmf) if self.log_cells is None else self.log_cells.view()
+        logs.flags.writeable = False
+        return np.asarray(logs)
 
     @cached_property
     def support(self) -> NDArray[Any]:

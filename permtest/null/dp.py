@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._progress import progress
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum
 from permtest.null.kernels import add_fair_steps, add_steps
@@ -12,6 +17,9 @@ from permtest.null.probability import EPS
 
 #: Up to so many informative entries all probabilities are exact in a float64.
 ROUNDLESS = 52
+
+#: Cell updates between two movements of a bar that shows progress.
+AT_ONCE = 2 * 10**8
 
 #: The mass that is spread. A power of two, so that dividing by it is exact; a large one keeps far
 #: cells out of the subnormal numbers, with which processors are slow.
@@ -67,12 +75,31 @@ def dp_cells(law: TwoPointSum, size: int | None = None) -> NDArray[np.float64]:
         size = law.top + 1
     if size > MAX_CELLS:
         law.check_size("the null distribution")
-    table, spare = np.zeros(size), np.zeros(size)
+    table, spare, n = np.zeros(size), np.zeros(size), 1
     table[0] = MASS
-    flipped = add_steps(law.widths, law.counts, law.stay, law.move, table, spare)
-    cells = spare if flipped else table
-    cells /= MASS
-    return cells
+    parts = _parts(law, dp_operations(law, size))
+    for widths, counts, stay, move in progress(parts, total=len(parts), what="all sums"):
+        flipped, n = add_steps(widths, counts, stay, move, n, table, spare)
+        if flipped:
+            table, spare = spare, table
+    table /= MASS
+    return table
+
+
+def _parts(law: TwoPointSum, operations: float) -> Sequence[tuple[NDArray[Any], ...]]:
+    """Entries that are folded in together: all of them, or as many as take some tenths."""
+    pieces = ceil(operations / AT_ONCE)
+    columns = (law.widths, law.counts, law.stay, law.move)
+    if pieces <= 1:
+        return [columns]
+    most = ceil(law.n_informative / pieces)
+    parts = []
+    for k in range(law.widths.size):
+        for start in range(0, int(law.counts[k]), most):
+            some = np.array([min(most, int(law.counts[k]) - start)])
+            one = slice(k, k + 1)
+            parts.append((law.widths[one], some, law.stay[one], law.move[one]))
+    return parts
 
 
 def dp_rounding(law: TwoPointSum) -> float:

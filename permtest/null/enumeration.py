@@ -46,8 +46,8 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"stay and swap must be 1-D and alike, not {stays.shape}, {swaps.shape}")
     if stays.size > MAX_ENTRIES:
         raise MemoryError(
-            f"enumerating 2^{stays.size} labellings is refused above N = {MAX_ENTRIES}; "
-            "method='dp' and method='fft' give the same p-value"
+            f"enumerating 2^{stays.size} labellings is refused above N = {MAX_ENTRIES}, and above "
+            f"N = {MAX_HALVED} where p is a tail; method='auto' gives the same p-value"
         )
     sums = np.zeros(1, dtype=np.result_type(stays, swaps))
     for x, y in zip(stays, swaps, strict=True):

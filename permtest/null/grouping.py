@@ -22,7 +22,8 @@ from permtest._integers import exact_dot, exact_sum, roomy
 from permtest.null.counting_kernels import TABLE, count_differences
 from permtest.null.distribution import LatticeDistribution
 
-#: Ask before allocating: no lattice has more cells than this (8 bytes a cell and an array).
+#: Ask before allocating: no lattice has more cells than this, 256 MiB an array. Convolving takes
+#: two arrays, logarithms of all cells take four, an FFT takes some more.
 MAX_CELLS = 2**25
 
 

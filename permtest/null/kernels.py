@@ -14,17 +14,18 @@ def add_steps(
     counts: NDArray[np.int64],
     stay: NDArray[np.float64],
     move: NDArray[np.float64],
+    n: int,
     table: NDArray[np.float64],
     spare: NDArray[np.float64],
-) -> bool:
+) -> tuple[bool, int]:
     """Fold ``counts[k]`` independent steps of length ``widths[k]`` into a law on 0, 1, 2, ...
 
     A step moves with probability ``move[k]`` and stays with ``stay[k]`` (Alg. 3, lines 4-8).
-    `table` starts with the mass of no step in cell 0; both arrays have one length, and what moves
-    beyond it is lost, without a trace in the cells below. Returns True if the result ended up in
-    `spare`. Only the occupied prefix of n cells is read.
+    `table` starts with a law on its first n cells, such as the mass of no step in cell 0; both
+    arrays have one length, and what moves beyond it is lost, without a trace in the cells below.
+    Returns whether the result ended up in `spare`, and how many cells it occupies. Only those are
+    read.
     """
-    n = 1
     flipped = False
     for k in range(widths.size):
         w, s, m = widths[k], stay[k], move[k]
@@ -46,7 +47,7 @@ def add_steps(
             table, spare = spare, table
             flipped = not flipped
             n = end
-    return flipped
+    return flipped, n
 
 
 @jit

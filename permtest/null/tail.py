@@ -23,6 +23,7 @@ from permtest.null.dp import dp_cells, dp_operations, dp_rounding
 from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.probability import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
+from permtest.null.shorten import shorten
 from permtest.null.tail_kernels import find_tilt, upper_tail
 
 #: Forty digits: K(tau) and tau t0 may be a million times larger than their difference.
@@ -32,8 +33,9 @@ DIGITS = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
 PATIENCE = 6 * 10**9
 
 #: Widths that the tilted tail may look at in a first, a second and a third try, and cells that
-#: dynamic programming may update after each: a hundredth of a second, some tenths, some seconds.
-EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 4 * 10**9), (10**9, 10**10))
+#: dynamic programming may update after each: a hundredth of a second, some tenths
+#: or some seconds with a bar that shows progress, some more.
+EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**9), (10**9, 10**10))
 
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
@@ -133,8 +135,9 @@ def _tail_dp(law: TwoPointSum, t0: int) -> Probability:
 def attempts(law: TwoPointSum, t0: int, most: int = 10**10) -> Iterator[tuple[str, Tail]]:
     """Names and functions to try for P(T >= t0), one after the other until one is not too hard.
 
-    The tilted tail comes first, because it is nearly always quick; dynamic programming follows as
-    soon as it would take no longer than what has been tried. `most` bounds the cells it updates.
+    The tilted tail comes first, because it is nearly always quick; then a shorter lattice, if
+    there is one; dynamic programming follows as soon as it would take some times as long as what
+    has been tried at most. `most` bounds the cells it updates.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     for looks, limit in EFFORTS:
@@ -142,6 +145,22 @@ def attempts(law: TwoPointSum, t0: int, most: int = 10**10) -> Iterator[tuple[st
             yield "tilted", partial(tail_tilted, work=looks)
         if size <= MAX_CELLS and dp_operations(law, size) <= min(limit, most):
             yield "dp", tail_dp
+        if looks == EFFORTS[0][0] and shorten(law, t0) is not None:
+            yield "tilted", _tail_shortened
+
+
+def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
+    """P(T >= t0) on a shorter lattice."""
+    if t0 <= 0 or t0 > law.top:
+        return tail_tilted(law, t0)
+    found = shorten(law, t0)
+    assert found is not None, "it depends on the law alone whether there is one"
+    for _, tail in attempts(*found):
+        try:
+            return tail(*found)
+        except TooHard:
+            continue
+    raise TooHard(_advice(law))
 
 
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:

@@ -33,8 +33,8 @@ FEW = 4
 DEAR = 8
 #: Probabilities to move above this are kept by their distance from 1.
 LIKELY = 0.9
-#: What is taken off x (1 - x) for the rounding of x = w j / m modulo 1, which is below 1e-16 w.
-ROUNDING = 1e-9
+#: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
+ROUNDING = 2.0**-52
 
 
 @jit
@@ -111,8 +111,10 @@ def set_tilt(tau: float, widths: Ints, tilt: Floats) -> None:
 @jit
 def log_scale(
     tau: float, twice_excess: int, widths: Ints, counts: Ints, tilt: Floats
-) -> tuple[float, float, float, float]:
+) -> tuple[float, float, float, tuple[float, float]]:
     """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0.
+
+    The last is in two parts as well.
 
     K(tau) - tau t0 = -sum_k c_k divergence(beta_k) + tau (mean - t0). This is stationary in every
     beta, so that the rounding of beta does no harm.
@@ -124,18 +126,24 @@ def log_scale(
     for k in range(widths.size):
         high, low = add_product(0.5 * counts[k] * widths[k], tilt[1, k], high, low)
     shift = high + low
+    shift_low = (high - shift) + low
     high, low = add_product(tau, shift, 0.0, 0.0)
     magnitude = abs(high)
     for k in range(widths.size):
         d = divergence(tilt[0, k], tilt[1, k])
         high, low = add_product(-float(counts[k]), d, high, low)
         magnitude += counts[k] * d
-    return high, low, 2.5 * EPS * magnitude, shift
+    return high, low, 2.5 * EPS * magnitude, (shift, shift_low)
 
 
 @jit
 def find_window(
-    top: int, beyond: int, shift: float, widths: Ints, counts: Ints, tilt: Floats
+    top: int,
+    beyond: int,
+    shift: tuple[float, float],
+    widths: Ints,
+    counts: Ints,
+    tilt: Floats,
 ) -> tuple[int, int]:
     """Points M of the lattice, and cells R of the tail, that leave out no more than OUTSIDE.
 
@@ -149,7 +157,8 @@ def find_window(
         variance += square * tilt[2, k]
     jump = OUTSIDE * widths[-1] / 3.0
     x = min(jump + np.sqrt(jump * jump + 2.0 * OUTSIDE * variance), np.sqrt(2.0 * OUTSIDE * fair))
-    above, below = np.ceil(max(x + shift, 0.0)) + 1.0, np.ceil(max(x - shift, 0.0)) + 1.0
+    above = np.ceil(max(x + shift[0], 0.0)) + 1.0
+    below = np.ceil(max(x - shift[0], 0.0)) + 1.0
     above = min(above, beyond + 1.0)
     if above + below > top:
         return top + 1, beyond + 1
@@ -178,7 +187,8 @@ def log_bound(
         x -= np.floor(x)
         if x + length >= 1.0:
             continue
-        x = min(x * (1.0 - x), (x + length) * (1.0 - x - length)) - ROUNDING
+        x = min(x * (1.0 - x), (x + length) * (1.0 - x - length))
+        x -= ROUNDING * (1.0 + widths[k])
         if x > 0.0:
             x *= np.pi * (1.0 + x)
             x *= tilt[2, k] * x
@@ -193,15 +203,29 @@ def log_bound(
 
 
 @jit
+def share_of_turn(j: int, m: int, high: float, low: float) -> float:
+    """j (high + low) / m without whole turns, for 0 < j < m < 2^53."""
+    product, error = add_product(float(j), high, 0.0, 0.0)
+    return float((np.fmod(product, float(m)) + error + j * low) / m)
+
+
+@jit
 def phi(
-    j: int, m: int, shift: float, cut: float, widths: Ints, counts: Ints, tilt: Floats
+    j: int,
+    m: int,
+    shift: tuple[float, float],
+    cut: float,
+    widths: Ints,
+    counts: Ints,
+    tilt: Floats,
 ) -> tuple[float, float, float]:
     """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m.
 
     Angles are reduced in integers; then every entry's angle is measured from its mean, and the
     mean of T, `shift` above t0, comes in once. `n` counts the turns that were taken off.
     """
-    log_size, angle, rough = 0.0, 2.0 * np.pi * j * (shift / m), 0.0
+    log_size, rough = 0.0, 0.0
+    angle = 2.0 * np.pi * share_of_turn(j, m, shift[0], shift[1])
     high, low, odd = 0.0, 0.0, 0
     for k in range(widths.size):
         c, rest = counts[k], tilt[1, k]
@@ -239,10 +263,10 @@ def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
     a, b = 1.0, 0.0
     if tau * cells < 60.0:
         decay = np.exp(-tau * cells)
-        rest = (j * (cells % m)) % m
-        sine = np.sin(np.pi * rest / m)
+        turn = share_of_turn(j, m, float(cells), 0.0)
+        sine = np.sin(np.pi * turn)
         a = -np.expm1(-tau * cells) + 2.0 * decay * sine * sine
-        b = decay * np.sin(2.0 * np.pi * rest / m)
+        b = decay * np.sin(2.0 * np.pi * turn)
     return (a * x + b * y) / size, (b * x - a * y) / size
 
 
@@ -294,7 +318,7 @@ def all_points(m: int) -> tuple[Ints, Floats]:
 @jit
 def tail_sum(
     tau: float,
-    shift: float,
+    shift: tuple[float, float],
     m: int,
     cells: int,
     work: int,
@@ -349,7 +373,7 @@ def upper_tail(
 @jit
 def characteristic(
     m: int,
-    shift: float,
+    shift: tuple[float, float],
     widths: Ints,
     counts: Ints,
     tilt: Floats,

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from permtest import exact_perm_test
 from permtest.null.bracket import NARROW, tail_bracket
 from permtest.null.enumeration import count_tail
 from permtest.null.grouping import group
+from permtest.null.shorten import shorten
 from permtest.null.tail import tail_tilted
 
 
@@ -60,3 +62,44 @@ def test_counting_by_halves_is_counting():
             sums += [s + width for s in sums]
         for t0 in (0, 1, law.top // 3, law.top // 2, law.top, law.top + 1):
             assert count_tail(law, t0) == sum(s >= t0 for s in sums)
+
+
+UNEVEN = {
+    "ones and millions": lambda rng, n: np.where(rng.random(n) < 0.5, 1, 10**8),
+    "thirds, printed": lambda rng, n: [round(10**16 * int(k) / 3) for k in rng.integers(1, 7, n)],
+    "two giants": lambda rng, n: [10**12, 10**12 + 7, *rng.integers(1, 9, n - 2).tolist()],
+    "near multiples": lambda rng, n: rng.integers(1, 5, n) * 10**9 + rng.integers(-3, 4, n),
+    "small": lambda rng, n: rng.integers(1, 9, n),
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    kind=st.sampled_from(sorted(UNEVEN)),
+    n=st.integers(3, 18),
+    seed=st.integers(0, 10**6),
+    where=st.floats(0, 1),
+)
+def test_a_shorter_lattice_has_the_same_tails(kind, n, seed, where):
+    rng = np.random.default_rng(seed)
+    law = law_of([int(w) for w in UNEVEN[kind](rng, n)])
+    moved = rng.random(n) < where
+    attained = sum(
+        w for w, m in zip(np.repeat(law.widths, law.counts).tolist(), moved, strict=True) if m
+    )
+    for t0 in {1, attained, round(Fraction(where) * law.top), law.top} - {0}:
+        found = shorten(law, t0)
+        if found is not None:
+            assert found[0].top < law.top
+            assert count_tail(*found) == count_tail(law, t0)
+
+
+@pytest.mark.parametrize("kind", sorted(UNEVEN))
+def test_uneven_differences_have_an_exact_p(kind):
+    rng = np.random.default_rng(3)
+    differences = [int(w) * (-1) ** int(rng.integers(2)) for w in UNEVEN[kind](rng, 90)]
+    result = exact_perm_test(differences, [0] * 90)
+    assert result.method != "bracket"
+    assert result.error_bound <= 1e-12
+    low, high = exact_perm_test(differences, [0] * 90, method="bracket").pvalue_interval()
+    assert low <= result.pvalue <= high

@@ -1,0 +1,71 @@
+"""A shorter lattice on which T has the same order, where the widths are nearly multiples.
+
+Thirds that were printed as decimals, counts with one giant among them, millions and ones: such
+widths make long lattices with hardly anything on them. Write w = a L + r with a small remainder r.
+Then T = L K + R, and where R has less room than L, T is ordered by K first and by R second. Any
+other L with as much room as R needs gives the same order, hence the same tails.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+
+from permtest.null.grouping import TwoPointSum, add_counts, from_widths
+
+#: With more distinct widths it is not tried; it would take a second, and hardly ever succeed.
+MAX_WIDTHS = 200
+#: Up to so many, differences of two widths are tried as L too.
+MAX_PAIRED = 40
+
+
+def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
+    """A law and a threshold with the same P(T >= t0), on a shorter lattice.
+
+    Parameters
+    ----------
+    law : TwoPointSum
+        With equal probabilities to stay and to move; widths of any size.
+    t0 : int
+
+    Returns
+    -------
+    TwoPointSum, int
+        None if there is none to be found. Cost O(U^2), or O(U^3) for few distinct widths.
+    """
+    if law.widths.size > MAX_WIDTHS:
+        return None
+    widths, counts = law.widths.tolist(), law.counts.tolist()
+    for length in _candidates(widths):
+        parts = [_nearest(w, length) for w in widths]
+        below = sum(c * r for (_, r), c in zip(parts, counts, strict=True) if r < 0)
+        room = sum(c * abs(r) for (_, r), c in zip(parts, counts, strict=True))
+        step = gcd(*(r for _, r in parts)) or 1
+        shorter = room // step + 1
+        if room >= length or shorter >= length:
+            continue
+        # T - below = L K + (R - below), and the last term is from 0 to room.
+        multiple, rest = divmod(t0 - below, length)
+        rest = -(-rest // step)
+        if rest > room // step:
+            multiple, rest = multiple + 1, 0
+        threshold = multiple * shorter + rest + below // step
+        moved = np.array([a * shorter + r // step for a, r in parts], dtype=object)
+        new = from_widths(law.n, *add_counts(moved, law.counts))
+        return new, -(-threshold // new.unit)
+    return None
+
+
+def _candidates(widths: list[int]) -> list[int]:
+    """What L is tried, the largest first."""
+    lengths = set(widths)
+    if len(widths) <= MAX_PAIRED:
+        lengths |= {b - a for i, b in enumerate(widths) for a in widths[:i]}
+    return sorted((length for length in lengths if length > 1), reverse=True)
+
+
+def _nearest(width: int, length: int) -> tuple[int, int]:
+    """a and r with width = a length + r, r as small as can be."""
+    a, r = divmod(width, length)
+    return (a + 1, r - length) if 2 * r > length else (a, r)
