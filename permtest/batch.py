@@ -94,6 +94,11 @@ class BatchResult:
     metric: str
     _tests: _Tests = field(kw_only=True, repr=False)
 
+    def __post_init__(self) -> None:
+        for values in vars(self).values():
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of all arrays: that of the scores without the axis of the pairs."""
