@@ -87,7 +87,7 @@ def _plan(comparison: Comparison) -> Iterator[tuple[str, Solver, str]]:
         yield "dp", _dp, "few pairs differ, so that dynamic programming rounds nothing"
     if comparison.tails is None:
         yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
-        yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take minutes"
+        yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take long"
         return
     hard = "the differences are so uneven, or so large, that the tilted law would take long"
     easy = "p is a tail, which takes no more than the tilted law nearby"
@@ -106,7 +106,7 @@ def _nearest(comparison: Comparison) -> int:
 
 
 def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
-    """The whole law, accurate relative to each cell unless that would take minutes."""
+    """The whole law, accurate relative to each cell unless that would take long."""
     if law.n_informative < NO_UNDERFLOW and dp_operations(law) <= QUICK:
         return law.distribution(dp_cells(law), scale=scale)
     try:

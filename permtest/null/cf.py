@@ -7,7 +7,7 @@ forward one. A tilted law can be had on any window that holds its mass.
 
 from __future__ import annotations
 
-from math import exp, log2
+from math import exp, inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,16 +74,19 @@ def cf_cells(law: TwoPointSum) -> Rounded:
     weights = law.counts * law.widths.astype(np.float64)
     centre = round(law.top / 2 + float(weights @ (law.move - law.stay)) / 2)
     *_, shift = log_scale(0.0, 2 * centre - law.top, law.widths, law.counts, tilt_of(law))
-    found = _invert(law, centre, shift, 0, m)
+    found = _invert(law, centre, shift, 0, m, inf)
     cells = np.maximum(found.cells[: law.top + 1], 0.0)
     return found._replace(cells=np.where(attainable(law), cells, 0.0))
 
 
-def cf_window(law: TwoPointSum, centre: int, shift: tuple[float, float]) -> tuple[int, Rounded]:
+def cf_window(
+    law: TwoPointSum, centre: int, shift: tuple[float, float], work: float
+) -> tuple[int, Rounded]:
     """Probabilities of T around `centre`, by `shift` below the mean of a tilted law.
 
     Returns the first cell, and the cells: few where the law is narrow, whatever the size of the
-    lattice. Mass outside of them is below 1e-21.
+    lattice. Mass outside of them is below 1e-21. Their noise is infinite if more than `work` widths
+    would have to be looked at.
     """
     from scipy import fft
 
@@ -91,7 +94,7 @@ def cf_window(law: TwoPointSum, centre: int, shift: tuple[float, float]) -> tupl
     if m > law.top:
         return 0, cf_cells(law)
     first = centre - (m - above)
-    found = _invert(law, centre, shift, first, fft.next_fast_len(m, real=True))
+    found = _invert(law, centre, shift, first, fft.next_fast_len(m, real=True), work)
     skipped = max(-first, 0)
     return first + skipped, found._replace(
         cells=found.cells[skipped:m], noise=found.noise + 2 * exp(-OUTSIDE)
@@ -106,13 +109,18 @@ def tilt_of(law: TwoPointSum) -> NDArray[np.float64]:
 
 
 def _invert(
-    law: TwoPointSum, centre: int, shift: tuple[float, float], first: int, m: int
+    law: TwoPointSum,
+    centre: int,
+    shift: tuple[float, float],
+    first: int,
+    m: int,
+    work: float,
 ) -> Rounded:
     """The m cells from `first` on, of the law wrapped around a lattice of m points."""
     from scipy import fft
 
     values = np.zeros(m // 2 + 1, dtype=np.complex128)
-    squares, common = characteristic(m, shift, law.widths, law.counts, tilt_of(law), values)
+    squares, common = characteristic(m, shift, work, law.widths, law.counts, tilt_of(law), values)
     cells: NDArray[np.float64] = np.roll(fft.irfft(values, m), centre - first)
     own, size = (2 * squares) ** 0.5 / m, norm(cells)
     # `own` adds up what each rounding can be at its worst, four times what it is as a rule.

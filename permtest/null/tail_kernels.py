@@ -374,6 +374,7 @@ def upper_tail(
 def characteristic(
     m: int,
     shift: tuple[float, float],
+    work: float,
     widths: Ints,
     counts: Ints,
     tilt: Floats,
@@ -382,12 +383,13 @@ def characteristic(
     """conj E exp(i theta (T - t0)) at theta = 2 pi j / m for each j; the mean of T is t0 + shift.
 
     `values` starts with zeros, and keeps them where the value is below exp(-60). Returns the sum
-    of squared rounding errors, and the mean relative error, weighted by size.
+    of squared rounding errors, and the mean relative error, weighted by size; the former is
+    infinite if more than `work` widths would have to be looked at.
     """
     values[0] = 1.0
     squares, errors, sizes = 0.0, 4.0 * EPS, 1.0
     stack, book = all_points(m)
-    j = next_point(stack, book, m, 60.0, np.inf, widths, counts, tilt)
+    j = next_point(stack, book, m, 60.0, work, widths, counts, tilt)
     while j > 0:
         log_size, angle, rounding = phi(j, m, shift, 60.0, widths, counts, tilt)
         size = np.exp(log_size)
@@ -395,8 +397,8 @@ def characteristic(
         squares += (size * rounding) ** 2
         errors += size * rounding
         sizes += size
-        j = next_point(stack, book, m, 60.0, np.inf, widths, counts, tilt)
-    return squares, errors / sizes
+        j = next_point(stack, book, m, 60.0, work, widths, counts, tilt)
+    return (squares if book[1] < work else np.inf), errors / sizes
 
 
 @jit

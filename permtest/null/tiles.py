@@ -22,6 +22,10 @@ from permtest.null.tail_kernels import find_tilt, log_scale
 TOLERANCE = 3e-13
 #: Half of the width of a tile, in standard deviations.
 REACH = 2.0
+#: Points that all tiles together may need, for each cell of the lattice.
+BUDGET = 20
+#: Widths that may be looked at for one tile: a tenth of a second.
+LOOKS = 2e7
 #: How often a bar that shows progress moves.
 TICKS = 64
 #: Cell updates up to which dynamic programming is as quick as a few tiles.
@@ -88,16 +92,19 @@ def tiled(law: TwoPointSum) -> tuple[NDArray[np.float64], float] | None:
 def _cover(law: TwoPointSum, logs: NDArray[np.float64], errors: list[float]) -> Iterator[int]:
     """Fill `logs` from the middle to the upper end, tile by tile; stop where no tile will do.
 
-    Yields `TICKS` times on the way.
+    Stops too where the widths are so large that tiles near the end need far more points than
+    they cover. Yields `TICKS` times on the way.
     """
     possible = attainable(law)
     start = t = (law.top + 1) // 2
-    deviation, tick = law.deviation, 0
+    deviation, tick, spent = law.deviation, 0, [0]
     while t <= law.top:
+        if spent[0] > BUDGET * (law.top + 10**5):
+            return
         centre = min(t + int(REACH * deviation), law.top - 1)
-        tile = _tile(law, centre, t, possible)
+        tile = _tile(law, centre, t, possible, spent)
         if tile is None and centre > t:
-            tile = _tile(law, t, t, possible)
+            tile = _tile(law, t, t, possible, spent)
         if tile is None:
             return
         cells, error, deviation = tile
@@ -110,11 +117,12 @@ def _cover(law: TwoPointSum, logs: NDArray[np.float64], errors: list[float]) -> 
 
 
 def _tile(
-    law: TwoPointSum, centre: int, start: int, possible: NDArray[np.bool_]
+    law: TwoPointSum, centre: int, start: int, possible: NDArray[np.bool_], spent: list[int]
 ) -> tuple[NDArray[np.float64], float, float] | None:
     """log P of the accurate cells from `start` on under the tilt to `centre`.
 
-    Also their error and the standard deviation of the tilted law. None if the first cell that can
+    Also their error and the standard deviation of the tilted law; `spent` adds up the points of
+    the transforms. None if the first cell that can
     be reached is not accurate.
     """
     tau = find_tilt(law.widths, law.counts, max(centre - law.top / 2, 0.0))
@@ -122,7 +130,8 @@ def _tile(
     tilt = tilt_of(tilted)
     deviation = float(np.sqrt(law.counts * tilt[2] @ law.widths.astype(float) ** 2)) / 2
     high, low, _, shift = log_scale(tau, 2 * centre - law.top, law.widths, law.counts, tilt)
-    first, found = cf_window(tilted, centre, shift)
+    first, found = cf_window(tilted, centre, shift, LOOKS)
+    spent[0] += found.cells.size
     cells, reached = found.cells[start - first :], possible[start:]
     reached = reached[: cells.size]
     with np.errstate(divide="ignore", invalid="ignore"):
