@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, BARS = 320, 90, 80
 FEWEST = 15  # as many bars have room at least, so that a single one is no block
+LONGEST = 4_000_000  # cells; more would take seconds, and nobody asked for them
 BODY, REJECTED = "#5B8FBC", "#8C2D04"  # as in the style sheet
 
 
@@ -56,6 +57,8 @@ class _Sketch(NamedTuple):
 
 def _picture(result: PermutationTestResult) -> str:
     """The null distribution in bars, their extreme part dark, the observed sum a dashed line."""
+    if result.n_cells > LONGEST:
+        return "<p>The null distribution is too long to draw here.</p>"
     try:
         sketch = _sketch(result)
     except MemoryError:

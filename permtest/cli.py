@@ -34,7 +34,8 @@ scores and runs the exact paired-permutation test."""
 EPILOG = f"""\
 FILE holds one item a line: the number of points (correct tokens, 0 or 1, ...) of A and of B,
 separated by tabs, semicolons, commas or blanks, with or without a header; or a table of more
-columns, of which --a and --b choose two. Scores are whole numbers (3, 3.0, true, false).
+columns, of which --a and --b choose two. Scores are whole numbers (3, 3.0, true, false), or
+decimals where --metric is sum.
 
 examples:
   permtest compare scores.txt
@@ -123,7 +124,7 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
         "--metric",
         choices=tuple(STATISTICS),
         default="accuracy",
-        help="accuracy: counts of correct answers, never negative (default); sum: any integers",
+        help="accuracy: counts of correct answers, never negative (default); sum: any numbers",
     )
     parser.add_argument(
         "--alternative",

@@ -76,7 +76,7 @@ class MarginTestResult(PermutationTestResult):
         test = f"the exact {self.sides_text()} paired-permutation test"
         if self.method == "bracket":
             low, high = self.pvalue_interval()
-            p = f"p lies between {low:.6g} and {high:.6g} by {test}"
+            p = f"p lies between {low:.6g} and {high:.6g} by {test.replace('exact ', '')}"
         else:
             p = f"p = {self.pvalue_text()} by {test}"
         return (

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 from permtest._integers import SAFE, IntArray, largest
 
+#: Up to which D floats are recognised as multiples of 1 / D.
+LARGEST_DENOMINATOR = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -54,7 +57,9 @@ class Pairs:
         u, v : array_like of shape (N,)
             Numbers: a sequence, an array of any integer, boolean or float dtype, or a pandas or
             polars column. A float stands for the decimal that it is printed as, 0.1 for one
-            tenth; `Decimal` and `Fraction` are taken as they are.
+            tenth; but where a column has more than four decimals and all of it lies within
+            rounding of multiples of 1 / D, D up to 1000, such as means of three, for those
+            fractions. `Decimal` and `Fraction` are taken as they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else "u" and "v".
 
@@ -198,20 +203,42 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
         limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
         if np.all((np.abs(array) < limit) & (np.floor(array) == array)):
             return array.astype(np.int64), 1
-        if array.dtype == np.float64 and (found := _few_decimals(array)):
+        if found := _few_decimals(array) or _small_fractions(array):
             return found
     numbers = [_as_rational(value, f"{name}[{i}]") for i, value in enumerate(_listed(values))]
     scale = lcm(*{x.denominator for x in numbers})
     return _packed([x.numerator * (scale // x.denominator) for x in numbers]), scale
 
 
-def _few_decimals(array: NDArray[np.float64]) -> tuple[IntArray, int] | None:
+def _few_decimals(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
     """The quick way for scores of up to four decimals and fifteen digits, which are unambiguous."""
+    if array.dtype != np.float64:
+        return None
     for scale in (10, 100, 1000, 10_000):
         with np.errstate(over="ignore"):
             scaled = np.rint(array * scale)
         if np.all(np.abs(scaled) < 1e15) and np.array_equal(scaled / scale, array):
             return scaled.astype(np.int64), scale
+    return None
+
+
+def _small_fractions(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
+    """Scores that were computed as k / D, such as means of three, with the rounding taken off.
+
+    They must all be within four units in the last place of multiples of 1 / D: numbers that are
+    no such fractions have hardly a chance to be, and ties between them would be lost otherwise.
+    """
+    if array.dtype.itemsize < 4 or not np.all(np.isfinite(array)):
+        return None
+    values, near = array.astype(np.float64), 4 * np.spacing(np.abs(array)).astype(np.float64)
+    for d in range(2, LARGEST_DENOMINATOR + 1):
+        for some in (slice(0, 8), slice(None)):  # most denominators fail at once
+            numerators = np.rint(values[some] * d)
+            off = np.abs(values[some] - numerators / d)
+            if np.any(off > near[some]) or np.any(np.abs(numerators) > 1e5):
+                break
+        else:
+            return numerators.astype(np.int64), d
     return None
 
 

@@ -157,6 +157,11 @@ class PermutationTestResult:
         return self._comparison.law.cell(self._comparison.observed)
 
     @property
+    def n_cells(self) -> int:
+        """How many cells the null distribution has, or would have."""
+        return self._comparison.law.top + 1
+
+    @property
     def unit(self) -> str:
         """What one unit of the sum is."""
         return self._comparison.unit

@@ -22,10 +22,12 @@ from permtest.null.grouping import TwoPointSum
 from permtest.null.integer import count_labellings
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
 from permtest.null.tail import Tail, TooHard, attempts, tail_cf, tail_dp, tail_fft, tail_tilted
-from permtest.null.tiles import QUICK, log_cells
+from permtest.null.tiles import log_cells
 
 #: Cell updates that take less time than what happens around them.
 BRIEF = 2 * 10**5
+#: Cell updates that take about a second.
+AFFORDABLE = 10**9
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -107,7 +109,7 @@ def _nearest(comparison: Comparison) -> int:
 
 def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
     """The whole law, accurate relative to each cell unless that would take long."""
-    if law.n_informative < NO_UNDERFLOW and dp_operations(law) <= QUICK:
+    if law.n_informative < NO_UNDERFLOW and dp_operations(law) <= AFFORDABLE:
         return law.distribution(dp_cells(law), scale=scale)
     try:
         logs, _ = log_cells(law)

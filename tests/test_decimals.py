@@ -191,3 +191,24 @@ def test_any_h_on_a_long_lattice_keeps_its_bound():
     exact = top + math.log(math.fsum(np.exp(logs - top).tolist()))
     assert abs(result.log10_pvalue * math.log(10) - exact) <= 2e-14 * abs(exact)
     assert result.error_bound <= 1.5e-12
+
+
+@settings(max_examples=100)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=9),
+    denominator=st.sampled_from([3, 6, 7, 9, 11, 12, 360, 997]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_means_tie_where_their_counts_do(rows, denominator, dtype):
+    """Divided by 3 or by 7 and rounded, scores keep every tie that the counts have."""
+    u, v = np.array(rows).T
+    result = pt.exact_perm_test((u / denominator).astype(dtype), (v / denominator).astype(dtype))
+    assert result.fraction() == pt.exact_perm_test(u, v).fraction()
+
+
+def test_rounding_noise_of_decimals_does_not_break_ties():
+    assert pt.exact_perm_test([0.1 + 0.2, 1], [0.3, 0]).pvalue == 1.0
+    noisy = pt.exact_perm_test(np.arange(9) * 0.1, np.arange(9)[::-1] * 0.1)
+    assert noisy.pvalue == pt.exact_perm_test(np.arange(9), np.arange(9)[::-1]).pvalue
+    measured = Pairs.of([0.123456789012345, 1.0], [0.5, 2 / 3])
+    assert Fraction(int(measured.u[0]), measured.scale) == Fraction("0.123456789012345")

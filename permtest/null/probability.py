@@ -61,7 +61,8 @@ class Probability(NamedTuple):
         """The probability of either of two events that exclude each other."""
         if other.value == 0:
             return self
-        bound = max(self.error_bound, other.error_bound) + EPS
+        doubled = self.value == other.value  # which rounds nothing
+        bound = max(self.error_bound, other.error_bound) + (0.0 if doubled else EPS)
         if max(self.value, other.value) > UNDERFLOW:
             return Probability.of(self.value + other.value, bound)
         high, low = max(self.log, other.log), min(self.log, other.log)

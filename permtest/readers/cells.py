@@ -42,10 +42,15 @@ def kind_of(cell: str) -> str:
     -------
     {"integer", "missing", "long", "decimal", "scientific", "text"}
         "long" is an integer of more than `MAX_DIGITS` digits. Booleans are integers. A negative
-        exponent makes a decimal, as programs write small ones; others are "scientific".
+        exponent makes a decimal, as programs write small ones, and so does a positive one if the
+        digits reach the units; others are "scientific".
     """
-    match = _KIND.fullmatch(cell.strip())
-    return (match and match.lastgroup) or "text"
+    text = cell.strip()
+    match = _KIND.fullmatch(text)
+    kind = (match and match.lastgroup) or "text"
+    short = kind == "scientific" and len(text) <= 60
+    # All its digits are written if they reach the units: 1.25e+01, but not 1e3.
+    return "decimal" if short and int(Decimal(text).as_tuple().exponent) <= 0 else kind
 
 
 def is_number(cell: str) -> bool:
