@@ -27,7 +27,7 @@ except ModuleNotFoundError as error:
     raise ImportError(message) from error
 
 from permtest.plots import style
-from permtest.widgets import DPI, SIZE, alert, picture, png, spoken
+from permtest.widgets import DPI, SIZE, Explorer, picture, png, spoken
 
 ORDERS = [("as they come", "given"), ("shortest first", "shortest")]
 UPPER, LOWER = (0.125, 0.575, 0.855, 0.305), (0.125, 0.16, 0.855, 0.305)  # axes in the picture
@@ -142,7 +142,7 @@ def _draw(step: Step, width: int, axes: Sequence[Axes]) -> None:
     lower.stairs(outline.heights, outline.edges, color=black, linewidth=1.5, label=name, gid="law")
 
 
-class ConvolutionExplorer:
+class ConvolutionExplorer(Explorer):
     """Watch the null distribution grow: each entry adds two moved copies of what was there.
 
     Parameters
@@ -229,17 +229,6 @@ class ConvolutionExplorer:
         )
         parts = [row, self.picture, self.sentence]
         self.box = controls.VBox(parts, layout={"width": "100%", "max_width": "820px"})
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
-
-    def _on_change(self, _: Any) -> None:
-        """Update; an error is shown where the person looks, not in a log."""
-        try:
-            self._update()
-        except Exception as error:
-            self.picture.value = ""
-            self.sentence.value = alert(error)
 
     def _update(self) -> None:
         laws, n = self._orders[self.order.value], self.n.value

@@ -177,7 +177,8 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     Parameters
     ----------
     values : array_like of shape (N,)
-        A float stands for the decimal that it is printed as.
+        Floats are read as `Pairs.of` says: as the decimals that they are printed as, or as
+        multiples of 1 / D.
     name : str
         How error messages call `values`.
 
@@ -298,12 +299,7 @@ def _as_rational(value: Any, where: str) -> int | Fraction:
         finite = isinstance(value, float | np.floating) and bool(np.isfinite(value))
     if finite:
         return Fraction(str(value))
-    if (
-        (isinstance(value, Decimal) and value.is_nan())
-        or value is None
-        or type(value).__name__ == "NAType"
-        or value != value
-    ):
+    if _is_missing(value):
         problem, remedy = "is missing", "remove the pair from both systems, or score it"
     elif isinstance(value, float | np.floating | Decimal):
         problem, remedy = "is not finite", "remove the pair, or score it"

@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
     raise ImportError(message) from error
 
 from permtest.plots import style
-from permtest.widgets import DPI, SIZE, alert, picture, png, spoken
+from permtest.widgets import DPI, SIZE, Explorer, picture, png, spoken
 
 SAMPLES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)  # choices of K
 RUNS = 25  # sampled tests in one picture
@@ -119,7 +119,7 @@ def _add_marks(ax: Axes, exact: float, alpha: float | None) -> None:
     ax.legend(handles=lines, ncols=len(lines), columnspacing=1.4, **place)
 
 
-class SamplingExplorer:
+class SamplingExplorer(Explorer):
     """Choose the number of random labellings and the seeds; the estimates scatter round p.
 
     Parameters
@@ -191,17 +191,6 @@ class SamplingExplorer:
         self.picture, self.sentence = controls.HTML(), controls.HTML()
         parts = [self.K, self.seed, self.picture, self.sentence]
         self.box = controls.VBox(parts, layout={"width": "100%", "max_width": "820px"})
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
-
-    def _on_change(self, _: Any) -> None:
-        """Update; an error is shown where the person looks, not in a log."""
-        try:
-            self._update()
-        except Exception as error:
-            self.picture.value = ""
-            self.sentence.value = alert(error)
 
     def _update(self) -> None:
         size, first = self.K.value, self.seed.value

@@ -33,7 +33,7 @@ except ModuleNotFoundError as error:
 
 from permtest.captions import number, signed
 from permtest.plots import style
-from permtest.widgets import DPI, SIZE, alert, picture, png, spoken
+from permtest.widgets import DPI, SIZE, Explorer, picture, png, spoken
 
 UPPER, LOWER = (0.125, 0.5, 0.855, 0.41), (0.125, 0.16, 0.855, 0.285)  # axes in the picture
 LARGEST = 20_000  # cells of a law that is drawn
@@ -204,7 +204,7 @@ def _draw_shares(ax: Axes, tail: FarTail) -> None:
     ax.set_yticks([0, 0.5, 1])
 
 
-class TailExplorer:
+class TailExplorer(Explorer):
     """Drag the observed sum: log p and the tilted law follow at once, however small p is.
 
     Parameters
@@ -276,17 +276,6 @@ class TailExplorer:
         self.picture, self.sentence = controls.HTML(), controls.HTML()
         parts = [self.lead, self.picture, self.sentence]
         self.box = controls.VBox(parts, layout={"width": "100%", "max_width": "820px"})
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
-
-    def _on_change(self, _: Any) -> None:
-        """Update; an error is shown where the person looks, not in a log."""
-        try:
-            self._update()
-        except Exception as error:
-            self.picture.value = ""
-            self.sentence.value = alert(error)
 
     def _update(self) -> None:
         self.tail = self._null.tail(self.lead.value)

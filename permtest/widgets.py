@@ -34,7 +34,33 @@ WIDTHS = (1, 2, 5, 10)  # where the axis of sums may end, times a power of ten
 HEIGHTS = (1, 1.5, 2, 3, 5, 7, 10)  # the same for the axis of probabilities
 
 
-class TwoSystemsExplorer:
+class Explorer:
+    """What all explorers share: controls, a picture and a sentence in a box, and how they fail.
+
+    A subclass makes `picture`, `sentence` and `box`, observes its controls with `_on_change`, and
+    shows what they say in `_update`.
+    """
+
+    picture: widgets.HTML
+    sentence: widgets.HTML
+    box: widgets.VBox
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+    def _on_change(self, _: Any) -> None:
+        """Update; an error is shown where the person looks, not in a log."""
+        try:
+            self._update()
+        except Exception as error:
+            self.picture.value = ""
+            self.sentence.value = alert(error)
+
+    def _update(self) -> None:
+        raise NotImplementedError
+
+
+class TwoSystemsExplorer(Explorer):
     """Pick two systems, how many items, and one tail or two; the picture and p follow at once.
 
     Parameters
@@ -124,17 +150,6 @@ class TwoSystemsExplorer:
         row = widgets.HBox(choices, layout={"flex_flow": "row wrap", "grid_gap": "1.5em"})
         parts = [row, self.n, self.picture, self.sentence]
         self.box = widgets.VBox(parts, layout={"width": "100%", "max_width": "820px"})
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
-
-    def _on_change(self, _: Any) -> None:
-        """Update; an error is shown where the person looks, not in a log."""
-        try:
-            self._update()
-        except Exception as error:
-            self.picture.value = ""
-            self.sentence.value = alert(error)
 
     def _update(self) -> None:
         self.result = self._compare(self.a.value, self.b.value, self.n.value, self.tails.value)

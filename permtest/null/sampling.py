@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from permtest._progress import progress
 from permtest._threads import in_threads
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.grouping import TwoPointSum
+from permtest.null.grouping import TwoPointSum, add_counts
 from permtest.null.sampling_kernels import BLOCK, LANES, sample_sums
 
 #: Distinct cells, ascending, and how often each was drawn.
@@ -117,7 +117,4 @@ def _merge(parts: list[Tally]) -> Tally:
     if len(parts) == 1:
         return parts[0]
     every, times = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    cells, place = np.unique(every, return_inverse=True)
-    counts = np.zeros(cells.size, dtype=np.int64)
-    np.add.at(counts, place, times)
-    return cells, counts
+    return add_counts(every, times)

@@ -55,11 +55,11 @@ def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
         If there are too many cells.
     TooHard
         If they would take too long: laws with cells between two humps, which no tilt makes likely,
-        need dynamic programming.
+        and laws of many large widths need dynamic programming.
 
     Notes
     -----
-    Time O(A log A): tiles of six standard deviations, each from one FFT some 20 deviations long.
+    Time O(A log A): tiles of four standard deviations, each from one FFT some 20 deviations long.
     """
     law.check_size("the null distribution")
     if dp_operations(law) <= QUICK:
@@ -71,7 +71,7 @@ def log_cells(law: TwoPointSum) -> tuple[NDArray[np.float64], float]:
         raise TooHard(
             f"the null distribution of {law.n_informative:,} entries on {law.top + 1:,} cells has "
             "gaps that only dynamic programming could fill with relative accuracy, which would "
-            "take minutes; method='cf' has absolute accuracy"
+            "take long; method='cf' has absolute accuracy"
         )
     return dp_log_cells(law), 2 * dp_rounding(law)
 
@@ -122,8 +122,7 @@ def _tile(
     """log P of the accurate cells from `start` on under the tilt to `centre`.
 
     Also their error and the standard deviation of the tilted law; `spent` adds up the points of
-    the transforms. None if the first cell that can
-    be reached is not accurate.
+    the transforms. None if the first cell that can be reached is not accurate.
     """
     tau = find_tilt(law.widths, law.counts, max(centre - law.top / 2, 0.0))
     tilted = law.tilted(tau)
