@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from permtest.batch import BatchResult
-from permtest.exact import exact_perm_test, perm_test_acc
+from permtest.exact import exact_perm_test, exact_perm_test_m, perm_test_acc, perm_test_F1
 from permtest.interval import ConfidenceInterval
 from permtest.margins import (
     EquivalenceResult,
@@ -18,10 +18,11 @@ from permtest.null.distribution import LatticeDistribution, pmf
 from permtest.null.dp import convolve_dp
 from permtest.null.enumeration import enumerate_swaps
 from permtest.null.fft import convolve_fft
+from permtest.null.joint import JointDistribution
 from permtest.pairs import Pairs
 from permtest.readers import read
-from permtest.result import PermutationTestResult
-from permtest.statistics import STATISTICS
+from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
 
 __version__ = "0.1.0"
 
@@ -29,23 +30,30 @@ __all__ = [
     "STATISTICS",
     "BatchResult",
     "ConfidenceInterval",
+    "CountStatistic",
     "EquivalenceResult",
+    "JointDistribution",
     "LatticeDistribution",
     "MarginTestResult",
     "Pairs",
     "PermutationTestResult",
+    "Statistic",
+    "StructuredTestResult",
     "convolve_cf",
     "convolve_dp",
     "convolve_fft",
     "enumerate_swaps",
     "equivalence_test",
     "exact_perm_test",
+    "exact_perm_test_m",
     "monte_carlo",
     "noninferiority_test",
+    "perm_test_F1",
     "perm_test_acc",
     "pmf",
     "read",
     "samples_needed",
+    "statistic",
 ]
 
 

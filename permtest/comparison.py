@@ -27,10 +27,14 @@ from permtest.null.grouping import (
     group_differences,
 )
 from permtest.pairs import LocalEffects, Pairs, check_names, unscaled
-from permtest.statistics import check_alternative, lookup
+from permtest.statistics import CountStatistic, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
+
+#: Two floats that a user's h returns tie if they differ by less, or by less relative to what was
+#: observed if that is above 1; numbers of other kinds are compared as they are.
+TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +67,10 @@ class Comparison:
         What has been taken off every difference, in scores.
     strict : bool
         Whether ties with the observed value do not count; they do in every p-value.
+    n_entries : int or None
+        How many entries there were before they were added up by cluster.
+    divisor : int
+        The statistic is a sum divided by this: the number of entries if it is a mean.
     """
 
     law: TwoPointSum
@@ -77,11 +85,23 @@ class Comparison:
     scale: int = 1
     shift: Fraction = Fraction(0)
     strict: bool = False
+    n_entries: int | None = None
+    divisor: int = 1
 
     @property
     def statistic(self) -> Any:
-        """t(u, v): h of the observed sum, or the sum itself."""
-        return self.score(self.observed) if self.h is None else self._value(self.observed)
+        """t(u, v): h of the observed sum, the sum itself, or a mean."""
+        if self.h is not None:
+            return self._value(self.observed)
+        return unscaled(self.observed, self.scale * self.divisor)
+
+    @property
+    def scores(self) -> tuple[float, float] | None:
+        """Totals of both systems, or means if the statistic is one, where it is a difference."""
+        if self.totals is None:
+            return None
+        first, second = (unscaled(total, self.scale * self.divisor) for total in self.totals)
+        return first, second
 
     def score(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
@@ -97,7 +117,7 @@ class Comparison:
         paper's h(x) = |x|.
         """
         if self.h is not None:
-            return _as_tails(np.flatnonzero(attainable(self.law)), self.extreme)
+            return as_tails(np.flatnonzero(attainable(self.law)), self.extreme)
         top, t, ties = self.law.top, self.law.cell(self.observed), int(self.strict)
         if self.alternative == "greater":
             return -1, t + ties
@@ -127,10 +147,9 @@ class Comparison:
             lower, upper = self.tails
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
         every = map(self._value_at, cells.tolist())
-        least, values = self.statistic, progress(every, total=len(cells), what="h of every sum")
-        if self.strict:
-            return np.fromiter((bool(value > least) for value in values), bool, len(cells))
-        return np.fromiter((bool(value >= least) for value in values), bool, len(cells))
+        values = progress(every, total=len(cells), what="h of every sum")
+        reaches = reaching(self.statistic, self.strict)
+        return np.fromiter(map(reaches, values), bool, len(cells))
 
     def without_ties(self) -> Comparison:
         """The same question about values that are more extreme than what was observed."""
@@ -185,6 +204,11 @@ class Comparison:
         """
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
+        if self.n_entries is not None:
+            raise ValueError(
+                "with clusters the shift of a pair is not that of a unit that is swapped; test "
+                "the sums, or the means, of the clusters as scores of their own"
+            )
         if isinstance(self.effects, Pairs):
             found = count_values(roomy(self.effects.u) - roomy(self.effects.v))
             if (exact_dot(*found), -exact_dot(abs(found[0]), found[1])) != (
@@ -236,7 +260,22 @@ class Comparison:
         return value
 
 
-def _as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[int, int] | None:
+def reaching(
+    least: Any, strict: bool, tolerance: float = TIE
+) -> Callable[[Any], bool]:
+    """The function that says whether a value of h is at least, or if `strict` above, `least`.
+
+    Where `least` is a float, values that are off by `tolerance` times max(1, |least|) tie with it.
+    """
+    if isinstance(least, float | np.floating) and abs(least) < inf:
+        slack = tolerance * max(1.0, abs(float(least)))
+        least = float(least) + (slack if strict else -slack)
+    if strict:
+        return lambda value: bool(value > least)
+    return lambda value: bool(value >= least)
+
+
+def as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[int, int] | None:
     """The thresholds beyond which all attainable cells are extreme, if no others are."""
     flags = extreme[possible]
     if flags.all():
@@ -254,35 +293,34 @@ def compare(
     g: Callable[[Any, Any], Any] | None,
     h: Callable[[Any], Any] | None,
     *,
-    statistic: str,
+    statistic: str | Statistic | CountStatistic,
     alternative: str,
     names: tuple[str, str] | None,
+    clusters: Any = None,
 ) -> Comparison:
     """Validate the arguments that all tests share, and reduce them to a `Comparison`.
 
     Parameters
     ----------
-    u, v, g, h, statistic, alternative, names
+    u, v, g, h, statistic, alternative, names, clusters
         As in `exact_perm_test`.
 
     Returns
     -------
     Comparison
     """
-    check_alternative(alternative)
-    if h is not None and alternative != "two-sided":
-        raise ValueError(
-            f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
-            "h(S) is at least as large as observed; put the direction into h"
-        )
+    check_question(h, alternative)
     if g is not None and statistic != "sum":
         raise ValueError(f"statistic={statistic!r} and g cannot be combined: a statistic is a g")
     if g is None:
+        entry = lookup(statistic)
+        assert isinstance(entry, Statistic), "measures of counts are compared elsewhere"
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
-        found = _of_differences(pairs, statistic)
+        found = _of_differences(pairs, entry, clusters)
     else:
         u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
-        found = _of_effects(LocalEffects.of(u, v, g), _label(g, "g"))
+        effects = LocalEffects.of(u, v, g)
+        found = _of_effects(effects, _label(g, "g"), clusters)
     return replace(
         found,
         alternative="greater" if h is not None else alternative,
@@ -292,10 +330,28 @@ def compare(
     )
 
 
-def _of_differences(pairs: Pairs, statistic: str) -> Comparison:
-    entry = lookup(statistic)
+def check_question(h: Callable[..., Any] | None, alternative: str) -> None:
+    """Raise ValueError unless `alternative` is known, and left alone where there is an h."""
+    check_alternative(alternative)
+    if h is not None and alternative != "two-sided":
+        raise ValueError(
+            f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
+            "h(S) is at least as large as observed; put the direction into h"
+        )
+
+
+def _of_differences(pairs: Pairs, entry: Statistic, clusters: Any) -> Comparison:
+    if pairs.columns:
+        raise ValueError(
+            f"statistic={entry.name!r} takes one score for each entry, but there are "
+            f"{len(pairs.columns)} columns ({', '.join(pairs.columns)}); see STATISTICS"
+        )
     law, tally = group_differences(pairs.u, pairs.v)
     entry.check(pairs, tally.low)
+    n_entries = None if clusters is None else len(pairs)
+    if clusters is not None:
+        pairs = pairs.folded(clusters)
+        law, tally = group_differences(pairs.u, pairs.v)
     return Comparison(
         law=law,
         observed=tally.total_u - tally.total_v,
@@ -307,10 +363,15 @@ def _of_differences(pairs: Pairs, statistic: str) -> Comparison:
         effects=pairs,
         totals=(tally.total_u, tally.total_v),
         scale=pairs.scale,
+        n_entries=n_entries,
+        divisor=max(n_entries or len(pairs), 1) if entry.name == "mean" else 1,
     )
 
 
-def _of_effects(effects: LocalEffects, metric: str) -> Comparison:
+def _of_effects(effects: LocalEffects, metric: str, clusters: Any) -> Comparison:
+    n_entries = None if clusters is None else len(effects.stay)
+    if clusters is not None:
+        effects = effects.folded(clusters)
     offset = exact_sum(np.minimum(effects.stay, effects.swap))
     return Comparison(
         law=group(effects.stay, effects.swap, offset),
@@ -321,6 +382,7 @@ def _of_effects(effects: LocalEffects, metric: str) -> Comparison:
         unit="points",
         names=("u", "v"),
         effects=effects,
+        n_entries=n_entries,
     )
 
 

@@ -15,8 +15,9 @@ from permtest.comparison import compare
 from permtest.null.probability import Probability
 from permtest.null.sampling import sample_cells
 from permtest.result import PermutationTestResult, Samples
-from permtest.solvers import Solution
-from permtest.statistics import Alternative
+from permtest.solvers import Question, Solution
+from permtest.statistics import Alternative, CountStatistic, Statistic, lookup
+from permtest.structured import compare_measures
 
 #: More than minutes of work, and up to 1.6 GB where all samples differ.
 MAX_SAMPLES = 10**8
@@ -30,9 +31,10 @@ def monte_carlo(
     K: int = 20_000,
     *,
     rng: RNG = None,
-    statistic: str = "sum",
+    statistic: str | Statistic | CountStatistic = "sum",
     alternative: Alternative = "two-sided",
     names: tuple[str, str] | None = None,
+    clusters: Any = None,
 ) -> PermutationTestResult:
     """Paired-permutation test from K random labellings (Alg. 1).
 
@@ -44,7 +46,7 @@ def monte_carlo(
         Number of samples, from 1 to 10**8.
     rng : numpy.random.Generator, int or None
         A seed or a generator makes the samples reproducible, whatever the number of processors.
-    statistic, alternative, names
+    statistic, alternative, names, clusters
         As in `exact_perm_test`.
 
     Returns
@@ -75,7 +77,32 @@ def monte_carlo(
     >>> low < exact_perm_test(u, v).pvalue < high
     True
     """
-    comparison = compare(u, v, g, h, statistic=statistic, alternative=alternative, names=names)
+    entry = lookup(statistic)
+    options: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
+    comparison: Question
+    if isinstance(entry, Statistic):
+        comparison = compare(u, v, g, h, statistic=entry, **options)
+    elif g is None and h is None:
+        comparison = compare_measures(u, v, entry, **options)
+    else:
+        raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
+    return sample(comparison, K, rng, "asked for")
+
+
+def sample(comparison: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:
+    """The sampled p of any question, and why it is sampled.
+
+    Parameters
+    ----------
+    comparison : Comparison or StructuredComparison
+    K, rng
+        As in `monte_carlo`.
+    reason : str
+
+    Returns
+    -------
+    PermutationTestResult
+    """
     try:
         size = index(K)
     except TypeError:
@@ -86,7 +113,7 @@ def monte_carlo(
     n_extreme = int(counts[comparison.reaches(cells)].sum())
     samples = Samples(cells, counts, n_extreme)
     p = Probability.of((n_extreme + 1) / (size + 1), 0.0)
-    return PermutationTestResult.of(comparison, Solution(p, "monte_carlo", "asked for"), samples)
+    return PermutationTestResult.of(comparison, Solution(p, "monte_carlo", reason), samples)
 
 
 def samples_needed(

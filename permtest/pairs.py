@@ -31,15 +31,18 @@ class Pairs:
 
     Parameters
     ----------
-    u, v : ndarray of shape (N,)
+    u, v : ndarray of shape (N,), or (N, c), or (N, classes, c)
         Scores of the first and of the second system, times `scale`. Whatever is given, they are
-        kept as int64, or as Python integers where those are too small.
+        kept as int64, or as Python integers where those are too small. Of more than one dimension
+        where an entry has several counts, such as true positives.
     names : tuple of two str
         What the systems are called in sentences, tables and pictures.
     source : dict, optional
         Where the scores come from, as the reader recorded it.
     scale : int, default 1
         By what the integers have to be divided: 100 for scores with two decimals.
+    columns : tuple of str
+        Names of the c counts; empty where there is one score an entry.
     """
 
     u: IntArray
@@ -47,6 +50,7 @@ class Pairs:
     names: tuple[str, str] = ("u", "v")
     source: dict[str, Any] = field(default_factory=dict, repr=False)
     scale: int = 1
+    columns: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, u: Any, v: Any, names: tuple[str, str] | None = None) -> Pairs:
@@ -83,7 +87,65 @@ class Pairs:
         _check_aligned(u, v)
         return cls(u, v, _names(u, v) if names is None else names)
 
+    @classmethod
+    def of_counts(
+        cls,
+        u: Any,
+        v: Any,
+        columns: Sequence[tuple[str, ...]],
+        names: tuple[str, str] | None = None,
+        *,
+        classes: bool = False,
+    ) -> Pairs:
+        """Validate two tables of counts.
+
+        Parameters
+        ----------
+        u, v : array_like of shape (N, c), or (N, classes, c)
+            Whole numbers, none below 0. A data frame, or a mapping of names to columns, must have
+            all columns of one of the sets; others in it are left alone.
+        columns : sequence of tuple of str
+            The sets of columns that will do.
+        names : tuple of two str, optional
+            Default: "u" and "v".
+        classes : bool, default False
+            Whether there are counts for each of several classes.
+
+        Returns
+        -------
+        Pairs
+
+        Raises
+        ------
+        TypeError, ValueError
+            If something is not a whole number, negative or missing, if the shapes differ, or if
+            columns are missing.
+        """
+        if v is None:
+            raise TypeError("v is missing: pass the counts of both systems, u and v")
+        _check_aligned(u, v)
+        first, second = (_table(x, columns, name) for x, name in ((u, "u"), (v, "v")))
+        for name, table in (("u", first), ("v", second)):
+            widths = sorted({len(c) for c in columns})
+            if table.ndim != 2 + classes or table.shape[-1] not in widths:
+                lead = "N, classes" if classes else "N"
+                sets = " or ".join(f"{len(c)} ({', '.join(c)})" for c in columns)
+                raise ValueError(
+                    f"{name} has shape {table.shape}, but this statistic needs counts of shape "
+                    f"({lead}, columns), with columns {sets}"
+                )
+        if first.shape[1:] != second.shape[1:]:
+            raise ValueError(f"u has shape {first.shape} and v {second.shape}; they must be alike")
+        chosen = next(c for c in columns if len(c) == first.shape[-1])
+        return cls(first, second, names or ("u", "v"), columns=tuple(chosen))
+
     def __post_init__(self) -> None:
+        if self.columns:
+            object.__setattr__(self, "u", as_counts(self.u, "u"))
+            object.__setattr__(self, "v", as_counts(self.v, "v"))
+            check_names(self.names)
+            _check_lengths(len(self.u), len(self.v))
+            return
         (u, first), (v, second) = as_scaled(self.u, "u"), as_scaled(self.v, "v")
         common = lcm(first, second)
         object.__setattr__(self, "u", _times(u, common // first))
@@ -100,6 +162,23 @@ class Pairs:
         return unscaled(total, self.scale)
 
 
+    def folded(self, clusters: Any) -> Pairs:
+        """The scores of whole clusters, in the order in which they first occur.
+
+        Parameters
+        ----------
+        clusters : array_like of shape (N,)
+            What each entry belongs to: numbers or strings.
+
+        Returns
+        -------
+        Pairs
+        """
+        labels = cluster_numbers(clusters, len(self))
+        u, v = (add_up(scores, labels) for scores in (self.u, self.v))
+        return Pairs(u, v, self.names, self.source, self.scale, self.columns)
+
+
 @dataclass(frozen=True)
 class LocalEffects:
     """The local effects of all N entries: g(u_n, v_n) if entry n stays, g(v_n, u_n) if swapped.
@@ -107,11 +186,16 @@ class LocalEffects:
     Parameters
     ----------
     stay, swap : ndarray of shape (N,)
-        Integers.
+        Integers; of shape (N, m) where there are several sums.
     """
 
     stay: IntArray
     swap: IntArray
+
+    def folded(self, clusters: Any) -> LocalEffects:
+        """The effects of whole clusters; see `Pairs.folded`."""
+        labels = cluster_numbers(clusters, len(self.stay))
+        return LocalEffects(add_up(self.stay, labels), add_up(self.swap, labels))
 
     @classmethod
     def of(cls, u: Sequence[Any], v: Sequence[Any], g: Callable[[Any, Any], Any]) -> LocalEffects:
@@ -139,6 +223,84 @@ class LocalEffects:
         stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
         swap = as_integers([g(y, x) for x, y in zip(a, b, strict=True)], "g(v, u)")
         return cls(stay, swap)
+
+
+def cluster_numbers(clusters: Any, n: int) -> NDArray[np.int64]:
+    """The number of the cluster that each entry belongs to, counted as they first occur.
+
+    Raises TypeError or ValueError if there is not one label for each entry.
+    """
+    if isinstance(clusters, str | bytes) or not hasattr(clusters, "__iter__"):
+        raise TypeError(f"clusters must be one label for each entry, not {clusters!r}")
+    labels = clusters.tolist() if hasattr(clusters, "tolist") else list(clusters)
+    if len(labels) != n:
+        raise ValueError(f"clusters has {len(labels)} labels for {n} entries; give one for each")
+    numbers: dict[Any, int] = {}
+    for i, label in enumerate(labels):
+        if label is None or label != label:
+            raise ValueError(f"clusters[{i}] = {label} is missing; say where entry {i} belongs")
+        try:
+            numbers.setdefault(label, len(numbers))
+        except TypeError:
+            raise TypeError(f"clusters[{i}] = {label!r} is no number or string") from None
+    return np.array([numbers[label] for label in labels], dtype=np.int64)
+
+
+def add_up(scores: IntArray, labels: NDArray[np.int64]) -> IntArray:
+    """Sums over the entries of each cluster, as wide integers where int64 could overflow."""
+    if scores.dtype != object and largest(scores) * max(len(scores), 1) >= SAFE:
+        scores = scores.astype(object)
+    totals = np.zeros((int(labels.max(initial=-1)) + 1, *scores.shape[1:]), dtype=scores.dtype)
+    np.add.at(totals, labels, scores)
+    return totals
+
+
+def as_counts(values: IntArray, name: str) -> IntArray:
+    """Return `values` as an array of integers, none of them negative or rounded.
+
+    Parameters
+    ----------
+    values : ndarray of any shape
+    name : str
+        How error messages call `values`.
+
+    Returns
+    -------
+    ndarray of the same shape
+        int64 where every count is below 2**60, Python integers (dtype object) otherwise.
+    """
+    if values.dtype.kind in "iub" and values.size and values.min() >= 0 and values.max() < SAFE:
+        return values.astype(np.int64)
+    listed = [_whole(x, name, i, values.shape) for i, x in enumerate(values.ravel().tolist())]
+    array = np.array(listed, dtype=object).reshape(values.shape)
+    return array if max(listed, default=0) >= SAFE else array.astype(np.int64)
+
+
+def _whole(value: Any, name: str, position: int, shape: tuple[int, ...]) -> int:
+    place = f"{name}[{', '.join(map(str, np.unravel_index(position, shape)))}]"
+    number = _as_rational(value, place)
+    if number.denominator != 1 or number < 0:
+        kind = "below 0" if number < 0 else "not a whole number"
+        raise ValueError(f"{place} = {value} is {kind}, but counts are whole numbers from 0 on")
+    return int(number)
+
+
+def _table(values: Any, columns: Sequence[tuple[str, ...]], name: str) -> NDArray[Any]:
+    """An array of counts; the columns of a frame or a mapping are chosen by their names."""
+    labels = list(values.keys()) if hasattr(values, "keys") else getattr(values, "columns", None)
+    if labels is not None:
+        labels = list(labels)
+        for wanted in columns:
+            if set(wanted) <= set(labels):
+                return np.stack([np.asarray(values[c]) for c in wanted], axis=-1)
+        sets = " or ".join(", ".join(c) for c in columns)
+        raise ValueError(f"{name} has the columns {labels}, but this statistic needs {sets}")
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
+    try:
+        return np.asarray(values if hasattr(values, "__len__") else list(values))
+    except ValueError:
+        raise ValueError(f"{name} must be a table, but its rows differ in length") from None
 
 
 def unscaled(number: int, scale: int) -> float:

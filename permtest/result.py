@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.comparison import Comparison
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.null.distribution import LatticeDistribution
+from permtest.null.joint import JointDistribution
 from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
-from permtest.solvers import Solution, exact_fraction, null_distribution, solve
+from permtest.solvers import (
+    Question,
+    Solution,
+    exact_fraction,
+    joint_distribution,
+    null_distribution,
+    solve,
+)
+from permtest.structured import StructuredComparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +92,10 @@ class PermutationTestResult:
         where scores have decimals.
     n_samples, n_extreme : int or None
         K and C of a Monte Carlo test.
+    n_entries : int or None
+        How many pairs there are in the `n` clusters that are swapped; None without clusters.
+    scores : tuple of two numbers, or None
+        What both systems score: their totals, means, or measures, whose difference is `statistic`.
     """
 
     statistic: Any
@@ -100,16 +112,22 @@ class PermutationTestResult:
     totals: tuple[float, float] | None
     n_samples: int | None = None
     n_extreme: int | None = None
-    _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
+    n_entries: int | None = None
+    scores: tuple[float, float] | None = None
+    _comparison: Any = field(kw_only=True, repr=False, compare=False)
     _samples: Samples | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     @classmethod
     def of(
-        cls, comparison: Comparison, solution: Solution, samples: Samples | None = None
+        cls, comparison: Question, solution: Solution, samples: Samples | None = None
     ) -> PermutationTestResult:
         """Put together what a solver found."""
         p, method, reason = solution
-        totals = comparison.totals
+        if isinstance(comparison, StructuredComparison):
+            cls, totals, more = StructuredTestResult, None, _about(comparison)
+        else:
+            totals, more = comparison.totals, {}
+            totals = totals and (comparison.score(totals[0]), comparison.score(totals[1]))
         return cls(
             statistic=comparison.statistic,
             pvalue=p.value,
@@ -122,9 +140,12 @@ class PermutationTestResult:
             error_bound=p.error_bound if samples is None else None,
             metric=comparison.metric,
             names=comparison.names,
-            totals=totals and (comparison.score(totals[0]), comparison.score(totals[1])),
+            totals=totals,
             n_samples=samples.size if samples else None,
             n_extreme=samples.n_extreme if samples else None,
+            n_entries=comparison.n_entries,
+            scores=comparison.scores,
+            **more,
             _comparison=comparison,
             _samples=samples,
         )
@@ -322,7 +343,9 @@ class PermutationTestResult:
         a, b = self.names
         if self.totals is None or self._comparison.h is not None:
             return f"{self.metric} of {a} against {b} is {self.statistic}"
-        x, y = self.totals
+        x, y = self.scores or self.totals
+        if self.metric == "mean":
+            return f"{a} has a mean of {x:.6g} against {y:.6g} of {b}"
         if x == y:
             return f"{a} and {b} tie at {counted(x, self.unit)}"
         lead = "ahead of" if x > y else "behind"
@@ -331,6 +354,8 @@ class PermutationTestResult:
     def pairs_text(self) -> str:
         """How many pairs there are, and how many of them matter."""
         differ = f"{self.n_informative} differ{'s' * (self.n_informative == 1)}"
+        if self.n_entries is not None:
+            return f"{counted(self.n, 'clusters')} of {counted(self.n_entries, 'pairs')}, {differ}"
         return f"{counted(self.n, 'pairs')}, of which {differ}"
 
     def sides_text(self) -> str:
@@ -371,7 +396,7 @@ class PermutationTestResult:
         except ImportError:
             raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
         row = self.to_dict()
-        for key in ("names", "totals"):
+        for key in ("names", "totals", "scores"):
             row[f"{key[:-1]}_u"], row[f"{key[:-1]}_v"] = row.pop(key) or (None, None)
         row["pvalue_low"], row["pvalue_high"] = row.pop("pvalue_interval")
         return pd.DataFrame([row])
@@ -380,6 +405,115 @@ class PermutationTestResult:
         from permtest._html import result_html
 
         return result_html(self)
+
+
+@dataclass(frozen=True)
+class StructuredTestResult(PermutationTestResult):
+    """What a paired-permutation test of several sums found: of F1, precision, recall, ...
+
+    A `PermutationTestResult` whose null distribution is that of the sums together.
+
+    Parameters
+    ----------
+    statistic, pvalue, log10_pvalue, alternative, n, n_informative, method, method_reason
+        As in `PermutationTestResult`; `statistic` is the difference of the measures, or h.
+    error_bound, metric, names, totals, n_samples, n_extreme, n_entries, scores
+        As in `PermutationTestResult`; `totals` is None.
+    parts : tuple of m str
+        What the sums are.
+    sums : tuple of m int
+        Their observed values: of the first system where systems are compared by a measure.
+    other_sums : tuple of m int, or None
+        Those of the second system.
+    rank : int
+        How many of the sums vary independently of each other.
+    """
+
+    parts: tuple[str, ...] = ()
+    sums: tuple[int, ...] = ()
+    other_sums: tuple[int, ...] | None = None
+    rank: int = 0
+
+    @cached_property
+    def null_distribution(self) -> JointDistribution:  # type: ignore[override]
+        """The joint law of the sums under the null hypothesis, of the first system's sums.
+
+        Computed when first asked for. Raises MemoryError if it would not fit.
+        """
+        return joint_distribution(self._comparison)
+
+    @cached_property
+    def extreme(self) -> NDArray[np.bool_]:
+        """Which points of ``null_distribution.support`` are at least as extreme as observed."""
+        return np.asarray(self._comparison.beats(self.null_distribution.support))
+
+    @cached_property
+    def null_values(self) -> NDArray[np.float64]:
+        """The statistic at each point of ``null_distribution.support``."""
+        return np.asarray(self._comparison.values(self.null_distribution.support))
+
+    @property
+    def observed_sum(self) -> Any:
+        """The observed value of the statistic, where a picture of its law is marked."""
+        return self.statistic
+
+    @cached_property
+    def smallest_pvalue(self) -> float:
+        """Not known for several sums; raises ValueError."""
+        raise ValueError("smallest_pvalue is for a single sum; the best labelling is not known")
+
+    def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
+        """The same test, had the first system had other sums.
+
+        Parameters
+        ----------
+        observed : sequence of m int
+            The sums, in the order of `parts`; they must lie on the lattice of possible ones.
+        method : str, default "auto"
+            As in `exact_perm_test`.
+
+        Returns
+        -------
+        StructuredTestResult
+
+        Raises
+        ------
+        ValueError
+            If the lattice has no such point, or p was sampled.
+        """
+        self._refuse_samples("at")
+        comparison = self._comparison.observing(observed)
+        return PermutationTestResult.of(comparison, solve(comparison, method))
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """Not defined for several sums; raises ValueError.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+        """
+        raise ValueError(
+            f"an interval for a shift is defined for differences of one sum, not for {self.metric}"
+        )
+
+    def effect_text(self) -> str:
+        """Both measures, or the value of h."""
+        a, b = self.names
+        if self.scores is None:
+            return f"{self.metric} of the sums of {a} against {b} is {self.statistic}"
+        x, y = self.scores
+        title = self._comparison.title
+        return f"{title} is {x:.4f} for {a} and {y:.4f} for {b} (difference {self.statistic:+.4g})"
+
+
+def _about(comparison: StructuredComparison) -> dict[str, Any]:
+    """The fields of `StructuredTestResult` alone."""
+    return {
+        "parts": comparison.parts,
+        "sums": comparison.observed_sums,
+        "other_sums": getattr(comparison, "other_sums", None),
+        "rank": comparison.lattice.rank,
+    }
 
 
 def counted(number: float, plural: str) -> str:

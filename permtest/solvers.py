@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
 from math import expm1, inf, log
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,21 @@ from permtest.null.distribution import LatticeDistribution
 from permtest.null.dp import ROUNDLESS, dp_cells, dp_log_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import MAX_ENTRIES, can_halve, count_tail, enumerate_steps
 from permtest.null.fft import Rounded, fft_cells
-from permtest.null.grouping import TwoPointSum
+from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
+from permtest.null.joint import JointDistribution
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
 from permtest.null.tail import Tail, TooHard, attempts, tail_cf, tail_dp, tail_fft, tail_tilted
 from permtest.null.tiles import log_cells
+from permtest.null.window import window
+from permtest.structured import MeasureComparison, StructuredComparison
 
 #: Cell updates that take less time than what happens around them.
 BRIEF = 2 * 10**5
 #: Cell updates that take about a second.
 AFFORDABLE = 10**9
+#: The same for joint laws: some seconds, with a bar that shows progress.
+AFFORDABLE_JOINT = 3 * 10**9
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -40,7 +45,7 @@ class Solution(NamedTuple):
     reason: str
 
 
-def solve(comparison: Comparison, method: str = "auto") -> Solution:
+def solve(comparison: Question, method: str = "auto") -> Solution:
     """Compute the probability of the extreme cells.
 
     Parameters
@@ -75,18 +80,24 @@ def check_method(method: str) -> None:
         )
 
 
-Solver = Callable[[Comparison], Probability]
+#: What a test asks.
+Question: TypeAlias = "Comparison | StructuredComparison"
+
+Solver = Callable[[Question], Probability]
 
 
-def _plan(comparison: Comparison) -> Iterator[tuple[str, Solver, str]]:
+def _plan(comparison: Question) -> Iterator[tuple[str, Solver, str]]:
     """What "auto" tries, in this order, and why each is right where its turn comes."""
     law = comparison.law
-    if comparison.h is None and can_halve(law) and 2**law.n_informative <= law.top:
+    if _halvable(comparison) and 2**law.n_informative <= law.top:
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if _few(law):
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if law.n_informative <= ROUNDLESS and dp_operations(law) <= BRIEF:
         yield "dp", _dp, "few pairs differ, so that dynamic programming rounds nothing"
+    if isinstance(comparison, StructuredComparison) and comparison.tails is None:
+        yield from _plan_of_several(comparison)
+        return
     if comparison.tails is None:
         yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
         yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take long"
@@ -100,7 +111,23 @@ def _plan(comparison: Comparison) -> Iterator[tuple[str, Solver, str]]:
     yield "bracket", _bracket, f"{hard}, and the lattice is too large for the others"
 
 
-def _nearest(comparison: Comparison) -> int:
+def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, Solver, str]]:
+    """The same for sums that do not lie on one line."""
+    law = comparison.law
+    if isinstance(comparison, MeasureComparison) and comparison.staircase is not None:
+        yield "tilted", _tilted, "p is the tail of a ratio of two sums, under a law tilted to it"
+    if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
+        yield "dp", _dp, "all values that the sums can have together fit in memory"
+    yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
+
+
+def _halvable(comparison: Question) -> bool:
+    """Whether labellings can be counted without a list of all."""
+    few = comparison.h is None and can_halve(comparison.law)
+    return few and comparison.tails is not None
+
+
+def _nearest(comparison: Question) -> int:
     """Where the larger of the two tails begins."""
     assert comparison.tails is not None
     lower, upper = comparison.tails
@@ -119,10 +146,24 @@ def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
     return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
 
-def exact_fraction(comparison: Comparison) -> Fraction:
+def joint_distribution(comparison: StructuredComparison) -> JointDistribution:
+    """The joint law of the sums; relative to each probability where that is quick."""
+    law, lattice, parts = comparison.law, comparison.lattice, comparison.parts
+    if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE:
+        cells = dp_cells(law)
+        some = np.flatnonzero(cells)
+        return JointDistribution(lattice.sums(some), cells[some], parts)
+    box = window(lattice)
+    flat = box.cells.reshape(-1)
+    some = np.flatnonzero(flat > box.noise)
+    points = lattice.at(box.coordinates(some))
+    return JointDistribution(points, flat[some], parts, box.noise)
+
+
+def exact_fraction(comparison: Question) -> Fraction:
     """The p-value as a fraction of all labellings, in integer arithmetic."""
     law = comparison.law
-    if _few(law) or (comparison.tails is not None and can_halve(law)):
+    if _few(law) or _halvable(comparison):
         return Fraction(_count_extreme(comparison), 2**law.n_informative)
     counts = count_labellings(law)
     hits = sum(counts[t] for t in np.flatnonzero(comparison.extreme))
@@ -134,10 +175,11 @@ def _few(law: TwoPointSum) -> bool:
     return law.n_informative <= MAX_ENTRIES and 2**law.n_informative <= law.top
 
 
-def _count_extreme(comparison: Comparison) -> int:
+def _count_extreme(comparison: Question) -> int:
     """How many labellings of the informative entries are extreme."""
     law = comparison.law
-    if comparison.h is None and comparison.tails is not None and can_halve(law):
+    if _halvable(comparison):
+        assert comparison.tails is not None
         lower, upper = comparison.tails
         if upper - lower <= 1:
             return int(2**law.n_informative)
@@ -148,12 +190,12 @@ def _count_extreme(comparison: Comparison) -> int:
     return int(repeats[comparison.reaches(sums)].sum())
 
 
-def _enumeration(comparison: Comparison) -> Probability:
+def _enumeration(comparison: Question) -> Probability:
     p = Fraction(_count_extreme(comparison), 2**comparison.law.n_informative)
     return Probability.of(float(p), EPS / 2)
 
 
-def _integer(comparison: Comparison) -> Probability:
+def _integer(comparison: Question) -> Probability:
     p = exact_fraction(comparison)
     if p > UNDERFLOW or p == 0:
         return Probability.of(float(p), EPS / 2)
@@ -161,9 +203,11 @@ def _integer(comparison: Comparison) -> Probability:
     return Probability.of_log(log_p, EPS * log(p.denominator))
 
 
-def _tilted(comparison: Comparison) -> Probability:
+def _tilted(comparison: Question) -> Probability:
     if comparison.tails is not None:
         return _tails(comparison, tail_tilted)
+    if isinstance(comparison, StructuredComparison):
+        return _staircase(comparison)
     logs, error = log_cells(comparison.law)
     log_p = _log_sum(logs[comparison.extreme])
     # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
@@ -171,7 +215,38 @@ def _tilted(comparison: Comparison) -> Probability:
     return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
 
 
-def _dp(comparison: Comparison) -> Probability:
+def _staircase(comparison: StructuredComparison) -> Probability:
+    """Of a ratio of two sums; two-sided, the two pieces of the region are equally likely."""
+    if not isinstance(comparison, MeasureComparison) or comparison.staircase is None:
+        raise ArithmeticError(
+            "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
+            "what can be done for others"
+        )
+    if comparison.certain:
+        return CERTAIN
+    p = comparison.staircase.tail()
+    return p.plus(p) if comparison.alternative == "two-sided" else p
+
+
+def _window(comparison: Question) -> Probability:
+    """From the joint law in a box, accurate absolutely."""
+    assert isinstance(comparison, StructuredComparison)
+    box = window(comparison.lattice)
+    cells = np.flatnonzero(box.cells.reshape(-1) > box.noise)
+    extreme = cells[comparison.beats_at(box.coordinates(cells))]
+    p = float(np.sum(box.cells.reshape(-1)[extreme]))
+    # Cells that are lost in the noise have been left out; they hold what the others lack.
+    lost = max(1.0 - float(np.sum(box.cells.reshape(-1)[cells])), 0.0)
+    rest = lost + 2 * box.noise * float(cells.size) ** 0.5 + box.outside
+    if p <= 1e3 * rest:
+        raise ArithmeticError(
+            f"p is below {1e3 * rest:.1g}, what the joint law of {comparison.lattice.rank} sums is "
+            "good for on a lattice of this size; monte_carlo has bounds for it"
+        )
+    return Probability.of(p, rest / (p - rest) + EPS * 64)
+
+
+def _dp(comparison: Question) -> Probability:
     if comparison.tails is not None:
         return _tails(comparison, tail_dp)
     law, extreme = comparison.law, comparison.extreme
@@ -191,9 +266,11 @@ def _log_sum(logs: NDArray[np.float64]) -> float:
 def _by_cells(tail: Tail, convolve: Callable[[TwoPointSum], Rounded], name: str) -> Solver:
     """Cells that are accurate absolutely: fine for tails, because those are tilted."""
 
-    def solver(comparison: Comparison) -> Probability:
+    def solver(comparison: Question) -> Probability:
         if comparison.tails is not None:
             return _tails(comparison, tail)
+        if isinstance(comparison, StructuredComparison) and name == "cf":
+            return _window(comparison)
         found, extreme = convolve(comparison.law), comparison.extreme
         p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
         if p <= 2 * noise:
@@ -206,7 +283,7 @@ def _by_cells(tail: Tail, convolve: Callable[[TwoPointSum], Rounded], name: str)
     return solver
 
 
-def _bracket(comparison: Comparison) -> Probability:
+def _bracket(comparison: Question) -> Probability:
     """The upper bound; its `error_bound` reaches down to the lower one."""
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
@@ -220,7 +297,7 @@ def _by_tails(tail: Tail) -> Solver:
     return lambda comparison: _tails(comparison, tail)
 
 
-def _tails(comparison: Comparison, tail: Tail) -> Probability:
+def _tails(comparison: Question, tail: Tail) -> Probability:
     """P(T <= lower or T >= upper); the null law is symmetric, so both are upper tails."""
     assert comparison.tails is not None
     law, (lower, upper) = comparison.law, comparison.tails

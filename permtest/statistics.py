@@ -1,18 +1,23 @@
 """What is tested: ready-made statistics and, for each, what its columns must look like.
 
-The test statistic is t(u, v) = h(sum_n g(u_n, v_n)) (Eq. 3). The g of all of these is the
-difference u_n - v_n; `alternative=` supplies the usual h, and any other g or h is passed to the
-test itself.
+The test statistic is t(u, v) = h(sum_n g(u_n, v_n)) (Eq. 3), or a function of several such sums
+(Eq. 12). For a `Statistic`, g is the difference u_n - v_n; for a `CountStatistic`, the sums are
+those that its `Measure` needs of either system, and h is the difference of the two measures.
+`alternative=` supplies the sides; any other g or h is passed to the test itself.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, TypeAlias, get_args
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from permtest._integers import IntArray
+from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
 
 #: What the alternative hypothesis says of the first system's statistic.
@@ -22,7 +27,7 @@ ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 
 @dataclass(frozen=True)
 class Statistic:
-    """One ready-made additive statistic, a difference of sums.
+    """One ready-made additive statistic, a difference of sums or of means.
 
     Parameters
     ----------
@@ -30,13 +35,17 @@ class Statistic:
         Its name in ``statistic=`` and ``--metric``.
     unit : str
         What one unit of the score is, for axes and sentences.
-    minimum : int or None
-        The smallest score that makes sense, if there is one.
+    about : str
+        What it is, in a few words.
+    minimum, maximum : int or None
+        The smallest and the largest score that make sense, if there are such.
     """
 
     name: str
     unit: str
+    about: str
     minimum: int | None = None
+    maximum: int | None = None
 
     def problem(self, score: float | Decimal) -> str | None:
         """What is wrong with one score and what to do about it; None if it can be tested."""
@@ -47,6 +56,8 @@ class Statistic:
                 f"{score} is not a whole number, but {self.name} counts {self.unit}; means and "
                 f"other decimals need 'sum' in place of {self.name!r}"
             )
+        if self.maximum is not None and score > self.maximum:
+            return f"{score} is above {self.maximum}, the most that {self.name} can be for an entry"
         if score >= self.minimum:
             return None
         return (
@@ -56,32 +67,283 @@ class Statistic:
 
     def check(self, pairs: Pairs, low: int) -> None:
         """Raise ValueError at the first score of `pairs`, the smallest being `low`, that is bad."""
-        if self.minimum is None or (low >= self.minimum and pairs.scale == 1):
+        if self.minimum is None:
+            return
+        if self.maximum is None and low >= self.minimum and pairs.scale == 1:
             return
         for label, scores in (("u", pairs.u), ("v", pairs.v)):
             bad = (scores % pairs.scale != 0) | (scores < self.minimum * pairs.scale)
+            if self.maximum is not None:
+                bad |= scores > self.maximum * pairs.scale
             for i in np.flatnonzero(bad)[:1]:
                 score = pairs.score(int(scores[i]))
                 raise ValueError(f"{label}[{i}] = {self.problem(score)}")
 
 
+#: How the counts of several classes become one measure.
+Average: TypeAlias = Literal["micro", "macro"]
+
+
+@dataclass(frozen=True, eq=False)
+class CountStatistic:
+    """A measure of counts such as true positives, of which two systems have different ones.
+
+    Parameters
+    ----------
+    name : str
+        Its name in ``statistic=`` and ``--metric``.
+    title : str
+        What sentences and axes call it.
+    about : str
+        The formula, in a few words.
+    measures : tuple of Measure
+        One for each set of columns that will do; the first one is the usual.
+    average : {"micro", "macro"} or None
+        For counts of several classes, of shape (N, classes, columns): whether they are added up
+        over the classes, or the measures of the classes averaged.
+    """
+
+    name: str
+    title: str
+    about: str
+    measures: tuple[Measure, ...]
+    average: Average | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The counts that an entry needs, in the usual order."""
+        return self.measures[0].columns
+
+    def layouts(self) -> str:
+        """All sets of columns that will do, for messages."""
+        return " or ".join(f"{len(m.columns)} ({', '.join(m.columns)})" for m in self.measures)
+
+    def pairs(self, u: Any, v: Any, names: tuple[str, str] | None) -> Pairs:
+        """Validate two tables of counts, of shape (N, columns), or (N, classes, columns)."""
+        known = [m.columns for m in self.measures]
+        return Pairs.of_counts(u, v, known, names, classes=self.average is not None)
+
+    def measure(self, pairs: Pairs) -> tuple[Measure, IntArray, IntArray]:
+        """The measure for the columns of `pairs`, and both systems' addends, of shape (N, m).
+
+        Raises ValueError if there is none, naming the columns, or at the first impossible entry.
+        """
+        wanted = 3 if self.average else 2
+        found = [m for m in self.measures if len(m.columns) == pairs.u.shape[-1]]
+        if pairs.u.ndim != wanted or not found:
+            lead = "N, classes" if self.average else "N"
+            hint = ""
+            if pairs.u.ndim == 3:
+                hint = "; for counts by class there are 'micro_f1', 'macro_f1' and others"
+            raise ValueError(
+                f"statistic={self.name!r} needs, for each system, an array of shape ({lead}, "
+                f"columns) with columns {self.layouts()}, but u has shape {pairs.u.shape}{hint}"
+            )
+        measure, u, v = found[0], pairs.u, pairs.v
+        if self.average == "micro":
+            u, v = u.sum(axis=1), v.sum(axis=1)
+        elif self.average == "macro":
+            assert isinstance(measure, MeanOfRatios)
+            measure = _by_class(measure, u.shape[1])
+            u, v = u.reshape(len(u), -1), v.reshape(len(v), -1)
+        first, second = measure.addends(u), measure.addends(v)
+        for label, addends in (("u", first), ("v", second)):
+            if bad := measure.problem(addends):
+                raise ValueError(f"{label}[{bad[0]}] has {bad[1]}")
+        return measure, first, second
+
+
+def _by_class(measure: MeanOfRatios, classes: int) -> MeanOfRatios:
+    """The mean of a measure over classes, whose columns stand side by side."""
+    size = len(measure.columns)
+
+    def spread(weights: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        before, after = range(classes), range(classes - 1, -1, -1)
+        zeros = ((0,) * (size * a) + weights + (0,) * (size * b) for a, b in zip(before, after, strict=True))
+        return tuple(zeros)
+
+    columns = tuple(f"{column}_{k + 1}" for k in range(classes) for column in measure.columns)
+    hits, misses = spread(measure.hits[0]), spread(measure.misses[0])
+    return MeanOfRatios(columns, hits, misses, measure.whole, measure.zero_division)
+
+
+def statistic(
+    name: str, *, beta: float | Fraction | str = 1, zero_division: float = 0.0
+) -> Statistic | CountStatistic:
+    """A ready-made statistic, or a variant of it, for ``statistic=``.
+
+    Parameters
+    ----------
+    name : str
+        One of `STATISTICS`; "f2", "f0.5" and so on are F-scores with that beta, and so are
+        "micro_f2" and "macro_f2" for counts by class.
+    beta : float, Fraction or str, default 1
+        Of "f_beta", "micro_f_beta" or "macro_f_beta": how many times recall counts as much as
+        precision. Positive; a float stands for the decimal that it is printed as.
+    zero_division : float, default 0.0
+        What a ratio is where both its terms are 0 (no prediction, or nothing to be found), from 0
+        to 1; the default is that of scikit-learn.
+
+    Returns
+    -------
+    Statistic or CountStatistic
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic, or an option is out of range or of no use for it.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test, statistic
+    >>> u, v = [[3, 1, 0], [2, 0, 1]], [[2, 2, 1], [2, 1, 1]]      # tp, fp, fn of two sentences
+    >>> r = exact_perm_test(u, v, statistic=statistic("f_beta", beta=0.5))
+    >>> round(r.statistic, 3), r.pvalue
+    (0.232, 0.5)
+    """
+    if isinstance(name, str) and (match := _F.fullmatch(name)):
+        lead, number = match["lead"] or "", match["beta"] or str(beta)
+        square = _square(number)
+        if match["beta"] and beta != 1:
+            raise ValueError(f"name={name!r} has a beta of its own; leave beta out")
+        return _f_score(lead, number, square, _from_zero_to_one(zero_division))
+    if beta != 1:
+        raise ValueError(f"beta is for 'f_beta', 'micro_f_beta' and 'macro_f_beta', not {name!r}")
+    if zero_division == 0:
+        return lookup(name)
+    value, found = _from_zero_to_one(zero_division), lookup(name)
+    measures = found.measures if isinstance(found, CountStatistic) else ()
+    ratios = tuple(
+        MeanOfRatios(m.columns, m.hits, m.misses, m.whole, value)
+        for m in measures
+        if isinstance(m, MeanOfRatios)
+    )
+    if not ratios:
+        raise ValueError(f"zero_division is of no use for {name!r}, which is no ratio")
+    assert isinstance(found, CountStatistic)
+    return CountStatistic(found.name, found.title, found.about, ratios, found.average)
+
+
+_F = re.compile(r"(?P<lead>micro_|macro_)?f(?:_beta|(?P<beta>\d+(?:\.\d+)?))")
+
+COUNTS = ("tp", "fp", "fn")
+CONFUSION = (*COUNTS, "tn")
+
+
+def _square(beta: str) -> Fraction:
+    try:
+        square = Fraction(beta) ** 2
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"beta={beta} is not a number") from None
+    if not 0 < square <= 10**6:
+        raise ValueError(f"beta={beta} must be above 0, and at most 1000")
+    return square
+
+
+def _from_zero_to_one(value: float) -> Fraction:
+    if not 0 <= value <= 1:
+        raise ValueError(f"zero_division={value} must lie in [0, 1]")
+    return Fraction(str(value))
+
+
+def _f_score(lead: str, beta: str, square: Fraction, zero: Fraction) -> CountStatistic:
+    """(1 + b) tp / ((1 + b) tp + b fn + fp) with b = beta^2, in whole numbers."""
+    a, b = square.numerator, square.denominator
+    ratio = (("tp", "fp", "fn"), ((a + b, 0, 0),), ((0, b, a),))
+    measures = [MeanOfRatios(*ratio, zero_division=zero)]
+    if square == 1:
+        measures.append(MeanOfRatios(("tp", "incorrect"), ((2, 0),), ((0, 1),), zero_division=zero))
+    measures.append(
+        MeanOfRatios(CONFUSION, ((a + b, 0, 0, 0),), ((0, b, a, 0),), zero_division=zero)
+    )
+    formula = "2 tp / (2 tp + fp + fn)" if square == 1 else f"F-score with beta = {beta}"
+    return _averaged(lead, f"f{beta}", f"F{beta}", formula, tuple(measures))
+
+
+def _averaged(
+    lead: str, name: str, title: str, about: str, measures: tuple[Measure, ...]
+) -> CountStatistic:
+    if not lead:
+        return CountStatistic(name, title, about, measures)
+    average: Average = "micro" if lead == "micro_" else "macro"
+    how = "of the counts of all classes" if average == "micro" else "averaged over classes"
+    return CountStatistic(lead + name, f"{average} {title}", f"{about}, {how}", measures, average)
+
+
+def _ratio(name: str, title: str, about: str, hits: str, misses: str, lead: str = "") -> CountStatistic:
+    """hits / (hits + misses), both named as sums of columns."""
+    layouts = [CONFUSION] if "tn" in hits + misses else [COUNTS, CONFUSION]
+    measures = [
+        MeanOfRatios(columns, (_weights(hits, columns),), (_weights(misses, columns),))
+        for columns in layouts
+    ]
+    if misses == "fp + fn":
+        measures.insert(1, MeanOfRatios(("tp", "incorrect"), ((1, 0),), ((0, 1),)))
+    return _averaged(lead, name, title, about, tuple(measures))
+
+
+def _weights(terms: str, columns: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(int(column in terms.split(" + ")) for column in columns)
+
+
+def _families() -> list[CountStatistic]:
+    """Ratios of counts, plain and for several classes."""
+    found = []
+    for lead in ("", "micro_", "macro_"):
+        found += [
+            _ratio("precision", "precision", "tp / (tp + fp)", "tp", "fp", lead),
+            _ratio("recall", "recall", "tp / (tp + fn)", "tp", "fn", lead),
+            _f_score(lead, "1", Fraction(1), Fraction(0)),
+            _ratio("jaccard", "Jaccard index", "tp / (tp + fp + fn)", "tp", "fp + fn", lead),
+        ]
+    return found
+
+
 #: The table of statistics.
-STATISTICS: dict[str, Statistic] = {
-    statistic.name: statistic
-    for statistic in (
-        Statistic("sum", "points"),
-        Statistic("accuracy", "correct answers", minimum=0),
+STATISTICS: dict[str, Statistic | CountStatistic] = {
+    entry.name: entry
+    for entry in (
+        Statistic("sum", "points", "difference of sums of any scores"),
+        Statistic("mean", "points", "difference of means of any scores"),
+        Statistic("accuracy", "correct answers", "correct answers of each entry", minimum=0),
+        Statistic("exact_match", "matches", "1 or 0 for each entry", minimum=0, maximum=1),
+        Statistic("uas", "correct heads", "correct heads of each sentence", minimum=0),
+        Statistic("las", "correct arcs", "correct heads and labels of each sentence", minimum=0),
+        *_families(),
+        _ratio("specificity", "specificity", "tn / (tn + fp)", "tn", "fp"),
+        CountStatistic(
+            "balanced_accuracy",
+            "balanced accuracy",
+            "mean of recall and specificity",
+            (MeanOfRatios(CONFUSION, ((1, 0, 0, 0), (0, 0, 0, 1)), ((0, 0, 1, 0), (0, 1, 0, 0))),),
+        ),
+        CountStatistic(
+            "mcc", "MCC", "Matthews' correlation coefficient of two classes", (Matthews(),)
+        ),
+        CountStatistic(
+            "wer",
+            "error rate",
+            "errors / length; the lower the better",
+            (MeanOfRatios(("errors", "length"), ((1, 0),), ((0, 1),), whole=False),),
+        ),
+        CountStatistic("bleu", "BLEU", "corpus BLEU, from n-gram counts", (Bleu(),)),
     )
 }
+STATISTICS["iou"] = STATISTICS["jaccard"]
 
 
-def lookup(name: str) -> Statistic:
+def lookup(name: str | Statistic | CountStatistic) -> Statistic | CountStatistic:
     """The entry called `name`; ValueError lists what there is."""
-    try:
+    if isinstance(name, Statistic | CountStatistic):
+        return name
+    if isinstance(name, str) and name in STATISTICS:
         return STATISTICS[name]
-    except (KeyError, TypeError):
-        known = ", ".join(map(repr, STATISTICS))
-        raise ValueError(f"statistic={name!r} is not known; choose one of {known}") from None
+    if isinstance(name, str) and (match := _F.fullmatch(name)) and match["beta"]:
+        return statistic(name)
+    known = ", ".join(map(repr, STATISTICS))
+    raise ValueError(
+        f"statistic={name!r} is not known; choose one of {known}, or 'f' with any beta, as 'f0.5'"
+    ) from None
 
 
 def check_alternative(alternative: str) -> None:

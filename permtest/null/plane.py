@@ -1,0 +1,394 @@
+"""The tail of a ratio statistic of two sums, without their joint distribution.
+
+F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i. The difference of
+two systems grows with the first one's hits and falls with its misses, so that the labellings with
+at least the observed difference form a staircase in the plane of a and i. Their probability comes
+from the joint law tilted to the most likely point of the staircase, by its characteristic
+function: only some hundred frequencies matter, a sum along a row of the lattice is geometric, and
+the rows are added up one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, exp, floor, fsum, gcd, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.null.lattice import LatticeSum
+from permtest.null.plane_kernels import (
+    EPS,
+    SMALL,
+    find_tilt,
+    frequencies,
+    outer_rows,
+    row_starts,
+    staircase_sum,
+)
+from permtest.null.probability import Probability
+from permtest.null.tail import TooHard
+
+#: Logarithms of the tilted mass that may lie outside of the window, one try after the other.
+OUTSIDE = (42.0, 90.0)
+#: What the window may leave out, relative to the tail, and all errors together.
+GOOD, ACCEPTED = 1e-14, 1e-12
+#: Frequencies, rows, and moves that may be looked at: seconds.
+MAX_POINTS, MAX_ROWS, WORK = 10**6, 10**6, 3e9
+#: Sums up to this size are exact as floats, with room for products of steps and frequencies.
+LARGEST = 2**40
+
+
+@dataclass(frozen=True, eq=False)
+class Staircase:
+    """The event that a / (a + i), or a / i, of one system exceeds that of the other by enough.
+
+    Parameters
+    ----------
+    lattice : LatticeSum
+        Null law of (a, i) of the first system; of rank 2.
+    totals : tuple of two int
+        Sums of both systems together.
+    whole : bool
+        Whether the hits a are part of the denominator.
+    zero_division : Fraction
+        What 0 / 0 is.
+    least : Fraction
+        By how much.
+    strict : bool
+        Whether a difference of exactly `least` is too small.
+    """
+
+    lattice: LatticeSum
+    totals: tuple[int, int]
+    whole: bool
+    zero_division: Fraction
+    least: Fraction
+    strict: bool
+
+    def tail(self) -> Probability:
+        """The probability of the event under the null hypothesis.
+
+        Returns
+        -------
+        Probability
+            Its bound covers roundings (each operation at its worst, errors added up), the
+            frequencies that were left out, and the mass outside of the window.
+
+        Raises
+        ------
+        TooHard
+            If the characteristic function has so many peaks, or the window so many rows, that it
+            would take long.
+        """
+        if self.least < 0 or (self.least == 0 and not self.strict):
+            # By symmetry the difference is at most -x as often as it is at least x.
+            return replace(self, least=-self.least, strict=not self.strict).tail().complement()
+        if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
+            raise TooHard("sums beyond 2^40 are too large for the tilted tail")
+        rows = _Rows.of(self.lattice)
+        for outside in OUTSIDE:
+            found, left_out = _Tilted(self, rows, outside).probability()
+            if left_out <= GOOD:
+                break
+        if found.error_bound > ACCEPTED:
+            raise TooHard("one tilt is not accurate enough for this staircase")
+        return found
+
+    def reached(self, a: int, i: int) -> bool:
+        """Whether the event happens where the first system has these sums, in integers."""
+        a, i = min(max(a, 0), self.totals[0]), min(max(i, 0), self.totals[1])
+        gap = self._ratio(a, i) - self._ratio(self.totals[0] - a, self.totals[1] - i)
+        return gap > self.least if self.strict else gap >= self.least
+
+    def _ratio(self, a: int, i: int) -> Fraction:
+        below = a + i if self.whole else i
+        return Fraction(a, below) if below else self.zero_division
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The lattice in rows along which hits do not fall and misses do not rise.
+
+    Parameters
+    ----------
+    origin : tuple of two int
+        The sums at s = r = 0.
+    along, across : tuple of two int
+        What one step in s, and in r, adds to the sums.
+    steps : ndarray of shape (K, 2)
+        Moves in coordinates (s, r).
+    counts : ndarray of shape (K,)
+    """
+
+    origin: tuple[int, int]
+    along: tuple[int, int]
+    across: tuple[int, int]
+    steps: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, lattice: LatticeSum) -> _Rows:
+        """Of all such rows those that are fewest, seen from where the mass is."""
+        e = lattice.steps.astype(np.float64)
+        covariance = (e * lattice.counts[:, None]).T @ e / 4
+        basis = [tuple(map(int, row)) for row in lattice.basis.tolist()]
+
+        def rows_met(direction: tuple[int, int]) -> float:
+            x = np.array((-direction[1], direction[0]), dtype=np.float64)
+            return float(x @ covariance @ x)
+
+        p, q = min(_rising(basis), key=rows_met)
+        x, y = _complement(p, q)
+        # Adding `along` to `across` again and again makes s depend less on r.
+        s, r = np.array((y, -x), dtype=float), np.array((-q, p), dtype=float)
+        shear = round(float(s @ covariance @ r) / float(r @ covariance @ r))
+        x, y = x + shear * p, y + shear * q
+        along, across = _combined(basis, p, q), _combined(basis, x, y)
+        first, second = lattice.steps.T
+        steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
+        a, i = lattice.origin
+        return cls((a, i), along, across, steps, lattice.counts)
+
+    def ends(self, axis: int) -> tuple[int, int]:
+        """The smallest and the largest value of a coordinate."""
+        e = self.steps[:, axis]
+        return int(np.minimum(e, 0) @ self.counts), int(np.maximum(e, 0) @ self.counts)
+
+    @property
+    def frame(self) -> NDArray[np.float64]:
+        """Origin and both directions, for the kernels."""
+        return np.array((self.origin, self.along, self.across), dtype=np.float64)
+
+    def sums(self, s: int, r: int) -> tuple[int, int]:
+        """Both sums at a point of the lattice."""
+        (a, i), (b, j), (c, k) = self.origin, self.along, self.across
+        return a + s * b + r * c, i + s * j + r * k
+
+
+def _rising(basis: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Primitive vectors of the lattice with hits >= 0 and misses <= 0, in its coordinates."""
+    for reach in (3, 12, 48, 192):
+        box = range(-reach, reach + 1)
+        found = [(p, q) for p in box for q in box if gcd(p, q) == 1 and _rises(basis, p, q)]
+        if found:
+            return found
+    # The vectors that change the misses alone.
+    (a, i), (b, j) = basis
+    g = gcd(a, b)
+    p, q = b // g, -a // g
+    return [(p, q) if _rises(basis, p, q) else (-p, -q)]
+
+
+def _rises(basis: list[tuple[int, int]], p: int, q: int) -> bool:
+    a, i = _combined(basis, p, q)
+    return a >= 0 and i <= 0
+
+
+def _combined(basis: list[tuple[int, int]], p: int, q: int) -> tuple[int, int]:
+    (a, i), (b, j) = basis
+    return p * a + q * b, p * i + q * j
+
+
+def _complement(p: int, q: int) -> tuple[int, int]:
+    """(x, y) with p y - q x = 1."""
+    old, new, x0, x1, y0, y1 = p, q, 1, 0, 0, 1
+    while new:
+        k = old // new
+        old, new, x0, x1, y0, y1 = new, old - k * new, x1, x0 - k * x1, y1, y0 - k * y1
+    return -y0 * old, x0 * old  # p x0 + q y0 = old = +-1
+
+
+class _Tilted:
+    """One tilt, its window, and what comes out of it."""
+
+    def __init__(self, event: Staircase, rows: _Rows, outside: float) -> None:
+        self.event, self.rows, self.outside = event, rows, outside
+        self.totals = np.array(event.totals, dtype=np.float64)
+        self.shape = (self.totals, event.whole, float(event.zero_division))
+        self.least = float(event.least)
+        largest = 1.0 if event.whole else float(event.totals[0])
+        self.band = 32 * EPS * max(largest, abs(self.least))
+        floats = rows.steps.astype(np.float64)
+        self.tau = np.array(find_tilt(self.least, floats, rows.counts, rows.frame, *self.shape))
+        push = floats @ self.tau
+        likely = push > 0
+        # Moves as seen from the far corner: each is the less likely side.
+        self.moves = np.where(likely[:, None], rows.steps, -rows.steps)
+        self.push = np.abs(push)
+        odds = np.exp(-self.push)
+        self.q = odds / (1 + odds)
+        self.corner = [int(e[likely] @ rows.counts[likely]) for e in rows.steps.T]
+        self.spread = 4 * self.q * (1 - self.q)
+
+    def probability(self) -> tuple[Probability, float]:
+        """The tail, and what its window leaves out, relative to it."""
+        rows = self.rows
+        means = [self._mean(axis) for axis in (0, 1)]
+        window = [self._window(axis, means[axis]) for axis in (0, 1)]
+        (s0, s1), (r0, r1) = window
+        if r1 - r0 >= MAX_ROWS:
+            raise TooHard(f"the window of the tilted tail has {r1 - r0 + 1:,} rows")
+        starts = self._starts(r0, r1 - r0 + 1)
+        ends = rows.ends(0)
+        if not (starts <= ends[1]).any():
+            raise TooHard("the staircase is beyond where one tilt puts the mass")
+        # The weights exp(-tau (T - t0)) are measured from the start of the row nearest the mean.
+        reference = int(np.clip(round(means[1]), r0, r1))
+        inside = np.flatnonzero(starts <= ends[1])
+        reference = int(r0 + inside[np.abs(inside + r0 - reference).argmin()])
+        origin = np.array((starts[reference - r0], reference), dtype=np.int64)
+        shifts = [self._shift(axis, int(origin[axis])) for axis in (0, 1)]
+        shift = np.array([high for high, _ in shifts])
+        m = np.array([_odd(s1 - s0 + 1), _odd(r1 - r0 + 1)], dtype=np.int64)
+        points, rest = self._points(m)
+        clipped = np.clip(starts, s0, s1 + 1)
+        rows_r = np.arange(r0, r1 + 1)
+        weights, lasts = (
+            np.where(clipped <= s1, self._weights(s, rows_r, origin), 0.0)
+            for s in (clipped, np.full_like(clipped, s1 + 1))
+        )
+        total, error, largest = staircase_sum(
+            points, m, self.tau[0], origin, r0, s1 + 1, clipped, weights, lasts, shift,
+            self.moves, rows.counts, self._digits(),
+        )  # fmt: skip
+        high, low, rounding = self._log_scale(shifts)
+        if total <= 0:
+            raise TooHard("the staircase is too far from where one tilt puts the mass")
+        error = rounding + (error + rest * largest) / total
+        left_out = self._left_out(window, means, origin, starts) / total
+        return Probability.of_product(high, low, total, error + left_out), left_out
+
+    def _weights(
+        self, s: NDArray[np.int64], r: NDArray[np.int64], origin: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """exp(-tau (T - t0)); along the staircase the two products nearly cancel."""
+        along, rough = _two_products(self.tau[0], (s - origin[0]).astype(np.float64))
+        across, rest = _two_products(self.tau[1], (r - origin[1]).astype(np.float64))
+        return np.asarray(np.exp(np.minimum(-(along + across) - (rough + rest), 600.0)))
+
+    def _mean(self, axis: int) -> float:
+        """The tilted mean of a coordinate."""
+        return self.corner[axis] - float((self.rows.counts * self.q) @ self.moves[:, axis])
+
+    def _shift(self, axis: int, origin: int) -> tuple[float, float]:
+        """The tilted mean less a whole number, in two parts."""
+        products, errors = _two_products(
+            (self.rows.counts * self.moves[:, axis]).astype(np.float64), self.q
+        )
+        terms = [float(self.corner[axis] - origin), *(-products).tolist(), *(-errors).tolist()]
+        high = fsum(terms)
+        return high, fsum([*terms, -high])
+
+    def _log_scale(self, shifts: list[tuple[float, float]]) -> tuple[float, float, float]:
+        """K(tau) - tau t0 in two parts, and its error: -sum c KL(q) + tau (mean - t0)."""
+        terms = (-self.rows.counts * _divergence(self.q)).tolist()
+        for (high, low), tau in zip(shifts, self.tau.tolist(), strict=True):
+            products, errors = _two_products(np.array((tau, tau)), np.array((high, low)))
+            terms += [*products.tolist(), *errors.tolist()]
+        total = fsum(terms)
+        return total, fsum([*terms, -total]), 3 * EPS * fsum(map(abs, terms))
+
+    def _digits(self) -> NDArray[np.float64]:
+        leading = np.round(self.q * 2.0**26) / 2.0**26
+        return np.array((self.q, leading, self.q - leading, np.tanh(self.push / 2)))
+
+    def _moments(self, axis: int) -> tuple[float, float, float]:
+        """Variance with the tilt, variance without, and the largest step."""
+        squares = self.rows.counts * self.moves[:, axis].astype(np.float64) ** 2
+        jump = float(np.abs(self.moves[:, axis]).max())
+        return float(squares @ self.spread) / 4, float(squares.sum()) / 4, jump
+
+    def _window(self, axis: int, mean: float) -> tuple[int, int]:
+        """First and last value of a coordinate; mass beyond either is below exp(-outside)."""
+        variance, fair, jump = self._moments(axis)
+        x = self.outside * jump / 3
+        x = min(
+            x + (x * x + 2 * self.outside * variance) ** 0.5, (2 * self.outside * fair) ** 0.5
+        )
+        low, high = self.rows.ends(axis)
+        return max(floor(mean - x), low), min(ceil(mean + x), high)
+
+    def _starts(self, first: int, size: int) -> NDArray[np.int64]:
+        """Where the region begins in each row; ties are decided in integers."""
+        starts, close = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
+        ends = np.array(self.rows.ends(0), dtype=np.int64)
+        row_starts(
+            first, self.least, self.band, ends, self.rows.frame, *self.shape, starts, close
+        )
+        for n in np.flatnonzero(close):
+            while starts[n] <= ends[1] and not self._in_region(int(starts[n]), first + int(n)):
+                starts[n] += 1
+        return starts
+
+    def _in_region(self, s: int, r: int) -> bool:
+        return self.event.reached(*self.rows.sums(s, r))
+
+    def _points(self, m: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+        """The frequencies that matter, and a bound on the rest."""
+        found = np.empty((MAX_POINTS, 2), dtype=np.int64)
+        n, rest, _ = frequencies(
+            m, SMALL, WORK, self.rows.steps, self.rows.counts, self.spread, found
+        )
+        if n < 0:
+            raise TooHard("the characteristic function of the two sums has too many peaks")
+        order = np.argsort(found[:n, 0], kind="stable")
+        return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
+
+    def _left_out(
+        self,
+        window: list[tuple[int, int]],
+        means: list[float],
+        origin: NDArray[np.int64],
+        starts: NDArray[np.int64],
+    ) -> float:
+        """Bound on the weighted mass outside of the window, and on what wraps around into it."""
+        (s0, s1), (r0, r1) = window
+        (low_s, high_s), (low_r, high_r) = (self.rows.ends(axis) for axis in (0, 1))
+        edges = ((s0, low_s, 0), (s1, high_s, 0), (r0, low_r, 1), (r1, high_r, 1))
+        outside = sum(
+            exp(_tail(abs(edge - means[axis]), *self._moments(axis)))
+            for edge, end, axis in edges
+            if edge != end
+        )
+        rows = np.arange(r0, r1 + 1)
+        heights = -self.tau[0] * (starts - origin[0]) - self.tau[1] * (rows - origin[1])
+        most = float(heights[starts <= high_s].max())
+        total = 2 * outside * exp(min(most, 600.0))
+        for edge, end, beyond in ((r1 + 1, high_r, r1 < high_r), (r0 - 1, low_r, r0 > low_r)):
+            if beyond:
+                total += outer_rows(
+                    edge, end, means[1], self._moments(1), self.tau, origin, self.least,
+                    self.band, np.array((low_s, high_s)), self.rows.frame, *self.shape,
+                )
+        return total if total == total else inf
+
+
+def _tail(x: float, variance: float, fair: float, jump: float) -> float:
+    """`tail_bound` for one number."""
+    return -max(0.5 * x * x / (variance + jump * x / 3), 0.5 * x * x / fair) if x > 0 else 0.0
+
+
+def _divergence(q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Kullback-Leibler divergence of a coin with probability q <= 1/2 from a fair one."""
+    x = (1 - 2 * q) ** 2
+    series = np.zeros_like(q)
+    for k in range(40, 0, -1):  # where the logarithms would cancel
+        series = series * x + 1 / (2.0 * k * (2.0 * k - 1.0))
+    safe = np.where(q > 0, q, 1.0)
+    return np.where(x < 0.4, series * x, np.log(2) + q * np.log(safe) + (1 - q) * np.log1p(-q))
+
+
+def _two_products(
+    a: float | NDArray[np.float64], b: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """a b and its rounding error (Dekker 1971)."""
+    product, big = a * b, 134217729.0  # 2^27 + 1 splits a float into halves
+    a1, b1 = big * a - (big * a - a), big * b - (big * b - b)
+    a2, b2 = a - a1, b - b1
+    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+def _odd(n: int) -> int:
+    return n if n % 2 else n + 1

@@ -1,0 +1,443 @@
+"""The tail of two sums by inverting their tilted characteristic function: the jitted loops.
+
+T = (s, r) is a point of a plane lattice, s counted along a row and r the number of the row. The
+rejection region is a staircase: in each row it holds all cells from some start on. Moves are
+turned so that under the tilt each is the less likely side, with probability q <= 1/2; T is then
+the far corner less the moves that are made.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._jit import jit
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+EPS = 2.0**-52
+#: Frequencies with |phi| below exp(-SMALL) are left out, with a bound.
+SMALL = 42.0
+#: Moves less likely than this are measured from staying, others from the middle.
+RARE = 0.05
+#: Rows whose terms are added up in plain floats.
+RUN = 16
+#: Boxes that may wait at a time; halving needs two for each bit of both coordinates.
+WAITING = 512
+
+
+@jit
+def gap(a: float, i: float, totals: Floats, whole: bool, zero: float) -> float:
+    """f(a, i) - f(A - a, I - i), f(a, i) = a / (a + i), or a / i; never falls with a or -i.
+
+    Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
+    """
+    a, i = min(max(a, 0.0), totals[0]), min(max(i, 0.0), totals[1])
+    b, j = totals[0] - a, totals[1] - i
+    below, other = (a + i, b + j) if whole else (i, j)
+    first = a / below if below > 0.0 else zero
+    second = b / other if other > 0.0 else zero
+    return first - second
+
+
+@jit
+def slopes(a: float, i: float, totals: Floats, whole: bool) -> tuple[float, float]:
+    """Derivatives of `gap`."""
+    by_a, by_i = 0.0, 0.0
+    for x, y in ((a, i), (totals[0] - a, totals[1] - i)):
+        below = x + y if whole else y
+        if below > 0.0:
+            by_a += y / (below * below)
+            by_i -= x / (below * below)
+    return by_a, by_i
+
+
+@jit
+def tilted_mean(
+    tau_s: float, tau_r: float, steps: Floats, counts: Ints, frame: Floats
+) -> tuple[float, float]:
+    """Mean of both sums if each move is made with odds exp(tau * step)."""
+    s, r = 0.0, 0.0
+    for k in range(counts.size):
+        likely = 1.0 / (1.0 + np.exp(-(tau_s * steps[k, 0] + tau_r * steps[k, 1])))
+        s += counts[k] * likely * steps[k, 0]
+        r += counts[k] * likely * steps[k, 1]
+    a = frame[0, 0] + s * frame[1, 0] + r * frame[2, 0]
+    i = frame[0, 1] + s * frame[1, 1] + r * frame[2, 1]
+    return a, i
+
+
+@jit
+def find_tilt(
+    least: float,
+    steps: Floats,
+    counts: Ints,
+    frame: Floats,
+    totals: Floats,
+    whole: bool,
+    zero: float,
+) -> tuple[float, float]:
+    """The tilt towards the most likely point of the region, no less than one standard deviation.
+
+    There the tilt points along the gradient of the statistic (Lagrange), and the tilted mean lies
+    on the boundary. Both conditions are met in turn; any tilt gives the right tail, this one puts
+    the mass where the tail begins. `frame` holds the sums at T = 0, and those of one step in s
+    and in r.
+    """
+    tau_s, tau_r = 0.0, 0.0
+    for _ in range(40):
+        a, i = tilted_mean(tau_s, tau_r, steps, counts, frame)
+        by_a, by_i = slopes(a, i, totals, whole)
+        n_s = by_a * frame[1, 0] + by_i * frame[1, 1]
+        n_r = by_a * frame[2, 0] + by_i * frame[2, 1]
+        variance, longest = 0.0, 0.0
+        for k in range(counts.size):
+            reach = abs(n_s * steps[k, 0] + n_r * steps[k, 1])
+            variance += 0.25 * counts[k] * reach * reach
+            longest = max(longest, reach)
+        if variance <= 0.0:
+            break
+        unit = 1.0 / np.sqrt(variance)
+        n_s, n_r, longest = n_s * unit, n_r * unit, longest * unit
+        low, high = 0.0, 1.0
+        while high * longest < 60.0:
+            a, i = tilted_mean(high * n_s, high * n_r, steps, counts, frame)
+            if gap(a, i, totals, whole, zero) >= least:
+                break
+            low, high = high, 2.0 * high
+        for _ in range(30):
+            if high - low < 1e-3 * max(1.0, low * 0.03):
+                break
+            middle = 0.5 * (low + high)
+            a, i = tilted_mean(middle * n_s, middle * n_r, steps, counts, frame)
+            if gap(a, i, totals, whole, zero) >= least:
+                high = middle
+            else:
+                low = middle
+        size = max(high, 1.0)
+        moved = abs(size * n_s - tau_s) + abs(size * n_r - tau_r)
+        tau_s, tau_r = size * n_s, size * n_r
+        if moved < 1e-3 * (abs(tau_s) + abs(tau_r)):
+            break
+    return tau_s, tau_r
+
+
+@jit
+def row_starts(
+    first: int,
+    least: float,
+    band: float,
+    ends: Ints,
+    frame: Floats,
+    totals: Floats,
+    whole: bool,
+    zero: float,
+    starts: Ints,
+    close: NDArray[np.bool_],
+) -> None:
+    """Fill ``starts[n]`` with the first s of row ``first + n`` at which `gap` may reach `least`.
+
+    s is sought from ``ends[0]`` to ``ends[1]``, beyond which it is ``ends[1] + 1``. Rows where the
+    float is too close to `least` to be sure are marked in `close`.
+    """
+    for n in range(starts.size):
+        a0 = frame[0, 0] + (first + n) * frame[2, 0]
+        i0 = frame[0, 1] + (first + n) * frame[2, 1]
+        low, high = ends[0] - 1, ends[1] + 1  # low is too small, high is not
+        if n > 0:  # neighbours start at about the same place
+            guess, step = starts[n - 1], 1
+            while low < guess - step:
+                a, i = a0 + (guess - step) * frame[1, 0], i0 + (guess - step) * frame[1, 1]
+                if gap(a, i, totals, whole, zero) < least - band:
+                    low = guess - step
+                    break
+                high = min(high, guess - step)
+                step *= 2
+            step = 1
+            while guess + step < high:
+                a, i = a0 + (guess + step) * frame[1, 0], i0 + (guess + step) * frame[1, 1]
+                if gap(a, i, totals, whole, zero) >= least - band:
+                    high = guess + step
+                    break
+                low = max(low, guess + step)
+                step *= 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            a, i = a0 + middle * frame[1, 0], i0 + middle * frame[1, 1]
+            if gap(a, i, totals, whole, zero) >= least - band:
+                high = middle
+            else:
+                low = middle
+        starts[n] = high
+        a, i = a0 + high * frame[1, 0], i0 + high * frame[1, 1]
+        close[n] = high <= ends[1] and gap(a, i, totals, whole, zero) <= least + band
+
+
+@jit
+def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
+    """Bound on the log of the mass further than x from the mean, on one side.
+
+    Bernstein's and Hoeffding's; `fair` is the variance without a tilt, `jump` the largest step.
+    """
+    if x <= 0.0:
+        return 0.0
+    return -max(0.5 * x * x / (variance + jump * x / 3.0), 0.5 * x * x / fair)
+
+
+@jit
+def outer_rows(
+    edge: int,
+    end: int,
+    mean_r: float,
+    spread: tuple[float, float, float],
+    tau: Floats,
+    origin: Ints,
+    least: float,
+    band: float,
+    ends: Ints,
+    frame: Floats,
+    totals: Floats,
+    whole: bool,
+    zero: float,
+) -> float:
+    """Bound on the weighted mass of the region in the rows from `edge` on to `end`, one side.
+
+    Rows are taken in blocks that grow with their distance. The boundary rises from one end of a
+    block to the other in both sums, so that no weight in it exceeds that of a corner of the
+    rectangle around it; the block has no more mass than the tail that begins with it.
+    """
+    sign = 1 if end >= edge else -1
+    total, row = 0.0, edge
+    starts, close = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.bool_)
+    size = frame[1, 0] * frame[2, 1] - frame[1, 1] * frame[2, 0]
+    # The tilt in coordinates of the two sums.
+    tau_a = (tau[0] * frame[2, 1] - tau[1] * frame[1, 1]) / size
+    tau_i = (tau[1] * frame[1, 0] - tau[0] * frame[2, 0]) / size
+    row_starts(row, least, band, ends, frame, totals, whole, zero, starts, close)
+    a1 = frame[0, 0] + starts[0] * frame[1, 0] + row * frame[2, 0]
+    i1 = frame[0, 1] + starts[0] * frame[1, 1] + row * frame[2, 1]
+    at_a = frame[0, 0] + origin[0] * frame[1, 0] + origin[1] * frame[2, 0]
+    at_i = frame[0, 1] + origin[0] * frame[1, 1] + origin[1] * frame[2, 1]
+    while sign * (end - row) >= 0:
+        far = abs(row - mean_r)
+        length = max(1, int(far / 24.0))
+        last = row + sign * length
+        last = end + sign if sign * (last - end) > 1 else last
+        row_starts(last, least, band, ends, frame, totals, whole, zero, starts, close)
+        a2 = frame[0, 0] + starts[0] * frame[1, 0] + last * frame[2, 0]
+        i2 = frame[0, 1] + starts[0] * frame[1, 1] + last * frame[2, 1]
+        # One step along a row more on either side: starts are whole numbers.
+        worst = -(
+            tau_a * (min(a1, a2) - abs(frame[1, 0]) - at_a)
+            + tau_i * (max(i1, i2) + abs(frame[1, 1]) - at_i)
+        )
+        total += np.exp(worst + tail_bound(far, spread[0], spread[1], spread[2]))
+        row, a1, i1 = last, a2, i2
+    return total
+
+
+@jit
+def box_bound(
+    box: Ints, m: Ints, cut: float, steps: Ints, counts: Ints, spread: Floats
+) -> tuple[float, int]:
+    """Bound on -log |phi| over a box of frequencies, and how many moves were asked.
+
+    |phi|^2 = prod_k (1 - spread_k sin^2(pi x_k))^c_k, x = steps * (j_s / m_s, j_r / m_r), and the
+    sine is smallest where x is nearest to a whole number.
+    """
+    total, looked = 0.0, 0
+    by_s, by_r = 0.5 / m[0], 0.5 / m[1]
+    for k in range(counts.size):
+        looked = k + 1
+        x = steps[k, 0] * (box[0] + box[1]) * by_s + steps[k, 1] * (box[2] + box[3]) * by_r
+        half = abs(steps[k, 0]) * (box[1] - box[0]) * by_s
+        half += abs(steps[k, 1]) * (box[3] - box[2]) * by_r
+        size = abs(x)
+        x = abs(x - np.rint(x)) - half - 4.0 * EPS * (1.0 + size)
+        if x > 0.0:
+            x *= 1.0 - x
+            x *= np.pi * (1.0 + x)
+            x *= spread[k] * x
+            total += 0.5 * counts[k] * x * (1.0 + 0.5 * x)
+            if total > cut:
+                break
+    return total, looked
+
+
+@jit
+def frequencies(
+    m: Ints, cut: float, work: float, steps: Ints, counts: Ints, spread: Floats, points: Ints
+) -> tuple[int, float, float]:
+    """Fill `points` with the frequencies (j_s, j_r) at which |phi| may exceed exp(-cut).
+
+    Of each pair of opposite ones only one, and (0, 0) not at all; both m are odd. Returns how many
+    there are, a bound on the sum of |phi| over what was left out, and how many moves were asked;
+    the first is -1 where `work` or `points` does not suffice.
+    """
+    boxes, n_boxes = np.empty((WAITING, 4), dtype=np.int64), 0
+    h_s, h_r = (m[0] - 1) // 2, (m[1] - 1) // 2
+    if h_s > 0:
+        boxes[n_boxes] = np.array((1, h_s, -h_r, h_r))
+        n_boxes += 1
+    if h_r > 0:
+        boxes[n_boxes] = np.array((0, 0, 1, h_r))
+        n_boxes += 1
+    found, rest, asked = 0, 0.0, 0.0
+    while n_boxes > 0:
+        n_boxes -= 1
+        box = boxes[n_boxes].copy()
+        bound, looked = box_bound(box, m, cut, steps, counts, spread)
+        asked += looked
+        wide, high = box[1] - box[0], box[3] - box[2]
+        if bound > cut:
+            rest += 2.0 * (wide + 1.0) * (high + 1.0) * np.exp(-bound)
+            continue
+        if wide == 0 and high == 0:
+            if found == len(points):
+                return -1, rest, asked
+            points[found, 0], points[found, 1] = box[0], box[2]
+            found += 1
+            continue
+        if asked > work or n_boxes + 2 > WAITING:
+            return -1, rest, asked
+        axis = 0 if wide * m[1] > high * m[0] else 2
+        middle = (box[axis] + box[axis + 1]) // 2  # floor, for either sign
+        boxes[n_boxes], boxes[n_boxes + 1] = box, box
+        boxes[n_boxes, axis] = middle + 1
+        boxes[n_boxes + 1, axis + 1] = middle
+        n_boxes += 2
+    return found, rest, asked
+
+
+@jit
+def phi(
+    j_s: int, j_r: int, m: Ints, shift: Floats, steps: Ints, counts: Ints, q: Floats
+) -> tuple[float, float, float]:
+    """log |phi|, argument and rounding error of E exp(i theta (T - t0)), theta = 2 pi j / m.
+
+    Every move's angle is measured from its mean, and the mean of T, `shift` from t0, comes in
+    once. Whole turns are taken off in integers. Rows of q: the probability of the move, its
+    leading and its other digits, so that many turns times q keep their fraction, and 1 - 2 q.
+    """
+    log_size, rough = 0.0, 0.0
+    turn_s, turn_r = j_s * shift[0] / m[0], j_r * shift[1] / m[1]
+    angle, turns = 2.0 * np.pi * (turn_s + turn_r), 0.0
+    for k in range(counts.size):
+        c, p = counts[k], q[0, k]
+        whole_s, whole_r = steps[k, 0] * j_s, steps[k, 1] * j_r
+        n_s, n_r = int(np.rint(whole_s / m[0])), int(np.rint(whole_r / m[1]))
+        x, y = (whole_s - n_s * m[0]) / m[0], (whole_r - n_r * m[1]) / m[1]
+        n, size = n_s + n_r, abs(x) + abs(y)
+        x += y
+        if abs(x) > 0.5:
+            turn = np.rint(x)
+            x -= turn
+            n += int(turn)
+        sine, cosine = np.sin(np.pi * x), np.cos(np.pi * x)
+        spread = 4.0 * p * (1.0 - p)
+        log_size += 0.5 * c * np.log1p(-min(spread * sine * sine, 1.0 - 1e-300))
+        if p < RARE:
+            slope = p
+            angle += c * (
+                2.0 * np.pi * p * x - np.arctan2(2.0 * p * sine * cosine, 1.0 - 2.0 * p * sine * sine)
+            )
+        else:
+            slope = 0.5 * q[3, k]
+            angle += c * (np.arctan2(q[3, k] * sine, cosine) - np.pi * q[3, k] * x)
+        rough += c * size * (slope + 0.25 * spread * abs(sine))
+        if n != 0:
+            whole = float(c * n)
+            turns += np.fmod(whole * q[1, k], 1.0) + whole * q[2, k]
+    turns -= np.rint(turns)
+    error = EPS * (8.0 - 3.0 * log_size + 16.0 * rough + 2.0 * abs(angle))
+    error += EPS * 8.0 * (abs(turn_s) + abs(turn_r))
+    return log_size, angle + 2.0 * np.pi * turns, error
+
+
+@jit
+def staircase_sum(
+    points: Ints,
+    m: Ints,
+    tau_s: float,
+    origin: Ints,
+    first: int,
+    stop: int,
+    starts: Ints,
+    weights: Floats,
+    lasts: Floats,
+    shift: Floats,
+    steps: Ints,
+    counts: Ints,
+    q: Floats,
+) -> tuple[float, float, float]:
+    """Sum of E_tau exp(-tau (T - t0)) over the region, its error, and the largest sum of weights.
+
+    The region holds, in row ``first + n``, the cells s from ``starts[n]`` to ``stop - 1``;
+    `weights` are exp(-tau (T - t0)) at the start of every row, and `lasts` just beyond its end.
+    Points come in order of j_s, (0, 0) before all others.
+    """
+    n_rows = starts.size
+    real, imaginary = np.empty(n_rows), np.empty(n_rows)
+    size = np.sum(weights) + np.sum(lasts)
+    turn_s, turn_r = 2.0 * np.pi / m[0], 2.0 * np.pi / m[1]
+    circle_s, circle_r = circle(m[0]), circle(m[1])
+    total, rest, error, largest, current = 0.0, 0.0, 0.0, 0.0, -1
+    below_x, below_y, below = 1.0, 0.0, 1.0
+    for p in range(len(points)):
+        j_s, j_r = points[p, 0], points[p, 1]
+        if j_s != current:
+            current = j_s
+            decay, sine = np.exp(-tau_s), np.sin(0.5 * turn_s * j_s)
+            below_x = -np.expm1(-tau_s) + 2.0 * decay * sine * sine
+            below_y = decay * np.sin(turn_s * j_s)
+            below = below_x * below_x + below_y * below_y
+            last = circle_s[(j_s * (stop - origin[0])) % m[0]]
+            for n in range(n_rows):
+                z = circle_s[(j_s * (starts[n] - origin[0])) % m[0]]
+                real[n] = weights[n] * z.real - lasts[n] * last.real
+                imaginary[n] = weights[n] * z.imag - lasts[n] * last.imag
+        at, step = (j_r * (first - origin[1])) % m[1], j_r % m[1]
+        x, y, x_low, y_low = 0.0, 0.0, 0.0, 0.0
+        for start in range(0, n_rows, RUN):
+            # Sums of short runs are added up in twice the precision.
+            a, b = 0.0, 0.0
+            for n in range(start, min(start + RUN, n_rows)):
+                z = circle_r[at]
+                a += real[n] * z.real - imaginary[n] * z.imag
+                b += real[n] * z.imag + imaginary[n] * z.real
+                at += step
+                if at >= m[1]:
+                    at -= m[1]
+            x, x_low = add(x, x_low, a)
+            y, y_low = add(y, y_low, b)
+        x, y = x + x_low, y + y_low
+        x, y = (x * below_x + y * below_y) / below, (y * below_x - x * below_y) / below
+        log_size, angle, rounding = phi(j_s, j_r, m, shift, steps, counts, q)
+        absolute = np.exp(log_size) * (1.0 if p == 0 else 2.0)
+        total, rest = add(total, rest, absolute * (np.cos(angle) * x - np.sin(angle) * y))
+        error += absolute * np.sqrt(x * x + y * y) * (rounding + 8.0 * EPS)
+        error += absolute * size * EPS * (RUN + 8.0) / np.sqrt(below)
+        largest = max(largest, size / np.sqrt(below))
+    cells = float(m[0]) * m[1]
+    return (total + rest) / cells, error / cells, largest / cells
+
+
+@jit
+def circle(m: int) -> NDArray[np.complex128]:
+    """exp(-2 pi i j / m) for all j."""
+    points = np.empty(m, dtype=np.complex128)
+    for j in range(m):
+        angle = 2.0 * np.pi * (j if 2 * j <= m else j - m) / m
+        points[j] = np.cos(angle) - 1j * np.sin(angle)
+    return points
+
+
+@jit
+def add(high: float, low: float, term: float) -> tuple[float, float]:
+    """high + low + term, in twice the precision of a float (Knuth 1969)."""
+    total = high + term
+    shifted = total - high
+    return total, low + ((high - (total - shifted)) + (term - shifted))

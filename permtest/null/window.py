@@ -1,0 +1,116 @@
+"""The joint law of several sums in the box that holds practically all of its mass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, exp, floor, log2, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._integers import IntArray
+from permtest.null.fft import SAFETY
+from permtest.null.grouping import MAX_CELLS
+from permtest.null.lattice import LatticeSum
+from permtest.null.probability import EPS
+from permtest.null.window_kernels import fair_product
+
+#: Logarithm of the mass beyond either end of a coordinate.
+OUTSIDE = 42.0
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Cells of a lattice around its middle, and their probabilities.
+
+    Parameters
+    ----------
+    lows : tuple of r int
+        The first value of each coordinate.
+    cells : r-dimensional ndarray
+        Probabilities, accurate absolutely.
+    noise : float
+        What the rounding of a cell comes to: `SAFETY` standard deviations.
+    outside : float
+        Bound on the mass of all cells that are not here.
+    """
+
+    lows: tuple[int, ...]
+    cells: NDArray[np.float64]
+    noise: float
+    outside: float
+
+    def coordinates(self, chosen: NDArray[np.int64]) -> IntArray:
+        """The points of the lattice in cells of these (flat) numbers, of shape (M, r)."""
+        places = np.unravel_index(chosen, self.cells.shape)
+        return np.stack([p + low for p, low in zip(places, self.lows, strict=True)], axis=1)
+
+
+def window_shape(lattice: LatticeSum) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The first value of each coordinate, and how many there are, in the box (Hoeffding)."""
+    lows, sizes = [], []
+    for low, extent, e in zip(lattice.lows, lattice.extents, lattice.steps.T, strict=True):
+        squares = float(lattice.counts @ (e.astype(np.float64) ** 2))
+        reach, middle = (OUTSIDE * squares / 2) ** 0.5, low + extent / 2
+        first, last = max(floor(middle - reach), low), min(ceil(middle + reach), low + extent)
+        lows.append(first)
+        sizes.append(last - first + 1)
+    return tuple(lows), tuple(sizes)
+
+
+def window(lattice: LatticeSum) -> Window:
+    """The joint law from its characteristic function, by one inverse FFT.
+
+    Parameters
+    ----------
+    lattice : LatticeSum
+        Of rank 1 or more.
+
+    Returns
+    -------
+    Window
+
+    Raises
+    ------
+    MemoryError
+        If there are more than 2**25 cells; the message names how many.
+
+    Notes
+    -----
+    Time O(C log C) for C cells, about (18 standard deviations)^r, and O(K) more for some of them.
+    """
+    from scipy import fft
+
+    lows, sizes = window_shape(lattice)
+    check_cells(lattice, prod(sizes))
+    steps = lattice.steps.astype(np.int64)
+    shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)
+    values = np.zeros((*shape[:-1], shape[-1] // 2 + 1))
+    squares = fair_product(np.array(shape), steps, lattice.counts, values.reshape(-1))
+    turned = values.astype(np.complex128)
+    for axis, (low, extent, first) in enumerate(
+        zip(lattice.lows, lattice.extents, lows, strict=True)
+    ):
+        m = shape[axis]
+        j = np.arange(values.shape[axis])
+        # Twice the distance is a whole number, so that angles can be reduced exactly.
+        twice = j * (2 * low + extent - 2 * first) % (2 * m)
+        phase = np.exp(-1j * np.pi * twice / m)
+        turned *= phase.reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    cells = fft.irfftn(turned, shape)[tuple(slice(size) for size in sizes)]
+    total = prod(shape)
+    size = float(np.linalg.norm(values)) * 2**0.5
+    noise = SAFETY * ((2 * squares) ** 0.5 + EPS * size * (log2(total + 1) ** 0.5 + 2)) / total
+    cut = any(s <= e for s, e in zip(sizes, lattice.extents, strict=True))
+    outside = 2 * lattice.rank * exp(-OUTSIDE) if cut else 0.0
+    return Window(lows, np.maximum(cells, 0.0), noise, outside)
+
+
+def check_cells(lattice: LatticeSum, cells: int) -> None:
+    """Refuse a lattice that would not fit in memory."""
+    if cells >= MAX_CELLS:
+        sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
+        raise MemoryError(
+            f"the joint null distribution of {sums} needs {cells:,} cells, more than the limit of "
+            f"{MAX_CELLS:,}; monte_carlo has an estimate of p with an interval"
+        )
