@@ -29,7 +29,7 @@ from permtest.null.tail_kernels import upper_tails
 from permtest.pairs import Pairs, check_names, unscaled
 from permtest.result import PermutationTestResult, counted
 from permtest.solvers import solve
-from permtest.statistics import check_alternative, lookup
+from permtest.statistics import Statistic, check_alternative, lookup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -573,7 +573,9 @@ def _check_labels(u: Any, v: Any) -> None:
 def _check_scores(tests: _Tests, block: range, pairs: Pairs, low: int) -> None:
     """What the statistic asks of its scores."""
     try:
-        lookup(tests.statistic).check(pairs, low)
+        entry = lookup(tests.statistic)
+        assert isinstance(entry, Statistic), "others have no axis"
+        entry.check(pairs, low)
     except ValueError:
         tests.complain(block)
         raise

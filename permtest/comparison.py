@@ -103,6 +103,11 @@ class Comparison:
         first, second = (unscaled(total, self.scale * self.divisor) for total in self.totals)
         return first, second
 
+    @property
+    def total_scores(self) -> tuple[float, float] | None:
+        """`totals` as sums of scores."""
+        return self.totals and (self.score(self.totals[0]), self.score(self.totals[1]))
+
     def score(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
         return unscaled(total, self.scale)
@@ -260,19 +265,18 @@ class Comparison:
         return value
 
 
-def reaching(
-    least: Any, strict: bool, tolerance: float = TIE
-) -> Callable[[Any], bool]:
+def reaching(least: Any, strict: bool, tolerance: float = TIE) -> Callable[[Any], bool]:
     """The function that says whether a value of h is at least, or if `strict` above, `least`.
 
     Where `least` is a float, values that are off by `tolerance` times max(1, |least|) tie with it.
     """
-    if isinstance(least, float | np.floating) and abs(least) < inf:
+    bound: Any = least
+    if isinstance(least, float | np.floating) and abs(float(least)) < inf:
         slack = tolerance * max(1.0, abs(float(least)))
-        least = float(least) + (slack if strict else -slack)
+        bound = float(least) + (slack if strict else -slack)
     if strict:
-        return lambda value: bool(value > least)
-    return lambda value: bool(value >= least)
+        return lambda value: bool(value > bound)
+    return lambda value: bool(value >= bound)
 
 
 def as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[int, int] | None:
@@ -310,10 +314,10 @@ def compare(
     Comparison
     """
     check_question(h, alternative)
-    if g is not None and statistic != "sum":
-        raise ValueError(f"statistic={statistic!r} and g cannot be combined: a statistic is a g")
+    entry = lookup(statistic)
+    if g is not None and entry.name != "sum":
+        raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
     if g is None:
-        entry = lookup(statistic)
         assert isinstance(entry, Statistic), "measures of counts are compared elsewhere"
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
         found = _of_differences(pairs, entry, clusters)

@@ -112,16 +112,18 @@ class MeanOfRatios(Measure):
         Linear, ndarray of shape (N, 1), ndarray of shape (N, 1)
             The measure, and its addends; None where denominators vary, or weights are too large.
         """
-        below = [x[:, 0::2] * self.whole + x[:, 1::2] for x in (u, v)]
-        if not self.whole or not np.array_equal(*below):
+        below = u[:, 0::2] + u[:, 1::2]
+        if not self.whole or not np.array_equal(below, v[:, 0::2] + v[:, 1::2]):
             return None
-        sizes = [exact_sum(column) for column in below[0].T]
+        sizes = [exact_sum(column) for column in below.T]
         common = lcm(*(size for size in sizes if size))
         if common > LARGEST_WEIGHT:
             return None
         weights = np.array([common // size if size else 0 for size in sizes])
         constant = self.zero_division * sizes.count(0) / self.size
-        return Linear(common * self.size, constant), *(x[:, 0::2] @ weights[:, None] for x in (u, v))
+        return Linear(common * self.size, constant), *(
+            x[:, 0::2] @ weights[:, None] for x in (u, v)
+        )
 
     @cached_property
     def parts(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -154,7 +156,9 @@ class MeanOfRatios(Measure):
         """Hits without a denominator, which sums could have too."""
         if self.whole:
             return None
-        for n in np.flatnonzero(((addends[:, 0::2] != 0) & (addends[:, 1::2] == 0)).any(axis=1))[:1]:
+        for n in np.flatnonzero(((addends[:, 0::2] != 0) & (addends[:, 1::2] == 0)).any(axis=1))[
+            :1
+        ]:
             above, below = self.parts[0], self.parts[1]
             return int(n), (
                 f"{addends[n, 0]} {above} over 0 {below}; the ratio would be infinite where such "

@@ -161,7 +161,6 @@ class Pairs:
         """A sum of the integers as a sum of scores: divided by `scale`."""
         return unscaled(total, self.scale)
 
-
     def folded(self, clusters: Any) -> Pairs:
         """The scores of whole clusters, in the order in which they first occur.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.comparison import Comparison
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.joint import JointDistribution
@@ -114,7 +115,7 @@ class PermutationTestResult:
     n_extreme: int | None = None
     n_entries: int | None = None
     scores: tuple[float, float] | None = None
-    _comparison: Any = field(kw_only=True, repr=False, compare=False)
+    _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
     _samples: Samples | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     @classmethod
@@ -123,12 +124,13 @@ class PermutationTestResult:
     ) -> PermutationTestResult:
         """Put together what a solver found."""
         p, method, reason = solution
+        kind: type[PermutationTestResult]
+        more: dict[str, Any] = {}
         if isinstance(comparison, StructuredComparison):
-            cls, totals, more = StructuredTestResult, None, _about(comparison)
+            kind, totals, more = StructuredTestResult, None, _about(comparison)
         else:
-            totals, more = comparison.totals, {}
-            totals = totals and (comparison.score(totals[0]), comparison.score(totals[1]))
-        return cls(
+            kind, totals = cls, comparison.total_scores
+        return kind(
             statistic=comparison.statistic,
             pvalue=p.value,
             log10_pvalue=p.log10,
@@ -146,7 +148,7 @@ class PermutationTestResult:
             n_entries=comparison.n_entries,
             scores=comparison.scores,
             **more,
-            _comparison=comparison,
+            _comparison=comparison,  # type: ignore[arg-type]
             _samples=samples,
         )
 
@@ -433,6 +435,7 @@ class StructuredTestResult(PermutationTestResult):
     sums: tuple[int, ...] = ()
     other_sums: tuple[int, ...] | None = None
     rank: int = 0
+    _comparison: StructuredComparison = field(kw_only=True, repr=False, compare=False)  # type: ignore[assignment]
 
     @cached_property
     def null_distribution(self) -> JointDistribution:  # type: ignore[override]
@@ -456,6 +459,18 @@ class StructuredTestResult(PermutationTestResult):
     def observed_sum(self) -> Any:
         """The observed value of the statistic, where a picture of its law is marked."""
         return self.statistic
+
+    @property
+    def observed_cell(self) -> int:
+        """The number of the cell that holds the observed sums, laid out on a line."""
+        cell = self._comparison.lattice.cell(list(self.sums))
+        assert cell is not None, "what was observed can be"
+        return cell
+
+    @property
+    def unit(self) -> str:
+        """What the statistic is called."""
+        return self._comparison.title
 
     @cached_property
     def smallest_pvalue(self) -> float:
@@ -492,6 +507,7 @@ class StructuredTestResult(PermutationTestResult):
         ----------
         confidence_level : float, default 0.95
         """
+        del confidence_level
         raise ValueError(
             f"an interval for a shift is defined for differences of one sum, not for {self.metric}"
         )

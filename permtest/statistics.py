@@ -158,9 +158,10 @@ def _by_class(measure: MeanOfRatios, classes: int) -> MeanOfRatios:
     size = len(measure.columns)
 
     def spread(weights: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        before, after = range(classes), range(classes - 1, -1, -1)
-        zeros = ((0,) * (size * a) + weights + (0,) * (size * b) for a, b in zip(before, after, strict=True))
-        return tuple(zeros)
+        rows = (
+            (0,) * (size * k) + weights + (0,) * (size * (classes - 1 - k)) for k in range(classes)
+        )
+        return tuple(rows)
 
     columns = tuple(f"{column}_{k + 1}" for k in range(classes) for column in measure.columns)
     hits, misses = spread(measure.hits[0]), spread(measure.misses[0])
@@ -270,7 +271,9 @@ def _averaged(
     return CountStatistic(lead + name, f"{average} {title}", f"{about}, {how}", measures, average)
 
 
-def _ratio(name: str, title: str, about: str, hits: str, misses: str, lead: str = "") -> CountStatistic:
+def _ratio(
+    name: str, title: str, about: str, hits: str, misses: str, lead: str = ""
+) -> CountStatistic:
     """hits / (hits + misses), both named as sums of columns."""
     layouts = [CONFUSION] if "tn" in hits + misses else [COUNTS, CONFUSION]
     measures = [
@@ -299,36 +302,33 @@ def _families() -> list[CountStatistic]:
     return found
 
 
+_ENTRIES: tuple[Statistic | CountStatistic, ...] = (
+    Statistic("sum", "points", "difference of sums of any scores"),
+    Statistic("mean", "points", "difference of means of any scores"),
+    Statistic("accuracy", "correct answers", "correct answers of each entry", minimum=0),
+    Statistic("exact_match", "matches", "1 or 0 for each entry", minimum=0, maximum=1),
+    Statistic("uas", "correct heads", "correct heads of each sentence", minimum=0),
+    Statistic("las", "correct arcs", "correct heads and labels of each sentence", minimum=0),
+    *_families(),
+    _ratio("specificity", "specificity", "tn / (tn + fp)", "tn", "fp"),
+    CountStatistic(
+        "balanced_accuracy",
+        "balanced accuracy",
+        "mean of recall and specificity",
+        (MeanOfRatios(CONFUSION, ((1, 0, 0, 0), (0, 0, 0, 1)), ((0, 0, 1, 0), (0, 1, 0, 0))),),
+    ),
+    CountStatistic("mcc", "MCC", "Matthews' correlation coefficient of two classes", (Matthews(),)),
+    CountStatistic(
+        "wer",
+        "error rate",
+        "errors / length; the lower the better",
+        (MeanOfRatios(("errors", "length"), ((1, 0),), ((0, 1),), whole=False),),
+    ),
+    CountStatistic("bleu", "BLEU", "corpus BLEU, from n-gram counts", (Bleu(),)),
+)
+
 #: The table of statistics.
-STATISTICS: dict[str, Statistic | CountStatistic] = {
-    entry.name: entry
-    for entry in (
-        Statistic("sum", "points", "difference of sums of any scores"),
-        Statistic("mean", "points", "difference of means of any scores"),
-        Statistic("accuracy", "correct answers", "correct answers of each entry", minimum=0),
-        Statistic("exact_match", "matches", "1 or 0 for each entry", minimum=0, maximum=1),
-        Statistic("uas", "correct heads", "correct heads of each sentence", minimum=0),
-        Statistic("las", "correct arcs", "correct heads and labels of each sentence", minimum=0),
-        *_families(),
-        _ratio("specificity", "specificity", "tn / (tn + fp)", "tn", "fp"),
-        CountStatistic(
-            "balanced_accuracy",
-            "balanced accuracy",
-            "mean of recall and specificity",
-            (MeanOfRatios(CONFUSION, ((1, 0, 0, 0), (0, 0, 0, 1)), ((0, 0, 1, 0), (0, 1, 0, 0))),),
-        ),
-        CountStatistic(
-            "mcc", "MCC", "Matthews' correlation coefficient of two classes", (Matthews(),)
-        ),
-        CountStatistic(
-            "wer",
-            "error rate",
-            "errors / length; the lower the better",
-            (MeanOfRatios(("errors", "length"), ((1, 0),), ((0, 1),), whole=False),),
-        ),
-        CountStatistic("bleu", "BLEU", "corpus BLEU, from n-gram counts", (Bleu(),)),
-    )
-}
+STATISTICS: dict[str, Statistic | CountStatistic] = {entry.name: entry for entry in _ENTRIES}
 STATISTICS["iou"] = STATISTICS["jaccard"]
 
 
@@ -343,7 +343,7 @@ def lookup(name: str | Statistic | CountStatistic) -> Statistic | CountStatistic
     known = ", ".join(map(repr, STATISTICS))
     raise ValueError(
         f"statistic={name!r} is not known; choose one of {known}, or 'f' with any beta, as 'f0.5'"
-    ) from None
+    )
 
 
 def check_alternative(alternative: str) -> None:

@@ -86,6 +86,16 @@ class StructuredComparison(ABC):
     def parts(self) -> tuple[str, ...]:
         """What the sums are."""
 
+    @property
+    def scores(self) -> tuple[float, float] | None:
+        """What both systems score, where the statistic is the difference."""
+        return None
+
+    @property
+    def title(self) -> str:
+        """What sentences call the statistic."""
+        return self.metric
+
     @cached_property
     def tails(self) -> tuple[int, int] | None:
         """As in `Comparison`: thresholds on the line, where the sums all lie on one."""
@@ -141,13 +151,18 @@ class MeasureComparison(StructuredComparison):
     measure : Measure
     totals : tuple of m int
         Sums of both systems together, which no swap changes.
-    title : str
+    about : str
         What sentences call the measure.
     """
 
     measure: Measure = None  # type: ignore[assignment]
     totals: tuple[int, ...] = ()
-    title: str = ""
+    about: str = ""
+
+    @property
+    def title(self) -> str:
+        """What sentences call the measure."""
+        return self.about
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -173,8 +188,9 @@ class MeasureComparison(StructuredComparison):
     @cached_property
     def least(self) -> Exact:
         """From which value on the one-sided statistic of `direction` is extreme."""
-        value = -self.observed if self.alternative == "less" else self.observed
-        return abs(value) if self.alternative == "two-sided" else value
+        value: Any = -self.observed if self.alternative == "less" else self.observed
+        least: Exact = abs(value) if self.alternative == "two-sided" else value
+        return least
 
     @property
     def other_sums(self) -> tuple[int, ...]:
@@ -290,7 +306,6 @@ class FunctionComparison(StructuredComparison):
 
     h: Callable[..., Any] = None  # type: ignore[assignment]
     tolerance: float = 0.0
-    scores = None  # the statistic is no difference of two
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -352,9 +367,9 @@ def compare_measures(
     if clusters is not None:
         effects = LocalEffects(first, second).folded(clusters)
         first, second = effects.stay, effects.swap
-    if isinstance(measure, MeanOfRatios) and measure.size > 1:
-        if (found := measure.linear(first, second)) is not None:
-            measure, first, second = found
+    ratios = measure if isinstance(measure, MeanOfRatios) and measure.size > 1 else None
+    if ratios and (found := ratios.linear(first, second)) is not None:
+        measure, first, second = found
     mine, theirs = _sums(first), _sums(second)
     return MeasureComparison(
         LatticeSum.of(first, second),
@@ -365,7 +380,7 @@ def compare_measures(
         n_entries=n_entries,
         measure=measure,
         totals=tuple(a + b for a, b in zip(mine, theirs, strict=True)),
-        title=entry.title,
+        about=entry.title,
     )
 
 
@@ -395,7 +410,9 @@ def compare_functions(
         raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
     u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
     each = [LocalEffects.of(u, v, function) for function in functions]
-    effects = LocalEffects(*(np.stack(rows, axis=1) for rows in zip(*((e.stay, e.swap) for e in each), strict=True)))
+    effects = LocalEffects(
+        np.stack([e.stay for e in each], axis=1), np.stack([e.swap for e in each], axis=1)
+    )
     n_entries = None if clusters is None else len(effects.stay)
     if clusters is not None:
         effects = effects.folded(clusters)

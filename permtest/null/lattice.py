@@ -63,8 +63,11 @@ class LatticeSum:
         LatticeSum
             Cost: a few passes over the input, and a sort where the differences are large.
         """
-        moves, counts, flipped = _group(swap - stay)
-        origin = _column_sums(stay) + _column_sums((swap - stay)[flipped])
+        change = swap - stay
+        moves, counts = _group(change)
+        # What would be gained if every entry that was turned did move.
+        turned = _column_sums(change) - counts @ moves.astype(object)
+        origin = _column_sums(stay) + turned // 2
         basis = _lattice_basis(moves)
         basis, steps = _reduce(basis, _coordinates(moves, basis), counts)
         return cls(len(stay), tuple(origin.tolist()), basis, steps, counts)
@@ -173,16 +176,19 @@ class LatticeSum:
         return np.asarray(steps @ strides)
 
 
-def _group(moves: IntArray) -> tuple[IntArray, NDArray[np.int64], NDArray[np.bool_]]:
-    """Distinct moves but zero, with their counts, and which entries were turned to match."""
-    leading = np.zeros(len(moves), dtype=moves.dtype)
-    for column in moves.T[::-1]:
+def _group(moves: IntArray) -> tuple[IntArray, NDArray[np.int64]]:
+    """Distinct moves up to sign, without zero, and how often each occurs."""
+    distinct, counts = _distinct_rows(moves)
+    leading = np.zeros(len(distinct), dtype=distinct.dtype)
+    for column in distinct.T[::-1]:
         leading = np.where(column != 0, column, leading)
-    flipped = np.asarray(leading < 0, dtype=bool)
-    turned = np.where(flipped[:, None], -moves, moves)
-    distinct, counts = _distinct_rows(turned)
-    some = np.asarray((distinct != 0).any(axis=1), dtype=bool)
-    return distinct[some], counts[some], flipped
+    signs = np.sign(leading).astype(distinct.dtype)
+    seen = Counter[tuple[int, ...]]()
+    for row, count in zip((distinct * signs[:, None]).tolist(), counts.tolist(), strict=True):
+        seen[tuple(row)] += count
+    seen.pop((0,) * moves.shape[1], None)
+    rows = np.array(list(seen), dtype=moves.dtype).reshape(len(seen), moves.shape[1])
+    return rows, np.array(list(seen.values()), dtype=np.int64)
 
 
 def _distinct_rows(rows: IntArray) -> tuple[IntArray, NDArray[np.int64]]:

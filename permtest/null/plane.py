@@ -27,13 +27,15 @@ from permtest.null.plane_kernels import (
     row_starts,
     staircase_sum,
 )
-from permtest.null.probability import Probability
+from permtest.null.probability import UNDERFLOW, Probability
 from permtest.null.tail import TooHard
 
 #: Logarithms of the tilted mass that may lie outside of the window, one try after the other.
 OUTSIDE = (42.0, 90.0)
-#: What the window may leave out, relative to the tail, and all errors together.
-GOOD, ACCEPTED = 1e-14, 1e-12
+#: What the window may leave out, relative to the tail.
+GOOD = 1e-14
+#: What all errors together may be; below 1e-300 relative to the logarithm.
+ACCEPTED = 1e-12
 #: Frequencies, rows, and moves that may be looked at: seconds.
 MAX_POINTS, MAX_ROWS, WORK = 10**6, 10**6, 3e9
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
@@ -67,8 +69,14 @@ class Staircase:
     least: Fraction
     strict: bool
 
-    def tail(self) -> Probability:
+    def tail(self, accepted: float = ACCEPTED) -> Probability:
         """The probability of the event under the null hypothesis.
+
+        Parameters
+        ----------
+        accepted : float
+            What the bound on the relative error may be; where p is below 1e-300, what it may be
+            relative to the natural logarithm of p.
 
         Returns
         -------
@@ -84,7 +92,8 @@ class Staircase:
         """
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
-            return replace(self, least=-self.least, strict=not self.strict).tail().complement()
+            other = replace(self, least=-self.least, strict=not self.strict)
+            return other.tail(accepted).complement()
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
         rows = _Rows.of(self.lattice)
@@ -92,7 +101,7 @@ class Staircase:
             found, left_out = _Tilted(self, rows, outside).probability()
             if left_out <= GOOD:
                 break
-        if found.error_bound > ACCEPTED:
+        if found.error_bound > accepted * (1.0 if found.value > UNDERFLOW else -found.log):
             raise TooHard("one tilt is not accurate enough for this staircase")
         return found
 
@@ -133,7 +142,8 @@ class _Rows:
         """Of all such rows those that are fewest, seen from where the mass is."""
         e = lattice.steps.astype(np.float64)
         covariance = (e * lattice.counts[:, None]).T @ e / 4
-        basis = [tuple(map(int, row)) for row in lattice.basis.tolist()]
+        (a, i), (b, j) = lattice.basis.tolist()
+        basis = [(int(a), int(i)), (int(b), int(j))]
 
         def rows_met(direction: tuple[int, int]) -> float:
             x = np.array((-direction[1], direction[0]), dtype=np.float64)
@@ -149,7 +159,7 @@ class _Rows:
         first, second = lattice.steps.T
         steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
         a, i = lattice.origin
-        return cls((a, i), along, across, steps, lattice.counts)
+        return cls((int(a), int(i)), along, across, steps, lattice.counts)
 
     def ends(self, axis: int) -> tuple[int, int]:
         """The smallest and the largest value of a coordinate."""
@@ -175,7 +185,7 @@ def _rising(basis: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if found:
             return found
     # The vectors that change the misses alone.
-    (a, i), (b, j) = basis
+    a, b = basis[0][0], basis[1][0]
     g = gcd(a, b)
     p, q = b // g, -a // g
     return [(p, q) if _rises(basis, p, q) else (-p, -q)]
@@ -304,9 +314,7 @@ class _Tilted:
         """First and last value of a coordinate; mass beyond either is below exp(-outside)."""
         variance, fair, jump = self._moments(axis)
         x = self.outside * jump / 3
-        x = min(
-            x + (x * x + 2 * self.outside * variance) ** 0.5, (2 * self.outside * fair) ** 0.5
-        )
+        x = min(x + (x * x + 2 * self.outside * variance) ** 0.5, (2 * self.outside * fair) ** 0.5)
         low, high = self.rows.ends(axis)
         return max(floor(mean - x), low), min(ceil(mean + x), high)
 
@@ -314,9 +322,7 @@ class _Tilted:
         """Where the region begins in each row; ties are decided in integers."""
         starts, close = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
         ends = np.array(self.rows.ends(0), dtype=np.int64)
-        row_starts(
-            first, self.least, self.band, ends, self.rows.frame, *self.shape, starts, close
-        )
+        row_starts(first, self.least, self.band, ends, self.rows.frame, *self.shape, starts, close)
         for n in np.flatnonzero(close):
             while starts[n] <= ends[1] and not self._in_region(int(starts[n]), first + int(n)):
                 starts[n] += 1
@@ -328,9 +334,7 @@ class _Tilted:
     def _points(self, m: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
         """The frequencies that matter, and a bound on the rest."""
         found = np.empty((MAX_POINTS, 2), dtype=np.int64)
-        n, rest, _ = frequencies(
-            m, SMALL, WORK, self.rows.steps, self.rows.counts, self.spread, found
-        )
+        n, rest = frequencies(m, SMALL, WORK, self.rows.steps, self.rows.counts, self.spread, found)
         if n < 0:
             raise TooHard("the characteristic function of the two sums has too many peaks")
         order = np.argsort(found[:n, 0], kind="stable")
@@ -359,8 +363,17 @@ class _Tilted:
         for edge, end, beyond in ((r1 + 1, high_r, r1 < high_r), (r0 - 1, low_r, r0 > low_r)):
             if beyond:
                 total += outer_rows(
-                    edge, end, means[1], self._moments(1), self.tau, origin, self.least,
-                    self.band, np.array((low_s, high_s)), self.rows.frame, *self.shape,
+                    edge,
+                    end,
+                    means[1],
+                    self._moments(1),
+                    self.tau,
+                    origin,
+                    self.least,
+                    self.band,
+                    np.array((low_s, high_s)),
+                    self.rows.frame,
+                    *self.shape,
                 )
         return total if total == total else inf
 

@@ -19,6 +19,10 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 EPS = 2.0**-52
+Circle: TypeAlias = NDArray[np.complex128]
+
+#: Beyond this, times the longest step, a tilt leaves next to nothing to chance.
+FURTHEST = 60.0
 #: Frequencies with |phi| below exp(-SMALL) are left out, with a bound.
 SMALL = 42.0
 #: Moves less likely than this are measured from staying, others from the middle.
@@ -71,6 +75,36 @@ def tilted_mean(
 
 
 @jit
+def unit_normal(
+    tau_s: float,
+    tau_r: float,
+    steps: Floats,
+    counts: Ints,
+    frame: Floats,
+    totals: Floats,
+    whole: bool,
+) -> tuple[float, float, float]:
+    """The direction in which the statistic grows fastest where the tilt puts the mean.
+
+    In units of one over the standard deviation of the law without a tilt in that direction. Also
+    the longest step in it; zeros where the statistic does not grow at all.
+    """
+    a, i = tilted_mean(tau_s, tau_r, steps, counts, frame)
+    by_a, by_i = slopes(a, i, totals, whole)
+    n_s = by_a * frame[1, 0] + by_i * frame[1, 1]
+    n_r = by_a * frame[2, 0] + by_i * frame[2, 1]
+    variance, longest = 0.0, 0.0
+    for k in range(counts.size):
+        reach = abs(n_s * steps[k, 0] + n_r * steps[k, 1])
+        variance += 0.25 * counts[k] * reach * reach
+        longest = max(longest, reach)
+    if variance <= 0.0:
+        return 0.0, 0.0, 0.0
+    unit = 1.0 / np.sqrt(variance)
+    return n_s * unit, n_r * unit, longest * unit
+
+
+@jit
 def find_tilt(
     least: float,
     steps: Floats,
@@ -89,40 +123,67 @@ def find_tilt(
     """
     tau_s, tau_r = 0.0, 0.0
     for _ in range(40):
-        a, i = tilted_mean(tau_s, tau_r, steps, counts, frame)
-        by_a, by_i = slopes(a, i, totals, whole)
-        n_s = by_a * frame[1, 0] + by_i * frame[1, 1]
-        n_r = by_a * frame[2, 0] + by_i * frame[2, 1]
-        variance, longest = 0.0, 0.0
-        for k in range(counts.size):
-            reach = abs(n_s * steps[k, 0] + n_r * steps[k, 1])
-            variance += 0.25 * counts[k] * reach * reach
-            longest = max(longest, reach)
-        if variance <= 0.0:
+        n_s, n_r, longest = unit_normal(tau_s, tau_r, steps, counts, frame, totals, whole)
+        if longest == 0.0:
             break
-        unit = 1.0 / np.sqrt(variance)
-        n_s, n_r, longest = n_s * unit, n_r * unit, longest * unit
-        low, high = 0.0, 1.0
-        while high * longest < 60.0:
-            a, i = tilted_mean(high * n_s, high * n_r, steps, counts, frame)
-            if gap(a, i, totals, whole, zero) >= least:
-                break
-            low, high = high, 2.0 * high
-        for _ in range(30):
-            if high - low < 1e-3 * max(1.0, low * 0.03):
-                break
-            middle = 0.5 * (low + high)
-            a, i = tilted_mean(middle * n_s, middle * n_r, steps, counts, frame)
-            if gap(a, i, totals, whole, zero) >= least:
-                high = middle
+        low, high, short = 0.0, 1.0, True
+        for _ in range(60):
+            size = high if short else 0.5 * (low + high)
+            a, i = tilted_mean(size * n_s, size * n_r, steps, counts, frame)
+            enough = gap(a, i, totals, whole, zero) >= least
+            short = short and not enough and high * longest < FURTHEST
+            if enough:
+                high = size
+            elif short:
+                low, high = high, 2.0 * high
             else:
-                low = middle
+                low = size
+            if not short and high - low < 1e-3 * max(1.0, 0.03 * low):
+                break
         size = max(high, 1.0)
         moved = abs(size * n_s - tau_s) + abs(size * n_r - tau_r)
         tau_s, tau_r = size * n_s, size * n_r
         if moved < 1e-3 * (abs(tau_s) + abs(tau_r)):
             break
     return tau_s, tau_r
+
+
+@jit
+def row_start(
+    a0: float,
+    i0: float,
+    guess: int,
+    least: float,
+    ends: Ints,
+    frame: Floats,
+    totals: Floats,
+    whole: bool,
+    zero: float,
+) -> int:
+    """The first s from ``ends[0]`` to ``ends[1]`` with `gap` >= least, or ``ends[1] + 1``.
+
+    The row has the sums a0, i0 at s = 0. Sought from `guess` on, in steps that double.
+    """
+    low, high = ends[0] - 1, ends[1] + 1  # low is too small, high is not
+    at, step, up = min(max(guess, low + 1), high - 1), 1, True
+    galloping = low + 1 < high
+    first = True
+    while high - low > 1:
+        reached = gap(a0 + at * frame[1, 0], i0 + at * frame[1, 1], totals, whole, zero) >= least
+        if reached:
+            high = at
+        else:
+            low = at
+        if first:
+            up, first = not reached, False
+        elif reached == up:  # the threshold has been passed
+            galloping = False
+        if galloping:
+            at = min(at + step, high - 1) if up else max(at - step, low + 1)
+            step *= 2
+        else:
+            at = (low + high) // 2
+    return int(high)
 
 
 @jit
@@ -143,37 +204,14 @@ def row_starts(
     s is sought from ``ends[0]`` to ``ends[1]``, beyond which it is ``ends[1] + 1``. Rows where the
     float is too close to `least` to be sure are marked in `close`.
     """
+    guess = ends[0]
     for n in range(starts.size):
         a0 = frame[0, 0] + (first + n) * frame[2, 0]
         i0 = frame[0, 1] + (first + n) * frame[2, 1]
-        low, high = ends[0] - 1, ends[1] + 1  # low is too small, high is not
-        if n > 0:  # neighbours start at about the same place
-            guess, step = starts[n - 1], 1
-            while low < guess - step:
-                a, i = a0 + (guess - step) * frame[1, 0], i0 + (guess - step) * frame[1, 1]
-                if gap(a, i, totals, whole, zero) < least - band:
-                    low = guess - step
-                    break
-                high = min(high, guess - step)
-                step *= 2
-            step = 1
-            while guess + step < high:
-                a, i = a0 + (guess + step) * frame[1, 0], i0 + (guess + step) * frame[1, 1]
-                if gap(a, i, totals, whole, zero) >= least - band:
-                    high = guess + step
-                    break
-                low = max(low, guess + step)
-                step *= 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            a, i = a0 + middle * frame[1, 0], i0 + middle * frame[1, 1]
-            if gap(a, i, totals, whole, zero) >= least - band:
-                high = middle
-            else:
-                low = middle
-        starts[n] = high
-        a, i = a0 + high * frame[1, 0], i0 + high * frame[1, 1]
-        close[n] = high <= ends[1] and gap(a, i, totals, whole, zero) <= least + band
+        guess = row_start(a0, i0, guess, least - band, ends, frame, totals, whole, zero)
+        a, i = a0 + guess * frame[1, 0], i0 + guess * frame[1, 1]
+        starts[n] = guess
+        close[n] = guess <= ends[1] and gap(a, i, totals, whole, zero) <= least + band
 
 
 @jit
@@ -270,12 +308,12 @@ def box_bound(
 @jit
 def frequencies(
     m: Ints, cut: float, work: float, steps: Ints, counts: Ints, spread: Floats, points: Ints
-) -> tuple[int, float, float]:
+) -> tuple[int, float]:
     """Fill `points` with the frequencies (j_s, j_r) at which |phi| may exceed exp(-cut).
 
     Of each pair of opposite ones only one, and (0, 0) not at all; both m are odd. Returns how many
-    there are, a bound on the sum of |phi| over what was left out, and how many moves were asked;
-    the first is -1 where `work` or `points` does not suffice.
+    there are, and a bound on the sum of |phi| over what was left out; -1 for the former where more
+    than `work` moves would have to be looked at, or `points` has no room.
     """
     boxes, n_boxes = np.empty((WAITING, 4), dtype=np.int64), 0
     h_s, h_r = (m[0] - 1) // 2, (m[1] - 1) // 2
@@ -287,6 +325,8 @@ def frequencies(
         n_boxes += 1
     found, rest, asked = 0, 0.0, 0.0
     while n_boxes > 0:
+        if asked > work or n_boxes + 2 > WAITING or found == len(points):
+            return -1, rest
         n_boxes -= 1
         box = boxes[n_boxes].copy()
         bound, looked = box_bound(box, m, cut, steps, counts, spread)
@@ -294,22 +334,17 @@ def frequencies(
         wide, high = box[1] - box[0], box[3] - box[2]
         if bound > cut:
             rest += 2.0 * (wide + 1.0) * (high + 1.0) * np.exp(-bound)
-            continue
-        if wide == 0 and high == 0:
-            if found == len(points):
-                return -1, rest, asked
+        elif wide == 0 and high == 0:
             points[found, 0], points[found, 1] = box[0], box[2]
             found += 1
-            continue
-        if asked > work or n_boxes + 2 > WAITING:
-            return -1, rest, asked
-        axis = 0 if wide * m[1] > high * m[0] else 2
-        middle = (box[axis] + box[axis + 1]) // 2  # floor, for either sign
-        boxes[n_boxes], boxes[n_boxes + 1] = box, box
-        boxes[n_boxes, axis] = middle + 1
-        boxes[n_boxes + 1, axis + 1] = middle
-        n_boxes += 2
-    return found, rest, asked
+        else:
+            axis = 0 if wide * m[1] > high * m[0] else 2
+            middle = (box[axis] + box[axis + 1]) // 2  # floor, for either sign
+            boxes[n_boxes], boxes[n_boxes + 1] = box, box
+            boxes[n_boxes, axis] = middle + 1
+            boxes[n_boxes + 1, axis + 1] = middle
+            n_boxes += 2
+    return found, rest
 
 
 @jit
@@ -342,7 +377,8 @@ def phi(
         if p < RARE:
             slope = p
             angle += c * (
-                2.0 * np.pi * p * x - np.arctan2(2.0 * p * sine * cosine, 1.0 - 2.0 * p * sine * sine)
+                2.0 * np.pi * p * x
+                - np.arctan2(2.0 * p * sine * cosine, 1.0 - 2.0 * p * sine * sine)
             )
         else:
             slope = 0.5 * q[3, k]
@@ -355,6 +391,27 @@ def phi(
     error = EPS * (8.0 - 3.0 * log_size + 16.0 * rough + 2.0 * abs(angle))
     error += EPS * 8.0 * (abs(turn_s) + abs(turn_r))
     return log_size, angle + 2.0 * np.pi * turns, error
+
+
+@jit
+def row_sum(rows: NDArray[np.complex128], at: int, step: int, circle_r: Circle) -> complex:
+    """sum over n of rows[n] times the point ``at + n step`` of the circle.
+
+    Sums of short runs are added up in twice the precision of a float.
+    """
+    m, step = circle_r.size, step % circle_r.size
+    at %= m
+    x, y, x_low, y_low = 0.0, 0.0, 0.0, 0.0
+    for start in range(0, rows.size, RUN):
+        part = 0.0j
+        for n in range(start, min(start + RUN, rows.size)):
+            part += rows[n] * circle_r[at]
+            at += step
+            if at >= m:
+                at -= m
+        x, x_low = add(x, x_low, part.real)
+        y, y_low = add(y, y_low, part.imag)
+    return complex(x + x_low, y + y_low)
 
 
 @jit
@@ -379,48 +436,31 @@ def staircase_sum(
     `weights` are exp(-tau (T - t0)) at the start of every row, and `lasts` just beyond its end.
     Points come in order of j_s, (0, 0) before all others.
     """
-    n_rows = starts.size
-    real, imaginary = np.empty(n_rows), np.empty(n_rows)
+    rows, below, current = np.empty(starts.size, dtype=np.complex128), 1.0 + 0.0j, -1
     size = np.sum(weights) + np.sum(lasts)
-    turn_s, turn_r = 2.0 * np.pi / m[0], 2.0 * np.pi / m[1]
     circle_s, circle_r = circle(m[0]), circle(m[1])
-    total, rest, error, largest, current = 0.0, 0.0, 0.0, 0.0, -1
-    below_x, below_y, below = 1.0, 0.0, 1.0
+    total, rest, error, largest = 0.0, 0.0, 0.0, 0.0
     for p in range(len(points)):
         j_s, j_r = points[p, 0], points[p, 1]
-        if j_s != current:
+        if j_s != current:  # sums along all rows, which are geometric
             current = j_s
-            decay, sine = np.exp(-tau_s), np.sin(0.5 * turn_s * j_s)
-            below_x = -np.expm1(-tau_s) + 2.0 * decay * sine * sine
-            below_y = decay * np.sin(turn_s * j_s)
-            below = below_x * below_x + below_y * below_y
             last = circle_s[(j_s * (stop - origin[0])) % m[0]]
-            for n in range(n_rows):
+            for n in range(rows.size):
                 z = circle_s[(j_s * (starts[n] - origin[0])) % m[0]]
-                real[n] = weights[n] * z.real - lasts[n] * last.real
-                imaginary[n] = weights[n] * z.imag - lasts[n] * last.imag
-        at, step = (j_r * (first - origin[1])) % m[1], j_r % m[1]
-        x, y, x_low, y_low = 0.0, 0.0, 0.0, 0.0
-        for start in range(0, n_rows, RUN):
-            # Sums of short runs are added up in twice the precision.
-            a, b = 0.0, 0.0
-            for n in range(start, min(start + RUN, n_rows)):
-                z = circle_r[at]
-                a += real[n] * z.real - imaginary[n] * z.imag
-                b += real[n] * z.imag + imaginary[n] * z.real
-                at += step
-                if at >= m[1]:
-                    at -= m[1]
-            x, x_low = add(x, x_low, a)
-            y, y_low = add(y, y_low, b)
-        x, y = x + x_low, y + y_low
-        x, y = (x * below_x + y * below_y) / below, (y * below_x - x * below_y) / below
+                rows[n] = weights[n] * z - lasts[n] * last
+            decay, sine = np.exp(-tau_s), np.sin(np.pi * j_s / m[0])
+            below = complex(
+                -np.expm1(-tau_s) + 2.0 * decay * sine * sine,
+                decay * np.sin(2.0 * np.pi * j_s / m[0]),
+            )
+        z = row_sum(rows, j_r * (first - origin[1]), j_r, circle_r) / below
         log_size, angle, rounding = phi(j_s, j_r, m, shift, steps, counts, q)
         absolute = np.exp(log_size) * (1.0 if p == 0 else 2.0)
-        total, rest = add(total, rest, absolute * (np.cos(angle) * x - np.sin(angle) * y))
-        error += absolute * np.sqrt(x * x + y * y) * (rounding + 8.0 * EPS)
-        error += absolute * size * EPS * (RUN + 8.0) / np.sqrt(below)
-        largest = max(largest, size / np.sqrt(below))
+        term = absolute * (np.cos(angle) * z.real - np.sin(angle) * z.imag)
+        total, rest = add(total, rest, term)
+        error += absolute * abs(z) * (rounding + 8.0 * EPS)
+        error += absolute * size * EPS * (RUN + 8.0) / abs(below)
+        largest = max(largest, size / abs(below))
     cells = float(m[0]) * m[1]
     return (total + rest) / cells, error / cells, largest / cells
 
