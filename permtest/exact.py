@@ -259,7 +259,7 @@ def exact_perm_test_m(
     >>> g = [lambda a, b: a[0], lambda a, b: a[1], lambda a, b: b[0], lambda a, b: b[1]]
     >>> def f1(tp, wrong):
     ...     return Fraction(2 * tp, 2 * tp + wrong) if tp else 0
-    >>> r = exact_perm_test_m(u, v, g, lambda *x: f1(x[0], x[1]) - f1(x[2], x[3]))
+    >>> r = exact_perm_test_m(u, v, g, lambda a, b, c, d: abs(f1(a, b) - f1(c, d)))
     >>> r.fraction(), r.rank
     (Fraction(1, 2), 2)
     """
@@ -290,7 +290,7 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
     --------
     >>> from permtest import perm_test_F1
     >>> perm_test_F1([(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]).pvalue
-    1.0
+    0.5
     """
     return exact_perm_test(u, v, statistic="f1")
 

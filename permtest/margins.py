@@ -43,7 +43,8 @@ class MarginTestResult(PermutationTestResult):
         Number of pairs.
     n_informative : int
         Number of pairs whose difference is not the margin itself.
-    method, method_reason, error_bound, metric, names, totals, n_samples, n_extreme, n_entries, scores
+    method, method_reason, error_bound, metric, names, totals, n_samples, n_extreme
+    n_entries, scores
         As in `PermutationTestResult`; the last three are None.
     margin : float
         The mean difference per pair that the alternative exceeds or falls short of.

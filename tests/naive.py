@@ -109,3 +109,89 @@ def lower_end(differences: Sequence[Fraction | int], alpha: Fraction) -> Fractio
         return None
     values = typical_values(differences)
     return next(x for i, x in enumerate(values) if Fraction(2 + i, n_labellings) > alpha)
+
+
+# ---- several sums ------------------------------------------------------------------------------
+
+
+def ratio(above: int, below: int, zero: Fraction) -> Fraction:
+    return Fraction(above, below) if below else zero
+
+
+def f_score(beta: Fraction) -> Callable[..., Fraction]:
+    def score(tp: int, fp: int, fn: int, *_: int, zero: Fraction) -> Fraction:
+        weighted = (1 + beta**2) * tp
+        below = weighted + beta**2 * fn + fp
+        return weighted / below if below else zero
+
+    return score
+
+
+#: Measures as textbooks write them: of the counts of a whole test set, with a value for 0 / 0.
+MEASURES: dict[str, Callable[..., Fraction]] = {
+    "precision": lambda tp, fp, fn, *_, zero: ratio(tp, tp + fp, zero),
+    "recall": lambda tp, fp, fn, *_, zero: ratio(tp, tp + fn, zero),
+    "f1": f_score(Fraction(1)),
+    "f2": f_score(Fraction(2)),
+    "f0.5": f_score(Fraction(1, 2)),
+    "jaccard": lambda tp, fp, fn, *_, zero: ratio(tp, tp + fp + fn, zero),
+    "specificity": lambda tp, fp, fn, tn, zero: ratio(tn, tn + fp, zero),
+    "balanced_accuracy": lambda tp, fp, fn, tn, zero: (
+        (ratio(tp, tp + fn, zero) + ratio(tn, tn + fp, zero)) / 2
+    ),
+    "wer": lambda errors, length, zero: ratio(errors, length, zero),
+}
+
+Row = Sequence[int]
+
+
+def added(rows: Sequence[Row]) -> list[int]:
+    return [sum(column) for column in zip(*rows, strict=True)]
+
+
+def measure_pvalue(
+    u: Sequence[Row],
+    v: Sequence[Row],
+    measure: Callable[..., Any],
+    alternative: str = "two-sided",
+    **options: Any,
+) -> Fraction:
+    """The share of the 2^N swaps whose difference of measures is at least as extreme."""
+    h = h_of(alternative)
+    values = []
+    for swaps in product([False, True], repeat=len(u)):
+        mine = [b if swap else a for a, b, swap in zip(u, v, swaps, strict=True)]
+        theirs = [a if swap else b for a, b, swap in zip(u, v, swaps, strict=True)]
+        values.append(h(measure(*added(mine), **options) - measure(*added(theirs), **options)))
+    return Fraction(sum(value >= values[0] for value in values), len(values))
+
+
+def joint_counts(u: Sequence[Row], v: Sequence[Row]) -> dict[tuple[int, ...], int]:
+    """How many of the 2^N swaps give the first system each vector of sums; Alg. 5 with integers."""
+    table = Counter({(0,) * len(u[0]): 1})
+    for a, b in zip(u, v, strict=True):
+        longer: Counter[tuple[int, ...]] = Counter()
+        for sums, ways in table.items():
+            for row in (a, b):
+                longer[tuple(s + x for s, x in zip(sums, row, strict=True))] += ways
+        table = longer
+    return dict(table)
+
+
+def joint_pvalue(
+    u: Sequence[Row],
+    v: Sequence[Row],
+    measure: Callable[..., Any],
+    alternative: str = "two-sided",
+    **options: Any,
+) -> Fraction:
+    """`measure_pvalue` for too many pairs to enumerate, but few enough to count their sums."""
+    h, total = h_of(alternative), added([*u, *v])
+    observed = tuple(added(u))
+
+    def value(sums: Sequence[int]) -> Any:
+        rest = [t - x for t, x in zip(total, sums, strict=True)]
+        return h(measure(*sums, **options) - measure(*rest, **options))
+
+    least, table = value(observed), joint_counts(u, v)
+    return Fraction(sum(w for x, w in table.items() if value(x) >= least), 2 ** len(u))

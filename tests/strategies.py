@@ -29,3 +29,23 @@ def effects(max_size: int = 40, bound: int = 30):
 
 
 alternatives = st.sampled_from(["two-sided", "greater", "less"])
+
+
+@st.composite
+def count_tables(draw, columns: int = 3, max_size: int = 8, largest: int = 4):
+    """(u, v): rows of counts of two systems, often for the same gold standard, often equal."""
+    count = st.integers(0, draw(st.sampled_from([1, 2, largest])))
+    size, same_gold = draw(st.integers(1, max_size)), draw(st.booleans())
+    u, v = [], []
+    for _ in range(size):
+        first = [draw(count) for _ in range(columns)]
+        second = first if draw(st.integers(0, 3)) == 0 else [draw(count) for _ in range(columns)]
+        if same_gold and columns >= 3 and second is not first:
+            found = draw(st.integers(0, first[0] + first[2]))
+            second = [found, second[1], first[0] + first[2] - found, *second[3:]]
+        if same_gold and columns == 4 and second is not first:
+            wrong = draw(st.integers(0, first[1] + first[3]))
+            second = [second[0], wrong, second[2], first[1] + first[3] - wrong]
+        u.append(tuple(first))
+        v.append(tuple(second))
+    return u, v

@@ -323,7 +323,7 @@ def test_perm_test_acc_is_the_same_call():
     [
         ({"alternative": "bigger"}, "alternative='bigger' is not known; choose one of 'two-sided'"),
         ({"method": "magic"}, "method='magic' is not known; choose one of 'auto', 'tilted'"),
-        ({"statistic": "bleu"}, "statistic='bleu' is not known; choose one of 'sum'"),
+        ({"statistic": "chrf"}, "statistic='chrf' is not known; choose one of 'sum'"),
         ({"h": abs, "alternative": "less"}, "cannot be combined"),
         ({"g": max, "statistic": "accuracy"}, "cannot be combined"),
         ({"method": "monte_carlo"}, "call monte_carlo to sample"),

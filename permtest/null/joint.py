@@ -33,7 +33,7 @@ class JointDistribution:
     >>> u, v = [[2, 0, 0], [1, 2, 0]], [[1, 0, 1], [1, 0, 0]]
     >>> law = exact_perm_test(u, v, statistic="f1").null_distribution
     >>> law.parts, law.support.tolist(), law.pmf.tolist()
-    (('2 tp', 'fp + fn'), [[4, 0], [6, 1], [4, 2], [6, 3]], [0.25, 0.25, 0.25, 0.25])
+    (('2 tp', 'fp + fn'), [[4, 1], [6, 0], [4, 3], [6, 2]], [0.25, 0.25, 0.25, 0.25])
     """
 
     support: IntArray

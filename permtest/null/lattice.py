@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from permtest.null.grouping import TwoPointSum, add_counts, count_values, from_w
 
 #: No sum of products of steps and counts below this wraps around.
 ROOM = 2**62
+#: Of more sums no box fits in any memory; they can be sampled all the same.
+MOST_REDUCED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +229,11 @@ def _lattice_basis(moves: IntArray) -> IntArray:
                 pivots[j] = row
                 break
             pivots[j], row = _combine(pivots[j], row, j)
-    rows = [pivots[j] for j in sorted(pivots)]
+    places = sorted(pivots)
+    for number, j in enumerate(places):
+        for above in places[:number]:  # small remainders keep coordinates small
+            pivots[above] = pivots[above] - (pivots[above][j] // pivots[j][j]) * pivots[j]
+    rows = [pivots[j] for j in places]
     return np.array(rows, dtype=object).reshape(len(rows), moves.shape[1])
 
 
@@ -251,26 +258,44 @@ def _coordinates(moves: IntArray, basis: IntArray) -> IntArray:
 def _reduce(basis: IntArray, steps: IntArray, counts: NDArray[np.int64]) -> tuple[Any, Any]:
     """Another basis of the same lattice, in which the box around T is small.
 
-    Adding a multiple of one coordinate to another one, or taking it off, keeps the lattice; it is
-    done while it makes an extent shorter.
+    Taking a multiple of one coordinate off another one keeps the lattice. First what makes the
+    variance of a coordinate smallest, as Gauss reduces a basis of two vectors; then single steps
+    that make an extent shorter.
     """
-    basis, steps = basis.copy(), _small(steps)
-    weights = counts.astype(steps.dtype)
-    rank, improved = steps.shape[1], True
-    extents = [np.abs(e) @ weights for e in steps.T]
-    while improved and 2 <= rank <= 8:  # more sums do not fit in any memory, but can be sampled
+    basis, steps, rank = basis.copy(), steps.astype(object), steps.shape[1]
+    if not 2 <= rank <= MOST_REDUCED:
+        return _small(basis), _small(steps)
+    weights, improved = counts.astype(object), True
+    while improved:
         improved = False
-        for i in range(rank):
-            for j in (j for j in range(rank) if j != i):
-                for sign in (1, -1):
-                    while True:
-                        shorter = steps[:, i] - sign * steps[:, j]
-                        extent = np.abs(shorter) @ weights
-                        if extent >= extents[i]:
-                            break
-                        steps[:, i], extents[i], improved = shorter, extent, True
-                        basis[j] = basis[j] + sign * basis[i]
+        for i, j in permutations(range(rank), 2):
+            weighted = weights * steps[:, j]
+            times = _nearest(int(weighted @ steps[:, i]), int(weighted @ steps[:, j]))
+            if times:
+                _shear(basis, steps, i, j, times)
+                improved = True
+    steps, improved = _small(steps), True
+    weights = counts.astype(steps.dtype)
+    while improved:
+        improved = False
+        for (i, j), sign in product(permutations(range(rank), 2), (1, -1)):
+            shorter = steps[:, i] - sign * steps[:, j]
+            if np.abs(shorter) @ weights < np.abs(steps[:, i]) @ weights:
+                _shear(basis, steps, i, j, sign)
+                improved = True
     return _small(basis), steps
+
+
+def _shear(basis: IntArray, steps: IntArray, i: int, j: int, times: int) -> None:
+    """Take a multiple of coordinate j off coordinate i."""
+    steps[:, i] = steps[:, i] - times * steps[:, j]
+    basis[j] = basis[j] + times * basis[i]
+
+
+def _nearest(above: int, below: int) -> int:
+    """The whole number nearest to a fraction, 0 for a half."""
+    size = (2 * abs(above) + below - 1) // (2 * below)
+    return size if above > 0 else -size
 
 
 def _small(values: IntArray) -> IntArray:

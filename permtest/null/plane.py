@@ -26,6 +26,7 @@ from permtest.null.plane_kernels import (
     outer_rows,
     row_starts,
     staircase_sum,
+    tail_bound,
 )
 from permtest.null.probability import UNDERFLOW, Probability
 from permtest.null.tail import TooHard
@@ -352,7 +353,7 @@ class _Tilted:
         (low_s, high_s), (low_r, high_r) = (self.rows.ends(axis) for axis in (0, 1))
         edges = ((s0, low_s, 0), (s1, high_s, 0), (r0, low_r, 1), (r1, high_r, 1))
         outside = sum(
-            exp(_tail(abs(edge - means[axis]), *self._moments(axis)))
+            exp(tail_bound(abs(edge - means[axis]), *self._moments(axis)))
             for edge, end, axis in edges
             if edge != end
         )
@@ -360,6 +361,9 @@ class _Tilted:
         heights = -self.tau[0] * (starts - origin[0]) - self.tau[1] * (rows - origin[1])
         most = float(heights[starts <= high_s].max())
         total = 2 * outside * exp(min(most, 600.0))
+        # Cells that no labelling reaches may begin a row too, so that weights keep their size.
+        room = 2 * (high_s - low_s) + 2 * (high_r - low_r)
+        far = np.array((low_s - room, high_s + room), dtype=np.int64)
         for edge, end, beyond in ((r1 + 1, high_r, r1 < high_r), (r0 - 1, low_r, r0 > low_r)):
             if beyond:
                 total += outer_rows(
@@ -371,16 +375,11 @@ class _Tilted:
                     origin,
                     self.least,
                     self.band,
-                    np.array((low_s, high_s)),
+                    far,
                     self.rows.frame,
                     *self.shape,
                 )
         return total if total == total else inf
-
-
-def _tail(x: float, variance: float, fair: float, jump: float) -> float:
-    """`tail_bound` for one number."""
-    return -max(0.5 * x * x / (variance + jump * x / 3), 0.5 * x * x / fair) if x > 0 else 0.0
 
 
 def _divergence(q: NDArray[np.float64]) -> NDArray[np.float64]:

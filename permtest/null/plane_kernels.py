@@ -218,11 +218,15 @@ def row_starts(
 def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
     """Bound on the log of the mass further than x from the mean, on one side.
 
-    Bernstein's and Hoeffding's; `fair` is the variance without a tilt, `jump` the largest step.
+    Bennett's and Hoeffding's; `fair` is the variance without a tilt, `jump` the largest step.
     """
     if x <= 0.0:
         return 0.0
-    return -max(0.5 * x * x / (variance + jump * x / 3.0), 0.5 * x * x / fair)
+    if variance <= 0.0:
+        return -1e9
+    u = jump * x / variance
+    bennett = variance / (jump * jump) * ((1.0 + u) * np.log1p(u) - u) if u > 1e-3 else 0.0
+    return -max(bennett, 0.5 * x * x / (variance + jump * x / 3.0), 0.5 * x * x / fair)
 
 
 @jit
@@ -243,37 +247,34 @@ def outer_rows(
 ) -> float:
     """Bound on the weighted mass of the region in the rows from `edge` on to `end`, one side.
 
-    Rows are taken in blocks that grow with their distance. The boundary rises from one end of a
-    block to the other in both sums, so that no weight in it exceeds that of a corner of the
-    rectangle around it; the block has no more mass than the tail that begins with it.
+    Rows are taken in blocks that grow with their distance from the mean. Between two rows the
+    boundary rises in both sums, so that no weight exceeds that of a corner of the rectangle around
+    it; a block has no more mass than the tail that begins with it.
     """
     sign = 1 if end >= edge else -1
-    total, row = 0.0, edge
-    starts, close = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.bool_)
     size = frame[1, 0] * frame[2, 1] - frame[1, 1] * frame[2, 0]
     # The tilt in coordinates of the two sums.
     tau_a = (tau[0] * frame[2, 1] - tau[1] * frame[1, 1]) / size
     tau_i = (tau[1] * frame[1, 0] - tau[0] * frame[2, 0]) / size
-    row_starts(row, least, band, ends, frame, totals, whole, zero, starts, close)
-    a1 = frame[0, 0] + starts[0] * frame[1, 0] + row * frame[2, 0]
-    i1 = frame[0, 1] + starts[0] * frame[1, 1] + row * frame[2, 1]
-    at_a = frame[0, 0] + origin[0] * frame[1, 0] + origin[1] * frame[2, 0]
-    at_i = frame[0, 1] + origin[0] * frame[1, 1] + origin[1] * frame[2, 1]
+    slack = tau_a * abs(frame[1, 0]) - tau_i * abs(frame[1, 1])  # starts are whole numbers
+    total, row, start = 0.0, edge, ends[0]
     while sign * (end - row) >= 0:
         far = abs(row - mean_r)
-        length = max(1, int(far / 24.0))
-        last = row + sign * length
-        last = end + sign if sign * (last - end) > 1 else last
-        row_starts(last, least, band, ends, frame, totals, whole, zero, starts, close)
-        a2 = frame[0, 0] + starts[0] * frame[1, 0] + last * frame[2, 0]
-        i2 = frame[0, 1] + starts[0] * frame[1, 1] + last * frame[2, 1]
-        # One step along a row more on either side: starts are whole numbers.
-        worst = -(
-            tau_a * (min(a1, a2) - abs(frame[1, 0]) - at_a)
-            + tau_i * (max(i1, i2) + abs(frame[1, 1]) - at_i)
-        )
-        total += np.exp(worst + tail_bound(far, spread[0], spread[1], spread[2]))
-        row, a1, i1 = last, a2, i2
+        last = row + sign * max(int(far / 24.0) - 1, 0)
+        last = end if sign * (last - end) > 0 else last
+        worst = 0.0
+        low_a, high_i = np.inf, -np.inf
+        for r in (row, last):
+            a0, i0 = frame[0, 0] + r * frame[2, 0], frame[0, 1] + r * frame[2, 1]
+            start = row_start(a0, i0, start, least - band, ends, frame, totals, whole, zero)
+            worst = -tau[0] * (start - origin[0]) - tau[1] * (r - origin[1])
+            low_a = min(low_a, (start - origin[0]) * frame[1, 0] + (r - origin[1]) * frame[2, 0])
+            high_i = max(high_i, (start - origin[0]) * frame[1, 1] + (r - origin[1]) * frame[2, 1])
+        if row != last:
+            worst = slack - tau_a * low_a - tau_i * high_i
+        mass = tail_bound(far, spread[0], spread[1], spread[2])
+        total += np.exp(min(worst + mass, 600.0))
+        row = last + sign
     return total
 
 

@@ -100,7 +100,7 @@ def window(lattice: LatticeSum) -> Window:
     cells = fft.irfftn(turned, shape)[tuple(slice(size) for size in sizes)]
     total = prod(shape)
     size = float(np.linalg.norm(values)) * 2**0.5
-    noise = SAFETY * ((2 * squares) ** 0.5 + EPS * size * (log2(total + 1) ** 0.5 + 2)) / total
+    noise = SAFETY * ((2 * squares) ** 0.5 + EPS * size * (log2(total + 1) ** 0.5 + 4)) / total
     cut = any(s <= e for s, e in zip(sizes, lattice.extents, strict=True))
     outside = 2 * lattice.rank * exp(-OUTSIDE) if cut else 0.0
     return Window(lows, np.maximum(cells, 0.0), noise, outside)

@@ -52,5 +52,5 @@ def fair_product(
         if log_size >= -SMALL:
             size = np.exp(log_size)
             values[flat] = -size if odd else size
-            squares += (size * (4.0 - log_size + rank * rough) * 2.0**-52) ** 2
+            squares += (size * (10.0 - log_size + rank * rough) * 2.0**-52) ** 2
     return squares

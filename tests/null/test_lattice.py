@@ -1,0 +1,123 @@
+"""Several sums: their lattice, its layout on a line, and the window around its middle."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest.null.dp import dp_cells
+from permtest.null.lattice import LatticeSum
+from permtest.null.window import window
+
+
+@st.composite
+def effects(draw, most: int = 7):
+    """(stay, swap) of shape (N, m): ordinary, dependent, or far apart in size."""
+    size, m = draw(st.integers(1, most)), draw(st.integers(1, 4))
+    value = st.integers(*draw(st.sampled_from([(0, 1), (-3, 3), (-(10**6), 10**6)])))
+    stay = [[draw(value) for _ in range(m)] for _ in range(size)]
+    swap = [[draw(value) for _ in range(m)] for _ in range(size)]
+    if draw(st.booleans()):  # sums that are combinations of the first one
+        stay = [[row[0] * (k + 1) for k in range(m)] for row in stay]
+        swap = [[row[0] * (k + 1) for k in range(m)] for row in swap]
+    return np.array(stay), np.array(swap)
+
+
+def by_hand(stay, swap) -> Counter:
+    """How many labellings give each vector of sums."""
+    found = Counter()
+    for swaps in product([False, True], repeat=len(stay)):
+        rows = np.where(np.array(swaps)[:, None], swap, stay)
+        found[tuple(rows.sum(axis=0).tolist())] += 1
+    return found
+
+
+@settings(max_examples=150)
+@given(rows=effects())
+def test_the_line_has_the_joint_law(rows):
+    lattice, expected = LatticeSum.of(*rows), by_hand(*rows)
+    moves = np.array(rows[1] - rows[0], dtype=float)
+    assert lattice.rank == np.linalg.matrix_rank(moves)
+    size = 2 ** len(rows[0])
+    for sums, ways in expected.items():
+        cell = lattice.cell(list(sums))
+        assert cell is not None
+        assert tuple(lattice.sums(np.array([cell], dtype=object))[0].tolist()) == sums
+        if lattice.line.top < 10**5:
+            share = Fraction(dp_cells(lattice.line)[cell]) * size
+            assert share == ways
+    if lattice.line.top < 10**5:
+        assert np.count_nonzero(dp_cells(lattice.line)) == len(expected)
+
+
+@settings(max_examples=200)
+@given(rows=effects())
+def test_points_between_the_lattice_are_nowhere(rows):
+    lattice = LatticeSum.of(*rows)
+    inside = rows[0].sum(axis=0).tolist()
+    point = lattice.locate(inside)
+    assert point is not None
+    assert lattice.at(np.array([point], dtype=object).reshape(1, -1))[0].tolist() == inside
+    outside = [x + 10**9 for x in inside]
+    assert lattice.cell(outside) is None
+
+
+def test_redundant_sums_cost_nothing():
+    rng = np.random.default_rng(0)
+    u, v = (rng.integers(0, 4, (500, 2)) for _ in range(2))
+    stay, swap = np.concatenate([u, v], axis=1), np.concatenate([v, u], axis=1)
+    four, two = LatticeSum.of(stay, swap), LatticeSum.of(u, v)
+    assert four.rank == two.rank == 2
+    assert sorted(four.extents) == sorted(two.extents)
+
+
+def test_common_divisors_are_taken_out():
+    stay = np.array([[6, 0], [0, 10], [6, 10]])
+    lattice = LatticeSum.of(stay, np.zeros_like(stay))
+    assert lattice.extents == [2, 2]
+    assert abs(np.linalg.det(lattice.basis.astype(float))) == pytest.approx(60)
+
+
+def test_correlated_sums_are_turned_into_a_small_box():
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 2, 400)
+    stay = np.stack([50 * first + rng.integers(0, 2, 400), first], axis=1)
+    lattice = LatticeSum.of(stay, np.zeros_like(stay))
+    assert np.prod([float(e) for e in lattice.extents]) <= 400 * 400
+
+
+def test_many_large_random_differences_take_no_time():
+    rng = np.random.default_rng(2)
+    stay, swap = (rng.integers(0, 10**6, (300, 6)) for _ in range(2))
+    lattice = LatticeSum.of(stay, swap)
+    assert lattice.rank == 6
+    assert max(lattice.extents) < 4 * 300 * 10**6
+
+
+@settings(max_examples=100)
+@given(rows=effects())
+def test_the_window_has_the_joint_law(rows):
+    lattice = LatticeSum.of(*rows)
+    if lattice.rank == 0 or lattice.line.top > 10**4:
+        return
+    box, expected = window(lattice), by_hand(*rows)
+    points = lattice.at(box.coordinates(np.arange(box.cells.size)))
+    found = dict(zip(map(tuple, points.tolist()), box.cells.reshape(-1).tolist(), strict=True))
+    for sums, p in found.items():
+        assert abs(p - expected[sums] / 2 ** len(rows[0])) <= box.noise
+    assert sum(found.values()) == pytest.approx(1 - box.outside)
+
+
+def test_a_window_leaves_out_next_to_nothing():
+    rng = np.random.default_rng(3)
+    stay = rng.integers(0, 3, (4000, 2))
+    lattice = LatticeSum.of(stay, np.zeros_like(stay))
+    box = window(lattice)
+    assert box.cells.size < np.prod([e + 1 for e in lattice.extents]) / 4
+    assert abs(box.cells.sum() - 1) < 1e-13
+    assert box.outside < 1e-17
+    assert box.noise < 1e-15

@@ -1,0 +1,464 @@
+"""Tests of measures of several sums, against enumeration with fractions and integer counts."""
+
+import json
+from fractions import Fraction
+from itertools import product
+from math import exp, log
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import permtest as pt
+from permtest.statistics import lookup
+from tests import naive
+from tests.strategies import alternatives, count_tables
+
+RATIOS = list(naive.MEASURES)
+ZEROS = st.sampled_from([0, 0, 1, 0.5])
+
+
+def columns_of(name: str) -> int:
+    return len(lookup(name).columns)
+
+
+def tables(name: str, max_size: int = 8, largest: int = 4):
+    found = count_tables(columns_of(name), max_size, largest)
+    if name != "wer":
+        return found
+    # References are as long for one system as for the other, and some are a word longer.
+    return found.map(lambda t: ([(a, b + 1) for a, b in t[0]], [(a, b + 1) for a, b in t[1]]))
+
+
+def agrees(result, expected: Fraction, tolerance: float = 1e-12) -> bool:
+    """p is right within its own bound, and that bound keeps to the contract."""
+    error = abs(Fraction(result.pvalue) - expected)
+    bound = Fraction(result.error_bound) + Fraction(2, 2**53)
+    return error <= expected * bound and result.error_bound <= tolerance
+
+
+@pytest.mark.parametrize("name", RATIOS)
+@settings(max_examples=250)
+@given(data=st.data(), alternative=alternatives, zero=ZEROS)
+def test_every_ratio_equals_enumeration_with_fractions(name, data, alternative, zero):
+    u, v = data.draw(tables(name))
+    which = pt.statistic(name, zero_division=zero) if zero else name
+    result = pt.exact_perm_test(u, v, statistic=which, alternative=alternative)
+    options = {"zero": Fraction(str(zero))}
+    expected = naive.measure_pvalue(u, v, naive.MEASURES[name], alternative, **options)
+    assert result.fraction() == expected
+    assert agrees(result, expected)
+    mine, theirs = (naive.MEASURES[name](*naive.added(x), **options) for x in (u, v))
+    assert result.scores == (float(mine), float(theirs))
+    assert result.statistic == float(mine - theirs)
+
+
+METHODS = ["tilted", "dp", "cf", "enumeration", "integer"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=150)
+@given(
+    table=count_tables(3, 8),
+    name=st.sampled_from(["precision", "recall", "f1", "f0.5", "jaccard"]),
+    alternative=alternatives,
+)
+def test_every_method_agrees(method, table, name, alternative):
+    u, v = table
+    try:
+        result = pt.exact_perm_test(u, v, statistic=name, alternative=alternative, method=method)
+    except ArithmeticError:
+        assert method == "tilted", "others need no tilt, which tiny laws may not have"
+        return
+    measure = naive.MEASURES[name]
+    expected = naive.measure_pvalue(u, v, measure, alternative, zero=Fraction(0))
+    assert agrees(result, expected, 1e-11 if method == "cf" else 1e-12)
+    assert result.method == method
+
+
+def sentences(n: int, better: float, seed: int, length: int = 3):
+    """Counts of two systems on n sentences; the first one finds `better` more."""
+    rng = np.random.default_rng(seed)
+    gold = rng.poisson(length, n)
+
+    def system(rate: float):
+        tp = rng.binomial(gold, rate)
+        return np.stack([tp, rng.poisson(length * (1 - rate), n), gold - tp], axis=1)
+
+    return system(0.7 + better), system(0.7)
+
+
+@pytest.mark.parametrize("name", ["f1", "precision", "f2"])
+@pytest.mark.parametrize(("n", "better"), [(60, 0.0), (120, 0.25), (200, 0.02)])
+def test_tilted_tails_of_larger_data(name, n, better):
+    u, v = sentences(n, better, seed=n, length=1)
+    result = pt.exact_perm_test(u, v, statistic=name, method="tilted")
+    rows = [list(map(tuple, x.tolist())) for x in (u, v)]
+    expected = naive.joint_pvalue(*rows, naive.MEASURES[name], zero=Fraction(0))
+    assert agrees(result, expected)
+
+
+def test_far_tails_are_right_to_ten_digits():
+    u, v = sentences(500, 0.29, seed=1, length=1)
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    dp = pt.exact_perm_test(u, v, statistic="f1", method="dp")
+    rows = [list(map(tuple, x.tolist())) for x in (u, v)]
+    expected = naive.joint_pvalue(*rows, naive.MEASURES["f1"], zero=Fraction(0))
+    assert 0 < expected < Fraction(1, 10**50)
+    for found in (result, dp):
+        assert abs(Fraction(found.pvalue) / expected - 1) < Fraction(1, 10**12)
+
+
+def test_every_pair_won_by_the_first_system():
+    u, v = [(1, 0, 0)] * 2000, [(0, 1, 1)] * 2000
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    assert result.log10_pvalue == pytest.approx(-1999 * np.log10(2), rel=1e-12)
+    assert result.pvalue > 0
+    mixed = [(1, 0, 0)] * 600 + [(2, 1, 0)] * 600, [(0, 0, 1)] * 600 + [(0, 3, 2)] * 600
+    result = pt.exact_perm_test(*mixed, statistic="f1")
+    assert result.log10_pvalue == pytest.approx(-1199 * np.log10(2), rel=1e-12)
+    assert result.method == "tilted"
+
+
+def test_size_does_not_matter():
+    u, v = sentences(100_000, 0.001, seed=3)
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    assert result.method == "tilted"
+    assert result.error_bound < 1e-12
+    low, high = pt.monte_carlo(u, v, statistic="f1", K=50_000, rng=1).pvalue_interval(0.9999)
+    assert low < result.pvalue < high
+
+
+# ---- known answers -----------------------------------------------------------------------------
+
+
+def yeh():
+    """Relations found by two methods (Yeh 2000, section 3.3), one response a pair."""
+    hit, miss, spurious, nothing = (1, 0, 0), (0, 0, 1), (0, 1, 0), (0, 0, 0)
+    table = [
+        (19, hit, hit), (28, hit, miss), (6, miss, hit), (50, miss, miss),
+        (5, spurious, spurious), (43, spurious, nothing), (9, nothing, spurious),
+    ]  # fmt: skip
+    u = [first for times, first, _ in table for _ in range(times)]
+    v = [second for times, _, second in table for _ in range(times)]
+    return u, v
+
+
+@pytest.mark.parametrize(
+    ("name", "alternative", "expected"),
+    [("recall", "greater", 9.756e-5), ("f1", "greater", 0.014776), ("precision", "less", 0.019994)],
+)
+def test_the_example_of_yeh(name, alternative, expected):
+    result = pt.exact_perm_test(*yeh(), statistic=name, alternative=alternative)
+    assert result.pvalue == pytest.approx(expected, rel=5e-5)
+    assert float(result.fraction()) == pytest.approx(result.pvalue, rel=1e-13)
+
+
+def test_ties_that_floats_lose():
+    u, v = [(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]
+    assert pt.exact_perm_test(u, v, statistic="f1").fraction() == Fraction(1, 2)
+    u, v = [(2, 0), (6, 2), (80, 25)], [(0, 4), (0, 0), (80, 25)]
+    assert pt.perm_test_F1(u, v).fraction() == 1
+
+
+# ---- the statistics ----------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(table=count_tables(4, 7), alternative=alternatives)
+def test_matthews_equals_enumeration(table, alternative):
+    def mcc(tp, fp, fn, tn):
+        margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+        return round((tp * tn - fp * fn) / margins**0.5, 10) if margins else 0.0
+
+    u, v = table
+    result = pt.exact_perm_test(u, v, statistic="mcc", alternative=alternative)
+
+    def rounded(*x):
+        return Fraction(str(mcc(*x)))
+
+    values = naive.measure_pvalue(u, v, rounded, alternative)
+    assert float(result.fraction()) == pytest.approx(float(values))
+
+
+@settings(max_examples=60)
+@given(data=st.data(), alternative=alternatives)
+def test_classes_are_added_up_or_averaged(data, alternative):
+    one, two = data.draw(count_tables(6, 6, 2))
+    u, v = (np.array(x).reshape(len(x), 2, 3) for x in (one, two))
+
+    def micro(*x):
+        return naive.MEASURES["f1"](*naive.added([x[:3], x[3:]]), zero=Fraction(0))
+
+    def macro(*x):
+        return sum(naive.MEASURES["f1"](*y, zero=Fraction(0)) for y in (x[:3], x[3:])) / 2
+
+    for name, measure in (("micro_f1", micro), ("macro_f1", macro)):
+        result = pt.exact_perm_test(u, v, statistic=name, alternative=alternative)
+        assert result.fraction() == naive.measure_pvalue(one, two, measure, alternative)
+        assert agrees(result, result.fraction())
+
+
+def test_bleu_is_that_of_the_formula():
+    rng = np.random.default_rng(5)
+    totals = rng.integers(5, 12, (6, 4))
+    rows = np.concatenate(
+        [rng.integers(1, totals + 1), totals, totals[:, :1], totals[:, :1] + 1], 1
+    )
+    other = rows.copy()
+    other[:, :4] = rng.integers(1, totals + 1)
+
+    def bleu(*x):
+        logs = sum(log(m / t) for m, t in zip(x[:4], x[4:8], strict=True)) / 4
+        return exp(logs + min(0, 1 - x[9] / x[8]))
+
+    result = pt.exact_perm_test(rows, other, statistic="bleu")
+    expected = naive.measure_pvalue(rows.tolist(), other.tolist(), bleu)
+    assert result.fraction() == expected
+    assert result.scores[0] == pytest.approx(bleu(*rows.sum(axis=0)))
+
+
+def test_what_cannot_be_exact_is_sampled_and_says_so():
+    rng = np.random.default_rng(0)
+    u, v = (rng.integers(0, 3, (300, 9, 3)) for _ in range(2))
+    result = pt.exact_perm_test(u, v, statistic="macro_f1", rng=1)
+    assert result.method == "monte_carlo"
+    assert "out of reach" in result.method_reason
+    assert result.error_bound is None
+    low, high = result.pvalue_interval()
+    assert low < result.pvalue < high
+    assert "random labellings" in str(result)
+    again = pt.monte_carlo(u, v, statistic="macro_f1", K=result.n_samples, rng=1)
+    assert again.pvalue == result.pvalue
+    with pytest.raises((MemoryError, ArithmeticError)):
+        pt.exact_perm_test(u, v, statistic="macro_f1", method="dp")
+
+
+def test_balanced_accuracy_of_fixed_classes_is_one_sum():
+    rng = np.random.default_rng(2)
+    positive = rng.integers(0, 2, 3000)
+    rows = []
+    for rate in (0.9, 0.88):
+        right = rng.random(3000) < rate
+        tp, tn = positive & right, (1 - positive) & right
+        rows.append(np.stack([tp, 1 - positive - tn, positive - tp, tn], axis=1))
+    result = pt.exact_perm_test(*rows, statistic="balanced_accuracy")
+    assert result.rank == 1
+    assert result.error_bound < 1e-12
+    sampled = pt.monte_carlo(*rows, statistic="balanced_accuracy", K=100_000, rng=0)
+    low, high = sampled.pvalue_interval(0.9999)
+    assert low < result.pvalue < high
+
+
+def test_means_have_the_p_of_sums():
+    u, v = [0.5, 0.25, 1, 0.75], [0, 0.5, 0.5, 0.25]
+    mean, total = (pt.exact_perm_test(u, v, statistic=s) for s in ("mean", "sum"))
+    assert mean.pvalue == total.pvalue
+    assert mean.statistic == total.statistic / 4
+    assert mean.scores == (0.625, 0.3125)
+    assert "mean of 0.625" in str(mean)
+
+
+def test_exact_match_is_0_or_1():
+    assert pt.exact_perm_test([1, 1, 0], [0, 1, 0], statistic="exact_match").statistic == 1
+    with pytest.raises(ValueError, match=r"u\[1\] = 2 is above 1"):
+        pt.exact_perm_test([1, 2, 0], [0, 1, 0], statistic="exact_match")
+
+
+# ---- any function of any sums ------------------------------------------------------------------
+
+SUMS = [lambda a, b: a[0], lambda a, b: a[1], lambda a, b: b[0], lambda a, b: b[1]]
+
+
+@settings(max_examples=150)
+@given(table=count_tables(2, 7), weights=st.lists(st.integers(-3, 3), min_size=4, max_size=4))
+def test_any_function_of_sums_equals_enumeration(table, weights):
+    u, v = table
+
+    def h(*x):
+        return (sum(w * y for w, y in zip(weights, x, strict=True)) ** 2 + x[0] * x[3]) % 7
+
+    result = pt.exact_perm_test_m(u, v, SUMS, h)
+    values = []
+    for swaps in product([False, True], repeat=len(u)):
+        pairs = [(b, a) if s else (a, b) for a, b, s in zip(u, v, swaps, strict=True)]
+        values.append(h(*(sum(g(a, b) for a, b in pairs) for g in SUMS)))
+    assert result.fraction() == Fraction(sum(x >= values[0] for x in values), len(values))
+    assert result.rank <= 2
+    assert agrees(result, result.fraction())
+
+
+def f1_difference(a, b, c, d):
+    return 2 * a / (2 * a + b) - 2 * c / (2 * c + d)
+
+
+def test_floats_tie_within_a_tolerance():
+    u, v = [(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]
+    found = pt.exact_perm_test_m(u, v, SUMS, lambda *x: f1_difference(*x) if x[0] and x[2] else 0.0)
+    assert found.statistic == pytest.approx(1 / 3, abs=0.2)
+    u, v = [(1, 0), (3, 0)], [(0, 0), (0, 0)]
+
+    def inexact(*x):  # 0.1 + 0.2 against 0.3
+        return 0.1 + 0.2 if x[0] == 4 else 0.3
+
+    assert pt.exact_perm_test_m(u, v, SUMS, inexact).pvalue == 1.0
+    assert pt.exact_perm_test_m(u, v, SUMS, inexact, tolerance=0).pvalue == 0.25
+
+
+def test_a_large_joint_law_has_a_window():
+    u, v = sentences(5_000, 0.001, seed=8)
+    columns = [lambda a, b: int(a[0]), lambda a, b: int(a[1] + a[2])]
+    columns += [lambda a, b: int(b[0]), lambda a, b: int(b[1] + b[2])]
+    result = pt.exact_perm_test_m(u, v, columns, lambda *x: abs(f1_difference(*x)))
+    exact = pt.exact_perm_test(u, v, statistic="f1")
+    assert result.method == "cf"
+    assert result.pvalue == pytest.approx(exact.pvalue, rel=max(result.error_bound, 1e-15) * 1.01)
+    assert result.error_bound < 1e-9
+
+
+def test_sums_that_do_not_fit_are_refused_with_their_size():
+    rng = np.random.default_rng(0)
+    u, v = (rng.integers(0, 100, (400, 5)).tolist() for _ in range(2))
+    g = [lambda a, b, k=k: a[k] for k in range(5)]
+    with pytest.raises(MemoryError, match=r"5 independent sums needs [\d,]+ cells.*monte_carlo"):
+        pt.exact_perm_test_m(u, v, g, lambda *x: x[0] * x[1] - x[2])
+
+
+# ---- clusters ----------------------------------------------------------------------------------
+
+
+@settings(max_examples=150)
+@given(table=count_tables(3, 9), data=st.data(), alternative=alternatives)
+def test_clusters_are_swapped_as_a_whole(table, data, alternative):
+    u, v = table
+    labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(u), max_size=len(u)))
+    order = list(dict.fromkeys(labels))
+    folded = [
+        [tuple(naive.added([r for r, c in zip(x, labels, strict=True) if c == k])) for k in order]
+        for x in (u, v)
+    ]
+    result = pt.exact_perm_test(u, v, statistic="f1", alternative=alternative, clusters=labels)
+    measure = naive.MEASURES["f1"]
+    expected = naive.measure_pvalue(*folded, measure, alternative, zero=Fraction(0))
+    assert result.fraction() == expected
+    assert (result.n, result.n_entries) == (len(order), len(u))
+    scores = [[row[0] for row in x] for x in (u, v)]
+    one = pt.exact_perm_test(*scores, alternative=alternative, clusters=labels)
+    sums = [[row[0] for row in x] for x in folded]
+    assert one.fraction() == naive.pvalue(*sums, h=naive.h_of(alternative))
+
+
+def test_clusters_of_any_test():
+    u, v, docs = [3, 5, 4, 6], [2, 5, 1, 7], np.array([7, 7, 9, 9])
+    assert pt.exact_perm_test(u, v, clusters=docs).pvalue == 0.5  # differences 1 and 2
+    assert pt.exact_perm_test(u, v, lambda a, b: a - b, abs, clusters=docs).pvalue == 0.5
+    assert 0 < pt.monte_carlo(u, v, clusters=docs, rng=0).pvalue <= 1
+    assert "2 clusters of 4 pairs" in str(pt.exact_perm_test(u, v, clusters=docs))
+    with pytest.raises(ValueError, match="with clusters"):
+        pt.exact_perm_test(u, v, clusters=docs).confidence_interval()
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        ([1, 2], ValueError, "clusters has 2 labels for 3 entries"),
+        (["a", None, "b"], ValueError, r"clusters\[1\] = None is missing"),
+        ([1.0, float("nan"), 2], ValueError, r"clusters\[1\] = nan is missing"),
+        ("abc", TypeError, "one label for each entry"),
+        ([[1], [2], [3]], TypeError, r"clusters\[0\] = \[1\] is no number or string"),
+    ],
+)
+def test_bad_clusters_are_refused(labels, error, message):
+    with pytest.raises(error, match=message):
+        pt.exact_perm_test([1, 2, 3], [0, 1, 2], clusters=labels)
+
+
+# ---- input and output --------------------------------------------------------------------------
+
+
+def test_columns_of_frames_go_by_name():
+    u = pd.DataFrame({"fn": [0, 1], "id": [7, 8], "fp": [1, 0], "tp": [3, 2]})
+    v = {"tp": [1, 2], "fp": [0, 0], "fn": [2, 1]}
+    plain = pt.exact_perm_test([[3, 1, 0], [2, 0, 1]], [[1, 0, 2], [2, 0, 1]], statistic="f1")
+    assert pt.exact_perm_test(u, v, statistic="f1").scores == plain.scores
+    with pytest.raises(ValueError, match="u has the columns"):
+        pt.exact_perm_test(u.drop(columns="fn"), v, statistic="f1")
+
+
+@pytest.mark.parametrize(
+    ("u", "statistic", "message"),
+    [
+        ([[1, 0, -1]], "f1", r"u\[0, 2\] = -1 is below 0"),
+        ([[1, 0.5, 1]], "f1", r"u\[0, 1\] = 0.5 is not a whole number"),
+        ([[1, float("nan"), 1]], "f1", r"u\[0, 1\] = nan"),
+        ([[1, 0]], "precision", r"u has shape \(1, 2\), but this statistic needs counts"),
+        ([1, 0], "f1", r"u has shape \(2,\), but this statistic needs counts"),
+        ([[1, 0, 1]], "macro_f1", r"\(N, classes, columns\)"),
+        ([[1, 0, 1]], "sum", "u must be one-dimensional"),
+        ([[3, 0]], "wer", r"u\[0\] has 3 errors over 0 length"),
+        ([[3, 1, 1, 1, 2, 1, 1, 1, 3, 3]], "bleu", "3 matches among 2 n-grams of order 1"),
+    ],
+)
+def test_bad_counts_are_refused(u, statistic, message):
+    with pytest.raises(ValueError, match=message):
+        pt.exact_perm_test(u, u, statistic=statistic)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pt.statistic("f_beta", beta=0), "beta=0 must be above 0"),
+        (lambda: pt.statistic("f_beta", beta="x"), "beta=x is not a number"),
+        (lambda: pt.statistic("f2", beta=3), "leave beta out"),
+        (lambda: pt.statistic("precision", beta=3), "beta is for"),
+        (lambda: pt.statistic("f1", zero_division=2), r"must lie in \[0, 1\]"),
+        (lambda: pt.statistic("sum", zero_division=1), "no ratio"),
+        (lambda: pt.exact_perm_test([1], [2], statistic="f1", h=abs), "leave them out"),
+        (lambda: pt.monte_carlo([1], [2], statistic="f1", h=abs), "leave them out"),
+        (lambda: pt.exact_perm_test([[1]], [[2]], statistic="mean", axis=1), "axis makes tests"),
+        (lambda: pt.exact_perm_test_m([1], [2], [], max), "g must be functions"),
+    ],
+)
+def test_bad_options_are_refused(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
+
+
+def test_a_result_says_what_it_knows():
+    u, v = [[3, 1, 0], [2, 0, 1], [1, 1, 1]], [[1, 0, 2], [2, 2, 1], [1, 0, 1]]
+    result = pt.exact_perm_test(u, v, statistic="f1", names=("new", "old"))
+    assert str(result).startswith("F1 is 0.7500 for new and 0.5714 for old (difference +0.1786)")
+    assert result.parts == ("2 tp", "fp + fn")
+    assert (result.sums, result.other_sums) == ((12, 4), (8, 6))
+    fields = json.loads(result.to_json())
+    assert fields["sums"] == [12, 4]
+    assert fields["scores"] == pytest.approx([0.75, 4 / 7])
+    assert len(result.to_frame()) == 1
+    law = result.null_distribution
+    assert law.pmf.sum() == pytest.approx(1)
+    assert law(*result.sums) == 0.125
+    assert law(0, 0) == 0
+    assert law.pmf[result.extreme].sum() == pytest.approx(result.pvalue)
+    at = (result.null_values >= result.statistic - 1e-12) | (
+        result.null_values <= -result.statistic + 1e-12
+    )
+    assert (at == result.extreme).all()
+    assert np.allclose(law.mean(), np.array(result.sums) / 2 + np.array(result.other_sums) / 2)
+    assert law.cov().shape == (2, 2)
+
+
+def test_other_observed_sums():
+    u, v = sentences(200, 0.05, seed=4)
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    assert result.at(result.other_sums).pvalue == result.pvalue
+    assert result.at(result.other_sums).statistic == -result.statistic
+    centre = [(a + b) // 2 for a, b in zip(result.sums, result.other_sums, strict=True)]
+    with pytest.raises(ValueError, match="sums that no labelling has"):
+        result.at((centre[0] + 1 - centre[0] % 2, centre[1]))  # hits count double
+    with pytest.raises(ValueError, match="must be 2 sums"):
+        result.at((1,))
+    with pytest.raises(ValueError, match="shift"):
+        result.confidence_interval()
+    assert 0 < result.mid_pvalue < result.pvalue
