@@ -8,18 +8,27 @@ import os
 import sys
 from collections.abc import Sequence
 from decimal import Context, Decimal
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
 from permtest import __version__
+from permtest._integers import exact_sum
 from permtest.exact import exact_perm_test
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
-from permtest.readers import read
-from permtest.result import PermutationTestResult
+from permtest.readers import read, read_clustered
+from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.solvers import SOLVERS
-from permtest.statistics import ALTERNATIVES, STATISTICS
+from permtest.statistics import (
+    ALTERNATIVES,
+    STATISTICS,
+    CountStatistic,
+    Statistic,
+    lookup,
+    statistic,
+)
 
 #: Exit codes.
 OK, NOT_COMPUTED, BAD_INPUT, BROKEN_PIPE = 0, 1, 2, 141
@@ -27,19 +36,33 @@ OK, NOT_COMPUTED, BAD_INPUT, BROKEN_PIPE = 0, 1, 2, 141
 MONTE_CARLO = "monte_carlo"
 PICTURES = (".png", ".svg", ".pdf")
 
+#: How the names of metrics begin that no file holds the counts for.
+BY_CLASS = ("micro_", "macro_")
+
 DESCRIPTION = """\
-Is system A better than system B on the same items, or could it be luck? Reads two columns of
-scores and runs the exact paired-permutation test."""
+Is system A better than system B on the same items, or could it be luck? Reads the scores of both,
+or counts such as true positives, and runs the exact paired-permutation test."""
 
 EPILOG = f"""\
 FILE holds one item a line: the number of points (correct tokens, 0 or 1, ...) of A and of B,
 separated by tabs, semicolons, commas or blanks, with or without a header; or a table of more
 columns, of which --a and --b choose two. Scores are whole numbers (3, 3.0, true, false), or
-decimals where --metric is sum.
+decimals where --metric is sum or mean.
+
+For a metric of counts, a line holds several whole numbers of each system:
+  precision, recall, f1, f0.5, f2, ..., jaccard (or iou)   tp, fp, fn
+  f1, jaccard                                              or tp, incorrect
+  specificity, balanced_accuracy, mcc                      tp, fp, fn, tn
+  wer                                                      errors, length
+  bleu       match_1 to match_4, total_1 to total_4, length, reference_length
+With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and neither option
+is needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
+header and options, a line is the counts of A, then those of B.
 
 examples:
   permtest compare scores.txt
   permtest compare results.csv --a new --b old --alternative greater --plot null.png
+  permtest compare entities.csv --a new --b old --metric f1 --clusters document
 
 exit codes:
   {OK}  the test was computed, whatever it found
@@ -115,22 +138,35 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="scores of both systems, UTF-8 text")
-    parser.add_argument("--a", metavar="COL", help="column of system A: its name, or number from 1")
-    parser.add_argument("--b", metavar="COL", help="column of system B")
+    parser.add_argument(
+        "--a",
+        metavar="COL",
+        help="column of system A: its name, or number from 1; of counts the system, or all columns",
+    )
+    parser.add_argument("--b", metavar="COL", help="column of system B, or columns")
+    parser.add_argument(
+        "--clusters",
+        metavar="COL",
+        help="column of what a line belongs to, such as its document; whole clusters are swapped",
+    )
 
 
 def _add_test(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
-        choices=tuple(STATISTICS),
         default="accuracy",
-        help="accuracy: counts of correct answers, never negative (default); sum: any numbers",
+        help="accuracy: counts of correct answers, never negative (default); sum or mean: any "
+        "numbers; exact_match, uas, las; f1 and other metrics of counts: see below",
+    )
+    parser.add_argument(
+        "--zero-division", metavar="X", type=float, help="what 0 / 0 is in a ratio; default: 0"
     )
     parser.add_argument(
         "--alternative",
         choices=ALTERNATIVES,
         default="two-sided",
-        help="greater: A is better than B; less: A is worse than B; default: %(default)s",
+        help="greater: A is better than B (of wer: has more errors); less: A is worse than B; "
+        "default: %(default)s",
     )
     parser.add_argument(
         "--method",
@@ -141,9 +177,7 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples", metavar="K", type=int, help="of --method monte_carlo; default: 20000"
     )
-    parser.add_argument(
-        "--seed", metavar="S", type=int, help="of --method monte_carlo; makes p reproducible"
-    )
+    parser.add_argument("--seed", metavar="S", type=int, help="makes a sampled p reproducible")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -158,24 +192,58 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    _check_sampling(args)
+    entry = _metric(args.metric, args.zero_division)
+    _check_sampling(args, entry)
     if args.plot is not None:
         _check_plot(Path(args.plot), args.force)
-    pairs = read(args.file, a=args.a, b=args.b, statistic=args.metric)
-    result = _test(pairs, args)
+    pairs, clusters = _read(args, entry)
+    result = _test(pairs, clusters, entry, args)
     try:
-        _print(_json(result, pairs, args.seed) if args.json else f"{result}\n\n{_table(result)}")
+        _print(_json(result, pairs, args) if args.json else _text(result, pairs, entry, args))
     finally:  # the picture was asked for, even if nobody reads all of the output
         if args.plot is not None:
             _draw(result, Path(args.plot))
 
 
-def _check_sampling(args: argparse.Namespace) -> None:
+def _metric(name: str, zero_division: float | None) -> Statistic | CountStatistic:
+    """The statistic of that name."""
+    try:
+        entry = lookup(name)
+    except ValueError:
+        names = [known for known in STATISTICS if not known.startswith(BY_CLASS)]
+        close = get_close_matches(name.lower(), names, n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise ValueError(
+            f"--metric {name}: not known{hint}; choose one of {', '.join(names)}, or f with a "
+            "beta up to 1000, such as f0.5 or f2"
+        ) from None
+    if zero_division is None:
+        return entry
+    if not isinstance(entry, CountStatistic):
+        raise ValueError(f"--zero-division is for ratios of counts, not for --metric {name}")
+    try:
+        return statistic(name, zero_division=zero_division)
+    except ValueError as error:
+        raise ValueError(f"--zero-division {zero_division:g}: {error}") from None
+
+
+def _read(
+    args: argparse.Namespace, entry: Statistic | CountStatistic
+) -> tuple[Pairs, list[str] | None]:
+    """The scores, and what each line belongs to."""
+    options = {"a": args.a, "b": args.b, "statistic": entry}
+    if args.clusters is None:
+        return read(args.file, **options), None
+    return read_clustered(args.file, clusters=args.clusters, **options)
+
+
+def _check_sampling(args: argparse.Namespace, entry: Statistic | CountStatistic) -> None:
     """Sampling options must not be ignored in silence, nor fail after a long computation."""
-    for option in ("samples", "seed"):
-        value = getattr(args, option)
-        if value is not None and args.method != MONTE_CARLO:
-            raise ValueError(f"--{option} needs --method {MONTE_CARLO}")
+    if args.samples is not None and args.method != MONTE_CARLO:
+        raise ValueError(f"--samples needs --method {MONTE_CARLO}")
+    may_sample = isinstance(entry, CountStatistic) and args.method == "auto"
+    if args.seed is not None and args.method != MONTE_CARLO and not may_sample:
+        raise ValueError(f"--seed needs --method {MONTE_CARLO}, or a metric of counts")
     if args.samples is not None and args.samples < 1:
         raise ValueError(f"--samples {args.samples}: at least 1 is needed")
     if args.seed is not None and args.seed < 0:
@@ -196,22 +264,36 @@ def _check_plot(path: Path, force: bool) -> None:
         raise ImportError("--plot needs matplotlib: pip install 'permtest[plot]'")
 
 
-def _test(pairs: Pairs, args: argparse.Namespace) -> PermutationTestResult:
-    options = {"statistic": args.metric, "alternative": args.alternative}
+def _test(
+    pairs: Pairs,
+    clusters: list[str] | None,
+    entry: Statistic | CountStatistic,
+    args: argparse.Namespace,
+) -> PermutationTestResult:
+    options = {"statistic": entry, "alternative": args.alternative, "clusters": clusters}
     if args.method != MONTE_CARLO:
-        return exact_perm_test(pairs, method=args.method, axis=None, **options)
+        return exact_perm_test(pairs, method=args.method, rng=args.seed, axis=None, **options)
     size = {} if args.samples is None else {"K": args.samples}
     return monte_carlo(pairs, rng=args.seed, **size, **options)
+
+
+def _is_plane(result: StructuredTestResult) -> bool:
+    """Whether there is an exact law of two sums; samples are drawn as values of the metric."""
+    return result.n_samples is None and result.rank == len(result.parts) == 2
 
 
 def _draw(result: PermutationTestResult, path: Path) -> None:
     from matplotlib.figure import Figure  # not pyplot: no window is needed, nor a display
 
-    from permtest.plots import plot_null, style
+    from permtest.plots import plot_null, plot_plane, style
 
     with style():
         figure = Figure(layout="constrained")
-        plot_null(result, ax=figure.subplots())
+        ax = figure.subplots()
+        if isinstance(result, StructuredTestResult) and _is_plane(result):
+            plot_plane(result, ax=ax)
+        else:
+            plot_null(result, ax=ax)
         figure.savefig(path)
 
 
@@ -224,28 +306,65 @@ def _print(text: str) -> None:
     print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _json(result: PermutationTestResult, pairs: Pairs, seed: int | None) -> str:
-    more = {"seed": seed, "source": pairs.source, "version": __version__}
+def _json(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> str:
+    more = {"seed": args.seed, "zero_division": args.zero_division}
+    more |= {"source": pairs.source, "version": __version__}
     return json.dumps(result.to_dict() | more, allow_nan=False)
 
 
-def _table(result: PermutationTestResult) -> str:
+def _text(
+    result: PermutationTestResult,
+    pairs: Pairs,
+    entry: Statistic | CountStatistic,
+    args: argparse.Namespace,
+) -> str:
+    """A sentence, both systems, and how p was computed."""
+    metric = result.metric
+    if isinstance(entry, CountStatistic):
+        systems = _counts(result, pairs, entry)
+        metric += f" ({entry.about}{_zero(args.zero_division)})"
+    else:
+        systems = _totals(result)
+    return f"{result}\n\n{_aligned(systems)}\n\n{_aligned(_facts(result, metric))}"
+
+
+def _zero(value: float | None) -> str:
+    return "" if value is None else f"; 0 / 0 is {value:g}"
+
+
+def _totals(result: PermutationTestResult) -> list[tuple[str, ...]]:
     a, b = result.totals or (0, 0)
-    head = ("system", "total", "mean per pair")
-    scores = zip((*result.names, "difference"), (a, b, result.statistic), strict=True)
-    rows = [(name, str(total), _mean(total, result.n)) for name, total in scores]
-    return f"{_aligned([head, *rows])}\n\n{_aligned(_facts(result))}"
+    scores = zip((*result.names, "difference"), (a, b, result.observed_sum), strict=True)
+    size = result.n_entries or result.n
+    rows = [(name, str(total), _mean(total, size)) for name, total in scores]
+    return [("system", "total", "mean per pair"), *rows]
 
 
-def _facts(result: PermutationTestResult) -> list[tuple[str, str]]:
+def _counts(
+    result: PermutationTestResult, pairs: Pairs, entry: CountStatistic
+) -> list[tuple[str, ...]]:
+    """The sums of all columns, and the measure."""
+    first, second = ([exact_sum(column) for column in counts.T] for counts in (pairs.u, pairs.v))
+    gaps = [x - y for x, y in zip(first, second, strict=True)]
+    values = (*(result.scores or (0, 0)), result.statistic)
+    rows = zip((*result.names, "difference"), (first, second, gaps), values, strict=True)
+    body = [(name, *map(str, sums), f"{value:.6g}") for name, sums, value in rows]
+    return [("system", *pairs.columns, entry.title), *body]
+
+
+def _facts(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
     digits = 10 if result.n_samples is None else 4
     bracket = result.method == "bracket"
+    clusters = result.n_entries is not None
     return [
         ("p", result.bracket_text() if bracket else result.pvalue_text(digits)),
         ("log10 p", f"{result.log10_pvalue:.10g}"),
-        ("N", str(result.n)),
-        ("informative", f"{result.n_informative} (pairs that differ)"),
-        ("metric", result.metric),
+        ("N", f"{result.n} (clusters of {result.n_entries} pairs)" if clusters else f"{result.n}"),
+        (
+            "informative",
+            f"{result.n_informative} ({'clusters' if clusters else 'pairs'} that differ)",
+        ),
+        ("metric", metric),
         ("alternative", result.alternative),
         ("method", f"{result.method} ({result.method_reason})"),
         _certainty(result),

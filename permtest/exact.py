@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
-from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest._rng import RNG
+from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.comparison import TIE, compare
 from permtest.monte_carlo import sample
 from permtest.result import PermutationTestResult, StructuredTestResult
@@ -190,7 +190,12 @@ def exact_perm_test(
     except (MemoryError, ArithmeticError) as error:
         if method != "auto":
             raise
-        return sample(measures, SAMPLES, rng, f"an exact p is out of reach: {error}")
+        return sample(measures, SAMPLES, rng, f"an exact p is out of reach: {_brief(error)}")
+
+
+def _brief(error: Exception) -> str:
+    """What is wrong, without what to do."""
+    return str(error).partition(";")[0]
 
 
 def exact_perm_test_m(

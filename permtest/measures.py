@@ -133,8 +133,12 @@ class MeanOfRatios(Measure):
     def addends(self, counts: IntArray) -> IntArray:
         """Hits and misses of every ratio in turn, of shape (N, 2 R)."""
         rows = [weights for pair in self._pairs() for weights in pair]
-        weights = np.array(rows, dtype=counts.dtype).T
-        return np.asarray(counts @ weights)
+        added = np.zeros((len(counts), len(rows)), dtype=counts.dtype)
+        for part, weights in zip(added.T, rows, strict=True):
+            for weight, column in zip(weights, counts.T, strict=True):
+                if weight:  # most are 0; there is no quick product of integer matrices
+                    part += weight * column
+        return added
 
     def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of the ratios."""

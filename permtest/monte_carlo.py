@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil
 from numbers import Rational, Real
@@ -17,7 +17,7 @@ from permtest.null.sampling import sample_cells
 from permtest.result import PermutationTestResult, Samples
 from permtest.solvers import Question, Solution
 from permtest.statistics import Alternative, CountStatistic, Statistic, lookup
-from permtest.structured import compare_measures
+from permtest.structured import compare_functions, compare_measures
 
 #: More than minutes of work, and up to 1.6 GB where all samples differ.
 MAX_SAMPLES = 10**8
@@ -26,8 +26,8 @@ MAX_SAMPLES = 10**8
 def monte_carlo(
     u: Any,
     v: Any = None,
-    g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[Any], Any] | None = None,
+    g: Callable[[Any, Any], Any] | Sequence[Callable[[Any, Any], Any]] | None = None,
+    h: Callable[..., Any] | None = None,
     K: int = 20_000,
     *,
     rng: RNG = None,
@@ -41,7 +41,7 @@ def monte_carlo(
     Parameters
     ----------
     u, v, g, h
-        As in `exact_perm_test`.
+        As in `exact_perm_test`; or, with a sequence of several g, as in `exact_perm_test_m`.
     K : int, default 20000
         Number of samples, from 1 to 10**8.
     rng : numpy.random.Generator, int or None
@@ -80,7 +80,11 @@ def monte_carlo(
     entry = lookup(statistic)
     options: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     comparison: Question
-    if isinstance(entry, Statistic):
+    if isinstance(g, Sequence):
+        if h is None or entry.name != "sum" or alternative != "two-sided":
+            raise ValueError("several g need an h of all their sums, and no statistic or alternative")
+        comparison = compare_functions(u, v, g, h, names=names, clusters=clusters)
+    elif isinstance(entry, Statistic):
         comparison = compare(u, v, g, h, statistic=entry, **options)
     elif g is None and h is None:
         comparison = compare_measures(u, v, entry, **options)

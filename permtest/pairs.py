@@ -297,7 +297,10 @@ def _table(values: Any, columns: Sequence[tuple[str, ...]], name: str) -> NDArra
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
     try:
-        return np.asarray(values if hasattr(values, "__len__") else list(values))
+        table = np.asarray(values if hasattr(values, "__len__") else list(values))
+        # A list of integers beyond int64 has become floats, and lost digits.
+        lossy = table.dtype.kind == "f" and not isinstance(values, np.ndarray)
+        return np.array(values, dtype=object) if lossy else table
     except ValueError:
         raise ValueError(f"{name} must be a table, but its rows differ in length") from None
 

@@ -6,23 +6,33 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import permtest
 from permtest import cli
-from permtest.statistics import ALTERNATIVES, STATISTICS
+from permtest.statistics import ALTERNATIVES, STATISTICS, CountStatistic, Statistic
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
+CONFUSION = {"tp", "fp", "fn", "tn"}
 SCORES = "item,new,old\n" + "".join(f"s{i},{3 + i % 3},{2 + i % 2}\n" for i in range(12))
 NEW, OLD = [3 + i % 3 for i in range(12)], [2 + i % 2 for i in range(12)]
+# tp, fp, fn, tn of both systems, with as many items to be found
+NEW_COUNTS = [[3 + i % 2, i % 3, 1 - i % 2, 4 - i % 3] for i in range(12)]
+OLD_COUNTS = [[2 + i % 3, i % 2, 2 - i % 3, 4 - i % 2] for i in range(12)]
+COUNTS = "doc,new_tp,new_fp,new_fn,new_tn,old_tp,old_fp,old_fn,old_tn\n" + "".join(
+    f"d{i // 3},{','.join(map(str, u + v))}\n"
+    for i, (u, v) in enumerate(zip(NEW_COUNTS, OLD_COUNTS, strict=True))
+)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working folder with a file of scores."""
+    """A working folder with a file of scores and one of counts."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scores.csv").write_text(SCORES, encoding="utf-8")
+    (tmp_path / "counts.csv").write_text(COUNTS, encoding="utf-8")
     return tmp_path
 
 
@@ -84,7 +94,7 @@ def test_json_has_everything(answer):
     found = answer("scores.csv", "--a", "old", "--b", "new")
     expected = permtest.exact_perm_test(OLD, NEW, statistic="accuracy", names=("old", "new"))
     assert found.items() >= expected.to_dict().items()
-    assert found.keys() - expected.to_dict() == {"seed", "source", "version"}
+    assert found.keys() - expected.to_dict() == {"seed", "source", "version", "zero_division"}
     assert found["version"] == permtest.__version__
     assert found["source"]["file"] == "scores.csv"
     assert len(found["source"]["sha256"]) == 64
@@ -122,9 +132,157 @@ def test_monte_carlo_is_reproducible(answer):
     assert found["error_bound"] is None
 
 
-@pytest.mark.parametrize("metric", STATISTICS)
-def test_metrics(answer, metric):
-    assert answer("scores.csv", "--metric", metric)["metric"] == metric
+SINGLE = [name for name, entry in STATISTICS.items() if isinstance(entry, Statistic)]
+
+
+@pytest.mark.parametrize("metric", SINGLE)
+def test_metrics(answer, folder, metric):
+    (folder / "right.csv").write_text("a,b\n1,0\n1,1\n1,0\n", encoding="utf-8")
+    found = answer("right.csv", "--metric", metric)
+    assert (found["metric"], found["pvalue"]) == (metric, 0.5)
+
+
+def test_table_of_means(run):
+    scores = run("compare", "scores.csv", "--metric", "mean", "--clusters", "item")[1]
+    assert scores.split("\n\n")[1].splitlines()[1:] == [
+        "new             48               4",
+        "old             30             2.5",
+        "difference      18             1.5",
+    ]
+
+
+def test_clusters(answer, run, folder):
+    lines = "".join(f"t{i % 4},{u},{v}\n" for i, (u, v) in enumerate(zip(NEW, OLD, strict=True)))
+    (folder / "texts.csv").write_text(f"text,new,old\n{lines}", encoding="utf-8")
+    found = answer("texts.csv", "--clusters", "text")
+    labels = [i % 4 for i in range(12)]
+    expected = permtest.exact_perm_test(NEW, OLD, statistic="accuracy", clusters=labels)
+    assert found["pvalue"] == expected.pvalue
+    assert (found["n"], found["n_entries"], found["source"]["clusters"]) == (4, 12, "text")
+    sampled = ("--method", "monte_carlo", "--samples", 99, "--seed", 1)
+    assert answer("texts.csv", "--clusters", "1", *sampled)["n"] == 4
+    out = run("compare", "texts.csv", "--clusters", "text")[1]
+    assert (
+        "\nN             4 (clusters of 12 pairs)\ninformative   4 (clusters that differ)\n" in out
+    )
+    assert "\ndifference      18             1.5\n" in out
+
+
+# ---- counts ------------------------------------------------------------------------------------
+
+
+def in_python(name, **options):
+    """The test of the counts in Python."""
+    entry = permtest.statistic(name)
+    width = len(entry.columns)
+    tables = ([row[:width] for row in rows] for rows in (NEW_COUNTS, OLD_COUNTS))
+    return permtest.exact_perm_test(*tables, statistic=name, names=("new", "old"), **options)
+
+
+def test_sentence_and_table_of_counts(run):
+    code, out, err = run("compare", "counts.csv", "--metric", "f1")
+    sentence, systems, facts = out.split("\n\n")
+    result = in_python("f1")
+    assert (code, err, sentence) == (0, "", str(result))
+    rows = [line.split() for line in systems.splitlines()]
+    assert rows[0] == ["system", "tp", "fp", "fn", "F1"]
+    assert rows[1][:4] == ["new", "42", "12", "6"]
+    assert rows[2][:4] == ["old", "36", "6", "12"]
+    assert rows[3][:4] == ["difference", "6", "6", "-6"]
+    values = [float(row[4]) for row in rows[1:]]
+    assert values == pytest.approx([84 / 102, 72 / 90, 84 / 102 - 72 / 90], rel=1e-5)
+    table = dict(line.split("  ", 1) for line in facts.splitlines())
+    assert float(table["p"]) == pytest.approx(result.pvalue, rel=1e-9)
+    assert table["metric"].strip() == "f1 (2 tp / (2 tp + fp + fn))"
+    assert table["method"].strip() == f"{result.method} ({result.method_reason})"
+
+
+IN_FILES = [
+    name
+    for name, entry in STATISTICS.items()
+    if isinstance(entry, CountStatistic) and not entry.average and set(entry.columns) <= CONFUSION
+]
+
+
+@pytest.mark.parametrize("metric", [*IN_FILES, "f0.5", "f2"])
+def test_metrics_of_counts(answer, metric):
+    found = answer("counts.csv", "--metric", metric)
+    assert found.items() >= in_python(metric).to_dict().items()
+    assert answer("counts.csv", "--metric", metric, "--a", "new", "--b", "old") == found
+    assert found["metric"] == {"iou": "jaccard"}.get(metric, metric)
+
+
+def test_json_of_counts_has_everything(answer):
+    found = answer(
+        "counts.csv", "--metric", "f1", "--a", "6,7,8", "--b", "new", "--clusters", "doc"
+    )
+    keys = {"pvalue", "log10_pvalue", "statistic", "n", "n_informative", "alternative", "method"}
+    assert keys | {"metric", "scores", "parts", "sums", "rank", "version"} <= found.keys()
+    assert (found["names"], found["n"], found["n_entries"]) == (["old", "new"], 4, 12)
+    assert found["source"]["columns"] == [
+        ["old_tp", "old_fp", "old_fn"],
+        ["new_tp", "new_fp", "new_fn"],
+    ]
+    labels = [i // 3 for i in range(12)]
+    assert found["pvalue"] == in_python("f1", clusters=labels).pvalue
+    assert (found["totals"], found["zero_division"], found["source"]["clusters"]) == (
+        None,
+        None,
+        "doc",
+    )
+
+
+def test_four_integers_a_line(answer, folder):
+    (folder / "plain.txt").write_text("2 0 0 2\n1 2 0 1\n2 0 2 2\n", encoding="utf-8")
+    found = answer("plain.txt", "--metric", "f1")
+    assert (found["names"], found["pvalue"]) == (["A", "B"], 0.5)
+
+
+def test_zero_division(answer, run, folder):
+    text = "a_tp,a_fp,a_fn,b_tp,b_fp,b_fn\n0,0,2,1,1,1\n0,0,1,1,0,0\n"
+    (folder / "silent.csv").write_text(text, encoding="utf-8")
+    command = ("silent.csv", "--metric", "precision")
+    assert answer(*command)["scores"] == [0, pytest.approx(2 / 3)]
+    found = answer(*command, "--zero-division", "1")
+    assert (found["scores"], found["zero_division"]) == ([1, pytest.approx(2 / 3)], 1)
+    out = run("compare", *command, "--zero-division", "0.5")[1]
+    assert "metric        precision (tp / (tp + fp); 0 / 0 is 0.5)\n" in out
+
+
+def test_a_metric_that_is_sampled_says_why(answer, run, folder):
+    columns = STATISTICS["bleu"].columns
+    header = ",".join(f"{system}_{column}" for system in "xy" for column in columns)
+    random = Random(0)
+    lines = [
+        ",".join(
+            str(random.randint(low, 20)) for _ in "xy" for low in [9, 6, 4, 2] + [20] * 4 + [9] * 2
+        )
+        for _ in range(80)
+    ]
+    (folder / "mt.csv").write_text("\n".join([header, *lines]), encoding="utf-8")
+    found = answer("mt.csv", "--metric", "bleu", "--seed", 5)
+    assert (found["method"], found["n_samples"], found["seed"]) == ("monte_carlo", 100_000, 5)
+    assert found["error_bound"] is None
+    assert found == answer("mt.csv", "--metric", "bleu", "--seed", 5)
+    out = run("compare", "mt.csv", "--metric", "bleu")[1]
+    assert "\nmethod         monte_carlo (an exact p is out of reach: " in out
+    assert out.splitlines()[2].split() == ["system", *columns, "BLEU"]
+
+
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        (("--metric", "f1"), "false positives and negatives of new"),
+        (("--metric", "recall"), "recall of new minus old"),
+        (("--metric", "mcc"), "MCC of new minus old"),
+        (("--metric", "f1", "--method", "monte_carlo", "--samples", "99"), "F1 of new minus old"),
+    ],
+)
+def test_plots_of_counts(run, folder, options, label):
+    pytest.importorskip("matplotlib")
+    code, _, err = run("compare", "counts.csv", *options, "--plot", "null.svg")
+    assert (code, err) == (0, "")
+    assert f"<!-- {label}" in (folder / "null.svg").read_text(encoding="utf-8")
 
 
 def test_negative_scores_need_the_sum(answer, run, folder):
@@ -176,6 +334,17 @@ def test_published_numbers(answer, file, a, b, p):
     assert found["pvalue"] == (1 if p == 1 else pytest.approx(p, rel=5e-6))
 
 
+@pytest.mark.parametrize(
+    ("metric", "p"), [("f1", 0.03144), ("precision", 0.6099), ("recall", 0.000648)]
+)
+def test_proper_nouns(answer, metric, p):
+    file = DATA / "ud_en_ewt_propn.csv"
+    if not file.exists():
+        pytest.skip(f"{file.name} is not bundled here")
+    found = answer(file, "--a", "crf_rich", "--b", "crf_base", "--metric", metric)
+    assert found["pvalue"] == pytest.approx(p, rel=5e-4)
+
+
 # ---- pictures ----------------------------------------------------------------------------------
 
 
@@ -217,7 +386,43 @@ BAD_LINES = {
     "command": (["contrast", "scores.csv"], "invalid choice: 'contrast'"),
     "option": (["compare", "scores.csv", "--alfa", "new"], "unrecognized arguments: --alfa new"),
     "abbreviation": (["compare", "scores.csv", "--alt", "less"], "unrecognized arguments"),
-    "metric": (["compare", "scores.csv", "--metric", "f2"], "--metric: invalid choice: 'f2'"),
+    "metric": (
+        ["compare", "scores.csv", "--metric", "F1"],
+        "--metric F1: not known (did you mean f1?); choose one of sum, mean, accuracy, exact_match",
+    ),
+    "beta": (["compare", "scores.csv", "--metric", "f0"], "or f with a beta up to 1000, such as"),
+    "by class": (
+        ["compare", "counts.csv", "--metric", "macro_f1"],
+        "in Python, exact_perm_test(u, v, statistic='macro_f1') takes arrays of shape (N, classes",
+    ),
+    "metric of scores": (
+        ["compare", "counts.csv", "--a", "new", "--b", "old"],
+        "no column 'new' (did you mean 'new_tp'",
+    ),
+    "metric of counts": (
+        ["compare", "scores.csv", "--metric", "f1"],
+        "scores.csv: no system that has counts; 'f1' needs 3 (tp, fp, fn) or 2 (tp, incorrect)",
+    ),
+    "zero division of scores": (
+        ["compare", "scores.csv", "--zero-division", "0"],
+        "--zero-division is for ratios of counts, not for --metric accuracy",
+    ),
+    "zero division of no ratio": (
+        ["compare", "counts.csv", "--metric", "mcc", "--zero-division", "1"],
+        "--zero-division 1: zero_division is of no use for 'mcc'",
+    ),
+    "zero division": (
+        ["compare", "counts.csv", "--metric", "f1", "--zero-division", "nan"],
+        "--zero-division nan: zero_division=nan must lie in [0, 1]",
+    ),
+    "clusters": (
+        ["compare", "counts.csv", "--metric", "f1", "--clusters", "dok"],
+        "counts.csv: no column 'dok' (did you mean 'doc'?)",
+    ),
+    "seed of dp of counts": (
+        ["compare", "counts.csv", "--metric", "f1", "--seed", "0", "--method", "dp"],
+        "--seed needs --method monte_carlo, or a metric of counts",
+    ),
     "alternative": (["compare", "scores.csv", "--alternative", "better"], "choose from"),
     "method": (["compare", "scores.csv", "--method", "exact"], "--method: invalid choice"),
     "samples": (
@@ -354,6 +559,7 @@ def test_version(run):
 def test_help_shows_examples_and_directions(run):
     code, out, _ = run("compare", "--help")
     assert code == 0
-    assert out.count("  permtest compare ") == 2
+    assert out.count("  permtest compare ") == 3
+    assert "\n  specificity, balanced_accuracy, mcc " in out
     assert "greater: A is better than B" in " ".join(out.split())
     assert "exit codes:" in out

@@ -7,11 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest.readers import ReadError, read
+from permtest.readers import ReadError, read, read_clustered
 from permtest.readers.cells import MAX_DIGITS, as_score, kind_of
 
 
@@ -87,6 +88,8 @@ def test_columns_by_number(write):
     path = write("0 3 2\n1 5 4\n")
     assert columns(read(path, a=2, b=3)) == ([3, 5], [2, 4])
     assert columns(read(path, a="2", b="3")) == ([3, 5], [2, 4])
+    assert columns(read(path, a=np.int64(2), b=np.int8(3))) == ([3, 5], [2, 4])
+    assert columns(read(path, a=[2], b=("3",))) == ([3, 5], [2, 4])
     assert read(path, a=2, b=3).names == ("A", "B")
 
 
@@ -211,7 +214,11 @@ BAD_FILES = {
     "not UTF-8 after a mark": (b"\xef\xbb\xbfa,b\r\n\xff,1\r\n", ["line 2: byte 0xff"]),
     "UTF-16": ("a,b\n3,2\n".encode("utf-16"), ["looks like UTF-16", "save it as UTF-8"]),
     "binary": (b"PK\x03\x04\x00\x00\n", ["is a binary file", "as CSV"]),
-    "F1 counts": ("3 1 2 2\n5 0 4 1\n", ["F1 counts", "'sum' does not support", "by number"]),
+    "F1 counts": (
+        "3 1 2 2\n5 0 4 1\n",
+        ["four numbers", "such as 'f1' (--metric f1)", "by number"],
+    ),
+    "more counts": ("x_tp,x_fp,x_fn\n1,2,3\n", ["3 columns with numbers", "if these are counts"]),
     "three systems": ("i,a,b\n1,3,2\n", ["3 columns with numbers", "columns are 'i', 'a', 'b'"]),
     "three, no header": ("1,3,2\n2,5,4\n", ["3 columns with numbers", "columns 1 to 3"]),
     "no numbers": ("i,a,b\nx,y,z\n", ["0 columns with numbers", "choose two as a and b"]),
@@ -240,6 +247,8 @@ BAD_CHOICES = {
     "too far": (("2", "5"), "no column '5'; its columns are"),
     "empty": (("", "hmm"), "no column ''; its columns are"),
     "text": (("id", "hmm"), "line 2, column 'id': 's1' is not a number"),
+    "a list": ((["hmm", 2], "crf_base"), "a lists 2 columns, but 'sum' takes one score of each"),
+    "no list": (("hmm", ()), "b lists 0 columns, but 'sum' takes one score of each system"),
 }
 
 
@@ -273,8 +282,38 @@ def test_decimals_are_read_exactly_where_they_make_sense(write):
 
 
 def test_unknown_statistic_is_refused_before_the_file_is_read():
-    with pytest.raises(ValueError, match="statistic='f2' is not known"):
-        read("nowhere.csv", statistic="f2")
+    with pytest.raises(ValueError, match="statistic='f_2' is not known"):
+        read("nowhere.csv", statistic="f_2")
+
+
+def test_clusters_are_read_with_the_scores(write):
+    path = write("doc,a,b\nx,3,2\n 7 ,5,4\nx,0,1\n")
+    pairs, labels = read_clustered(path, clusters="doc")
+    assert labels == ["x", "7", "x"]
+    assert columns(pairs) == ([3, 5, 0], [2, 4, 1])
+    assert pairs.source == read(path, a="a", b="b").source | {"clusters": "doc"}
+    assert read_clustered(path, clusters=1, a="b", b="a")[1] == labels
+    path = write("1 3 2\n2 5 4\n", "plain.txt")
+    pairs, labels = read_clustered(path, clusters=1)
+    assert (labels, pairs.source["clusters"]) == (["1", "2"], 1)
+    assert columns(pairs) == ([3, 5], [2, 4])
+
+
+BAD_CLUSTERS = {
+    "unknown": ("dok", "no column 'dok' (did you mean 'doc'?)"),
+    "missing": ("place", "line 3, column 'place': '' is a missing label; write where the item"),
+    "NaN": ("part", "line 2, column 'part': 'NaN' is a missing label"),
+    "a score": ("a", "column 'a' holds the clusters; choose other columns as a and b"),
+    "the same by number": (5, "column 'b' holds the clusters"),
+}
+
+
+@pytest.mark.parametrize(("clusters", "part"), BAD_CLUSTERS.values(), ids=BAD_CLUSTERS.keys())
+def test_bad_clusters(write, clusters, part):
+    path = write("doc,place,part,a,b\nx,u,NaN,3,2\nx,,2,5,4\n")
+    with pytest.raises(ReadError) as caught:
+        read_clustered(path, clusters=clusters, a="a", b="b")
+    assert part in str(caught.value)
 
 
 def test_no_such_file(tmp_path):

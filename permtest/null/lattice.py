@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import IntArray, exact_dot, exact_sum
+from permtest._integers import IntArray, exact_dot, exact_sum, largest
 from permtest.null.grouping import TwoPointSum, add_counts, count_values, from_widths
 
 #: No sum of products of steps and counts below this wraps around.
@@ -124,16 +124,20 @@ class LatticeSum:
         wide = self.line.top * self.line.unit >= ROOM
         place = self._start + self.line.unit * (cells.astype(object) if wide else cells)
         digits = [
-            place // stride % (extent + 1) + low
+            _small(place // stride % (extent + 1) + low)
             for stride, extent, low in zip(self.strides, self.extents, self.lows, strict=True)
         ]
         return np.stack(digits, axis=1) if digits else np.zeros((len(cells), 0), dtype=np.int64)
 
     def at(self, coordinates: IntArray) -> IntArray:
         """X at points T, of shape (M, m)."""
-        if coordinates.dtype == object or not self._fits:
+        if coordinates.dtype == object or self._largest >= ROOM:
             coordinates = coordinates.astype(object)
+        elif self._largest < 2**53:  # exact as floats, whose matrices are multiplied quickly
+            coordinates = coordinates.astype(np.float64)
         moved = coordinates @ self.basis.astype(coordinates.dtype)
+        if moved.dtype == np.float64:
+            moved = np.rint(moved).astype(np.int64)
         return np.asarray(moved + np.array(self.origin, dtype=moved.dtype))
 
     def cell(self, sums: list[int]) -> int | None:
@@ -160,11 +164,12 @@ class LatticeSum:
             return None
         return found
 
-    @property
-    def _fits(self) -> bool:
+    @cached_property
+    def _largest(self) -> int:
+        """A bound on every sum, and on what it is added up from."""
         reach = [max(abs(low), low + e) for low, e in zip(self.lows, self.extents, strict=True)]
         most = exact_dot(np.array(reach, dtype=object), np.abs(self.basis).astype(object).sum(1))
-        return most + max(map(abs, self.origin), default=0) < ROOM
+        return most + max(map(abs, self.origin), default=0)
 
     @cached_property
     def _start(self) -> int:
@@ -210,7 +215,7 @@ def _distinct_rows(rows: IntArray) -> tuple[IntArray, NDArray[np.int64]]:
         distinct, counts = count_values(keys)
         columns: list[Any] = []
         for low, size in zip(lows[::-1], sizes[::-1], strict=True):
-            columns.append(distinct % size + low)
+            columns.append((distinct % size).astype(rows.dtype) + low)
             distinct = distinct // size
         return np.stack(columns[::-1], axis=1).astype(rows.dtype), counts
     seen = sorted(Counter(map(tuple, rows.tolist())).items())
@@ -300,9 +305,7 @@ def _nearest(above: int, below: int) -> int:
 
 def _small(values: IntArray) -> IntArray:
     """The same integers as int64 where that leaves room for sums of them."""
-    if values.size and max(map(abs, values.ravel().tolist())) >= 2**40:
-        return values.astype(object)
-    return values.astype(np.int64)
+    return values.astype(object if largest(values) >= 2**40 else np.int64)
 
 
 def _column_sums(rows: IntArray) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """Files that people have -> pairs, one module per format."""
 
-from permtest.readers.dispatch import read
+from permtest.readers.dispatch import read, read_clustered
 from permtest.readers.files import ReadError
 
-__all__ = ["ReadError", "read"]
+__all__ = ["ReadError", "read", "read_clustered"]

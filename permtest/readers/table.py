@@ -1,10 +1,10 @@
-"""Lines of cells: two columns of scores, or a wide table of which two columns are named."""
+"""Lines of cells: two columns of scores, or a wide table of which some columns are named."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from difflib import get_close_matches
@@ -13,10 +13,14 @@ from typing import Any, NamedTuple, TypeAlias
 from permtest.pairs import Pairs
 from permtest.readers.cells import as_score, is_number, kind_of, shown
 from permtest.readers.files import ReadError, StrPath, TextFile
-from permtest.statistics import Statistic, lookup
+from permtest.readers.headers import systems_in
+from permtest.statistics import Statistic
 
 #: A column: its name, or its number counted from 1.
 Column: TypeAlias = "str | int"
+
+#: The columns of a system: one, the name that several begin with, or a list.
+Columns: TypeAlias = "Column | Sequence[Column]"
 
 #: What may stand between two cells; runs of blanks count where none of these splits a line.
 SEPARATORS = ("\t", ";", ",")
@@ -50,6 +54,11 @@ class Table:
     rows: list[Record]
 
     @classmethod
+    def load(cls, path: StrPath) -> Table:
+        """Read a file and cut it into cells; ReadError where it is no table."""
+        return cls.of(TextFile.load(path))
+
+    @classmethod
     def of(cls, file: TextFile) -> Table:
         """Cut `file` into cells; ReadError where it is no table."""
         separator, records = _cut(file)
@@ -65,6 +74,10 @@ class Table:
         """The number of columns."""
         return len(self.rows[0].cells)
 
+    def besides(self, apart: int | None) -> list[int]:
+        """All columns but one, counted from 0."""
+        return [column for column in range(self.width) if column != apart]
+
     def label(self, column: int) -> str:
         """How error messages call a column, counted from 0."""
         name = self.header[column] if self.header else ""
@@ -74,16 +87,55 @@ class Table:
         """What the system in a column is called; `default` where there is no header."""
         return default if self.header is None else self.header[column] or f"column {column + 1}"
 
-    def score(self, row: Record, column: int, statistic: Statistic) -> int | Decimal:
-        """The number in a cell; ReadError if `statistic` cannot use it."""
+    def number(
+        self, row: Record, column: int, problem: Callable[[int | Decimal], str | None]
+    ) -> int | Decimal:
+        """The number in a cell; ReadError if there is none, or it has a `problem`."""
         try:
-            score = as_score(row.cells[column])
-            if problem := statistic.problem(score):
-                raise ValueError(problem)
+            number = as_score(row.cells[column])
+            if found := problem(number):
+                raise ValueError(found)
         except ValueError as error:
             label = self.label(column)
             raise ReadError.at(self.file.path, str(error), line=row.line, column=label) from None
-        return score
+        return number
+
+    def labels(self, wanted: Column) -> list[str]:
+        """The text of all cells of a column; ReadError if one is missing."""
+        column = self.find(wanted)
+        for line, cells in self.rows:
+            if kind_of(cells[column]) == "missing":
+                problem = f"{shown(cells[column])} is a missing label; write where the item belongs"
+                raise ReadError.at(self.file.path, problem, line=line, column=self.label(column))
+        return [row.cells[column] for row in self.rows]
+
+    def find(self, wanted: Column) -> int:
+        """The column, counted from 0, of a name, or of a number counted from 1; no name is one."""
+        if wanted and self.header and wanted in self.header:
+            return self.header.index(str(wanted))
+        text = str(wanted)
+        if text.isascii() and text.isdecimal() and 1 <= int(text) <= self.width:
+            return int(text) - 1
+        close = get_close_matches(text, filter(None, self.header or []), n=3)
+        hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+        raise ReadError.at(self.file.path, f"no column {wanted!r}{hint}; {self.columns()}")
+
+    def keys(self, columns: Sequence[int]) -> list[Column]:
+        """What columns are called: their names, or numbers counted from 1."""
+        return [self.name(i, "") or i + 1 for i in columns]
+
+    def source(self, columns: Sequence[object]) -> dict[str, Any]:
+        """Where pairs come from, `columns` being those of the first and of the second system."""
+        return {
+            "file": self.file.name,
+            "sha256": self.file.sha256,
+            "loader": "table",
+            "columns": list(columns),
+            "separator": self.separator,
+            "header": self.header is not None,
+            "rows": len(self.rows),
+            "paired_by": "row",
+        }
 
     def columns(self) -> str:
         """All columns in a phrase for error messages."""
@@ -94,46 +146,36 @@ class Table:
         return f"its columns are {', '.join(names[:30])}{more}"
 
 
-def read_table(
-    path: StrPath,
-    *,
-    a: Column | None = None,
-    b: Column | None = None,
-    statistic: str = "sum",
+def score_pairs(
+    table: Table,
+    entry: Statistic,
+    a: Columns | None = None,
+    b: Columns | None = None,
+    apart: int | None = None,
 ) -> Pairs:
-    """Read two columns of scores from a text table; see `permtest.read`.
+    """The scores of two systems in a table.
 
     Parameters
     ----------
-    path, a, b, statistic
+    table : Table
+    entry : Statistic
+        What the scores are for.
+    a, b
         As in `permtest.read`.
+    apart : int or None
+        A column, counted from 0, that holds something else.
 
     Returns
     -------
     Pairs
     """
-    entry = lookup(statistic)
-    table = Table.of(TextFile.load(path))
-    columns = _choose(table, a, b, statistic)
+    columns = _choose(table, entry, a, b, apart)
     # Line by line, so that an error names the first bad line.
-    scores = [table.score(row, column, entry) for row in table.rows for column in columns]
+    scores = [table.number(row, column, entry.problem) for row in table.rows for column in columns]
     first, second = columns
     names = table.name(first, "A"), table.name(second, "B")
     pairs = Pairs.of(scores[::2], scores[1::2], names)
-    return replace(pairs, source=_source(table, first, second))
-
-
-def _source(table: Table, first: int, second: int) -> dict[str, Any]:
-    return {
-        "file": table.file.name,
-        "sha256": table.file.sha256,
-        "loader": "table",
-        "columns": [table.name(i, "") or i + 1 for i in (first, second)],
-        "separator": table.separator,
-        "header": table.header is not None,
-        "rows": len(table.rows),
-        "paired_by": "row",
-    }
+    return replace(pairs, source=table.source(table.keys(columns)))
 
 
 # ---- lines to cells ----------------------------------------------------------------------------
@@ -237,49 +279,72 @@ def _check_distinct(file: TextFile, header: Record) -> None:
 # ---- which two columns -------------------------------------------------------------------------
 
 
-def _choose(table: Table, a: Column | None, b: Column | None, metric: str) -> tuple[int, int]:
-    if a is None and b is None:
-        return _only_two(table, metric)
-    if a is None or b is None:
+def check_both(table: Table, a: Columns | None, b: Columns | None) -> None:
+    """Raise ReadError if one system is chosen and not the other."""
+    if (a is None) != (b is None):
         given, other = ("b", "a") if a is None else ("a", "b")
         problem = f"{given} is given without {other}; name both columns; {table.columns()}"
         raise ReadError.at(table.file.path, problem)
-    first, second = _find(table, a), _find(table, b)
+
+
+def as_list(wanted: Columns) -> list[Column]:
+    """All columns of a system; whatever is no list is one column."""
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        return [wanted]
+    return list(wanted)
+
+
+def _choose(
+    table: Table, entry: Statistic, a: Columns | None, b: Columns | None, apart: int | None
+) -> tuple[int, int]:
+    check_both(table, a, b)
+    if a is None or b is None:
+        return _only_two(table, apart)
+    first, second = _one(table, entry, "a", a), _one(table, entry, "b", b)
     if first == second:
         problem = f"a and b are both {table.label(first)}; name two columns; {table.columns()}"
         raise ReadError.at(table.file.path, problem)
     return first, second
 
 
-def _only_two(table: Table, metric: str) -> tuple[int, int]:
-    if table.width == 2:
-        return 0, 1
-    cells = table.rows[0].cells
-    if table.header is None and len(cells) == 4 and all(kind_of(c) == "integer" for c in cells):
+def _one(table: Table, entry: Statistic, option: str, wanted: Columns) -> int:
+    """The one column of a system."""
+    listed = as_list(wanted)
+    if len(listed) != 1:
         problem = (
-            "four numbers on a line and no header: if these are the F1 counts of two systems (true "
-            f"positives and incorrect ones of each), the metric {metric!r} does not support them; "
-            "if they are scores of four systems, choose two as a and b, by number"
+            f"{option} lists {_count(len(listed))}, but {entry.name!r} takes one score of each "
+            "system; choose one column, or a statistic of counts, such as 'f1' (--metric f1)"
+        )
+        raise ReadError.at(table.file.path, problem)
+    try:
+        return table.find(listed[0])
+    except ReadError as error:
+        raise ReadError(f"{error}{_hint(table)}") from None
+
+
+def _only_two(table: Table, apart: int | None) -> tuple[int, int]:
+    columns = table.besides(apart)
+    if len(columns) == 2:
+        return columns[0], columns[1]
+    kinds = [kind_of(table.rows[0].cells[column]) for column in columns]
+    if table.header is None and kinds == ["integer"] * 4:
+        problem = (
+            "four numbers on a line and no header: if these are counts of two systems (true "
+            "positives and incorrect ones of each), choose a statistic of counts, such as 'f1' "
+            "(--metric f1); if they are scores of four systems, choose two as a and b, by number"
         )
         raise ReadError.at(table.file.path, problem)
     numeric = [
-        column
-        for column in range(table.width)
-        if any(is_number(row.cells[column]) for row in table.rows)
+        column for column in columns if any(is_number(row.cells[column]) for row in table.rows)
     ]
     if len(numeric) == 2:
         return numeric[0], numeric[1]
     problem = f"{_count(len(numeric))} with numbers; choose two as a and b; {table.columns()}"
-    raise ReadError.at(table.file.path, problem)
+    raise ReadError.at(table.file.path, problem + _hint(table))
 
 
-def _find(table: Table, wanted: Column) -> int:
-    """The column, counted from 0, of a name, or of a number counted from 1; no name is one."""
-    if wanted and table.header and wanted in table.header:
-        return table.header.index(str(wanted))
-    text = str(wanted)
-    if text.isascii() and text.isdecimal() and 1 <= int(text) <= table.width:
-        return int(text) - 1
-    close = get_close_matches(text, filter(None, table.header or []), n=3)
-    hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
-    raise ReadError.at(table.file.path, f"no column {wanted!r}{hint}; {table.columns()}")
+def _hint(table: Table) -> str:
+    """What to do where the table is one of counts."""
+    if not any({"tp", "fp"} <= counts.keys() for counts in systems_in(table.header).values()):
+        return ""
+    return "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"

@@ -1,0 +1,71 @@
+"""What the names of columns say: which count they hold, and of which system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from permtest.statistics import STATISTICS, CountStatistic
+
+#: What may stand between the name of a system and that of a count.
+JOINTS = ("_", ".", "-", "/", " ")
+
+#: What a column may say, in small letters, and the count it then holds.
+WORDS = {
+    column: column
+    for entry in STATISTICS.values()
+    if isinstance(entry, CountStatistic)
+    for measure in entry.measures
+    for column in measure.columns
+} | dict.fromkeys(("in", "inc", "wrong"), "incorrect")
+
+#: The columns of each system, counted from 0, by what they hold; "" is no system.
+Systems: TypeAlias = "dict[str, dict[str, list[int]]]"
+
+
+def readings(name: str) -> list[tuple[str, str]]:
+    """All ways to read the name of a column as that of a system and a count.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    list of (system, count)
+        ``crf_tp`` and ``TP.crf`` say "crf" and "tp"; where a count stands alone the system is "".
+
+    Examples
+    --------
+    >>> readings("crf_TP"), readings("wrong hmm"), readings("fn"), readings("crf")
+    ([('crf', 'tp')], [('hmm', 'incorrect')], [('', 'fn')], [])
+    """
+    said, found = name.lower(), []
+    for word, count in WORDS.items():
+        room = len(said) > len(word) + 1
+        if said == word:
+            found.append(("", count))
+        if room and said.endswith(tuple(joint + word for joint in JOINTS)):
+            found.append((name[: -len(word) - 1], count))
+        if room and said.startswith(tuple(word + joint for joint in JOINTS)):
+            found.append((name[len(word) + 1 :], count))
+    return found
+
+
+def systems_in(header: Sequence[str] | None) -> Systems:
+    """The systems that the names of columns speak of, in their order.
+
+    Parameters
+    ----------
+    header : sequence of str, or None
+
+    Returns
+    -------
+    dict of dict of list of int
+        Empty without a header. The columns of a count are several where names say the same.
+    """
+    found: Systems = {}
+    for column, name in enumerate(header or ()):
+        for system, count in readings(name):
+            found.setdefault(system, {}).setdefault(count, []).append(column)
+    return found
