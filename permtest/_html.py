@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from math import ceil, prod
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.null.window import window_shape
+
 if TYPE_CHECKING:
-    from permtest.result import PermutationTestResult
+    from permtest.result import PermutationTestResult, StructuredTestResult
 
 WIDTH, HEIGHT, BARS = 320, 90, 80
 FEWEST = 15  # as many bars have room at least, so that a single one is no block
 LONGEST = 4_000_000  # cells; more would take seconds, and nobody asked for them
+MOST_POINTS = 200_000  # the same for several sums, where each value of a measure is computed
+MOST_CALLS = 10_000  # the same where a user's function, or Python integers, make it slow
+TOO_LONG = "<p>The null distribution is too long to draw here.</p>"
 BODY, REJECTED = "#5B8FBC", "#8C2D04"  # as in the style sheet
 
 
@@ -57,13 +63,19 @@ class _Sketch(NamedTuple):
 
 def _picture(result: PermutationTestResult) -> str:
     """The null distribution in bars, their extreme part dark, the observed sum a dashed line."""
+    if _is_structured(result):
+        return _picture_of_values(result)
     if result.n_cells > LONGEST:
-        return "<p>The null distribution is too long to draw here.</p>"
+        return TOO_LONG
     try:
         sketch = _sketch(result)
     except MemoryError:
         return "<p>The null distribution is too long to draw.</p>"
-    label = escape(f"Null distribution; observed {result.observed_sum}, p = {result.pvalue_text()}")
+    return _drawn(sketch, f"observed {result.observed_sum}, p = {result.pvalue_text()}")
+
+
+def _drawn(sketch: _Sketch, text: str) -> str:
+    label = escape(f"Null distribution; {text}")
     marks = _line(sketch.observed, "1.5", "4 2")
     if sketch.mirrored is not None:
         marks += _line(sketch.mirrored, "1", "1 3")
@@ -121,3 +133,106 @@ def _sketch(result: PermutationTestResult) -> _Sketch:
         place(cell),
         None if mirrored is None else place(mirrored),
     )
+
+
+# ---- several sums -------------------------------------------------------------------------------
+
+
+class LawOfValues(NamedTuple):
+    """Values of a statistic of several sums, their probabilities, and which are extreme."""
+
+    values: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    extreme: NDArray[np.bool_]
+
+
+def law_of_values(result: StructuredTestResult) -> LawOfValues:
+    """The null law of the statistic of several sums; of the samples, where p was sampled.
+
+    Parameters
+    ----------
+    result : StructuredTestResult
+
+    Returns
+    -------
+    LawOfValues
+        One entry for each point that the sums can reach together; values may occur repeatedly.
+
+    Raises
+    ------
+    MemoryError
+        If the joint law of the sums does not fit.
+    """
+    samples, comparison = result._samples, result._comparison
+    if samples is None:
+        return LawOfValues(result.null_values, result.null_distribution.pmf, result.extreme)
+    points = comparison.lattice.sums(samples.cells)
+    shares = samples.counts / samples.size
+    return LawOfValues(comparison.values(points), shares, comparison.beats(points))
+
+
+def _is_structured(result: PermutationTestResult) -> TypeGuard[StructuredTestResult]:
+    return hasattr(result, "parts")
+
+
+def _picture_of_values(result: StructuredTestResult) -> str:
+    """The law of the statistic in bars, where that takes a moment only."""
+    samples = result._samples
+    slow = result.other_sums is None or (samples is not None and samples.cells.dtype == object)
+    if _n_points(result) > (MOST_CALLS if slow else MOST_POINTS):
+        return TOO_LONG
+    try:
+        sketch = _sketch_of_values(law_of_values(result), result)
+    except (ArithmeticError, MemoryError, TypeError, ValueError):
+        # h may not be made for floats, or for sums that are less likely than p is accurate.
+        return "<p>The null distribution cannot be drawn here.</p>"
+    return _drawn(sketch, f"observed {float(result.statistic):.4g}, p = {result.pvalue_text()}")
+
+
+def _n_points(result: StructuredTestResult) -> int:
+    """How many points a picture would look at, at most."""
+    if result._samples is not None:
+        return int(result._samples.counts.size)
+    box = prod(window_shape(result._comparison.lattice)[1])
+    return min(result.n_cells, box)
+
+
+def _sketch_of_values(law: LawOfValues, result: StructuredTestResult) -> _Sketch:
+    """All mass that can be seen and the marks; symmetric if both tails count."""
+    mark, two = float(result.statistic), result.alternative == "two-sided"
+    mean = float(law.shares @ law.values)
+    far = 4.5 * float(np.sqrt(law.shares @ (law.values - mean) ** 2))
+    low = min(mark, max(float(law.values.min()), mean - far))
+    high = max(mark, min(float(law.values.max()), mean + far))
+    if two:
+        low, high = min(low, -high), max(high, -low)
+    if high <= low:
+        ends = (law.extreme, ~law.extreme)
+        rejected, body = (np.array([float(law.shares[end].sum())]) for end in ends)
+        return _Sketch(body, rejected, (1 - 1 / FEWEST) / 2, 0.5, None)
+    width = _bar_width(law.values, low, high, result.rank)
+    size = round((high - low) / width) + 1
+    start = (low + high - size * width) / 2
+    bars = np.floor((law.values - start) / width + 1e-6).astype(np.int64)
+    inside = (bars >= 0) & (bars < size)
+    rejected, body = (
+        np.asarray(np.bincount(bars[kind], law.shares[kind], size), dtype=np.float64)
+        for kind in (inside & law.extreme, inside & ~law.extreme)
+    )
+    left = max(0.0, (1 - size / FEWEST) / 2)
+
+    def place(value: float) -> float:
+        return left + (value - start) / (size * width) * (1 - 2 * left)
+
+    return _Sketch(body, rejected, left, place(mark), place(-mark) if two and mark else None)
+
+
+def _bar_width(values: NDArray[np.float64], low: float, high: float, rank: int) -> float:
+    """Of BARS bars at most; a multiple of the distance of values that all lie on one line."""
+    width = (high - low) / (BARS - 2)
+    if rank > 1:
+        return width
+    gaps = np.diff(np.unique(values[(values >= low) & (values <= high)]))
+    gaps = gaps[gaps > 1e-9 * (high - low)]
+    step = float(np.median(gaps)) if gaps.size else width
+    return step * ceil(width / step) if step < high - low else high - low

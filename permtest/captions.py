@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from math import inf
+from math import floor, inf, log10
 from textwrap import wrap
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.legend import Legend
 from matplotlib.text import Annotation, Text
 
-from permtest.result import PermutationTestResult
-from permtest.views import HEADROOM, View, marks
+from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.statistics import lookup
+from permtest.views import HEADROOM, View, hits_weight, marks
 
 MOST = 0.65  # of the height of the axes: more is not taken by legend and labels
 LARGE = 10**15  # from here on numbers are written with an exponent
+SUMS = {
+    "tp": "true positives",
+    "tn": "true negatives",
+    "fp": "false positives",
+    "fn": "false negatives",
+    "fp + fn": "false positives and negatives",
+    "incorrect": "incorrect answers",
+}  # words for the sums of a measure, for axes
 
 
 def name_axes(ax: Axes, result: PermutationTestResult) -> None:
@@ -63,7 +73,7 @@ def label_marks(ax: Axes, view: View, result: PermutationTestResult, below: floa
     """Name the lines where there is room, `below` points under the upper edge."""
     values = [float(value) for value in marks(result)]
     labels = [
-        _mark_label(ax, value, kind, signed(value, view.reach), below)
+        _mark_label(ax, value, kind, "+" * (value > 0) + written(value, view), below)
         for kind, value in zip(("observed", "mirrored"), values, strict=False)
     ]
     widths = [_share_of_width(ax, label) for label in labels]
@@ -91,6 +101,55 @@ def number(value: float, reach: float = 0) -> str:
     """A number as it is written where numbers up to `reach` are: 2,077, −91, 1e+30."""
     large = value != 0 and max(abs(value), reach) >= LARGE
     return f"{value:{'.4g' if large else ',.0f'}}".replace("-", "\N{MINUS SIGN}")
+
+
+def written(value: float, view: View) -> str:
+    """A number as it is written in this view, with decimals where values are not whole."""
+    if view.whole or not view.right > view.left:
+        return number(value, view.reach)
+    decimals = 2 - floor(log10(view.right - view.left))
+    small = decimals <= 15 and view.reach < LARGE
+    text = f"{round(value, decimals) + 0.0:,.{max(0, decimals)}f}" if small else f"{value:.4g}"
+    text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def name_sums(ax: Axes, result: StructuredTestResult) -> None:
+    """Names of both axes of a plane: what the sums of the first system are, as far as it fits."""
+    hits, misses = hits_weight(result.parts[0])[1], result.parts[1]
+    whose = "" if result.other_sums is None else f" of {result.names[0]}"
+    for label, part, side in ((ax.yaxis.label, hits, "height"), (ax.xaxis.label, misses, "width")):
+        label.set_parse_math(False)
+        words = SUMS.get(part, part)
+        _fit(label, [f"{words}{whose}", words, part], side, getattr(ax.bbox, side))
+
+
+def title_of_plane(ax: Axes, result: StructuredTestResult, regions: str) -> None:
+    """p, and what is marked as the event."""
+    p = f"p {p_text(result)}"
+    _fit(ax.set_title(p), [f"{p} ({regions})", p], "width", ax.bbox.width)
+
+
+def legend_of_plane(ax: Axes, handles: Sequence[Any]) -> None:
+    """The key to a plane: between axes and title if there is room, else in the axes, or nowhere."""
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    tight: dict[str, Any] = {"columnspacing": 0.9, "handletextpad": 0.5}
+    full = [handle.get_label() for handle in handles]
+    short = [label.removeprefix("at least ") for label in full]
+    for labels, columns in ((full, len(full)), (short, len(full)), (full, 2)):
+        legend = ax.legend(handles, labels, ncols=columns, **place, **tight)
+        height = in_points(ax, legend.get_window_extent().height)
+        needed = height + 10 + 1.3 * _size(ax.title)
+        if _fits(ax, legend) and _room_above(ax) >= needed:
+            loc = mpl.rcParams["axes.titlelocation"]
+            ax.set_title(ax.get_title(loc=loc), y=1.0, pad=height + 8)
+            return
+    # In this corner there are many hits and many misses, which rarely come together.
+    inside: dict[str, Any] = {"loc": "upper right", "frameon": True, "edgecolor": "none"}
+    legend = ax.legend(handles, full, **inside, **tight)
+    legend.set_in_layout(False)
+    if not _fits(ax, legend):
+        legend.remove()
 
 
 def p_text(result: PermutationTestResult) -> str:
@@ -222,6 +281,8 @@ def _size(text: Text) -> float:
 
 def _is_certain(result: PermutationTestResult) -> bool:
     """Whether every labelling is extreme, so that p is 1 and not only close to it."""
+    if result.n_samples is not None and isinstance(result, StructuredTestResult):
+        return result.n_extreme == result.n_samples
     return result.pvalue == 1 and not result.null_distribution.pmf[~result.extreme].any()
 
 
@@ -234,11 +295,22 @@ def _body_label(result: PermutationTestResult) -> str:
 def _sum_labels(result: PermutationTestResult) -> list[str]:
     """Names of the horizontal axis, the one that says most first."""
     pairs = f"{result.n:,} pair{'s' * (result.n != 1)}"
+    if isinstance(result, StructuredTestResult):
+        return _value_labels(result, pairs)
     if result.totals is None:
         return [f"sum of g over {pairs} ({result.unit})", f"sum of g ({result.unit})"]
     lead = "{} minus {}".format(*result.names)
     what = f"{result.unit}, over {pairs}"
     return [f"{lead}\n{what}", f"{lead}, {what}", f"{lead}, {result.unit}", lead]
+
+
+def _value_labels(result: StructuredTestResult, pairs: str) -> list[str]:
+    if result.other_sums is None:
+        return [f"{result.metric} of the sums over {pairs}", f"{result.metric} of the sums"]
+    title = getattr(lookup(result.metric), "title", result.metric)
+    lead = "{} of {} minus {}".format(title, *result.names)
+    what = f"over {result.n:,} clusters" if result.n_entries is not None else f"over {pairs}"
+    return [f"{lead}\n{what}", f"{lead}, {what}", lead, f"difference in {title}"]
 
 
 def _tails(result: PermutationTestResult) -> str:
@@ -249,6 +321,8 @@ def _tails(result: PermutationTestResult) -> str:
         return "both tails"
     if result.alternative == "less":
         return "left tail"
+    if isinstance(result, StructuredTestResult):
+        return "right tail"  # the axis has the values of h
     null = result.null_distribution
     beyond = null.support >= result.observed_sum
     possible = null.pmf > 0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
-from typing import Literal, TypeAlias
+from math import ceil, gcd
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.result import PermutationTestResult
+from permtest._html import LawOfValues, law_of_values
+from permtest.result import PermutationTestResult, StructuredTestResult
 
 #: How the axis of probabilities is divided.
 Scale: TypeAlias = Literal["linear", "log"]
@@ -20,6 +23,10 @@ THIN = 1 / 60  # of the width of the axes: no lonely column is thinner, so that 
 VISIBLE = {"linear": 1e-4, "log": 1e-9}  # cells lower than this share of the peak are not sought
 HEADROOM = 0.22  # of the height of the axes, above the highest column: labels stand there
 SMALLEST = 1e-300  # where a logarithmic axis ends at the latest
+BINS = 60  # about so many columns for values that are no lattice
+PIXELS = 800  # at most so many cells of a plane are drawn in either direction
+SPARSE = 8  # and at most so many for each point that some labelling reaches
+SEEN = 1e-6  # of the peak: less likely points of a plane are not sought
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,8 @@ class View:
         least one is NaN: where both kinds meet, they stand side by side.
     region : ndarray of shape (M,)
         Which columns hold values at least as extreme as what was observed.
+    whole : bool
+        Whether all values are whole numbers.
     """
 
     left: float
@@ -46,6 +55,7 @@ class View:
     body: NDArray[np.float64]
     rejected: NDArray[np.float64]
     region: NDArray[np.bool_]
+    whole: bool = True
 
     @property
     def heights(self) -> NDArray[np.float64]:
@@ -81,6 +91,8 @@ def look(
     -------
     View
     """
+    if isinstance(result, StructuredTestResult):
+        return _look_at_values(result, scale, limits)
     null, extreme = result.null_distribution, result.extreme
     left, right = limits or _limits(result, scale)
     first = max(0, int(np.ceil((left - null.value(0)) / null.step)))
@@ -112,6 +124,10 @@ def heights_in_view(view: View, scale: Scale, headroom: float = HEADROOM) -> tup
 
 def marks(result: PermutationTestResult) -> tuple[float, ...]:
     """The observed sum and, for a two-sided test, its mirror image if that is another value."""
+    if isinstance(result, StructuredTestResult):
+        value = float(result.statistic)
+        two = result.alternative == "two-sided" and value != 0
+        return (value, -value) if two else (value,)
     null, observed = result.null_distribution, result.observed_sum
     mirrored = null.value(null.pmf.size - 1 - result.observed_cell)
     two = result.alternative == "two-sided" and mirrored != observed
@@ -160,3 +176,306 @@ def _highest(cells: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[n
         return np.zeros(0)
     heights = np.maximum.reduceat(cells, starts)
     return np.where(heights > 0, heights, np.nan)
+
+
+# ---- the statistic of several sums ---------------------------------------------------------------
+
+
+def _look_at_values(
+    result: StructuredTestResult, scale: Scale, limits: tuple[float, float] | None
+) -> View:
+    """Columns for the values that a statistic of several sums can have."""
+    law = law_of_values(result)
+    left, right = limits or _limits_of_values(result, law, scale)
+    inside = (law.shares > 0) & (law.values >= left) & (law.values <= right)
+    law = LawOfValues(law.values[inside], law.shares[inside], law.extreme[inside])
+    whole = bool((law.values == np.round(law.values)).all())
+    distinct = _distinct(law.values, 1e-9 * (right - left))
+    if distinct.size <= BARS:
+        edges = _round_values(distinct, right - left)
+    elif result.rank < 2 and distinct.size <= COLUMNS:
+        edges = _between(distinct)
+    else:
+        edges = _bins(marks(result), left, right, result.alternative)
+    view = _histogram(law, left, right, edges)
+    return View(left, right, view.edges, view.body, view.rejected, view.region, whole)
+
+
+def _histogram(law: LawOfValues, left: float, right: float, edges: NDArray[np.float64]) -> View:
+    """The mass of each column; where both kinds meet, they stand side by side."""
+    size = edges.size - 1
+    column = np.clip(np.searchsorted(edges, law.values, side="right") - 1, 0, size - 1)
+    kinds = (~law.extreme, law.extreme)
+    body, rejected = (
+        np.asarray(np.bincount(column[kind], law.shares[kind], size), dtype=np.float64)
+        for kind in kinds
+    )
+    firsts = [np.full(size, np.inf) for _ in kinds]
+    for first, kind in zip(firsts, kinds, strict=True):
+        np.minimum.at(first, column[kind], law.values[kind])
+    body, rejected = (np.where(heights > 0, heights, np.nan) for heights in (body, rejected))
+    region = _filled(~np.isnan(body), ~np.isnan(rejected))
+    view = View(left, right, edges, body, rejected, region)
+    return _side_by_side(view, firsts[1] < firsts[0])
+
+
+def _filled(body: NDArray[np.bool_], rejected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Extreme columns, and empty ones that have no others beside them."""
+    occupied = np.flatnonzero(body | rejected)
+    if occupied.size == 0:
+        return rejected
+    after = np.searchsorted(occupied, np.arange(body.size))
+    right = rejected[occupied[np.minimum(after, occupied.size - 1)]]
+    left = rejected[occupied[np.maximum(after - 1, 0)]]
+    return np.where(body | rejected, rejected, left & right)
+
+
+def _limits_of_values(
+    result: StructuredTestResult, law: LawOfValues, scale: Scale
+) -> tuple[float, float]:
+    """Ends of the axis: visible mass and marks, and a margin."""
+    low, high = float(law.values.min()), float(law.values.max())
+    if high > low:
+        column = ((law.values - low) / (high - low) * (10 * BINS - 1)).astype(np.int64)
+        mass = np.bincount(column, law.shares)
+        seen = np.flatnonzero(mass >= mass.max() * VISIBLE[scale])
+        width = (high - low) / (10 * BINS)
+        low, high = low + float(seen[0]) * width, low + float(seen[-1] + 1) * width
+    places = [low, high, *marks(result)]
+    low, high = min(places), max(places)
+    margin = 0.06 * (high - low) or max(0.5, 0.5 * abs(high))
+    return low - margin, high + margin
+
+
+def _distinct(values: NDArray[np.float64], close: float) -> NDArray[np.float64]:
+    """Sorted values; of those that differ by rounding alone, one."""
+    found = np.unique(values)
+    return found[np.diff(found, prepend=-np.inf) > close] if found.size else np.zeros(1)
+
+
+def _round_values(values: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+    """Boundaries of columns with single values in their middles, and of the gaps between them."""
+    half = min(float(np.diff(values).min(initial=np.inf)), reach / 10) / 2
+    return np.column_stack((values - half, values + half)).ravel()
+
+
+def _between(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Boundaries of columns half-way between values."""
+    middles = (values[1:] + values[:-1]) / 2
+    first, last = 2 * values[0] - middles[0], 2 * values[-1] - middles[-1]
+    return np.concatenate(((first,), middles, (last,)))
+
+
+def _bins(
+    places: tuple[float, ...], left: float, right: float, alternative: str
+) -> NDArray[np.float64]:
+    """Boundaries of equal columns, of which some are at the marks: extreme values begin there."""
+    width, mark = (right - left) / BINS, abs(places[0])
+    if len(places) > 1 and mark > width / 8:
+        width = 2 * mark / max(1, round(2 * mark / width))
+    low = places[0] if len(places) == 1 else -mark
+    high = places[0] if len(places) == 1 else mark
+    before = low - width * np.arange(max(0, ceil((low - left) / width)), 0, -1)
+    inner = np.linspace(low, high, 1 + round((high - low) / width)) if high > low else [low]
+    if len(inner) == 1 and high > low:
+        inner = [low, high]
+    after = high + width * np.arange(1, 1 + max(1, ceil((right - high) / width)))
+    edges = np.concatenate((before, inner, after))
+    # What counts as extreme may be less so than the mark by rounding.
+    inward = {"greater": np.ones(1), "less": -np.ones(1)}.get(alternative, np.sign(edges))
+    return np.asarray(edges - 1e-9 * width * inward)
+
+
+# ---- two sums -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The joint law of two sums as a picture: a grid of cells, and what is marked on it.
+
+    Parameters
+    ----------
+    limits : tuple of four float
+        Ends of the axes: left and right of the misses, bottom and top of the hits.
+    extent : tuple of four float
+        Where the grid begins and ends, in the same order.
+    cells : ndarray of shape (R, C)
+        Probability of each cell, of the most likely one where several are drawn as one; NaN where
+        there is none.
+    region : ndarray of shape (R, C)
+        Which cells are at least as extreme as what was observed.
+    values : ndarray of shape (R, C)
+        The statistic; NaN where there is no cell.
+    marks : tuple of one or two pairs of float
+        The observed point and, in a two-sided test, its mirror image.
+    weight : int
+        Hits are divided by it.
+    """
+
+    limits: tuple[float, float, float, float]
+    extent: tuple[float, float, float, float]
+    cells: NDArray[np.float64]
+    region: NDArray[np.bool_]
+    values: NDArray[np.float64]
+    marks: tuple[tuple[float, float], ...]
+    weight: int
+
+
+def look_at_plane(
+    result: StructuredTestResult,
+    x: tuple[float, float] | None = None,
+    y: tuple[float, float] | None = None,
+) -> Plane:
+    """Choose what part of the plane of two sums is in view, and gather its cells.
+
+    Parameters
+    ----------
+    result : StructuredTestResult
+        Of two sums and rank 2.
+    x, y : tuple of two float, optional
+        Limits of misses and hits. Default: all of the mass that can be seen, the observed point,
+        its mirror image, and a margin.
+
+    Returns
+    -------
+    Plane
+        Cost: some passes over the points of the joint law.
+    """
+    null, weight = result.null_distribution, hits_weight(result.parts[0])[0]
+    points = [null.support[:, 1].astype(np.float64), null.support[:, 0] / weight]
+    points[1] = points[1].astype(np.float64)
+    seen = null.pmf >= SEEN * null.pmf.max()
+    places = _marks_in_plane(result, weight)
+    (left, right), (bottom, top) = (
+        given or _ends(axis[seen], [place[k] for place in places])
+        for k, (given, axis) in enumerate(zip((x, y), points, strict=True))
+    )
+    inside = (points[0] >= left) & (points[0] <= right)
+    inside &= (points[1] >= bottom) & (points[1] <= top)
+    grid = _Grid.of(null.support[inside]) if inside.any() else None
+    limits = (left, right, bottom, top)
+    if grid is None:
+        empty = np.full((1, 1), np.nan)
+        return Plane(limits, limits, empty, np.zeros((1, 1), bool), empty, places, weight)
+    cells = grid.highest(null.pmf[inside])
+    region, values = grid.any(result.extreme[inside]), grid.some(result.null_values[inside])
+    low_x, high_x, low_y, high_y = grid.extent
+    extent = (low_x, high_x, low_y / weight, high_y / weight)
+    return Plane(limits, extent, cells, region, values, places, weight)
+
+
+def hits_weight(part: str) -> tuple[int, str]:
+    """What the hits of a ratio are counted with, and what they are: of "2 tp", 2 and "tp"."""
+    match = re.fullmatch(r"(\d+) (\w+)", part)
+    return (int(match[1]), match[2]) if match else (1, part)
+
+
+def _marks_in_plane(result: StructuredTestResult, weight: int) -> tuple[tuple[float, float], ...]:
+    """Misses and hits as observed, and where all entries are swapped."""
+    found = [result.sums]
+    mirrored = result.alternative == "two-sided" and result.other_sums is not None
+    if mirrored and result.other_sums != result.sums:
+        found.append(result.other_sums or ())
+    return tuple((float(misses), float(hits / weight)) for hits, misses in found)
+
+
+def _ends(values: NDArray[np.float64], marked: list[float]) -> tuple[float, float]:
+    low, high = min(float(values.min()), *marked), max(float(values.max()), *marked)
+    margin = max(0.04 * (high - low), 1.0)
+    return low - margin, high + margin
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Cells of a picture, and which points of a lattice are drawn in each.
+
+    Parameters
+    ----------
+    extent : tuple of four float
+        Left, right, bottom and top in sums.
+    shape : tuple of two int
+        Rows and columns.
+    rows, columns : ndarray of shape (M,)
+        Of each point, the first column where a point takes several.
+    width : int
+        How many columns a point takes.
+    merged : bool
+        Whether cells may hold several points.
+    """
+
+    extent: tuple[float, float, float, float]
+    shape: tuple[int, int]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    width: int
+    merged: bool
+
+    @classmethod
+    def of(cls, support: NDArray[Any]) -> _Grid:
+        """A grid on which points are next to each other, some in one cell if there are many."""
+        lows = support.min(axis=0)
+        steps = [max(1, _divisor(axis)) for axis in (support - lows).T]
+        y, x = (
+            ((axis - low) // step).astype(np.int64)
+            for axis, low, step in zip(support.T, lows, steps, strict=True)
+        )
+        gap = _gap(x, y)
+        rows, columns = int(y.max()) + 1, int(x.max()) + gap
+        high, wide = _merged(rows, columns, SPARSE * gap * len(support) + 4000)
+        left = float(lows[1]) - steps[1] * gap / 2
+        bottom = float(lows[0]) - steps[0] / 2
+        shape = (-(-rows // high), -(-columns // wide))
+        right, top = left + shape[1] * wide * steps[1], bottom + shape[0] * high * steps[0]
+        extent = (left, right, bottom, top)
+        return cls(extent, shape, y // high, x // wide, -(-gap // wide), high * wide > 1)
+
+    def some(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The value of some point in each cell, NaN where there is none."""
+        found = np.full(self.shape[0] * self.shape[1], np.nan)
+        for cells in self._places():
+            found[cells] = values
+        return found.reshape(self.shape)
+
+    def highest(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The largest value in each cell, NaN where there is none."""
+        if not self.merged:
+            return self.some(values)
+        found = np.full(self.shape[0] * self.shape[1], -np.inf)
+        for cells in self._places():
+            np.maximum.at(found, cells, values)
+        return np.where(np.isneginf(found), np.nan, found).reshape(self.shape)
+
+    def any(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which cells hold a chosen point."""
+        found = np.zeros(self.shape[0] * self.shape[1], dtype=bool)
+        for cells in self._places():
+            found[cells[chosen]] = True
+        return found.reshape(self.shape)
+
+    def _places(self) -> Iterator[NDArray[np.int64]]:
+        """Numbers of the cells of all points, once for each column that a point takes."""
+        first = self.rows * self.shape[1]
+        for shift in range(self.width):
+            yield first + np.minimum(self.columns + shift, self.shape[1] - 1)
+
+
+def _divisor(values: NDArray[Any]) -> int:
+    return gcd(*values.tolist()) if values.dtype == object else int(np.gcd.reduce(values))
+
+
+def _gap(x: NDArray[np.int64], y: NDArray[np.int64]) -> int:
+    """How far points of a row are apart; 1 where no row has two."""
+    order = np.argsort(y, kind="stable")
+    inner = np.diff(y[order]) == 0
+    return max(1, int(np.gcd.reduce(np.diff(x[order])[inner])))
+
+
+def _merged(rows: int, columns: int, most: int) -> tuple[int, int]:
+    """How many rows and columns become one, so that there are no more cells than can be seen."""
+    high, wide = -(-rows // PIXELS), -(-columns // PIXELS)
+    while (rows // high) * (columns // wide) > most:
+        if rows // high > columns // wide:
+            high *= 2
+        else:
+            wide *= 2
+    return high, wide

@@ -11,7 +11,22 @@ from hypothesis import given
 
 import permtest as pt
 from benchmarks import __main__ as command
-from benchmarks import accuracy, calibration, fresh, large, laws, peers, speed, tables, timing
+from benchmarks import (
+    accuracy,
+    calibration,
+    f1_accuracy,
+    f1_data,
+    f1_large,
+    f1_speed,
+    fresh,
+    large,
+    laws,
+    paper_algorithm_5,
+    peers,
+    speed,
+    tables,
+    timing,
+)
 from benchmarks import paper_algorithms as paper
 from benchmarks.paper_data import DISTINCT, differences_up_to, table_1
 from permtest.null.integer import count_labellings
@@ -57,6 +72,41 @@ def test_laws_are_of_their_kind_and_small_enough_to_count(kind):
     assert laws.law_of(widths).n_informative == widths.size
 
 
+def test_both_systems_look_for_the_same_spans():
+    u, v = f1_data.spans(20_000, np.random.default_rng(0), advantage=0.8)
+    assert (u[:, ::2].sum(axis=1) == v[:, ::2].sum(axis=1)).all()
+    recalls = [x[:, 0].sum() / x[:, ::2].sum() for x in (u, v)]
+    assert recalls == pytest.approx([f1_data.FOUND, 0.8 * f1_data.FOUND], abs=0.01)
+    assert u[:, 1].sum() / u[:, ::2].sum() == pytest.approx(f1_data.SPURIOUS, abs=0.01)
+    again = f1_data.spans(20_000, np.random.default_rng(0), advantage=0.8)
+    assert np.array_equal(again, (u, v))
+
+
+def test_spans_of_many_sentences_follow_the_law_of_fewer():
+    u, v = f1_data.spans(DISTINCT + 10, np.random.default_rng(0))
+    few, _ = f1_data.spans(50_000, np.random.default_rng(1))
+    assert u.shape == v.shape == (DISTINCT + 10, 3)
+    assert u.mean(axis=0) == pytest.approx(few.mean(axis=0), rel=0.03)
+
+
+@pytest.mark.parametrize("kind", f1_data.KINDS)
+def test_count_data_are_of_their_kind(kind):
+    u, v = f1_data.KINDS[kind](150, np.random.default_rng(0))
+    assert u.shape == v.shape == (150, 3)
+    assert min(u.min(), v.min()) == 0
+    moves = u - v
+    odd, largest = (moves % 2 != 0).any(axis=1).sum(), np.abs(moves).sum(axis=0) / 3
+    expected = {
+        "nearly even": odd == 1,
+        "one giant": (np.abs(moves[0]) > largest).any(),
+        "misses only": not moves[:, ::2].any(),
+        "bold against timid": (moves.sum(axis=0)[:2] < -100).all(),
+        "rare": u[:, 0].sum() < 10 < u[:, 1].sum(),
+        "one decision each": max(u.max(), v.max()) == 1,
+    }
+    assert expected.get(kind, True)
+
+
 # ---- the paper's algorithms --------------------------------------------------------------------
 
 
@@ -79,6 +129,40 @@ def test_the_papers_convolutions_give_every_cell(convolve, effects):
     assert found.low == min(law)
     expected = [float(law.get(found.low + i, Fraction(0))) for i in range(found.cells.size)]
     np.testing.assert_allclose(found.cells, expected, rtol=0, atol=1e-14)
+
+
+CONVOLVERS_M = [paper_algorithm_5.convolve_dp, paper_algorithm_5.convolve_fft]
+
+
+@pytest.mark.parametrize("convolve", CONVOLVERS_M)
+@given(strategies.count_tables(max_size=6, largest=2))
+def test_algorithm_5_gives_the_share_of_labellings(convolve, rows):
+    u, v = map(np.array, rows)
+    exact = naive.measure_pvalue(*rows, naive.MEASURES["f1"], zero=Fraction(0))
+    h = paper_algorithm_5.f1_gap_with_ties
+    found = paper_algorithm_5.perm_test_f1(u, v, convolve, h)
+    assert found == pytest.approx(float(exact), abs=1e-12)
+    assert paper_algorithm_5.perm_test_f1(u, v, convolve) <= found + 1e-12
+
+
+@pytest.mark.parametrize("convolve", CONVOLVERS_M)
+def test_algorithm_5_loses_a_tie_as_it_is_printed(convolve):
+    """Half of all labellings are as extreme, and floats tell half of those from the others."""
+    u = np.array([(2, 0, 0), (1, 1, 1), (2, 0, 0)])
+    v = np.array([(0, 1, 1), (0, 0, 1), (2, 1, 1)])
+    printed = paper_algorithm_5.perm_test_f1(u, v, convolve)
+    tied = paper_algorithm_5.perm_test_f1(u, v, convolve, paper_algorithm_5.f1_gap_with_ties)
+    assert [printed, tied] == pytest.approx([0.25, 0.5], abs=1e-12)
+
+
+def test_both_convolutions_of_four_sums_agree_in_every_cell():
+    u, v = f1_data.spans(20, np.random.default_rng(0))
+    rows = np.concatenate((u[:, :2], v[:, :2]), axis=1)
+    swapped = np.concatenate((v[:, :2], u[:, :2]), axis=1)
+    pmfs = list(map(paper_algorithm_5.local_pmf, rows.tolist(), swapped.tolist()))
+    first, second = (convolve(pmfs) for convolve in CONVOLVERS_M)
+    assert first.lows == second.lows == tuple(np.minimum(rows, swapped).sum(axis=0))
+    np.testing.assert_allclose(first.cells, second.cells, rtol=0, atol=1e-15)
 
 
 # ---- accuracy ----------------------------------------------------------------------------------
@@ -146,7 +230,7 @@ def test_below_the_floats_the_promise_is_for_the_logarithm():
     [(0.0, "1 to 1e-3"), (-7.2, "1e-6 to 1e-10"), (-299.5, "1e-290 to 1e-300"), (-900.0, "below")],
 )
 def test_cases_are_binned_by_decades(log10_p, name):
-    assert accuracy._bin_name(accuracy.bin_of(case(log10_p=log10_p))).startswith(name)
+    assert accuracy.bin_name(accuracy.bin_of(case(log10_p=log10_p))).startswith(name)
 
 
 def test_a_small_run_is_within_all_bounds_and_shows_what_absolute_accuracy_is(tmp_path, capsys):
@@ -194,6 +278,85 @@ def test_a_bound_too_small_at_large_n_is_noticed():
     assert len(large.run((10**4,), tail=proud).failures) == 1
 
 
+@pytest.mark.parametrize("measure", f1_accuracy.FORMULAS)
+@given(rows=strategies.count_tables(max_size=7, largest=5))
+def test_the_oracle_of_counts_counts_labellings(measure, rows):
+    u, v = map(np.array, rows)
+    formula = f1_accuracy.FORMULAS[measure]
+    oracle = f1_accuracy.Oracle(u, v, formula)
+    observed = f1_accuracy.Sums(*(u @ np.array(formula).T).sum(axis=0).tolist())
+    assert oracle.tails[0] == 2 ** len(u)
+    for alternative in f1_accuracy.ALTERNATIVES:
+        exact = naive.measure_pvalue(*rows, naive.MEASURES[measure], alternative, zero=Fraction(0))
+        assert oracle.pvalue(observed, alternative) == exact
+
+
+def test_sums_are_chosen_from_certainty_to_the_last_labelling():
+    u, v = f1_data.KINDS["bold against timid"](90, np.random.default_rng(0))
+    oracle = f1_accuracy.Oracle(u, v, f1_accuracy.FORMULAS["f1"])
+    chosen = f1_accuracy.thresholds(oracle, np.random.default_rng(1), number=60)
+    logs = [f1_accuracy.log_of(oracle.pvalue(sums, "greater")) for sums in chosen]
+    depth = f1_accuracy.log_of(Fraction(oracle.tails[-1], 2**90))
+    assert max(logs) > log(0.9)
+    assert min(logs) < 0.95 * depth
+    assert {int(10 * x / depth) for x in logs} >= set(range(10))
+
+
+def test_a_small_run_for_f1_is_within_all_bounds(capsys):
+    section = f1_accuracy.run(entries=(6, 60))
+    assert section.failures == []
+    assert all(0 <= used <= 1 for used in section.data["of_bound"].values())
+    assert sum(line["cases"] for line in section.data["bins"]) > 500
+    assert capsys.readouterr().out.count("\n") == 2 * len(f1_data.KINDS)
+
+
+def test_what_takes_too_long_to_count_is_left_out(monkeypatch):
+    monkeypatch.setattr(f1_accuracy, "MAX_CELLS", 0)
+    assert list(f1_accuracy.cases(np.random.default_rng(0), entries=(6,))) == []
+
+
+def test_a_broken_bound_and_a_broken_promise_of_f1_are_named():
+    def case_of(error, bound, log10_p=-60.0):
+        return accuracy.Case("kind", 9, log10_p, {"f1": accuracy.Found(error, bound)})
+
+    assert f1_accuracy.broken([case_of(1e-14, 1e-13), case_of(5e-11, 1e-9, -400.0)]) == []
+    (line,) = f1_accuracy.broken([case_of(2e-14, 1e-14)])
+    assert line == "f1: error 2e-14 above its bound 1e-14 (kind, N = 9, p = 1e-60.00)"
+    (line,) = f1_accuracy.broken([case_of(2e-12, 1e-11)])
+    assert line == "f1: error 2e-12 (kind, N = 9, p = 1e-60.00)"
+
+
+def test_staircases_of_binomials_are_right_to_forty_digits():
+    n = 60
+    law, (u, v) = f1_large.Binomials(n), f1_large.two_kinds(n)
+    oracle = f1_accuracy.Oracle(u, v, f1_accuracy.FORMULAS["f1"])
+    for k, last in ((21, 9), (25, 7), (30, 12), (law.hits, 0), (10, 11)):
+        sums = f1_accuracy.Sums(2 * k, law.hits - k + last)
+        p = oracle.pvalue(sums, "greater")
+        with localcontext(accuracy.DIGITS):
+            exact = Decimal(p.numerator) / Decimal(p.denominator)
+            assert abs(law.tail(k, last) - exact) <= exact.scaleb(-40)
+
+
+def test_an_error_of_f1_at_large_n_is_noticed(monkeypatch):
+    right = f1_large.run((1000,))
+    assert right.failures == []
+    assert right.data["rows"][0]["none"] == 0
+
+    def wrong(got, *exact):
+        return f1_accuracy.error_of(got, *exact) + 1e-9
+
+    monkeypatch.setattr(f1_large, "error_of", wrong)
+    lines = f1_large.run((1000,)).failures
+    assert lines[0].startswith("f1: error 1e-09 above its bound")
+
+
+def test_a_p_that_is_refused_is_counted():
+    """`cf` is accurate absolutely, and says so where p is too small for it."""
+    section = f1_large.run((1000,), method="cf")
+    assert 3 <= section.data["rows"][0]["none"] < len(f1_large.SCORES)
+
+
 # ---- time --------------------------------------------------------------------------------------
 
 
@@ -239,7 +402,7 @@ def test_a_small_run_measures_every_contender(tmp_path):
     assert list(curves) == names
     assert all(set(curve.times) == {100, 200} for curve in curves.values())
     assert section.text.splitlines()[0].split(" | ")[1].strip() == names[0]
-    speed.draw_times(curves, tmp_path / "time.png")
+    speed.draw_times(curves, tmp_path / "time.png", peers.all_contenders())
     assert (tmp_path / "time.png").stat().st_size > 10_000
 
 
@@ -271,6 +434,51 @@ def test_exact_is_much_faster_than_the_plain_loop_at_size():
 
 
 RATIOS = {"tilted": 0.05, "dp": 0.35, "fft": 0.07, "MC": 0.1}
+
+
+def test_f1_is_measured_beside_four_dimensions(tmp_path):
+    curves, section = f1_speed.time_by_n((20, 30, 200))
+    columns = f1_speed.contenders()
+    assert list(curves) == [c.name for c in columns]
+    sizes = [len(curve.times) for curve in curves.values()]
+    assert sizes == [3, 3, 2, 2, 3]
+    assert "- Alg. 5: not tried above N = 130" in section.text
+    assert section.text.count("as printed it loses no tie") == 2
+    speed.draw_times(curves, tmp_path / "time.png", columns, "Time")
+    assert (tmp_path / "time.png").stat().st_size > 10_000
+    found = f1_speed.ratios(curves, 0.1, 200)
+    assert len(found) == 4
+    assert found["F1 / Alg. 5, N = 30"] == curves["F1"].times[30] / curves["Alg. 5"].times[30]
+
+
+def test_a_different_p_of_algorithm_5_stops_the_run(monkeypatch):
+    monkeypatch.setattr(paper_algorithm_5, "f1_gap_with_ties", lambda *_: 1.0)
+    with pytest.raises(SystemExit, match="disagree at N = 20"):
+        f1_speed.agreement([20])
+
+
+def test_an_exact_f1_takes_no_more_than_a_few_plain_loops():
+    """Generous by a factor of about five, so that only a real loss of speed fails."""
+    size, rng = f1_speed.REFERENCE, np.random.default_rng(0)
+    (alg3,) = [c for c in peers.from_the_paper() if c.name == speed.YARDSTICK]
+    u, v = table_1(size, rng)
+    yardstick = timing.seconds(lambda: alg3.run(u, v))
+    u, v = f1_data.spans(size, rng)
+    assert timing.seconds(lambda: peers.f1_test(u, v)) < 0.4 * yardstick
+
+
+def test_more_spans_take_longer():
+    section = f1_speed.time_by_rate((0.03, 3.0), 1000)
+    times = section.data["F1"]["times"]
+    assert times[0.03] < times[3.0]
+
+
+def test_memory_of_f1_is_measured_and_limited(monkeypatch):
+    section = f1_speed.memory((30, 1000))
+    assert section.failures == []
+    assert section.data["four"] > 2 * 8 * 10**5  # two arrays of the cells of four dimensions
+    monkeypatch.setattr(fresh, "peak", lambda *_, **__: (2e6, 1e6))
+    assert len(f1_speed.memory((30, 40), limit=1e6).failures) == 1
 
 
 # ---- the report --------------------------------------------------------------------------------
@@ -320,7 +528,7 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(fresh, "startup", lambda: tables.Section("Fresh process", "", {}))
     assert command.main(["--quick"], tmp_path) == 0
     files = {path.name for path in tmp_path.iterdir()}
-    assert files == {"report.md", "report.json", "error.png", "time.png"}
+    assert files == {"report.md", "report.json", "error.png", "time.png", "time-f1.png"}
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     data = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert all(f"## {title}" in report for title in data)
@@ -331,6 +539,11 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
         "Time by G",
         "Monte Carlo",
         "Memory",
+        "F1: accuracy",
+        "F1: accuracy at large N",
+        "F1: time by N",
+        "F1: time by number of spans",
+        "F1: memory",
         "Ratios",
     } < set(data)
     assert "every bound holds" in capsys.readouterr().out

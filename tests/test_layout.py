@@ -20,7 +20,7 @@ PACKAGE = ROOT / "permtest"
 # other. A package stands for all of its modules, which may know each other.
 LAYERS = [
     {"__main__"},
-    {"cli", "convolution_explorer", "sampling_explorer", "tail_explorer"},
+    {"cli", "convolution_explorer", "sampling_explorer", "staircase_explorer", "tail_explorer"},
     {"widgets"},
     {"plots"},
     {"captions"},
@@ -43,7 +43,13 @@ LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
 OPTIONAL = {"IPython", "ipywidgets", "matplotlib", "pandas", "polars"}
-EXPLORERS = {"convolution_explorer", "sampling_explorer", "tail_explorer", "widgets"}
+EXPLORERS = {
+    "convolution_explorer",
+    "sampling_explorer",
+    "staircase_explorer",
+    "tail_explorer",
+    "widgets",
+}
 PICTURES = {"captions", "plots"} | EXPLORERS  # may import what is optional
 
 

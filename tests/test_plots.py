@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import warnings
+from fractions import Fraction
 from io import BytesIO
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from matplotlib.patches import StepPatch
 
 import permtest as pt
 from permtest.captions import p_text
-from permtest.plots import STYLE, plot_null, style
+from permtest.plots import STYLE, plot_null, plot_plane, plot_values, style
 from permtest.views import COLUMNS, THIN
 
 mpl.use("Agg")
@@ -414,3 +415,260 @@ def test_the_sketch_divides_bars_by_mass_and_keeps_a_single_bar_thin():
 )
 def test_the_table_says_it_in_words(result, words):
     assert words in result._repr_html_()
+
+
+# ---- statistics of several sums -----------------------------------------------------------------
+
+
+def counts(n: int = 40, top: int = 3, *shape: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(7)
+    return rng.integers(0, top, (n, *shape, 3)), rng.integers(0, top, (n, *shape, 3))
+
+
+def fraction(tp: int, wrong: int) -> Fraction:
+    return Fraction(2 * tp, 2 * tp + wrong) if tp else Fraction(0)
+
+
+ENTRIES = [[tuple(map(int, row)) for row in table] for table in counts(20)]
+G = [lambda *pair, k=k: pair[0][k] for k in range(3)]
+STRUCTURED = {
+    "f1": pt.exact_perm_test(*counts(), statistic="f1", names=NAMES),
+    "greater": pt.exact_perm_test(*counts(), statistic="f1", alternative="greater"),
+    "less": pt.exact_perm_test(*counts(), statistic="precision", alternative="less"),
+    "sheared": pt.exact_perm_test(*counts(), statistic="f0.5"),
+    "clusters": pt.exact_perm_test(*counts(), statistic="jaccard", clusters=np.arange(40) // 5),
+    "two pairs": pt.exact_perm_test(*counts(2), statistic="f1"),
+    "sampled": pt.monte_carlo(*counts(), statistic="f1", K=2000, rng=0),
+    "far": pt.exact_perm_test([[1, 0, 0]] * 70, [[0, 0, 1], [0, 1, 1]] * 35, statistic="f1"),
+    "rich": pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: fraction(a, b)),
+    "whole": pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: a * a - b),
+}
+FLAT = {
+    "one sum": pt.exact_perm_test_m(*ENTRIES, G[:1], abs),
+    "three sums": pt.exact_perm_test_m(*ENTRIES, G, lambda a, b, c: a - b * c),
+    "same": pt.exact_perm_test(counts()[0], counts()[0], statistic="f1"),
+    "recall": pt.exact_perm_test(
+        [[2, 1, 0], [1, 3, 2]] * 9, [[1, 0, 1], [3, 1, 0]] * 9, statistic="recall"
+    ),
+    "no pairs": pt.exact_perm_test(counts()[0][:0], counts()[0][:0], statistic="f1"),
+    "many": pt.exact_perm_test(*counts(60, 3, 5), statistic="macro_f1", rng=0),
+}
+
+
+def plane(result: pt.PermutationTestResult) -> Axes:
+    return plot_plane(result, ax=Figure().subplots())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_every_cell_of_the_plane_has_its_shade(name):
+    result = STRUCTURED[name]
+    ax = plane(result)
+    shades = artist(ax, "cells").get_array()
+    left, right, bottom, top = artist(ax, "cells").get_extent()
+    x, y = (
+        result.null_distribution.support[:, 1],
+        result.null_distribution.support[:, 0] / weight(result),
+    )
+    seen = (np.array(ax.get_xlim())[:, None] - x).prod(0) < 0
+    seen &= (np.array(ax.get_ylim())[:, None] - y).prod(0) < 0
+    rows = np.floor((y[seen] - bottom) / (top - bottom) * shades.shape[0]).astype(int)
+    columns = np.floor((x[seen] - left) / (right - left) * shades.shape[1]).astype(int)
+    assert (shades[rows, columns, 3] == 255).all()
+    # Darker where more likely, among cells of one kind.
+    red = shades[rows, columns, 0].astype(int)
+    for kind in (result.extreme[seen], ~result.extreme[seen]):
+        order = np.argsort(result.null_distribution.pmf[seen][kind])
+        assert (np.diff(red[kind][order]) <= 0).all()
+    region = artist(ax, "region").get_path()
+    inside = region.contains_points(np.column_stack((x, y))) if len(region.vertices) else [False]
+    assert np.array_equal(inside[seen], result.extreme[seen])
+
+
+def weight(result: pt.PermutationTestResult) -> int:
+    number = result.parts[0].partition(" ")[0]
+    return int(number) if number.isdigit() else 1
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_the_staircase_parts_the_region_from_the_rest(name):
+    result = STRUCTURED[name]
+    ax = plane(result)
+    extreme = dict(zip(points(result), result.extreme.tolist(), strict=True))
+    rows = {y for _, y in extreme}
+    for (x0, y0), (x1, y1) in artist(ax, "staircase").get_segments():
+        if x0 != x1 or (y0 + y1) / 2 not in rows:
+            continue
+        row = sorted(x for x, y in extreme if y == (y0 + y1) / 2)
+        before = max(x for x in row if x < x0)
+        after = min(x for x in row if x > x0)
+        assert extreme[before, (y0 + y1) / 2] != extreme[after, (y0 + y1) / 2]
+
+
+def points(result: pt.PermutationTestResult) -> list[tuple[float, float]]:
+    support = result.null_distribution.support
+    return [(float(x), y / weight(result)) for y, x in support.tolist()]
+
+
+def test_marks_and_names_of_the_plane():
+    result = STRUCTURED["f1"]
+    ax = plane(result)
+    (x, y), (a, b) = result.sums[::-1], result.other_sums[::-1]
+    assert artist(ax, "observed").get_xydata().tolist() == [[x, y / 2]]
+    assert artist(ax, "mirrored").get_xydata().tolist() == [[a, b / 2]]
+    assert ax.get_xlabel() == "false positives and negatives of old"
+    assert ax.get_ylabel() == "true positives of old"
+    assert p_text(result) in title(ax)
+    texts = [text.get_text().removeprefix("at least ") for text in ax.get_legend().get_texts()]
+    assert texts == ["null distribution", "as extreme", "observed", "mirrored"]
+    assert not [c for c in plane(STRUCTURED["less"]).get_children() if c.get_gid() == "mirrored"]
+    assert plane(STRUCTURED["sheared"]).get_xlabel() == "4 fp + fn of u"
+    assert plane(STRUCTURED["rich"]).get_xlabel() == "g_2"
+    assert "\N{ALMOST EQUAL TO}" in title(plane(STRUCTURED["sampled"]))
+
+
+def test_the_region_of_the_plane_does_not_rely_on_colour():
+    ax = plane(STRUCTURED["f1"])
+    assert artist(ax, "region").get_hatch()
+    assert artist(ax, "observed").get_marker() != artist(ax, "mirrored").get_marker()
+    with style():
+        cells = artist(plane(STRUCTURED["f1"]), "cells").get_array()
+    assert (
+        lightness(tuple(cells[..., :3].reshape(-1, 3).min(axis=0) / 255)) > 20
+    )  # hatches are darker
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_texts_of_the_plane_fit(name):
+    ax = plot_plane(STRUCTURED[name])
+    check_that_texts_fit(ax)
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("size", [(9, 5), (6, 4), (4, 3)])
+def test_the_key_of_the_plane_finds_a_place(size):
+    ax = Figure(figsize=size).subplots()
+    plot_plane(STRUCTURED["f1"], ax=ax)
+    ax.figure.canvas.draw()
+    inside = ax.figure.bbox.padded(1)
+    for part in (ax.title, ax.get_legend()):
+        box = part.get_window_extent()
+        assert inside.contains(*box.min)
+        assert inside.contains(*box.max)
+    assert not ax.title.get_window_extent().overlaps(ax.get_legend().get_window_extent())
+
+
+def test_limits_of_the_plane_that_were_set_beforehand_are_kept():
+    ax = Figure().subplots()
+    ax.set_xlim(20, 90)
+    ax.set_ylim(1000, 1001)
+    plot_plane(STRUCTURED["f1"], ax=ax)
+    assert (ax.get_xlim(), ax.get_ylim()) == ((20, 90), (1000, 1001))
+    ax.figure.savefig(BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (RESULTS["two-sided"], "for a statistic of two sums; call plot_null for one sum"),
+        (FLAT["one sum"], "abs has 1; call plot_values"),
+        (FLAT["three sums"], "h has 3; call plot_values"),
+        (FLAT["recall"], "tp and fn move together on a line, so there is no plane; call plot_val"),
+        (FLAT["same"], "are the same in all labellings"),
+    ],
+)
+def test_what_is_no_plane_is_refused(result, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        plane(result)
+
+
+def test_a_plane_that_does_not_fit_is_refused():
+    u, v = np.random.default_rng(1).integers(0, 10**6, (2, 60, 3))
+    sampled = pt.monte_carlo(u, v, statistic="f1", K=50, rng=0)
+    with pytest.raises(MemoryError, match=r"cells.*can be drawn by plot_values"):
+        plane(sampled)
+    assert plot_values(sampled, ax=Figure().subplots()).get_ylabel() == "share of the samples"
+
+
+def test_a_large_plane_is_drawn_quickly():
+    rng = np.random.default_rng(3)
+    u, v = rng.poisson(1.2, (2, 6000, 3))
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    assert len(result.null_values) == len(result.extreme) > 10**5
+    plane(STRUCTURED["f1"])  # fonts are found
+    start = time.perf_counter()
+    ax = plane(result)
+    ax.figure.savefig(BytesIO())
+    assert time.perf_counter() - start < 1.0
+    assert artist(ax, "cells").get_array().size < 4 * 10**6
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
+def test_values_are_drawn_with_all_of_their_mass(name, scale):
+    result = (STRUCTURED | FLAT)[name]
+    ax = plot_values(result, ax=Figure(layout="constrained").subplots(), scale=scale)
+    ax.figure.savefig(BytesIO())
+    mass = [np.nansum(artist(ax, gid).get_data().values) for gid in ("body", "rejected")]
+    assert sum(mass) == pytest.approx(1, abs=0.01)
+    if result.n_samples is None and result.pvalue > 0.01:
+        assert mass[1] == pytest.approx(result.pvalue, abs=0.01)
+    left, right = ax.get_xlim()
+    assert left < float(result.statistic) < right
+    assert p_text(result) in title(ax)
+
+
+@pytest.mark.parametrize("name", ["f1", "greater", "less", "rich", "recall", "two pairs"])
+def test_extreme_columns_begin_at_the_observed_value(name):
+    result = (STRUCTURED | FLAT)[name]
+    ax = plot_values(result, ax=Figure().subplots())
+    heights, edges, _ = artist(ax, "rejected").get_data()
+    value = float(result.statistic)
+    value = {"less": -value, "two-sided": abs(value)}.get(result.alternative, value)
+    for x0, x1, y in zip(edges[:-1], edges[1:], heights, strict=True):
+        middle = (x0 + x1) / 2
+        outside = {"less": -middle, "two-sided": abs(middle)}.get(result.alternative, middle)
+        assert np.isnan(y) or outside >= value - 1e-9 * (edges[-1] - edges[0])
+
+
+def test_plot_null_draws_the_values_of_several_sums():
+    result = STRUCTURED["f1"]
+    ax, same = draw(result), plot_values(result, ax=Figure().subplots())
+    assert np.array_equal(
+        *(artist(a, "body").get_data().values for a in (ax, same)), equal_nan=True
+    )
+    assert ax.get_xlabel() == "F1 of old minus new, over 40 pairs"
+    assert draw(STRUCTURED["clusters"]).get_xlabel().endswith("over 8 clusters")
+    assert draw(STRUCTURED["rich"]).get_xlabel() == "h of the sums over 20 pairs"
+    label = artist(ax, "observed label").get_text().replace("\N{MINUS SIGN}", "-")
+    assert float(label.removeprefix("observed ")) == pytest.approx(result.statistic, abs=0.001)
+    with pytest.raises(ValueError, match="several sums; call plot_null"):
+        plot_values(RESULTS["two-sided"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
+def test_the_sketch_of_several_sums(name):
+    result = (STRUCTURED | FLAT)[name]
+    start = time.perf_counter()
+    sketch = result._repr_html_()
+    assert time.perf_counter() - start < 1.5
+    assert "<td" in sketch
+    assert "nan" not in sketch
+    assert "fill='#8C2D04'" in sketch or result.pvalue < 1e-4
+    two = result.alternative == "two-sided" and result.statistic != 0
+    assert sketch.count("stroke-dasharray") == 1 + two
+    heights = re.findall("<rect [^>]*height='([0-9.]+)' fill='#8C2D04'", sketch)
+    total = re.findall("<rect [^>]*height='([0-9.]+)'", sketch)
+    share = sum(map(float, heights)) / sum(map(float, total))
+    assert share == pytest.approx(result.pvalue, abs=0.05)
+
+
+def test_the_sketch_gives_up_where_h_is_not_for_floats():
+    result = pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: 10**400 * (a - b))
+    assert "cannot be drawn here" in result._repr_html_()
+
+
+def test_the_sketch_of_several_sums_is_left_out_where_it_would_take_long():
+    u, v = np.random.default_rng(1).integers(0, 50, (2, 100, 3))
+    assert "too long to draw here" in html(u, v, statistic="f1")
+    sampled = pt.exact_perm_test(*counts(200, 3, 12), statistic="macro_f1", rng=0)
+    assert "too long to draw here" in sampled._repr_html_()  # sums beyond 64 bits
