@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_sum
 
-Exact: TypeAlias = "Fraction | Decimal"
+#: A Fraction, or a Decimal, of which two of a kind can be subtracted and compared.
+Exact: TypeAlias = Any
 
 #: Digits of values that are no fractions, and how close two of them count as equal.
 DIGITS, CLOSE = Context(prec=60), Decimal("1e-50")

@@ -82,7 +82,7 @@ def monte_carlo(
     comparison: Question
     if isinstance(g, Sequence):
         if h is None or entry.name != "sum" or alternative != "two-sided":
-            raise ValueError("several g need an h of all their sums, and no statistic or alternative")
+            raise ValueError("several g need an h of all their sums, and no statistic or side")
         comparison = compare_functions(u, v, g, h, names=names, clusters=clusters)
     elif isinstance(entry, Statistic):
         comparison = compare(u, v, g, h, statistic=entry, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -61,7 +61,11 @@ class StructuredComparison(ABC):
     names: tuple[str, str]
     strict: bool = False
     n_entries: int | None = None
-    h = None  # what is compared with what is up to `beats`
+
+    @property
+    def h(self) -> Callable[..., Any] | None:
+        """What a user compares; None where it is the difference of a measure."""
+        return None
 
     @property
     def law(self) -> TwoPointSum:
@@ -151,18 +155,18 @@ class MeasureComparison(StructuredComparison):
     measure : Measure
     totals : tuple of m int
         Sums of both systems together, which no swap changes.
-    about : str
+    called : str
         What sentences call the measure.
     """
 
-    measure: Measure = None  # type: ignore[assignment]
-    totals: tuple[int, ...] = ()
-    about: str = ""
+    measure: Measure = field(kw_only=True)
+    totals: tuple[int, ...] = field(kw_only=True)
+    called: str = field(kw_only=True)
 
     @property
     def title(self) -> str:
         """What sentences call the measure."""
-        return self.about
+        return self.called
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -172,7 +176,8 @@ class MeasureComparison(StructuredComparison):
     @cached_property
     def scores(self) -> tuple[float, float]:
         """The measure of the first and of the second system."""
-        return float(self._exact_pair[0]), float(self._exact_pair[1])
+        mine, theirs = self.observed_sums, self.other_sums
+        return float(self.measure.exact(list(mine))), float(self.measure.exact(list(theirs)))
 
     @property
     def statistic(self) -> float:
@@ -182,15 +187,12 @@ class MeasureComparison(StructuredComparison):
     @cached_property
     def observed(self) -> Exact:
         """The same as an exact number."""
-        first, second = self._exact_pair
-        return first - second  # type: ignore[operator]
+        return self._difference(self.observed_sums)
 
     @cached_property
     def least(self) -> Exact:
         """From which value on the one-sided statistic of `direction` is extreme."""
-        value: Any = -self.observed if self.alternative == "less" else self.observed
-        least: Exact = abs(value) if self.alternative == "two-sided" else value
-        return least
+        return self._directed(self.observed)
 
     @property
     def other_sums(self) -> tuple[int, ...]:
@@ -215,9 +217,7 @@ class MeasureComparison(StructuredComparison):
 
     def _exactly(self, sums: list[int]) -> bool:
         """`beats` for one vector of sums, in exact arithmetic."""
-        rest = [t - x for t, x in zip(self.totals, sums, strict=True)]
-        value = self.measure.exact(sums) - self.measure.exact(rest)  # type: ignore[operator]
-        return self._reaches_least(self._directed(value))
+        return self._reaches_least(self._directed(self._difference(sums)))
 
     @cached_property
     def staircase(self) -> Staircase | None:
@@ -263,12 +263,11 @@ class MeasureComparison(StructuredComparison):
 
     def is_upper(self, sums: Sequence[int]) -> bool:
         """Whether t, or -t for "less", reaches `least`, in exact arithmetic."""
-        rest = [t - x for t, x in zip(self.totals, sums, strict=True)]
-        value = self.measure.exact(list(sums)) - self.measure.exact(rest)  # type: ignore[operator]
+        value = self._difference(sums)
         return self._reaches_least(-value if self.alternative == "less" else value)
 
     def _reaches_least(self, value: Exact) -> bool:
-        gap = value - self.least  # type: ignore[operator]
+        gap = value - self.least
         if not self.measure.rational and abs(gap) < CLOSE:
             gap = Decimal(0)
         return bool(gap > 0 if self.strict else gap >= 0)
@@ -282,12 +281,9 @@ class MeasureComparison(StructuredComparison):
             return abs(values)
         return -values if self.alternative == "less" else values
 
-    @cached_property
-    def _exact_pair(self) -> tuple[Exact, Exact]:
-        return (
-            self.measure.exact(list(self.observed_sums)),
-            self.measure.exact(list(self.other_sums)),
-        )
+    def _difference(self, sums: Sequence[int]) -> Exact:
+        rest = [t - x for t, x in zip(self.totals, sums, strict=True)]
+        return self.measure.exact(list(sums)) - self.measure.exact(rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,14 +294,19 @@ class FunctionComparison(StructuredComparison):
     ----------
     lattice, observed_sums, alternative, metric, names, strict, n_entries
         As in `StructuredComparison`.
-    h : callable
+    function : callable
         Takes m Python integers and returns a number.
     tolerance : float
         By how much floats may differ and still tie; see `reaching`.
     """
 
-    h: Callable[..., Any] = None  # type: ignore[assignment]
-    tolerance: float = 0.0
+    function: Callable[..., Any] = field(kw_only=True)
+    tolerance: float = field(kw_only=True)
+
+    @property
+    def h(self) -> Callable[..., Any]:
+        """The function."""
+        return self.function
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -380,7 +381,7 @@ def compare_measures(
         n_entries=n_entries,
         measure=measure,
         totals=tuple(a + b for a, b in zip(mine, theirs, strict=True)),
-        about=entry.title,
+        called=entry.title,
     )
 
 
@@ -424,7 +425,7 @@ def compare_functions(
         "h" if label == "<lambda>" else label,
         check_names(names or ("u", "v")),
         n_entries=n_entries,
-        h=h,
+        function=h,
         tolerance=tolerance,
     )
 
