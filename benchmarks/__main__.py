@@ -1,13 +1,14 @@
 """Accuracy, speed, memory and start of this package beside others: ``python -m benchmarks``.
 
-    python -m benchmarks            everything, in some five minutes
+    python -m benchmarks            everything, in some seven minutes
     python -m benchmarks --check    also fail if a method is slower than the record
     python -m benchmarks --record   make this run the record
     python -m benchmarks --quick    a taste of it, in seconds
 
 Absolute times depend on the machine and on its mood. So the record in ``record.json`` holds ratios
-of times measured in the same run on the same data, to the paper's Alg. 3 in plain NumPy. The
-command fails, whatever it was asked for, if an error exceeds its stated bound or memory its limit.
+of times measured in the same run, to the paper's Alg. 3 or Alg. 5 in plain NumPy, or to reading
+the data. The command fails, whatever it was asked for, if an error exceeds its stated bound or
+memory its limit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import accuracy, fresh, large, speed
+from benchmarks import accuracy, f1_accuracy, f1_large, f1_speed, fresh, large, peers, speed
+from benchmarks.f1_data import ENTRIES as F1_ENTRIES
 from benchmarks.laws import ENTRIES
 from benchmarks.tables import Section
 
@@ -45,6 +47,8 @@ class Extent:
         Values of N for the accuracy of the default method alone.
     memory : int
         N for the memory.
+    f1_sizes, f1_entries, f1_large : tuple of int
+        N for the time of F1, for its errors against integers, and against decimals.
     """
 
     sizes: tuple[int, ...] = speed.SIZES
@@ -53,25 +57,56 @@ class Extent:
     entries: tuple[int, ...] = ENTRIES
     large: tuple[int, ...] = large.SIZES
     memory: int = fresh.LARGEST
+    f1_sizes: tuple[int, ...] = f1_speed.SIZES
+    f1_entries: tuple[int, ...] = F1_ENTRIES
+    f1_large: tuple[int, ...] = f1_large.SIZES
 
 
 FULL = Extent()
-QUICK = Extent((100, 1000), (1, 10), reference=1000, entries=(7, 60), large=(10**4,), memory=10**5)
+QUICK = Extent(
+    (100, 1000),
+    (1, 10),
+    reference=1000,
+    entries=(7, 60),
+    large=(10**4,),
+    memory=10**5,
+    f1_sizes=(30, 1000),
+    f1_entries=(6, 40),
+    f1_large=(10**4,),
+)
 
 
 def measure(extent: Extent, output: Path) -> tuple[list[Section], dict[str, float]]:
     """All sections of the report, its pictures drawn, and the ratios for the record."""
     curves, by_n = speed.time_by_n(extent.sizes)
     _, by_g = speed.time_by_g(extent.gaps, extent.reference)
-    speed.draw_times(curves, output / "time.png")
+    speed.draw_times(curves, output / "time.png", peers.all_contenders())
     cases, errors = accuracy.run(extent.entries)
     far = large.run(extent.large)
     accuracy.draw_errors(cases, output / "error.png")
+    f1_curves, of_f1 = measure_f1(extent, output)
     print("coins, memory, fresh processes", flush=True)
     rest = [speed.coins(extent.reference), fresh.memory(extent.memory), fresh.startup()]
     ratios = speed.ratios(curves, extent.reference)
+    yardstick = curves[speed.YARDSTICK].times[extent.reference]
+    ratios |= f1_speed.ratios(f1_curves, yardstick, extent.reference)
     words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
-    return [errors, far, by_n, by_g, *rest, Section("Ratios", words, ratios)], ratios
+    last = Section("Ratios", words, ratios)
+    return [errors, far, by_n, by_g, *of_f1, *rest, last], ratios
+
+
+def measure_f1(extent: Extent, output: Path) -> tuple[speed.Curves, list[Section]]:
+    """The same for F1: times, and sections of the report."""
+    curves, by_n = f1_speed.time_by_n(extent.f1_sizes)
+    title = "Time for one p-value of a difference in F1"
+    speed.draw_times(curves, output / "time-f1.png", f1_speed.contenders(), title)
+    return curves, [
+        f1_accuracy.run(extent.f1_entries),
+        f1_large.run(extent.f1_large),
+        by_n,
+        f1_speed.time_by_rate(n=extent.reference),
+        f1_speed.memory(extent.f1_sizes),
+    ]
 
 
 def compare(found: dict[str, float], record: dict[str, float]) -> list[str]:
@@ -91,7 +126,7 @@ def write(sections: Sequence[Section], output: Path) -> None:
     (output / "report.md").write_text(text, encoding="utf-8")
     data = {section.title: section.data for section in sections}
     (output / "report.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
-    print(f"\n{text}\nreport.md, report.json, error.png, time.png are in {output}", flush=True)
+    print(f"\n{text}\nreport.md, report.json and three pictures are in {output}", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None, output: Path = OUTPUT) -> int:

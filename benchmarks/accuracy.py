@@ -150,11 +150,16 @@ def bin_of(case: Case) -> int:
 TRUTH = 1e-50
 
 
+def magnified(log10_p: float) -> float:
+    """By how much the promise for log p is larger as one for p: by |log p|, below the floats."""
+    return max(1.0, -log10_p * log(10)) if log10_p < log10(UNDERFLOW) else 1.0
+
+
 def broken(cases: Sequence[Case]) -> list[str]:
     """Cases in which the error exceeds its bound, or the default method its promise."""
     lines = []
     for case in cases:
-        size = max(1.0, -case.log10_p * log(10)) if case.log10_p < log10(UNDERFLOW) else 1.0
+        size = magnified(case.log10_p)
         where = f"{case.kind}, N' = {case.n}, p = 1e{case.log10_p:.2f}"
         for name, (error, bound) in case.found.items():
             if not error <= bound + TRUTH:
@@ -181,10 +186,10 @@ def summary(found: Sequence[Case]) -> Section:
     for b in sorted({bin_of(case) for case in found}):
         inside = [case for case in found if bin_of(case) == b]
         worst = {name: max(case.found[name].error for case in inside) for name in names}
-        rows.append([_bin_name(b), str(len(inside)), *(_error(worst[name]) for name in names)])
-        data.append({"p": _bin_name(b), "cases": len(inside), "worst": worst})
-    used = {name: max(_part(case.found[name]) for case in found) for name in OURS}
-    rows.append(["error / bound", str(len(found)), *(_used(used, name) for name in names)])
+        rows.append([bin_name(b), str(len(inside)), *(error_text(worst[name]) for name in names)])
+        data.append({"p": bin_name(b), "cases": len(inside), "worst": worst})
+    used = {name: max(part_of_bound(case.found[name]) for case in found) for name in OURS}
+    rows.append(["error / bound", str(len(found)), *(used_text(used, name) for name in names)])
     failures = broken(found)
     text = [
         f"Largest relative error of p against integer arithmetic in {len(found):,} cases, "
@@ -204,22 +209,22 @@ def _power(found: Sequence[Case], which: Callable[..., float]) -> str:
     return "1" if power > -0.5 else f"1e{power:.0f}"
 
 
-def _bin_name(b: int) -> str:
+def bin_name(b: int) -> str:
     start = f"1e-{EDGES[b]}" if b else "1"
     return f"{start} to 1e-{EDGES[b + 1]}" if b + 1 < len(EDGES) else f"below {start}"
 
 
-def _error(value: float) -> str:
+def error_text(value: float) -> str:
     return f"{value:.1e}" if value < 0.1 else "no digit"
 
 
-def _part(found: Found) -> float:
+def part_of_bound(found: Found) -> float:
     if found.bound > 0:
         return found.error / found.bound
     return inf if found.error > TRUTH else 0.0
 
 
-def _used(used: dict[str, float], name: str) -> str:
+def used_text(used: dict[str, float], name: str) -> str:
     return f"{used[name]:.2f}" if name in used else "–"
 
 

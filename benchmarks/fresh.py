@@ -17,19 +17,21 @@ LARGEST = 10**7
 
 FIRST = "import permtest; permtest.exact_perm_test([3, 2, 4], [1, 2, 3])"
 SECONDS = "import time; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
+FIRST_F1 = (
+    "import permtest; permtest.exact_perm_test([[2, 0, 1]] * 99, [[1, 1, 2], [3, 1, 0], [2, 0, 1]]"
+    " * 33, statistic='f1')"
+)
 MEMORY = """
 import tracemalloc
 import numpy as np
-import permtest as pt
-from benchmarks import fresh
-from benchmarks.paper_data import table_1
-u, v = table_1({n}, np.random.default_rng(0))
-pt.exact_perm_test(u[:1000], v[:1000])
+from benchmarks import f1_data, fresh, paper_algorithm_5, paper_data, peers
+u, v = {draw}({n}, np.random.default_rng(0))
+{test}(u[:{warm}], v[:{warm}])
 before = fresh.high_water(reset=True)
-pt.exact_perm_test(u, v)
+{test}(u, v)
 resident = fresh.high_water() - before
 tracemalloc.start()
-pt.exact_perm_test(u, v)
+{test}(u, v)
 print(max(resident, tracemalloc.get_traced_memory()[1]), u.nbytes + v.nbytes)
 """
 
@@ -64,21 +66,34 @@ def startup() -> Section:
     """What a fresh process pays before its first result."""
     with tempfile.TemporaryDirectory() as folder:
         compiling = cold(FIRST, repeats=1, NUMBA_CACHE_DIR=folder)
+    with tempfile.TemporaryDirectory() as folder:
+        compiling_f1 = cold(FIRST_F1, repeats=1, NUMBA_CACHE_DIR=folder)
     times = {
         "import permtest": cold("import permtest"),
         "import and first p-value": cold(FIRST),
         "the same, nothing compiled yet": compiling,
+        "import and first p-value of F1": cold(FIRST_F1),
+        "the same for F1, nothing compiled yet": compiling_f1,
     }
     rows = [[what, f"{value:.2f}"] for what, value in times.items()]
     return Section("Fresh process", table(["", "seconds"], rows), times)
 
 
+def peak(n: int, draw: str, test: str, warm: int = 1000) -> tuple[float, float]:
+    """Bytes that a call takes beyond its input at most, seen in two ways, and its input.
+
+    `draw` and `test` are how the script of a fresh process calls both; `warm` entries warm it up.
+    """
+    found, given = run(MEMORY.format(n=n, draw=draw, test=test, warm=warm))
+    return found, given
+
+
 def memory(n: int = LARGEST, limit: float = MEMORY_LIMIT) -> Section:
     """Peak memory of the default method beyond its input: the larger of two ways to see it."""
-    peak, given = run(MEMORY.format(n=n))
+    most, given = peak(n, "paper_data.table_1", "peers.default_test")
     text = (
         f"N = {n:,}: the scores take {given / MEGABYTE:.0f} MB; exact_perm_test takes "
-        f"{peak / MEGABYTE:.1f} MB more at its peak (limit {limit / MEGABYTE:.0f} MB)."
+        f"{most / MEGABYTE:.1f} MB more at its peak (limit {limit / MEGABYTE:.0f} MB)."
     )
-    failures = [text] if peak > limit else []
-    return Section("Memory", text, {"n": n, "input": given, "peak": peak}, failures)
+    failures = [text] if most > limit else []
+    return Section("Memory", text, {"n": n, "input": given, "peak": most}, failures)

@@ -39,11 +39,16 @@ def table_1(n: int, rng: np.random.Generator, advantage: float = 1.0) -> tuple[S
         u, v = table_1(DISTINCT, rng, advantage)
         which = rng.integers(0, DISTINCT, n)
         return u[which], v[which]
-    lengths = np.ceil(_truncated(LENGTH, 0.0, np.inf, n, rng))
+    lengths = sentence_lengths(n, rng)
     mean, sd = ACCURACY
     u = np.floor(_truncated((mean, sd), 0.0, 1.0, n, rng) * lengths)
     v = np.floor(_truncated((mean * advantage, sd), 0.0, 1.0, n, rng) * lengths)
     return u.astype(np.int64), v.astype(np.int64)
+
+
+def sentence_lengths(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Tokens in each of n sentences, whole numbers from 1 on."""
+    return np.ceil(_truncated(LENGTH, 0.0, np.inf, n, rng))
 
 
 def differences_up_to(g: int, n: int, rng: np.random.Generator) -> tuple[Scores, Scores]:

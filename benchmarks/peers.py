@@ -117,6 +117,28 @@ def read_only(u: Scores, v: Scores) -> Any:
     return np.bincount(np.abs(u - v))
 
 
+def default_test(u: Scores, v: Scores) -> Any:
+    """The difference of sums, as a user would ask for it."""
+    return pt.exact_perm_test(u, v)
+
+
+def f1_test(u: Scores, v: Scores) -> Any:
+    """Alg. 5 as the package has it, for F1 of tables of counts."""
+    return pt.exact_perm_test(u, v, statistic="f1")
+
+
+def f1_monte_carlo(u: Scores, v: Scores) -> Any:
+    """The same by Alg. 1."""
+    return pt.monte_carlo(u, v, statistic="f1", K=SAMPLES, rng=0)
+
+
+def count_moves(u: Scores, v: Scores) -> Any:
+    """What any exact test of F1 must do at least: count what a swap would change."""
+    tp, incorrect = u[:, 0] - v[:, 0], u[:, 1] + u[:, 2] - v[:, 1] - v[:, 2]
+    low = incorrect.min()
+    return np.bincount((tp - tp.min()) * (incorrect.max() - low + 1) + incorrect - low)
+
+
 def coin_flips(u: Scores, v: Scores) -> float:
     """Alg. 1 as one would first write it well: a coin for every entry, in batches.
 

@@ -54,8 +54,8 @@ def time_by_g(gaps: Sequence[int] = GAPS, n: int = REFERENCE) -> tuple[Curves, S
 
 def measure(
     contenders: Sequence[Contender],
-    sizes: Sequence[int],
-    draw: Callable[[int, np.random.Generator], tuple[Scores, Scores]],
+    sizes: Sequence[Any],
+    draw: Callable[[Any, np.random.Generator], tuple[Scores, Scores]],
     letter: str,
 ) -> tuple[Curves, list[list[str]]]:
     """A curve for each contender, and a line of the table for each size."""
@@ -72,7 +72,7 @@ def measure(
 
 def entry(contender: Contender, curve: Curve, size: int, u: Scores, v: Scores) -> str:
     """One cell of the table."""
-    if u.size > contender.largest:
+    if len(u) > contender.largest:
         curve.reason = curve.reason or f"not tried above N = {contender.largest:,}"
         return "–"
     return curve.extend(size, partial(contender.run, u, v), contender.scale, contender.limit)
@@ -82,14 +82,15 @@ def agree(contenders: Sequence[Contender], u: Scores, v: Scores) -> None:
     """Stop where two exact methods give different p: their times would mean nothing."""
     found = {c.name: c.pvalue(u, v) for c in contenders if c.exact}
     if found and max(found.values()) - min(found.values()) > AGREE:
-        raise SystemExit(f"exact methods disagree at N = {u.size}: {found}")
+        raise SystemExit(f"exact methods disagree at N = {len(u)}: {found}")
 
 
 def notes(contenders: Sequence[Contender], curves: Curves) -> list[str]:
     """What the dashes in the table mean, and which numbers are scaled."""
+    others = "".join(f", {c.name} {c.limit:g} s" for c in contenders if c.limit != LIMIT)
     lines = [
-        "Medians of repeated calls, warm. What is expected to take more than "
-        f"{LIMIT:g} s is not run.",
+        "Medians of repeated calls, warm, input checks included. What is expected to take more "
+        f"than {LIMIT:g} s{others} is not run.",
         "",
     ]
     for c in contenders:
@@ -134,7 +135,12 @@ OTHERS = ("C2", ":")
 MARKS = "os^Dv<>*x"
 
 
-def draw_times(curves: Curves, path: Path) -> None:
+def draw_times(
+    curves: Curves,
+    path: Path,
+    contenders: Sequence[Contender],
+    title: str = "Time for one p-value",
+) -> None:
     """Seconds against N, a line for each contender, told apart by colour, dashes and marks."""
     from matplotlib import pyplot as plt
 
@@ -142,7 +148,7 @@ def draw_times(curves: Curves, path: Path) -> None:
 
     with plt.style.context(STYLE):
         figure, axes = plt.subplots(figsize=(12, 6), layout="constrained")
-        for mark, c in zip(MARKS, peers.all_contenders(), strict=False):
+        for mark, c in zip(MARKS, contenders, strict=False):
             times = curves[c.name].times
             color, dashes = next((s for key, s in LOOKS.items() if c.label.startswith(key)), OTHERS)
             look: dict[str, Any] = {
@@ -152,9 +158,9 @@ def draw_times(curves: Curves, path: Path) -> None:
                 "ms": 7,
                 "label": c.label,
             }
-            axes.plot([*times], [*times.values()], lw=4 if c.name == "tilted" else 1.8, **look)
+            axes.plot([*times], [*times.values()], lw=4 if c is contenders[0] else 1.8, **look)
         axes.set(xscale="log", yscale="log", xlabel="N, pairs", ylabel="time, s")
-        axes.set_title("Time for one p-value")
+        axes.set_title(title)
         figure.legend(loc="outside right upper", fontsize=11, handlelength=3.5)
         figure.savefig(path)
         plt.close(figure)
