@@ -28,17 +28,19 @@ from permtest.null.plane_kernels import (
     staircase_sum,
     tail_bound,
 )
-from permtest.null.probability import UNDERFLOW, Probability
+from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.tail import TooHard
 
 #: Logarithms of the tilted mass that may lie outside of the window, one try after the other.
-OUTSIDE = (42.0, 90.0)
+OUTSIDE = (42.0, 56.0, 75.0, 100.0, 150.0, 250.0)
 #: What the window may leave out, relative to the tail.
 GOOD = 1e-14
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
-#: Frequencies, rows, and moves that may be looked at: seconds.
-MAX_POINTS, MAX_ROWS, WORK = 10**6, 10**6, 3e9
+#: Moves that may be looked at, and rows that may be added up, a nanosecond or two each: seconds.
+WORK, MAX_ROWS = 3e9, 10**6
+#: What a move costs at a frequency that matters, in units of what it costs to leave it out.
+DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
 
@@ -70,7 +72,7 @@ class Staircase:
     least: Fraction
     strict: bool
 
-    def tail(self, accepted: float = ACCEPTED) -> Probability:
+    def tail(self, accepted: float = ACCEPTED, work: float = WORK) -> Probability:
         """The probability of the event under the null hypothesis.
 
         Parameters
@@ -78,6 +80,8 @@ class Staircase:
         accepted : float
             What the bound on the relative error may be; where p is below 1e-300, what it may be
             relative to the natural logarithm of p.
+        work : float
+            How many moves may be looked at, and rows added up, for all frequencies together.
 
         Returns
         -------
@@ -94,12 +98,16 @@ class Staircase:
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
             other = replace(self, least=-self.least, strict=not self.strict)
-            return other.tail(accepted).complement()
+            return other.tail(accepted, work).complement()
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
         rows = _Rows.of(self.lattice)
-        for outside in OUTSIDE:
-            found, left_out = _Tilted(self, rows, outside).probability()
+        found = IMPOSSIBLE._replace(error_bound=inf)
+        for outside in OUTSIDE:  # a wider window leaves out less, and lets in more noise
+            last, (found, left_out) = found, _Tilted(self, rows, outside).probability(work)
+            if last.error_bound < found.error_bound:
+                found = last
+                break
             if left_out <= GOOD:
                 break
         if found.error_bound > accepted * (1.0 if found.value > UNDERFLOW else -found.log):
@@ -233,7 +241,7 @@ class _Tilted:
         self.corner = [int(e[likely] @ rows.counts[likely]) for e in rows.steps.T]
         self.spread = 4 * self.q * (1 - self.q)
 
-    def probability(self) -> tuple[Probability, float]:
+    def probability(self, work: float) -> tuple[Probability, float]:
         """The tail, and what its window leaves out, relative to it."""
         rows = self.rows
         means = [self._mean(axis) for axis in (0, 1)]
@@ -253,7 +261,7 @@ class _Tilted:
         shifts = [self._shift(axis, int(origin[axis])) for axis in (0, 1)]
         shift = np.array([high for high, _ in shifts])
         m = np.array([_odd(s1 - s0 + 1), _odd(r1 - r0 + 1)], dtype=np.int64)
-        points, rest = self._points(m)
+        points, rest = self._points(m, work)
         clipped = np.clip(starts, s0, s1 + 1)
         rows_r = np.arange(r0, r1 + 1)
         weights, lasts = (
@@ -332,10 +340,11 @@ class _Tilted:
     def _in_region(self, s: int, r: int) -> bool:
         return self.event.reached(*self.rows.sums(s, r))
 
-    def _points(self, m: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+    def _points(self, m: NDArray[np.int64], work: float) -> tuple[NDArray[np.int64], float]:
         """The frequencies that matter, and a bound on the rest."""
-        found = np.empty((MAX_POINTS, 2), dtype=np.int64)
-        n, rest = frequencies(m, SMALL, WORK, self.rows.steps, self.rows.counts, self.spread, found)
+        each = DEAR * self.rows.counts.size + int(m[1])  # of the work
+        found = np.empty((max(1, int(min(work, WORK) / each)), 2), dtype=np.int64)
+        n, rest = frequencies(m, SMALL, work, self.rows.steps, self.rows.counts, self.spread, found)
         if n < 0:
             raise TooHard("the characteristic function of the two sums has too many peaks")
         order = np.argsort(found[:n, 0], kind="stable")

@@ -330,10 +330,12 @@ def frequencies(
             return -1, rest
         n_boxes -= 1
         box = boxes[n_boxes].copy()
-        bound, looked = box_bound(box, m, cut, steps, counts, spread)
-        asked += looked
         wide, high = box[1] - box[0], box[3] - box[2]
-        if bound > cut:
+        # All of the box together may be as large as a single point.
+        enough = cut + np.log((wide + 1.0) * (high + 1.0))
+        bound, looked = box_bound(box, m, enough, steps, counts, spread)
+        asked += looked
+        if bound > enough:
             rest += 2.0 * (wide + 1.0) * (high + 1.0) * np.exp(-bound)
         elif wide == 0 and high == 0:
             points[found, 0], points[found, 1] = box[0], box[2]
