@@ -280,7 +280,15 @@ def outer_rows(
 
 @jit
 def box_bound(
-    box: Ints, m: Ints, cut: float, steps: Ints, counts: Ints, spread: Floats
+    s1: int,
+    s2: int,
+    r1: int,
+    r2: int,
+    m: Ints,
+    cut: float,
+    steps: Ints,
+    counts: Ints,
+    spread: Floats,
 ) -> tuple[float, int]:
     """Bound on -log |phi| over a box of frequencies, and how many moves were asked.
 
@@ -291,9 +299,9 @@ def box_bound(
     by_s, by_r = 0.5 / m[0], 0.5 / m[1]
     for k in range(counts.size):
         looked = k + 1
-        x = steps[k, 0] * (box[0] + box[1]) * by_s + steps[k, 1] * (box[2] + box[3]) * by_r
-        half = abs(steps[k, 0]) * (box[1] - box[0]) * by_s
-        half += abs(steps[k, 1]) * (box[3] - box[2]) * by_r
+        x = steps[k, 0] * (s1 + s2) * by_s + steps[k, 1] * (r1 + r2) * by_r
+        half = abs(steps[k, 0]) * (s2 - s1) * by_s
+        half += abs(steps[k, 1]) * (r2 - r1) * by_r
         size = abs(x)
         x = abs(x - np.rint(x)) - half - 4.0 * EPS * (1.0 + size)
         if x > 0.0:
@@ -304,6 +312,13 @@ def box_bound(
             if total > cut:
                 break
     return total, looked
+
+
+@jit
+def push(boxes: Ints, n: int, s1: int, s2: int, r1: int, r2: int) -> int:
+    """Put a box on the stack of those that wait, and return how many there are."""
+    boxes[n, 0], boxes[n, 1], boxes[n, 2], boxes[n, 3] = s1, s2, r1, r2
+    return n + 1
 
 
 @jit
@@ -319,34 +334,38 @@ def frequencies(
     boxes, n_boxes = np.empty((WAITING, 4), dtype=np.int64), 0
     h_s, h_r = (m[0] - 1) // 2, (m[1] - 1) // 2
     if h_s > 0:
-        boxes[n_boxes] = np.array((1, h_s, -h_r, h_r))
-        n_boxes += 1
+        n_boxes = push(boxes, n_boxes, 1, h_s, -h_r, h_r)
     if h_r > 0:
-        boxes[n_boxes] = np.array((0, 0, 1, h_r))
-        n_boxes += 1
+        n_boxes = push(boxes, n_boxes, 0, 0, 1, h_r)
     found, rest, asked = 0, 0.0, 0.0
     while n_boxes > 0:
         if asked > work or n_boxes + 2 > WAITING or found == len(points):
             return -1, rest
         n_boxes -= 1
-        box = boxes[n_boxes].copy()
-        wide, high = box[1] - box[0], box[3] - box[2]
+        s1, s2, r1, r2 = (
+            boxes[n_boxes, 0],
+            boxes[n_boxes, 1],
+            boxes[n_boxes, 2],
+            boxes[n_boxes, 3],
+        )
         # All of the box together may be as large as a single point.
-        enough = cut + np.log((wide + 1.0) * (high + 1.0))
-        bound, looked = box_bound(box, m, enough, steps, counts, spread)
+        size = (s2 - s1 + 1.0) * (r2 - r1 + 1.0)
+        enough = cut + np.log(size)
+        bound, looked = box_bound(s1, s2, r1, r2, m, enough, steps, counts, spread)
         asked += looked
         if bound > enough:
-            rest += 2.0 * (wide + 1.0) * (high + 1.0) * np.exp(-bound)
-        elif wide == 0 and high == 0:
-            points[found, 0], points[found, 1] = box[0], box[2]
+            rest += 2.0 * size * np.exp(-bound)
+        elif s1 == s2 and r1 == r2:
+            points[found, 0], points[found, 1] = s1, r1
             found += 1
+        elif (s2 - s1) * m[1] > (r2 - r1) * m[0]:
+            middle = (s1 + s2) // 2
+            n_boxes = push(boxes, n_boxes, middle + 1, s2, r1, r2)
+            n_boxes = push(boxes, n_boxes, s1, middle, r1, r2)
         else:
-            axis = 0 if wide * m[1] > high * m[0] else 2
-            middle = (box[axis] + box[axis + 1]) // 2  # floor, for either sign
-            boxes[n_boxes], boxes[n_boxes + 1] = box, box
-            boxes[n_boxes, axis] = middle + 1
-            boxes[n_boxes + 1, axis + 1] = middle
-            n_boxes += 2
+            middle = (r1 + r2) // 2  # floor, for either sign
+            n_boxes = push(boxes, n_boxes, s1, s2, middle + 1, r2)
+            n_boxes = push(boxes, n_boxes, s1, s2, r1, middle)
     return found, rest
 
 
