@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from math import ceil, prod
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.null.window import window_shape
-
 if TYPE_CHECKING:
-    from permtest.result import PermutationTestResult, StructuredTestResult
+    from permtest.result import PermutationTestResult, StructuredTestResult, ValueDistribution
 
 WIDTH, HEIGHT, BARS = 320, 90, 80
 FEWEST = 15  # as many bars have room at least, so that a single one is no block
@@ -138,77 +136,35 @@ def _sketch(result: PermutationTestResult) -> _Sketch:
 # ---- several sums -------------------------------------------------------------------------------
 
 
-class LawOfValues(NamedTuple):
-    """Values of a statistic of several sums, their probabilities, and which are extreme."""
-
-    values: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    extreme: NDArray[np.bool_]
-
-
-def law_of_values(result: StructuredTestResult) -> LawOfValues:
-    """The null law of the statistic of several sums; of the samples, where p was sampled.
-
-    Parameters
-    ----------
-    result : StructuredTestResult
-
-    Returns
-    -------
-    LawOfValues
-        One entry for each point that the sums can reach together; values may occur repeatedly.
-
-    Raises
-    ------
-    MemoryError
-        If the joint law of the sums does not fit.
-    """
-    samples, comparison = result._samples, result._comparison
-    if samples is None:
-        return LawOfValues(result.null_values, result.null_distribution.pmf, result.extreme)
-    points = comparison.lattice.sums(samples.cells)
-    shares = samples.counts / samples.size
-    return LawOfValues(comparison.values(points), shares, comparison.beats(points))
-
-
 def _is_structured(result: PermutationTestResult) -> TypeGuard[StructuredTestResult]:
     return hasattr(result, "parts")
 
 
 def _picture_of_values(result: StructuredTestResult) -> str:
     """The law of the statistic in bars, where that takes a moment only."""
-    samples = result._samples
-    slow = result.other_sums is None or (samples is not None and samples.cells.dtype == object)
-    if _n_points(result) > (MOST_CALLS if slow else MOST_POINTS):
+    slow = result.other_sums is None or result.n_cells >= 2**62
+    if result.n_points > (MOST_CALLS if slow else MOST_POINTS):
         return TOO_LONG
     try:
-        sketch = _sketch_of_values(law_of_values(result), result)
+        sketch = _sketch_of_values(result.value_distribution, result)
     except (ArithmeticError, MemoryError, TypeError, ValueError):
         # h may not be made for floats, or for sums that are less likely than p is accurate.
         return "<p>The null distribution cannot be drawn here.</p>"
     return _drawn(sketch, f"observed {float(result.statistic):.4g}, p = {result.pvalue_text()}")
 
 
-def _n_points(result: StructuredTestResult) -> int:
-    """How many points a picture would look at, at most."""
-    if result._samples is not None:
-        return int(result._samples.counts.size)
-    box = prod(window_shape(result._comparison.lattice)[1])
-    return min(result.n_cells, box)
-
-
-def _sketch_of_values(law: LawOfValues, result: StructuredTestResult) -> _Sketch:
+def _sketch_of_values(law: ValueDistribution, result: StructuredTestResult) -> _Sketch:
     """All mass that can be seen and the marks; symmetric if both tails count."""
     mark, two = float(result.statistic), result.alternative == "two-sided"
-    mean = float(law.shares @ law.values)
-    far = 4.5 * float(np.sqrt(law.shares @ (law.values - mean) ** 2))
+    mean = float(law.pmf @ law.values)
+    far = 4.5 * float(np.sqrt(law.pmf @ (law.values - mean) ** 2))
     low = min(mark, max(float(law.values.min()), mean - far))
     high = max(mark, min(float(law.values.max()), mean + far))
     if two:
         low, high = min(low, -high), max(high, -low)
     if high <= low:
         ends = (law.extreme, ~law.extreme)
-        rejected, body = (np.array([float(law.shares[end].sum())]) for end in ends)
+        rejected, body = (np.array([float(law.pmf[end].sum())]) for end in ends)
         return _Sketch(body, rejected, (1 - 1 / FEWEST) / 2, 0.5, None)
     width = _bar_width(law.values, low, high, result.rank)
     size = round((high - low) / width) + 1
@@ -216,7 +172,7 @@ def _sketch_of_values(law: LawOfValues, result: StructuredTestResult) -> _Sketch
     bars = np.floor((law.values - start) / width + 1e-6).astype(np.int64)
     inside = (bars >= 0) & (bars < size)
     rejected, body = (
-        np.asarray(np.bincount(bars[kind], law.shares[kind], size), dtype=np.float64)
+        np.asarray(np.bincount(bars[kind], law.pmf[kind], size), dtype=np.float64)
         for kind in (inside & law.extreme, inside & ~law.extreme)
     )
     left = max(0.0, (1 - size / FEWEST) / 2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import floor
+from math import floor, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from permtest.null.distribution import LatticeDistribution
 from permtest.null.joint import JointDistribution
 from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
+from permtest.null.window import window_shape
 from permtest.solvers import (
     Question,
     Solution,
@@ -409,6 +410,21 @@ class PermutationTestResult:
         return result_html(self)
 
 
+@dataclass(frozen=True, eq=False)
+class ValueDistribution:
+    """The law of a statistic of several sums: values, probabilities, and which are extreme.
+
+    Parameters
+    ----------
+    values, pmf, extreme : ndarray of shape (M,)
+        One entry for each point that the sums can reach together; values may occur repeatedly.
+    """
+
+    values: NDArray[np.float64]
+    pmf: NDArray[np.float64]
+    extreme: NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class StructuredTestResult(PermutationTestResult):
     """What a paired-permutation test of several sums found: of F1, precision, recall, ...
@@ -454,6 +470,23 @@ class StructuredTestResult(PermutationTestResult):
     def null_values(self) -> NDArray[np.float64]:
         """The statistic at each point of ``null_distribution.support``."""
         return np.asarray(self._comparison.values(self.null_distribution.support))
+
+    @cached_property
+    def value_distribution(self) -> ValueDistribution:
+        """The null law of the statistic itself; of the samples, where p was sampled."""
+        comparison, samples = self._comparison, self._samples
+        if samples is None:
+            return ValueDistribution(self.null_values, self.null_distribution.pmf, self.extreme)
+        points = comparison.lattice.sums(samples.cells)
+        shares = samples.counts / samples.size
+        return ValueDistribution(comparison.values(points), shares, comparison.beats(points))
+
+    @property
+    def n_points(self) -> int:
+        """How many points `value_distribution` has at most, or would have."""
+        if self._samples is not None:
+            return int(self._samples.counts.size)
+        return min(self.n_cells, prod(window_shape(self._comparison.lattice)[1]))
 
     @property
     def observed_sum(self) -> Any:

@@ -226,9 +226,7 @@ def _tilted(comparison: Question) -> Probability:
     return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
 
 
-def _staircase(
-    comparison: Question, accepted: float = ACCEPTED, work: float = WORK
-) -> Probability:
+def _staircase(comparison: Question, accepted: float = ACCEPTED, work: float = WORK) -> Probability:
     """Of a ratio of two sums; two-sided, the two pieces of the region are equally likely."""
     if not isinstance(comparison, MeasureComparison) or comparison.staircase is None:
         raise ArithmeticError(

@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._html import LawOfValues, law_of_values
-from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.result import PermutationTestResult, StructuredTestResult, ValueDistribution
 
 #: How the axis of probabilities is divided.
 Scale: TypeAlias = Literal["linear", "log"]
@@ -185,10 +184,10 @@ def _look_at_values(
     result: StructuredTestResult, scale: Scale, limits: tuple[float, float] | None
 ) -> View:
     """Columns for the values that a statistic of several sums can have."""
-    law = law_of_values(result)
+    law = result.value_distribution
     left, right = limits or _limits_of_values(result, law, scale)
-    inside = (law.shares > 0) & (law.values >= left) & (law.values <= right)
-    law = LawOfValues(law.values[inside], law.shares[inside], law.extreme[inside])
+    inside = (law.pmf > 0) & (law.values >= left) & (law.values <= right)
+    law = ValueDistribution(law.values[inside], law.pmf[inside], law.extreme[inside])
     whole = bool((law.values == np.round(law.values)).all())
     distinct = _distinct(law.values, 1e-9 * (right - left))
     if distinct.size <= BARS:
@@ -201,13 +200,15 @@ def _look_at_values(
     return View(left, right, view.edges, view.body, view.rejected, view.region, whole)
 
 
-def _histogram(law: LawOfValues, left: float, right: float, edges: NDArray[np.float64]) -> View:
+def _histogram(
+    law: ValueDistribution, left: float, right: float, edges: NDArray[np.float64]
+) -> View:
     """The mass of each column; where both kinds meet, they stand side by side."""
     size = edges.size - 1
     column = np.clip(np.searchsorted(edges, law.values, side="right") - 1, 0, size - 1)
     kinds = (~law.extreme, law.extreme)
     body, rejected = (
-        np.asarray(np.bincount(column[kind], law.shares[kind], size), dtype=np.float64)
+        np.asarray(np.bincount(column[kind], law.pmf[kind], size), dtype=np.float64)
         for kind in kinds
     )
     firsts = [np.full(size, np.inf) for _ in kinds]
@@ -231,13 +232,13 @@ def _filled(body: NDArray[np.bool_], rejected: NDArray[np.bool_]) -> NDArray[np.
 
 
 def _limits_of_values(
-    result: StructuredTestResult, law: LawOfValues, scale: Scale
+    result: StructuredTestResult, law: ValueDistribution, scale: Scale
 ) -> tuple[float, float]:
     """Ends of the axis: visible mass and marks, and a margin."""
     low, high = float(law.values.min()), float(law.values.max())
     if high > low:
         column = ((law.values - low) / (high - low) * (10 * BINS - 1)).astype(np.int64)
-        mass = np.bincount(column, law.shares)
+        mass = np.bincount(column, law.pmf)
         seen = np.flatnonzero(mass >= mass.max() * VISIBLE[scale])
         width = (high - low) / (10 * BINS)
         low, high = low + float(seen[0]) * width, low + float(seen[-1] + 1) * width
