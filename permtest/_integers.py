@@ -25,6 +25,12 @@ def roomy(values: IntArray) -> IntArray:
     return values if fits else values.astype(object)
 
 
+def with_room(values: IntArray, factor: int) -> IntArray:
+    """`values`, as Python integers where sums of `factor` times as much could overflow."""
+    fits = values.dtype == object or largest(values) * factor < SAFE
+    return values if fits else values.astype(object)
+
+
 def exact_sum(values: IntArray) -> int:
     """The sum as a Python integer, whatever its size."""
     if values.dtype != object and largest(values) * values.size < 2**63:

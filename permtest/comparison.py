@@ -26,14 +26,14 @@ from permtest.null.grouping import (
     group,
     group_differences,
 )
-from permtest.pairs import LocalEffects, Pairs, check_names, unscaled
+from permtest.pairs import LocalEffects, Pairs, check_aligned, check_names, unscaled
 from permtest.statistics import CountStatistic, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
 
-#: Two floats that a user's h returns tie if they differ by less, or by less relative to what was
-#: observed if that is above 1; numbers of other kinds are compared as they are.
+#: Two floats that a user's h of several sums returns tie if they differ by less, or by less
+#: relative to what was observed if that is above 1.
 TIE = 1e-12
 
 
@@ -265,7 +265,7 @@ class Comparison:
         return value
 
 
-def reaching(least: Any, strict: bool, tolerance: float = TIE) -> Callable[[Any], bool]:
+def reaching(least: Any, strict: bool, tolerance: float = 0.0) -> Callable[[Any], bool]:
     """The function that says whether a value of h is at least, or if `strict` above, `least`.
 
     Where `least` is a float, values that are off by `tolerance` times max(1, |least|) tie with it.
@@ -318,6 +318,7 @@ def compare(
     if g is not None and entry.name != "sum":
         raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
     if g is None:
+        check_aligned(u, clusters, ("u", "clusters"))
         assert isinstance(entry, Statistic), "measures of counts are compared elsewhere"
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
         found = _of_differences(pairs, entry, clusters)

@@ -9,6 +9,7 @@ from permtest._rng import RNG
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.comparison import TIE, compare
 from permtest.monte_carlo import sample
+from permtest.null.tail import TooHard
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.solvers import check_method, solve
 from permtest.statistics import Alternative, CountStatistic, Statistic, lookup
@@ -101,11 +102,13 @@ def exact_perm_test(
         with columns tp, fp, fn (or frames that have these columns): "precision", "recall", "f1",
         "f0.5" and other F-scores, "jaccard" (or "iou"); with a fourth column tn "specificity",
         "balanced_accuracy" and "mcc". "f1" and "jaccard" also take two columns, tp and incorrect;
-        "wer" takes errors and length, "bleu" ten columns. For counts of several classes, of shape
-        (N, classes, 3): "micro_f1", "macro_f1" and so on. What is compared is the difference of
-        the measures of both systems, ties being decided in exact arithmetic; "greater" means that
-        the measure of `u` is greater, which for error rates is worse. Where an exact p is out of
-        reach, as for many sums ("macro_f1", "bleu"), it is sampled, and the result says so.
+        "wer" takes errors and length, "bleu" the n-grams of length 1 to 4 that match (four
+        columns), those of the system (four columns), its length, and the length of the reference.
+        For counts of several classes, of shape (N, classes, 3): "micro_f1", "macro_f1" and so on.
+        What is compared is the difference of the measures of both systems, ties being decided in
+        exact arithmetic (for "mcc" and "bleu" to fifty digits); "greater" means that the measure
+        of `u` is greater, which for error rates is worse. Where an exact p is out of reach, as for
+        many sums ("macro_f1", "bleu"), it is sampled, and the result says so.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` is better. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
@@ -187,7 +190,7 @@ def exact_perm_test(
     measures = compare_measures(u, v, entry, **options)
     try:
         return PermutationTestResult.of(measures, solve(measures, method))
-    except (MemoryError, ArithmeticError) as error:
+    except (MemoryError, TooHard) as error:
         if method != "auto":
             raise
         return sample(measures, SAMPLES, rng, f"an exact p is out of reach: {_brief(error)}")
@@ -213,18 +216,20 @@ def exact_perm_test_m(
 
     Parameters
     ----------
-    u, v : sequence of length N, or Pairs
+    u, v : sequence of length N
         Entries of any kind; rows of an array where there are several counts each.
     g : sequence of m callables
         Each ``g_i(u_n, v_n)``, called with single entries, returns an integer (Eq. 13, 14).
     h : callable
         ``h(x_1, ..., x_m)``, called with the m sums as Python integers; the test asks how often it
-        is at least as large as for the observed sums. It is called only for sums that can occur
-        together, up to those that are less likely than rounding noise.
+        is at least as large as for the observed sums, so that larger values must be more extreme;
+        for a two-sided test return an absolute value. It is called for sums that can occur
+        together, but for those that are less likely than rounding noise.
     method : {"auto", "dp", "fft", "cf", "enumeration", "integer"}
         As in `exact_perm_test`. "auto" enumerates or uses dynamic programming, accurate relative to
         p, while that takes seconds at most, else the characteristic function of the sums in the
-        box that holds all but 1e-17 of their mass, whose accuracy is absolute.
+        box that holds all but 1e-17 of their mass. Its accuracy is absolute, so that small p have a
+        larger `error_bound`, of up to 1e-6.
     names : tuple of two str, optional
         What the systems are called.
     clusters : array_like of shape (N,), optional
@@ -244,7 +249,7 @@ def exact_perm_test_m(
         If g or h returns something else than it should, naming for which entry or sums.
     MemoryError
         If the joint law of the sums does not fit in memory; the message says how many cells it
-        needs. `monte_carlo` has a sampled p for ready-made statistics.
+        needs. `monte_carlo` takes the same g and h, and has a sampled p in a second.
     ArithmeticError
         If p is too small for the absolute accuracy of a joint law of that size.
 

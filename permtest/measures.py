@@ -19,13 +19,23 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import IntArray, exact_sum
+from permtest._integers import IntArray, exact_sum, with_room
 
 #: A Fraction, or a Decimal, of which two of a kind can be subtracted and compared.
 Exact: TypeAlias = Any
 
 #: Digits of values that are no fractions, and how close two of them count as equal.
 DIGITS, CLOSE = Context(prec=60), Decimal("1e-50")
+
+
+def subtract(a: Exact, b: Exact) -> Exact:
+    """a - b: exactly, or to as many digits as decimals have here; 0 if they are that close."""
+    if isinstance(a, Fraction):
+        return a - b
+    with localcontext(DIGITS):
+        gap = a - b
+        return gap if abs(gap) > CLOSE else Decimal(0)
+
 
 #: Weights that make a mean of ratios one sum are no larger than this, so that sums fit an int64.
 LARGEST_WEIGHT = 2**36
@@ -63,9 +73,9 @@ class Measure(ABC):
     def exact(self, sums: list[int]) -> Exact:
         """The measure for m sums."""
 
-    def problem(self, addends: IntArray) -> tuple[int, str] | None:
-        """The first entry that the measure cannot use, and why; None if there is none."""
-        del addends
+    def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
+        """The first entry of one system that cannot be, next to the other one, and why."""
+        del addends, other
         return None
 
 
@@ -134,6 +144,7 @@ class MeanOfRatios(Measure):
     def addends(self, counts: IntArray) -> IntArray:
         """Hits and misses of every ratio in turn, of shape (N, 2 R)."""
         rows = [weights for pair in self._pairs() for weights in pair]
+        counts = with_room(counts, max(sum(weights) for weights in rows))
         added = np.zeros((len(counts), len(rows)), dtype=counts.dtype)
         for part, weights in zip(added.T, rows, strict=True):
             for weight, column in zip(weights, counts.T, strict=True):
@@ -157,17 +168,18 @@ class MeanOfRatios(Measure):
             total += Fraction(hits, below) if below else self.zero_division
         return total / self.size
 
-    def problem(self, addends: IntArray) -> tuple[int, str] | None:
-        """Hits without a denominator, which sums could have too."""
-        if self.whole:
+    def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
+        """Hits without a denominator, which sums could have too where denominators vary."""
+        below = addends[:, 1::2]
+        if self.whole or (below.any() and np.array_equal(below, other[:, 1::2])):
             return None
         for n in np.flatnonzero(((addends[:, 0::2] != 0) & (addends[:, 1::2] == 0)).any(axis=1))[
             :1
         ]:
-            above, below = self.parts[0], self.parts[1]
+            above, length = self.parts[0], self.parts[1]
             return int(n), (
-                f"{addends[n, 0]} {above} over 0 {below}; the ratio would be infinite where such "
-                "entries come together; merge the entry with a neighbour, or leave it out"
+                f"{above} = {addends[n, 0]} but {length} = 0, and {length} differs between the "
+                "systems, so that the ratio could become infinite; give both systems the same"
             )
         return None
 
@@ -282,8 +294,9 @@ class Bleu(Measure):
             penalty = min(Decimal(0), 1 - Decimal(reference) / Decimal(length))
             return product.sqrt().sqrt() * penalty.exp()
 
-    def problem(self, addends: IntArray) -> tuple[int, str] | None:
+    def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
         """More matches than n-grams."""
+        del other
         bad = addends[:, :ORDERS] > addends[:, ORDERS : 2 * ORDERS]
         for n in np.flatnonzero(bad.any(axis=1))[:1]:
             order = int(np.flatnonzero(bad[n])[0])

@@ -84,7 +84,7 @@ class Pairs:
                 "v is missing: pass the scores of both systems, u and v, such as two columns "
                 "frame['a'] and frame['b']"
             )
-        _check_aligned(u, v)
+        check_aligned(u, v)
         return cls(u, v, _names(u, v) if names is None else names)
 
     @classmethod
@@ -123,7 +123,7 @@ class Pairs:
         """
         if v is None:
             raise TypeError("v is missing: pass the counts of both systems, u and v")
-        _check_aligned(u, v)
+        check_aligned(u, v)
         first, second = (_table(x, columns, name) for x, name in ((u, "u"), (v, "v")))
         for name, table in (("u", first), ("v", second)):
             widths = sorted({len(c) for c in columns})
@@ -216,7 +216,7 @@ class LocalEffects:
         ValueError
             If `g` returns something that is not an integer.
         """
-        _check_aligned(u, v)
+        check_aligned(u, v)
         a, b = _entries(u), _entries(v)
         _check_lengths(len(a), len(b))
         stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
@@ -229,20 +229,29 @@ def cluster_numbers(clusters: Any, n: int) -> NDArray[np.int64]:
 
     Raises TypeError or ValueError if there is not one label for each entry.
     """
-    if isinstance(clusters, str | bytes) or not hasattr(clusters, "__iter__"):
+    unordered = isinstance(clusters, str | bytes | dict | set | frozenset)
+    if unordered or not hasattr(clusters, "__iter__"):
         raise TypeError(f"clusters must be one label for each entry, not {clusters!r}")
     labels = clusters.tolist() if hasattr(clusters, "tolist") else list(clusters)
     if len(labels) != n:
         raise ValueError(f"clusters has {len(labels)} labels for {n} entries; give one for each")
     numbers: dict[Any, int] = {}
     for i, label in enumerate(labels):
-        if label is None or label != label:
+        if _no_label(label):
             raise ValueError(f"clusters[{i}] = {label} is missing; say where entry {i} belongs")
         try:
             numbers.setdefault(label, len(numbers))
         except TypeError:
             raise TypeError(f"clusters[{i}] = {label!r} is no number or string") from None
     return np.array([numbers[label] for label in labels], dtype=np.int64)
+
+
+def _no_label(label: Any) -> bool:
+    """Whether it is None, NaN or the NA of pandas, which is not even equal or unequal to itself."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
 
 
 def add_up(scores: IntArray, labels: NDArray[np.int64]) -> IntArray:
@@ -288,12 +297,15 @@ def _table(values: Any, columns: Sequence[tuple[str, ...]], name: str) -> NDArra
     """An array of counts; the columns of a frame or a mapping are chosen by their names."""
     labels = list(values.keys()) if hasattr(values, "keys") else getattr(values, "columns", None)
     if labels is not None:
-        labels = list(labels)
+        called = {str(label).lower(): label for label in labels}
         for wanted in columns:
-            if set(wanted) <= set(labels):
-                return np.stack([np.asarray(values[c]) for c in wanted], axis=-1)
-        sets = " or ".join(", ".join(c) for c in columns)
-        raise ValueError(f"{name} has the columns {labels}, but this statistic needs {sets}")
+            if set(wanted) <= set(called):
+                return np.stack([np.asarray(values[called[c]]) for c in wanted], axis=-1)
+        sets = " or ".join(f"({', '.join(c)})" for c in columns)
+        raise ValueError(
+            f"{name} has the columns {list(labels)}, but this statistic needs {sets}; rename them, "
+            f"or pass {name}.to_numpy() with columns in this order"
+        )
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
     try:
@@ -488,18 +500,19 @@ def _check_lengths(n_u: int, n_v: int) -> None:
         )
 
 
-def _check_aligned(u: Any, v: Any) -> None:
+def check_aligned(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> None:
     """Refuse two pandas columns whose indexes say that the rows are different items."""
     first: Any = getattr(u, "index", None)
     second: Any = getattr(v, "index", None)
     if not (hasattr(first, "equals") and hasattr(second, "equals") and len(u) == len(v)):
         return  # a list's .index is something else
     if not first.equals(second):
+        a, b = labels
         row = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
         raise ValueError(
-            f"u and v have different indexes (row {row}: {first[row]} and {second[row]}), so "
-            "their rows are not the same items; align them, for example with "
-            "u.align(v, join='inner'), or pass u.to_numpy() and v.to_numpy() to pair by order"
+            f"{a} and {b} have different indexes (row {row}: {first[row]} and {second[row]}), so "
+            f"their rows are not the same items; align them, for example with {a}.align({b}, "
+            f"join='inner'), or pass {a}.to_numpy() and {b}.to_numpy() to pair by order"
         )
 
 

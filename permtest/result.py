@@ -358,7 +358,8 @@ class PermutationTestResult:
         """How many pairs there are, and how many of them matter."""
         differ = f"{self.n_informative} differ{'s' * (self.n_informative == 1)}"
         if self.n_entries is not None:
-            return f"{counted(self.n, 'clusters')} of {counted(self.n_entries, 'pairs')}, {differ}"
+            inside = f"{counted(self.n_entries, 'pairs')} in {counted(self.n, 'clusters')}"
+            return f"{inside}, of which {differ}"
         return f"{counted(self.n, 'pairs')}, of which {differ}"
 
     def sides_text(self) -> str:
@@ -457,9 +458,14 @@ class StructuredTestResult(PermutationTestResult):
     def null_distribution(self) -> JointDistribution:  # type: ignore[override]
         """The joint law of the sums under the null hypothesis, of the first system's sums.
 
-        Computed when first asked for. Raises MemoryError if it would not fit.
+        Computed when first asked for; of the samples, where p was sampled. Raises MemoryError if it
+        would not fit.
         """
-        return joint_distribution(self._comparison)
+        comparison, samples = self._comparison, self._samples
+        if samples is None:
+            return joint_distribution(comparison)
+        points, shares = comparison.lattice.sums(samples.cells), samples.counts / samples.size
+        return JointDistribution(points, shares, comparison.parts, float(0.5 / samples.size**0.5))
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
@@ -474,12 +480,7 @@ class StructuredTestResult(PermutationTestResult):
     @cached_property
     def value_distribution(self) -> ValueDistribution:
         """The null law of the statistic itself; of the samples, where p was sampled."""
-        comparison, samples = self._comparison, self._samples
-        if samples is None:
-            return ValueDistribution(self.null_values, self.null_distribution.pmf, self.extreme)
-        points = comparison.lattice.sums(samples.cells)
-        shares = samples.counts / samples.size
-        return ValueDistribution(comparison.values(points), shares, comparison.beats(points))
+        return ValueDistribution(self.null_values, self.null_distribution.pmf, self.extreme)
 
     @property
     def n_points(self) -> int:
@@ -560,7 +561,7 @@ def _about(comparison: StructuredComparison) -> dict[str, Any]:
     return {
         "parts": comparison.parts,
         "sums": comparison.observed_sums,
-        "other_sums": getattr(comparison, "other_sums", None),
+        "other_sums": comparison.other_sums,
         "rank": comparison.lattice.rank,
     }
 

@@ -127,8 +127,7 @@ def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, So
     if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
         yield "dp", _dp, "all values that the sums can have together fit in memory"
     if plane:
-        yield "tilted", _staircase, easy
-        yield "tilted", partial(_staircase, accepted=ROUGH), "no method is more accurate in time"
+        yield "tilted", partial(_staircase, accepted=ROUGH), easy
     yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
 
 
@@ -244,15 +243,15 @@ def _window(comparison: Question) -> Probability:
     assert isinstance(comparison, StructuredComparison)
     box = window(comparison.lattice)
     cells = np.flatnonzero(box.cells.reshape(-1) > box.noise)
-    extreme = cells[comparison.beats_at(box.coordinates(cells))]
+    extreme = cells[comparison.reaches_in(box, cells)]
     p = float(np.sum(box.cells.reshape(-1)[extreme]))
     # Cells that are lost in the noise have been left out; they hold what the others lack.
-    lost = max(1.0 - float(np.sum(box.cells.reshape(-1)[cells])), 0.0)
+    lost = abs(1.0 - float(np.sum(box.cells.reshape(-1)[cells])))
     rest = lost + 2 * box.noise * float(cells.size) ** 0.5 + box.outside
-    if p <= 1e3 * rest:
-        raise ArithmeticError(
-            f"p is below {1e3 * rest:.1g}, what the joint law of {comparison.lattice.rank} sums is "
-            "good for on a lattice of this size; monte_carlo has bounds for it"
+    if p <= rest / ROUGH:
+        raise TooHard(
+            f"p is below {rest / ROUGH:.1g}, what the joint law of {comparison.lattice.rank} sums "
+            "is good for on a lattice of this size; monte_carlo has bounds for it"
         )
     return Probability.of(p, rest / (p - rest) + EPS * 64)
 

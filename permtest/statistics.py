@@ -12,11 +12,12 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from permtest._integers import IntArray
+from permtest._integers import IntArray, with_room
 from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
 
@@ -130,6 +131,11 @@ class CountStatistic:
         """
         wanted = 3 if self.average else 2
         found = [m for m in self.measures if len(m.columns) == pairs.u.shape[-1]]
+        if pairs.columns and pairs.columns not in (m.columns for m in found):
+            raise ValueError(
+                f"statistic={self.name!r} needs columns {self.layouts()}, but these pairs have "
+                f"{', '.join(pairs.columns)}"
+            )
         if pairs.u.ndim != wanted or not found:
             lead = "N, classes" if self.average else "N"
             hint = ""
@@ -141,14 +147,14 @@ class CountStatistic:
             )
         measure, u, v = found[0], pairs.u, pairs.v
         if self.average == "micro":
-            u, v = u.sum(axis=1), v.sum(axis=1)
+            u, v = (with_room(x, x.shape[1]).sum(axis=1) for x in (u, v))
         elif self.average == "macro":
             assert isinstance(measure, MeanOfRatios)
             measure = _by_class(measure, u.shape[1])
             u, v = u.reshape(len(u), -1), v.reshape(len(v), -1)
         first, second = measure.addends(u), measure.addends(v)
-        for label, addends in (("u", first), ("v", second)):
-            if bad := measure.problem(addends):
+        for label, addends, other in (("u", first, second), ("v", second, first)):
+            if bad := measure.problem(addends, other):
                 raise ValueError(f"{label}[{bad[0]}] has {bad[1]}")
         return measure, first, second
 
@@ -233,16 +239,16 @@ CONFUSION = (*COUNTS, "tn")
 
 def _square(beta: str) -> Fraction:
     try:
-        square = Fraction(beta) ** 2
+        number = Fraction(beta)
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"beta={beta} is not a number") from None
-    if not 0 < square <= 10**6:
+    if not 0 < number <= 1000:
         raise ValueError(f"beta={beta} must be above 0, and at most 1000")
-    return square
+    return number**2
 
 
 def _from_zero_to_one(value: float) -> Fraction:
-    if not 0 <= value <= 1:
+    if isinstance(value, str) or not isinstance(value, Real) or not 0 <= value <= 1:
         raise ValueError(f"zero_division={value} must lie in [0, 1]")
     return Fraction(str(value))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import inf
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 from permtest._integers import IntArray, exact_sum
 from permtest._progress import progress
 from permtest.comparison import NUMBERS, TIE, as_tails, reaching
-from permtest.measures import CLOSE, Exact, MeanOfRatios, Measure
+from permtest.measures import Exact, MeanOfRatios, Measure, subtract
 from permtest.null.grouping import TwoPointSum, attainable
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
-from permtest.pairs import LocalEffects, Pairs, check_names
+from permtest.null.window import Window
+from permtest.pairs import LocalEffects, Pairs, check_aligned, check_names
 from permtest.statistics import CountStatistic, check_alternative
 
 #: Values of a measure that differ by less, relative to the largest, are compared exactly.
 NEAR = 1e-12
 #: Points whose sums are held at a time.
-AT_ONCE = 2**18
+AT_ONCE = 2**15
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,16 @@ class StructuredComparison(ABC):
         """What the sums are."""
 
     @property
+    def other_sums(self) -> tuple[int, ...] | None:
+        """The observed sums of the second system, where systems are compared by a measure."""
+        return None
+
+    def _possible(self, sums: Sequence[int]) -> bool:
+        """Whether sums are no nonsense; not all that are on the lattice need to be attainable."""
+        del sums
+        return True
+
+    @property
     def scores(self) -> tuple[float, float] | None:
         """What both systems score, where the statistic is the difference."""
         return None
@@ -118,13 +129,19 @@ class StructuredComparison(ABC):
 
     def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """The same for any array of cells, each of them attainable."""
-        parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
-        return np.concatenate([self.beats(self.lattice.sums(part)) for part in parts])
+        return self._by_parts(cells, self.lattice.sums)
 
-    def beats_at(self, coordinates: IntArray) -> NDArray[np.bool_]:
-        """`beats` at points of the lattice, a part of them at a time."""
-        parts = np.array_split(coordinates, max(1, -(-len(coordinates) // AT_ONCE)))
-        return np.concatenate([self.beats(self.lattice.at(part)) for part in parts])
+    def reaches_in(self, box: Window, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The same for cells of a window."""
+        return self._by_parts(cells, lambda part: self.lattice.at(box.coordinates(part)))
+
+    def _by_parts(
+        self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray]
+    ) -> NDArray[np.bool_]:
+        """`beats` for the sums in all cells, a part of them at a time, with a bar."""
+        parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
+        every = progress(parts, total=len(parts), what="the statistic of all sums")
+        return np.concatenate([self.beats(sums(part)) for part in every])
 
     def without_ties(self) -> StructuredComparison:
         """The same question about values that are more extreme than what was observed."""
@@ -132,10 +149,13 @@ class StructuredComparison(ABC):
 
     def observing(self, sums: Sequence[int]) -> StructuredComparison:
         """The same question, had other sums been observed; ValueError if none are like that."""
-        wanted = [int(x) for x in sums]
+        try:
+            wanted = [index(x) for x in sums]
+        except TypeError:
+            raise TypeError(f"observed={sums!r} must be whole numbers, one for each sum") from None
         if len(wanted) != len(self.observed_sums):
             raise ValueError(f"observed={wanted} must be {len(self.observed_sums)} sums")
-        if self.lattice.cell(wanted) is None:
+        if self.lattice.cell(wanted) is None or not self._possible(wanted):
             raise ValueError(
                 f"observed={wanted} are sums that no labelling has; the lattice of possible ones "
                 f"contains {list(self.observed_sums)} and goes in steps of "
@@ -199,6 +219,9 @@ class MeasureComparison(StructuredComparison):
         """The observed sums of the second system."""
         return tuple(t - x for t, x in zip(self.totals, self.observed_sums, strict=True))
 
+    def _possible(self, sums: Sequence[int]) -> bool:
+        return all(0 <= x <= t for x, t in zip(sums, self.totals, strict=True))
+
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
         first = sums.astype(np.float64)
@@ -221,7 +244,11 @@ class MeasureComparison(StructuredComparison):
 
     @cached_property
     def staircase(self) -> Staircase | None:
-        """The upper part of the region, if it is that of a ratio of two sums."""
+        """The upper part of the region, if it is that of a ratio of two sums.
+
+        For "less" its mirror image, which has the same probability: exchanging all labels turns
+        the sign of the difference.
+        """
         measure, totals = self.measure, self.totals
         if not isinstance(measure, MeanOfRatios) or measure.size > 1 or self.lattice.rank != 2:
             return None
@@ -249,9 +276,13 @@ class MeasureComparison(StructuredComparison):
         if len(along) != 1:
             return super().tails
         up = (along == {1}) != (self.alternative == "less")
-        first = bisect_left(
-            range(top + 1), True, key=lambda k: self.is_upper(self._at(k if up else top - k))
-        )
+        first, end = 0, top + 1
+        while first < end:
+            middle = (first + end) // 2
+            if self.is_upper(self._at(middle if up else top - middle)):
+                end = middle
+            else:
+                first = middle + 1
         if self.alternative == "two-sided":
             return top - first, first
         return (-1, first) if up else (top - first, top + 1)
@@ -267,9 +298,7 @@ class MeasureComparison(StructuredComparison):
         return self._reaches_least(-value if self.alternative == "less" else value)
 
     def _reaches_least(self, value: Exact) -> bool:
-        gap = value - self.least
-        if not self.measure.rational and abs(gap) < CLOSE:
-            gap = Decimal(0)
+        gap = subtract(value, self.least)
         return bool(gap > 0 if self.strict else gap >= 0)
 
     def _at(self, cell: int) -> list[int]:
@@ -283,7 +312,7 @@ class MeasureComparison(StructuredComparison):
 
     def _difference(self, sums: Sequence[int]) -> Exact:
         rest = [t - x for t, x in zip(self.totals, sums, strict=True)]
-        return self.measure.exact(list(sums)) - self.measure.exact(rest)
+        return subtract(self.measure.exact(list(sums)), self.measure.exact(rest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,10 +353,8 @@ class FunctionComparison(StructuredComparison):
 
     def beats(self, sums: IntArray) -> NDArray[np.bool_]:
         """h is called for each vector of sums."""
-        every = map(self._value, sums.tolist())
-        values = progress(every, total=len(sums), what="h of all sums")
         reaches = reaching(self.statistic, self.strict, self.tolerance)
-        return np.fromiter(map(reaches, values), bool, len(sums))
+        return np.fromiter((reaches(self._value(x)) for x in sums.tolist()), bool, len(sums))
 
     def _value(self, sums: Sequence[int]) -> Any:
         value = self.h(*sums)
@@ -364,6 +391,7 @@ def compare_measures(
     given = isinstance(u, Pairs) and v is None
     pairs = u if given else entry.pairs(u, v, names)
     measure, first, second = entry.measure(pairs)
+    check_aligned(u, clusters, ("u", "clusters"))
     n_entries = None if clusters is None else len(pairs)
     if clusters is not None:
         effects = LocalEffects(first, second).folded(clusters)
@@ -406,6 +434,8 @@ def compare_functions(
     -------
     FunctionComparison
     """
+    if not 0 <= tolerance < inf:
+        raise ValueError(f"tolerance={tolerance} must be a number from 0 on")
     functions = list(g) if isinstance(g, Iterable) else [g]
     if not functions or not all(map(callable, (*functions, h))):
         raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
@@ -415,6 +445,7 @@ def compare_functions(
         np.stack([e.stay for e in each], axis=1), np.stack([e.swap for e in each], axis=1)
     )
     n_entries = None if clusters is None else len(effects.stay)
+    check_aligned(u, clusters, ("u", "clusters"))
     if clusters is not None:
         effects = effects.folded(clusters)
     label = getattr(h, "__name__", "<lambda>")

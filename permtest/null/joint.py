@@ -25,7 +25,8 @@ class JointDistribution:
         What the sums are.
     absolute_error : float
         0 if each probability is accurate relative to itself; otherwise what each may be off by,
-        and points that are less likely than that are left out.
+        and points that are less likely than that are left out; of samples, the standard error of
+        a probability of one half, the largest of all.
 
     Examples
     --------

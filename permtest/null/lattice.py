@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations, product
+from itertools import permutations
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ MOST_REDUCED = 8
 @dataclass(frozen=True, eq=False)
 class LatticeSum:
     """X = origin + T @ basis with T = sum over k of steps[k] * (moves among counts[k] entries).
+
+    Of more than `MOST_REDUCED` sums, which can only be sampled, the basis is left as it is.
 
     Parameters
     ----------
@@ -71,13 +74,20 @@ class LatticeSum:
         # What would be gained if every entry that was turned did move.
         turned = _column_sums(change) - counts @ moves.astype(object)
         origin = _column_sums(stay) + turned // 2
-        basis = _lattice_basis(moves)
-        basis, steps = _reduce(basis, _coordinates(moves, basis), counts)
+        if moves.shape[1] <= MOST_REDUCED:
+            basis = _lattice_basis(moves)
+            basis, steps = _reduce(basis, _coordinates(moves, basis), counts)
+        else:
+            varying = np.flatnonzero((moves != 0).any(axis=0))
+            basis, steps = (
+                np.eye(moves.shape[1], dtype=np.int64)[varying],
+                _small(moves[:, varying]),
+            )
         return cls(len(stay), tuple(origin.tolist()), basis, steps, counts)
 
     @property
     def rank(self) -> int:
-        """The dimension of the lattice."""
+        """The dimension of the lattice; of many sums, how many of them vary."""
         return int(self.steps.shape[1])
 
     @cached_property
@@ -264,11 +274,11 @@ def _reduce(basis: IntArray, steps: IntArray, counts: NDArray[np.int64]) -> tupl
     """Another basis of the same lattice, in which the box around T is small.
 
     Taking a multiple of one coordinate off another one keeps the lattice. First what makes the
-    variance of a coordinate smallest, as Gauss reduces a basis of two vectors; then single steps
-    that make an extent shorter.
+    variance of a coordinate smallest, as Gauss reduces a basis of two vectors; then what makes its
+    extent shortest.
     """
     basis, steps, rank = basis.copy(), steps.astype(object), steps.shape[1]
-    if not 2 <= rank <= MOST_REDUCED:
+    if rank < 2:
         return _small(basis), _small(steps)
     weights, improved = counts.astype(object), True
     while improved:
@@ -283,12 +293,25 @@ def _reduce(basis: IntArray, steps: IntArray, counts: NDArray[np.int64]) -> tupl
     weights = counts.astype(steps.dtype)
     while improved:
         improved = False
-        for (i, j), sign in product(permutations(range(rank), 2), (1, -1)):
-            shorter = steps[:, i] - sign * steps[:, j]
-            if np.abs(shorter) @ weights < np.abs(steps[:, i]) @ weights:
-                _shear(basis, steps, i, j, sign)
-                improved = True
-    return _small(basis), steps
+        for i, j in permutations(range(rank), 2):
+            for times in _median_ratio(steps[:, i], steps[:, j], weights):
+                shorter = np.abs(steps[:, i] - times * steps[:, j]) @ weights
+                if shorter < np.abs(steps[:, i]) @ weights:
+                    _shear(basis, steps, i, j, times)
+                    improved = True
+    return _small(basis), _small(steps)
+
+
+def _median_ratio(a: IntArray, b: IntArray, weights: IntArray) -> tuple[int, int]:
+    """Whole numbers next to the k at which the sum of weights * |a - k b| is smallest."""
+    some = np.flatnonzero(b)
+    if some.size == 0:
+        return 0, 0
+    ratios = a[some].astype(np.float64) / b[some].astype(np.float64)
+    order = np.argsort(ratios, kind="stable")
+    mass = np.cumsum((np.abs(b[some]) * weights[some]).astype(np.float64)[order])
+    middle = float(ratios[order[np.searchsorted(mass, mass[-1] / 2)]])
+    return floor(middle), ceil(middle)
 
 
 def _shear(basis: IntArray, steps: IntArray, i: int, j: int, times: int) -> None:

@@ -13,10 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, exp, floor, fsum, gcd, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._integers import exact_dot
+from permtest._progress import progress
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane_kernels import (
     EPS,
@@ -37,8 +40,11 @@ OUTSIDE = (42.0, 56.0, 75.0, 100.0, 150.0, 250.0)
 GOOD = 1e-14
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
-#: Moves that may be looked at, and rows that may be added up, a nanosecond or two each: seconds.
-WORK, MAX_ROWS = 3e9, 10**6
+#: Moves that may be looked at, and rows that may be added up, some nanoseconds each: up to ten
+#: seconds; and how large the window may be.
+WORK, MAX_ROWS, LONGEST = 5e8, 2**23, 10**7
+#: Work between two movements of a bar that shows progress.
+AT_ONCE = 10**8
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
@@ -99,6 +105,8 @@ class Staircase:
             # By symmetry the difference is at most -x as often as it is at least x.
             other = replace(self, least=-self.least, strict=not self.strict)
             return other.tail(accepted, work).complement()
+        if not self._possible():
+            return IMPOSSIBLE
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
         rows = _Rows.of(self.lattice)
@@ -110,7 +118,8 @@ class Staircase:
                 break
             if left_out <= GOOD:
                 break
-        if found.error_bound > accepted * (1.0 if found.value > UNDERFLOW else -found.log):
+        allowed = accepted * (1.0 if found.value > UNDERFLOW else -found.log)
+        if not found.error_bound <= allowed:  # nor if it is no number
             raise TooHard("one tilt is not accurate enough for this staircase")
         return found
 
@@ -120,9 +129,20 @@ class Staircase:
         gap = self._ratio(a, i) - self._ratio(self.totals[0] - a, self.totals[1] - i)
         return gap > self.least if self.strict else gap >= self.least
 
-    def _ratio(self, a: int, i: int) -> Fraction:
+    def _ratio(self, a: int, i: int) -> Fraction | float:
         below = a + i if self.whole else i
-        return Fraction(a, below) if below else self.zero_division
+        if below == 0:  # infinite where no labelling can be; else it would not grow with a
+            return self.zero_division if a == 0 else inf
+        return Fraction(a, below)
+
+    def _possible(self) -> bool:
+        """Whether the event could happen if the most hits came with the fewest misses."""
+        sums = self.lattice.steps @ self.lattice.basis
+        best = []
+        for axis, most in ((0, np.maximum), (1, np.minimum)):
+            gained = exact_dot(most(sums[:, axis], 0), self.lattice.counts)
+            best.append(int(self.lattice.origin[axis]) + gained)
+        return self.reached(*best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +267,10 @@ class _Tilted:
         means = [self._mean(axis) for axis in (0, 1)]
         window = [self._window(axis, means[axis]) for axis in (0, 1)]
         (s0, s1), (r0, r1) = window
-        if r1 - r0 >= MAX_ROWS:
-            raise TooHard(f"the window of the tilted tail has {r1 - r0 + 1:,} rows")
+        if r1 - r0 >= MAX_ROWS or s1 - s0 >= LONGEST:
+            raise TooHard(
+                f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
+            )
         starts = self._starts(r0, r1 - r0 + 1)
         ends = rows.ends(0)
         if not (starts <= ends[1]).any():
@@ -268,16 +290,30 @@ class _Tilted:
             np.where(clipped <= s1, self._weights(s, rows_r, origin), 0.0)
             for s in (clipped, np.full_like(clipped, s1 + 1))
         )
-        total, error, largest = staircase_sum(
-            points, m, self.tau[0], origin, r0, s1 + 1, clipped, weights, lasts, shift,
-            self.moves, rows.counts, self._digits(),
-        )  # fmt: skip
+        region = (self.tau[0], origin, r0, s1 + 1, clipped, weights, lasts)
+        total, error, largest = self._added(points, m, region, shift)
         high, low, rounding = self._log_scale(shifts)
-        if total <= 0:
+        if total <= 0 or high > 600:
             raise TooHard("the staircase is too far from where one tilt puts the mass")
         error = rounding + (error + rest * largest) / total
         left_out = self._left_out(window, means, origin, starts) / total
         return Probability.of_product(high, low, total, error + left_out), left_out
+
+    def _added(
+        self,
+        points: NDArray[np.int64],
+        m: NDArray[np.int64],
+        region: tuple[Any, ...],
+        shift: NDArray[np.float64],
+    ) -> tuple[float, float, float]:
+        """`staircase_sum` over all frequencies, some at a time."""
+        rest: list[Any] = [m, *region, shift, self.moves, self.rows.counts, self._digits()]
+        each = DEAR * self.rows.counts.size + int(m[1])
+        parts = np.array_split(points, -(-len(points) * each // AT_ONCE))
+        every = progress(parts, total=len(parts), what="frequencies")
+        found = [staircase_sum(part, *rest) for part in every]
+        totals, errors, largest = zip(*found, strict=True)
+        return fsum(totals), fsum(errors), max(largest)
 
     def _weights(
         self, s: NDArray[np.int64], r: NDArray[np.int64], origin: NDArray[np.int64]
@@ -343,7 +379,8 @@ class _Tilted:
     def _points(self, m: NDArray[np.int64], work: float) -> tuple[NDArray[np.int64], float]:
         """The frequencies that matter, and a bound on the rest."""
         each = DEAR * self.rows.counts.size + int(m[1])  # of the work
-        found = np.empty((max(1, int(min(work, WORK) / each)), 2), dtype=np.int64)
+        most = min(int(min(work, WORK) / each), int(m[0]) * int(m[1]) // 2) + 1
+        found = np.empty((most, 2), dtype=np.int64)
         n, rest = frequencies(m, SMALL, work, self.rows.steps, self.rows.counts, self.spread, found)
         if n < 0:
             raise TooHard("the characteristic function of the two sums has too many peaks")

@@ -42,8 +42,8 @@ def gap(a: float, i: float, totals: Floats, whole: bool, zero: float) -> float:
     a, i = min(max(a, 0.0), totals[0]), min(max(i, 0.0), totals[1])
     b, j = totals[0] - a, totals[1] - i
     below, other = (a + i, b + j) if whole else (i, j)
-    first = a / below if below > 0.0 else zero
-    second = b / other if other > 0.0 else zero
+    first = a / below if below > 0.0 else (zero if a == 0.0 else np.inf)
+    second = b / other if other > 0.0 else (zero if b == 0.0 else np.inf)
     return first - second
 
 
@@ -264,12 +264,14 @@ def outer_rows(
         last = end if sign * (last - end) > 0 else last
         worst = 0.0
         low_a, high_i = np.inf, -np.inf
-        for r in (row, last):
+        for r in (last, row):  # the row that is nearer to the mean at last
             a0, i0 = frame[0, 0] + r * frame[2, 0], frame[0, 1] + r * frame[2, 1]
             start = row_start(a0, i0, start, least - band, ends, frame, totals, whole, zero)
             worst = -tau[0] * (start - origin[0]) - tau[1] * (r - origin[1])
             low_a = min(low_a, (start - origin[0]) * frame[1, 0] + (r - origin[1]) * frame[2, 0])
             high_i = max(high_i, (start - origin[0]) * frame[1, 1] + (r - origin[1]) * frame[2, 1])
+            if start <= ends[0] or start > ends[1]:
+                last = row  # cut off; nothing is known of the rows between
         if row != last:
             worst = slack - tau_a * low_a - tau_i * high_i
         mass = tail_bound(far, spread[0], spread[1], spread[2])
@@ -456,7 +458,7 @@ def staircase_sum(
 
     The region holds, in row ``first + n``, the cells s from ``starts[n]`` to ``stop - 1``;
     `weights` are exp(-tau (T - t0)) at the start of every row, and `lasts` just beyond its end.
-    Points come in order of j_s, (0, 0) before all others.
+    Points come in order of j_s. What several parts of them give is to be added up.
     """
     rows, below, current = np.empty(starts.size, dtype=np.complex128), 1.0 + 0.0j, -1
     size = np.sum(weights) + np.sum(lasts)
@@ -477,7 +479,7 @@ def staircase_sum(
             )
         z = row_sum(rows, j_r * (first - origin[1]), j_r, circle_r) / below
         log_size, angle, rounding = phi(j_s, j_r, m, shift, steps, counts, q)
-        absolute = np.exp(log_size) * (1.0 if p == 0 else 2.0)
+        absolute = np.exp(log_size) * (1.0 if j_s == 0 and j_r == 0 else 2.0)
         term = absolute * (np.cos(angle) * z.real - np.sin(angle) * z.imag)
         total, rest = add(total, rest, term)
         error += absolute * abs(z) * (rounding + 8.0 * EPS)

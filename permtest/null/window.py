@@ -28,7 +28,7 @@ class Window:
     lows : tuple of r int
         The first value of each coordinate.
     cells : r-dimensional ndarray
-        Probabilities, accurate absolutely.
+        Probabilities, accurate absolutely; where they are lost in the noise, of any sign.
     noise : float
         What the rounding of a cell comes to: `SAFETY` standard deviations.
     outside : float
@@ -103,7 +103,7 @@ def window(lattice: LatticeSum) -> Window:
     noise = SAFETY * ((2 * squares) ** 0.5 + EPS * size * (log2(total + 1) ** 0.5 + 4)) / total
     cut = any(s <= e for s, e in zip(sizes, lattice.extents, strict=True))
     outside = 2 * lattice.rank * exp(-OUTSIDE) if cut else 0.0
-    return Window(lows, np.maximum(cells, 0.0), noise, outside)
+    return Window(lows, cells, noise, outside)
 
 
 def check_cells(lattice: LatticeSum, cells: int) -> None:
@@ -111,6 +111,11 @@ def check_cells(lattice: LatticeSum, cells: int) -> None:
     if cells >= MAX_CELLS:
         sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
         raise MemoryError(
-            f"the joint null distribution of {sums} needs {cells:,} cells, more than the limit of "
-            f"{MAX_CELLS:,}; monte_carlo has an estimate of p with an interval"
+            f"the joint null distribution of {sums} needs {_counted(cells)} cells, more than "
+            f"{MAX_CELLS:,}, the limit; monte_carlo has an estimate of p with an interval"
         )
+
+
+def _counted(number: int) -> str:
+    """All digits of a number, or its size."""
+    return f"{number:,}" if number < 10**15 else f"about 1e{len(str(number)) - 1}"

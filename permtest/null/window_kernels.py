@@ -44,9 +44,10 @@ def fair_product(
             turns = int(np.rint(x))
             odd ^= counts[k] & turns & 1
             x -= turns
-            sine = np.sin(np.pi * x)
-            log_size += 0.5 * counts[k] * np.log1p(-min(sine * sine, 1.0 - 1e-300))
-            rough += counts[k] * abs(sine)
+            sine, cosine = np.sin(np.pi * x), np.cos(np.pi * x)
+            far = abs(cosine) < 0.7  # from 1, so that its logarithm has all digits
+            log_size += counts[k] * (np.log(abs(cosine)) if far else 0.5 * np.log1p(-sine * sine))
+            rough += counts[k] * abs(sine) / max(abs(cosine), 1e-300)
             if log_size < -SMALL:
                 break
         if log_size >= -SMALL:

@@ -76,8 +76,7 @@ def count_pairs(
     u, v = np.hsplit(_array(rows), 2)
     names = _distinct(sides[0].name, sides[1].name)
     pairs = Pairs(u, v, names, columns=measure.columns)
-    for name, counts in zip(names, (pairs.u, pairs.v), strict=True):
-        _check_possible(table, measure, name, counts)
+    _check_possible(table, measure, pairs)
     return replace(pairs, source=table.source([table.keys(i) for i in (first, second)]))
 
 
@@ -97,10 +96,12 @@ def _problem(count: float | Decimal) -> str | None:
     return None
 
 
-def _check_possible(table: Table, measure: Measure, name: str, counts: IntArray) -> None:
-    if bad := measure.problem(measure.addends(counts)):
-        place, problem = table.rows[int(bad[0])].line, f"{name!r} has {bad[1]}"
-        raise ReadError.at(table.file.path, problem, line=place)
+def _check_possible(table: Table, measure: Measure, pairs: Pairs) -> None:
+    first, second = measure.addends(pairs.u), measure.addends(pairs.v)
+    for name, own, other in zip(pairs.names, (first, second), (second, first), strict=True):
+        if bad := measure.problem(own, other):
+            place, problem = table.rows[int(bad[0])].line, f"{name!r} has {bad[1]}"
+            raise ReadError.at(table.file.path, problem, line=place)
 
 
 def _distinct(a: str, b: str) -> tuple[str, str]:
