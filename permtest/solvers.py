@@ -33,7 +33,7 @@ BRIEF = 2 * 10**5
 #: Cell updates that take about a second.
 AFFORDABLE = 10**9
 #: The same for joint laws: some seconds, with a bar that shows progress.
-AFFORDABLE_JOINT = 3 * 10**9
+AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
 #: Work that the tilted tail of two sums may do before dynamic programming is thought of: a tenth

@@ -109,19 +109,32 @@ class Staircase:
             return IMPOSSIBLE
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
-        rows = _Rows.of(self.lattice)
-        found = IMPOSSIBLE._replace(error_bound=inf)
-        for outside in OUTSIDE:  # a wider window leaves out less, and lets in more noise
-            last, (found, left_out) = found, _Tilted(self, rows, outside).probability(work)
-            if last.error_bound < found.error_bound:
-                found = last
-                break
-            if left_out <= GOOD:
-                break
+        found = self._best(_Rows.of(self.lattice), work)
         allowed = accepted * (1.0 if found.value > UNDERFLOW else -found.log)
         if not found.error_bound <= allowed:  # nor if it is no number
             raise TooHard("one tilt is not accurate enough for this staircase")
         return found
+
+    def _best(self, rows: _Rows, work: float) -> Probability:
+        """From the narrowest window that leaves out next to nothing, or the one of least error.
+
+        A wider one leaves out less; where the staircase bends, it also lets in more noise.
+        """
+        best: Probability | None = None
+        for outside in OUTSIDE:
+            try:
+                found, left_out = _Tilted(self, rows, outside).probability(work)
+            except TooHard:
+                if best is None:
+                    raise
+                break
+            if best is not None and not found.error_bound < best.error_bound:
+                break
+            best = found
+            if left_out <= GOOD:
+                break
+        assert best is not None
+        return best
 
     def reached(self, a: int, i: int) -> bool:
         """Whether the event happens where the first system has these sums, in integers."""
@@ -404,9 +417,18 @@ class _Tilted:
             if edge != end
         )
         rows = np.arange(r0, r1 + 1)
-        heights = -self.tau[0] * (starts - origin[0]) - self.tau[1] * (rows - origin[1])
-        most = float(heights[starts <= high_s].max())
-        total = 2 * outside * exp(min(most, 600.0))
+        across = -self.tau[1] * (rows - origin[1])
+        # Cells in the window, or beyond its upper end, weigh at most what the first in a row does.
+        heights = across - self.tau[0] * (np.maximum(starts, s0) - origin[0])
+        total = 2 * outside * exp(min(float(heights[starts <= high_s].max()), 600.0))
+        # Those below its lower end weigh more, but there is less mass, the further they are.
+        stop = s0
+        while stop > (low := int(starts.min())):
+            far = means[0] - stop
+            first = max(stop - max(int(far / 24), 1), low)
+            most = float(across[starts < stop].max()) - self.tau[0] * (first - origin[0])
+            total += exp(min(most + tail_bound(far, *self._moments(0)), 600.0))
+            stop = first
         # Cells that no labelling reaches may begin a row too, so that weights keep their size.
         room = 2 * (high_s - low_s) + 2 * (high_r - low_r)
         far = np.array((low_s - room, high_s + room), dtype=np.int64)
