@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
+
 from permtest import __version__
 from permtest._integers import exact_sum
 from permtest.exact import exact_perm_test
@@ -325,7 +327,27 @@ def _text(
         metric += f" ({entry.about}{_zero(args.zero_division)})"
     else:
         systems = _totals(result)
-    return f"{result}\n\n{_aligned(systems)}\n\n{_aligned(_facts(result, metric))}"
+    facts = [*_facts(result, metric), *_doubts(pairs)]
+    return f"{result}\n\n{_aligned(systems)}\n\n{_aligned(facts)}"
+
+
+def _doubts(pairs: Pairs) -> list[tuple[str, str]]:
+    """What there was to be found differs between the systems: they may not be the same items."""
+    if not {"tp", "fn"} <= set(pairs.columns):
+        return []
+    found, missed = pairs.columns.index("tp"), pairs.columns.index("fn")
+    gold = [x[:, found] + x[:, missed] for x in (pairs.u, pairs.v)]
+    other = np.flatnonzero(gold[0] != gold[1])
+    if other.size == 0:
+        return []
+    i = int(other[0])
+    return [
+        (
+            "doubt",
+            f"tp + fn differs between the systems on {other.size} of {len(pairs)} lines, first for "
+            f"item {i + 1} ({gold[0][i]} and {gold[1][i]}); are they the same items?",
+        )
+    ]
 
 
 def _zero(value: float | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import localcontext
 from fractions import Fraction
 from functools import cached_property
 from math import inf
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from permtest._integers import IntArray, exact_sum
 from permtest._progress import progress
 from permtest.comparison import NUMBERS, TIE, as_tails, reaching
-from permtest.measures import Exact, MeanOfRatios, Measure, subtract
+from permtest.measures import DIGITS, Exact, MeanOfRatios, Measure, subtract
 from permtest.null.grouping import TwoPointSum, attainable
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
@@ -295,7 +296,7 @@ class MeasureComparison(StructuredComparison):
     def is_upper(self, sums: Sequence[int]) -> bool:
         """Whether t, or -t for "less", reaches `least`, in exact arithmetic."""
         value = self._difference(sums)
-        return self._reaches_least(-value if self.alternative == "less" else value)
+        return self._reaches_least(self._directed(value) if self.alternative == "less" else value)
 
     def _reaches_least(self, value: Exact) -> bool:
         gap = subtract(value, self.least)
@@ -306,9 +307,10 @@ class MeasureComparison(StructuredComparison):
         return [int(x) for x in self.lattice.sums(cells)[0]]
 
     def _directed(self, values: Any) -> Any:
-        if self.alternative == "two-sided":
-            return abs(values)
-        return -values if self.alternative == "less" else values
+        with localcontext(DIGITS):  # decimals would be rounded to the caller's digits
+            if self.alternative == "two-sided":
+                return abs(values)
+            return -values if self.alternative == "less" else values
 
     def _difference(self, sums: Sequence[int]) -> Exact:
         rest = [t - x for t, x in zip(self.totals, sums, strict=True)]

@@ -179,6 +179,15 @@ def in_python(name, **options):
     return permtest.exact_perm_test(*tables, statistic=name, names=("new", "old"), **options)
 
 
+def test_different_gold_counts_raise_a_doubt(run, tmp_path):
+    same, other = tmp_path / "same.txt", tmp_path / "other.txt"
+    same.write_text("2 0 1 1 1 2\n3 1 0 3 0 0\n")
+    other.write_text("2 0 1 1 1 2\n3 1 0 3 0 5\n")
+    assert "doubt" not in run("compare", str(same), "--metric", "f1")[1]
+    text = run("compare", str(other), "--metric", "f1")[1]
+    assert "differs between the systems on 1 of 2 lines, first for item 2 (3 and 8)" in text
+
+
 def test_sentence_and_table_of_counts(run):
     code, out, err = run("compare", "counts.csv", "--metric", "f1")
     sentence, systems, facts = out.split("\n\n")

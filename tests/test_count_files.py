@@ -315,9 +315,9 @@ BAD_FILES = {
     "width": ("1,2,3,4,5\n", "f1", ["5 columns and no header", "2 (tp, incorrect)", "1,2,3"]),
     "width of others": ("1,2,3,4\n", "precision", ["4 columns and no header", "3 (tp, fp, fn)"]),
     "errors of nothing": (
-        "x_errors,y_errors,length\n1,2,4\n0,1,0\n",
+        "x_errors,y_errors,x_length,y_length\n1,2,4,4\n0,1,2,0\n",
         "wer",
-        ["line 3: 'y' has 1 errors over 0 length", "merge the entry"],
+        ["line 3: 'y' has errors = 1 but length = 0", "give both systems the same"],
     ),
 }
 

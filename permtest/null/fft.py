@@ -116,7 +116,7 @@ def _binomial(law: TwoPointSum, k: int) -> Rounded:
     """Law of the k-th group: width * Binomial(count, move), from the mode outwards.
 
     Roundings accumulate with the distance from the mode, a few standard deviations, that is a few
-    times sqrt(n); measured, they stay below half of the bound given here.
+    times sqrt(n); measured, they stay below a third of the bound given here.
     """
     n, stay, move = int(law.counts[k]), float(law.stay[k]), float(law.move[k])
     mode = min(int((n + 1) * move), n)
@@ -126,4 +126,4 @@ def _binomial(law: TwoPointSum, k: int) -> Rounded:
     weights = np.concatenate((falls[::-1], [1.0], rises))
     cells = np.zeros(int(law.widths[k]) * n + 1)
     cells[:: int(law.widths[k])] = weights / weights.sum()
-    return Rounded(cells, EPS * (8 + n**0.5 / 3), 0.0)
+    return Rounded(cells, EPS * (8 + 2 * n**0.5), 0.0)

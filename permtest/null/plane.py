@@ -424,10 +424,10 @@ class _Tilted:
         # Those below its lower end weigh more, but there is less mass, the further they are.
         stop = s0
         while stop > (low := int(starts.min())):
-            far = means[0] - stop
-            first = max(stop - max(int(far / 24), 1), low)
+            distance = means[0] - stop
+            first = max(stop - max(int(distance / 24), 1), low)
             most = float(across[starts < stop].max()) - self.tau[0] * (first - origin[0])
-            total += exp(min(most + tail_bound(far, *self._moments(0)), 600.0))
+            total += exp(min(most + tail_bound(distance, *self._moments(0)), 600.0))
             stop = first
         # Cells that no labelling reaches may begin a row too, so that weights keep their size.
         room = 2 * (high_s - low_s) + 2 * (high_r - low_r)
