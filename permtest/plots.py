@@ -203,7 +203,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
     Every cell is a pair of sums that the first system may have: misses to the right, hits upwards.
     It is the darker the more likely it is; the shade goes with the square root of the probability,
     so that thin parts can be seen. Hatched cells are at least as extreme as what was observed, and
-    p is their probability; where p was sampled, all cells are those that were drawn. Where they meet the
+    p is their probability; where p was sampled, all are cells that were drawn. Where they meet the
     others, a line follows the edges of the cells: the staircase. Thin lines have the same value of
     the statistic everywhere. Cost: that of the joint law, some passes over its points, and up to
     640,000 cells to be drawn.

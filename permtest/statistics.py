@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
@@ -346,9 +347,14 @@ def lookup(name: str | Statistic | CountStatistic) -> Statistic | CountStatistic
         return STATISTICS[name]
     if isinstance(name, str) and (match := _F.fullmatch(name)) and match["beta"]:
         return statistic(name)
-    known = ", ".join(map(repr, STATISTICS))
+    known, close = (
+        ", ".join(map(repr, STATISTICS)),
+        get_close_matches(f"{name}".lower(), STATISTICS),
+    )
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(
-        f"statistic={name!r} is not known; choose one of {known}, or 'f' with any beta, as 'f0.5'"
+        f"statistic={name!r} is not known{hint}; choose one of {known}, or 'f' with any beta, as "
+        "'f0.5'"
     )
 
 

@@ -112,7 +112,9 @@ class Staircase:
         found = self._best(_Rows.of(self.lattice), work)
         allowed = accepted * (1.0 if found.value > UNDERFLOW else -found.log)
         if not found.error_bound <= allowed:  # nor if it is no number
-            raise TooHard("one tilt is not accurate enough for this staircase")
+            raise TooHard(
+                "one tilt is not accurate enough for this staircase; method='auto' tries others"
+            )
         return found
 
     def _best(self, rows: _Rows, work: float) -> Probability:
@@ -287,7 +289,9 @@ class _Tilted:
         starts = self._starts(r0, r1 - r0 + 1)
         ends = rows.ends(0)
         if not (starts <= ends[1]).any():
-            raise TooHard("the staircase is beyond where one tilt puts the mass")
+            raise TooHard(
+                "the staircase is beyond where a tilt puts the mass; method='auto' tries others"
+            )
         # The weights exp(-tau (T - t0)) are measured from the start of the row nearest the mean.
         reference = int(np.clip(round(means[1]), r0, r1))
         inside = np.flatnonzero(starts <= ends[1])
@@ -307,7 +311,9 @@ class _Tilted:
         total, error, largest = self._added(points, m, region, shift)
         high, low, rounding = self._log_scale(shifts)
         if total <= 0 or high > 600:
-            raise TooHard("the staircase is too far from where one tilt puts the mass")
+            raise TooHard(
+                "the staircase is far from where a tilt puts the mass; method='auto' tries others"
+            )
         error = rounding + (error + rest * largest) / total
         left_out = self._left_out(window, means, origin, starts) / total
         return Probability.of_product(high, low, total, error + left_out), left_out
@@ -396,7 +402,10 @@ class _Tilted:
         found = np.empty((most, 2), dtype=np.int64)
         n, rest = frequencies(m, SMALL, work, self.rows.steps, self.rows.counts, self.spread, found)
         if n < 0:
-            raise TooHard("the characteristic function of the two sums has too many peaks")
+            raise TooHard(
+                "the characteristic function of the two sums has too many peaks; method='auto' "
+                "tries others, monte_carlo has an estimate"
+            )
         order = np.argsort(found[:n, 0], kind="stable")
         return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
 
