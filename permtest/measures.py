@@ -132,6 +132,7 @@ class MeanOfRatios(Measure):
             return None
         weights = np.array([common // size if size else 0 for size in sizes])
         constant = self.zero_division * sizes.count(0) / self.size
+        # Hits are at most `size`, so that no product exceeds `common`.
         return Linear(common * self.size, constant), *(
             x[:, 0::2] @ weights[:, None] for x in (u, v)
         )

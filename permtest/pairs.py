@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import SAFE, IntArray, largest
+from permtest._integers import SAFE, IntArray, largest, with_room
 
 #: Up to which D floats are recognised as multiples of 1 / D.
 LARGEST_DENOMINATOR = 1000
@@ -256,8 +256,7 @@ def _no_label(label: Any) -> bool:
 
 def add_up(scores: IntArray, labels: NDArray[np.int64]) -> IntArray:
     """Sums over the entries of each cluster, as wide integers where int64 could overflow."""
-    if scores.dtype != object and largest(scores) * max(len(scores), 1) >= SAFE:
-        scores = scores.astype(object)
+    scores = with_room(scores, max(len(scores), 1))
     totals = np.zeros((int(labels.max(initial=-1)) + 1, *scores.shape[1:]), dtype=scores.dtype)
     np.add.at(totals, labels, scores)
     return totals
@@ -297,7 +296,7 @@ def _table(values: Any, columns: Sequence[tuple[str, ...]], name: str) -> NDArra
     """An array of counts; the columns of a frame or a mapping are chosen by their names."""
     labels = list(values.keys()) if hasattr(values, "keys") else getattr(values, "columns", None)
     if labels is not None:
-        called = {str(label).lower(): label for label in labels}
+        called = {str(label).lower(): label for label in labels} | {x: x for x in labels}
         for wanted in columns:
             if set(wanted) <= set(called):
                 return np.stack([np.asarray(values[called[c]]) for c in wanted], axis=-1)

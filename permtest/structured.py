@@ -212,7 +212,7 @@ class MeasureComparison(StructuredComparison):
 
     @cached_property
     def least(self) -> Exact:
-        """From which value on the one-sided statistic of `direction` is extreme."""
+        """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
         return self._directed(self.observed)
 
     @property

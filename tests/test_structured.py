@@ -525,6 +525,12 @@ def test_labels_of_clusters_must_be_in_the_same_order():
         pt.exact_perm_test(u, v, statistic="f1", clusters=labels[::-1])
 
 
+def test_a_column_of_that_very_name_goes_before_one_in_capitals():
+    u = pd.DataFrame({"tp": [3], "fp": [1], "fn": [0], "TP": [9]})
+    v = pd.DataFrame({"TP": [1], "FP": [0], "FN": [2]})
+    assert pt.exact_perm_test(u, v, statistic="precision").scores == (0.75, 1.0)
+
+
 def test_pairs_remember_their_columns():
     pairs = pt.Pairs.of_counts([[1, 2]], [[0, 2]], [("errors", "length")])
     with pytest.raises(ValueError, match="these pairs have errors, length"):

@@ -167,9 +167,9 @@ class LatticeSum:
         rest = [x - o for x, o in zip(sums, self.origin, strict=True)]
         if self.rank == 0:
             return None if any(rest) else []
-        gram, target = self.basis.astype(object) @ self.basis.T.astype(object), None
-        target = (self.basis.astype(object) @ np.array(rest, dtype=object)).tolist()
-        found = _solve(gram.tolist(), target)
+        basis = self.basis.astype(object)
+        target = basis @ np.array(rest, dtype=object)
+        found = _solve((basis @ basis.T).tolist(), target.tolist())
         if found is None or (np.array(found, dtype=object) @ self.basis).tolist() != rest:
             return None
         return found
