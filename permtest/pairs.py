@@ -8,7 +8,7 @@ cannot wrap around.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
@@ -43,6 +43,8 @@ class Pairs:
         By what the integers have to be divided: 100 for scores with two decimals.
     columns : tuple of str
         Names of the c counts; empty where there is one score an entry.
+    labels : tuple of two str
+        How error messages call `u` and `v`; not kept.
     """
 
     u: IntArray
@@ -51,9 +53,17 @@ class Pairs:
     source: dict[str, Any] = field(default_factory=dict, repr=False)
     scale: int = 1
     columns: tuple[str, ...] = ()
+    labels: InitVar[tuple[str, str]] = ("u", "v")
 
     @classmethod
-    def of(cls, u: Any, v: Any, names: tuple[str, str] | None = None) -> Pairs:
+    def of(
+        cls,
+        u: Any,
+        v: Any,
+        names: tuple[str, str] | None = None,
+        *,
+        labels: tuple[str, str] = ("u", "v"),
+    ) -> Pairs:
         """Validate two columns of scores.
 
         Parameters
@@ -65,7 +75,9 @@ class Pairs:
             rounding of multiples of 1 / D, D up to 1000, such as means of three, for those
             fractions. `Decimal` and `Fraction` are taken as they are.
         names : tuple of two str, optional
-            Default: the names of the columns if they carry any, else "u" and "v".
+            Default: the names of the columns if they carry any, else the `labels`.
+        labels : tuple of two str
+            How error messages call `u` and `v`.
 
         Returns
         -------
@@ -80,12 +92,13 @@ class Pairs:
             carry different indexes.
         """
         if v is None:
+            a, b = labels
             raise TypeError(
-                "v is missing: pass the scores of both systems, u and v, such as two columns "
-                "frame['a'] and frame['b']"
+                f"{b} is missing: pass the scores of both systems, {a} and {b}, such as two "
+                "columns frame['a'] and frame['b']"
             )
-        check_aligned(u, v)
-        return cls(u, v, _names(u, v) if names is None else names)
+        check_aligned(u, v, labels)
+        return cls(u, v, _names(u, v, labels) if names is None else names, labels=labels)
 
     @classmethod
     def of_counts(
@@ -139,20 +152,20 @@ class Pairs:
         chosen = next(c for c in columns if len(c) == first.shape[-1])
         return cls(first, second, names or ("u", "v"), columns=tuple(chosen))
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, labels: tuple[str, str]) -> None:
         if self.columns:
             object.__setattr__(self, "u", as_counts(self.u, "u"))
             object.__setattr__(self, "v", as_counts(self.v, "v"))
             check_names(self.names)
             _check_lengths(len(self.u), len(self.v))
             return
-        (u, first), (v, second) = as_scaled(self.u, "u"), as_scaled(self.v, "v")
+        (u, first), (v, second) = as_scaled(self.u, labels[0]), as_scaled(self.v, labels[1])
         common = lcm(first, second)
         object.__setattr__(self, "u", _times(u, common // first))
         object.__setattr__(self, "v", _times(v, common // second))
         object.__setattr__(self, "scale", self.scale * common)
         check_names(self.names)
-        _check_lengths(len(self.u), len(self.v))
+        _check_lengths(len(self.u), len(self.v), labels)
 
     def __len__(self) -> int:
         return len(self.u)
@@ -491,10 +504,11 @@ def _entries(values: Any) -> list[Any]:
     return [x.item() if isinstance(x, np.generic) else x for x in values]
 
 
-def _check_lengths(n_u: int, n_v: int) -> None:
+def _check_lengths(n_u: int, n_v: int, labels: tuple[str, str] = ("u", "v")) -> None:
     if n_u != n_v:
+        a, b = labels
         raise ValueError(
-            f"u has {n_u} entries and v has {n_v}: a paired test needs the scores of both systems "
+            f"{a} has {n_u} entries and {b} has {n_v}: a paired test needs the scores of both systems "
             "on the same items; align them by item first"
         )
 
@@ -524,12 +538,12 @@ def check_names(names: tuple[str, str]) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _names(u: Any, v: Any) -> tuple[str, str]:
+def _names(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> tuple[str, str]:
     """Names of the columns where they carry any that differ."""
 
     def label(values: Any, default: str) -> str:
         name = getattr(values, "name", None)
         return name if isinstance(name, str) and name else default
 
-    first, second = label(u, "u"), label(v, "v")
-    return (first, second) if first != second else ("u", "v")
+    first, second = label(u, labels[0]), label(v, labels[1])
+    return (first, second) if first != second else labels

@@ -1,0 +1,1 @@
+"""Other answers to the same question: parametric, rank and bootstrap tests."""

@@ -1,0 +1,225 @@
+"""What tests assume, as data, and what can be said from the scores about whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from permtest.alternatives.sample import PairedSample
+
+#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb).
+SYMMETRIC_BELOW = 0.5
+
+#: From how many pairs on a mean is close enough to normal for a z or t test, as a rule of thumb.
+MANY = 30
+
+#: From how many pairs on a sample may stand for its population in a bootstrap.
+REPRESENTATIVE_FROM = 100
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One thing that a test takes for granted.
+
+    Parameters
+    ----------
+    name : str
+        A short name.
+    text : str
+        What is assumed.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the scores say about an assumption.
+
+    Parameters
+    ----------
+    assumption : Assumption
+    held : bool or None
+        None where scores cannot tell.
+    evidence : str
+        Why.
+    """
+
+    assumption: Assumption
+    held: bool | None
+    evidence: str
+
+    @property
+    def verdict(self) -> str:
+        """ "held", "violated" or "not known"."""
+        return {True: "held", False: "violated", None: "not known"}[self.held]
+
+
+INDEPENDENT_ITEMS = Assumption("independent items", "items do not depend on each other")
+EXCHANGEABLE = Assumption(
+    "exchangeable labels",
+    "where the null hypothesis is true, both systems are equally likely to have made either output",
+)
+INDEPENDENT_SYSTEMS = Assumption(
+    "independent systems", "what one system scores on an item tells nothing about the other"
+)
+NORMAL_DIFFERENCES = Assumption("normal differences", "differences are normally distributed")
+NORMAL_SCORES = Assumption("normal scores", "scores of either system are normally distributed")
+EQUAL_VARIANCES = Assumption("equal variances", "scores of both systems vary equally")
+SYMMETRIC = Assumption("symmetric differences", "differences are symmetric about their centre")
+MANY_PAIRS = Assumption("many pairs", f"there are so many pairs ({MANY}) that a mean is normal")
+REPRESENTATIVE = Assumption(
+    "representative sample",
+    f"the sample is so large ({REPRESENTATIVE_FROM}) that it stands for its population",
+)
+
+
+class Diagnosis:
+    """The facts about a paired sample that assumptions are held against, computed once.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    alpha : float, default 0.05
+        Level of the tests of normality, of correlation and of equal variances.
+    """
+
+    def __init__(self, sample: PairedSample, alpha: float = 0.05) -> None:
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+        self.sample, self.alpha = sample, alpha
+
+    def check(self, assumption: Assumption) -> Check:
+        """Whether one assumption holds, as far as the scores can tell."""
+        find = _CHECKS.get(assumption.name)
+        if find is None:
+            return Check(assumption, None, "scores alone cannot tell")
+        return Check(assumption, *find(self))
+
+    @cached_property
+    def correlation(self) -> float:
+        """r12, Pearson's correlation of both systems' scores; NaN if one of them is constant."""
+        return self.sample.correlation
+
+    @cached_property
+    def skewness(self) -> float:
+        """g1 of the differences, biased as in ``scipy.stats.skew``; 0 if all are equal."""
+        from scipy import stats
+
+        d = self.sample.differences
+        return 0.0 if d.size < 3 or np.ptp(d) == 0 else float(stats.skew(d))
+
+    @cached_property
+    def normality(self) -> float:
+        """Shapiro and Wilk's p of the differences."""
+        return shapiro(self.sample.differences)
+
+
+def shapiro(values: np.ndarray) -> float:
+    """p of the Shapiro-Wilk test; 0 if all values are equal, NaN for fewer than three.
+
+    SciPy's p is said to be accurate to 5 000 values; beyond, every 1/k-th of the sorted values is
+    tested, which keeps the shape.
+    """
+    from scipy import stats
+
+    if values.size < 3:
+        return float("nan")
+    if np.ptp(values) == 0:
+        return 0.0
+    step = -(-values.size // 5000)
+    return float(stats.shapiro(np.sort(values)[step // 2 :: step]).pvalue)
+
+
+def _independent_systems(found: Diagnosis) -> tuple[bool | None, str]:
+    r, n = found.correlation, found.sample.n
+    if not np.isfinite(r):
+        return None, "a system that always scores the same correlates with nothing"
+    effect = f"r12 = {r:.2f}"
+    if r < 1:
+        effect += f", which makes the standard deviation {inflation(r):.2f} times too large"
+    return bool(abs(r) <= 2 / sqrt(n)), effect
+
+
+def _normal_differences(found: Diagnosis) -> tuple[bool | None, str]:
+    p = found.normality
+    if not np.isfinite(p):
+        return None, "fewer than three differences"
+    return p >= found.alpha, f"Shapiro-Wilk p = {p:.3g}"
+
+
+def _normal_scores(found: Diagnosis) -> tuple[bool | None, str]:
+    both = [shapiro(scores) for scores in (found.sample.a, found.sample.b)]
+    if not np.all(np.isfinite(both)):
+        return None, "fewer than three scores"
+    return min(both) >= found.alpha, f"Shapiro-Wilk p = {both[0]:.3g} and {both[1]:.3g}"
+
+
+def _equal_variances(found: Diagnosis) -> tuple[bool | None, str]:
+    """Brown and Forsythe's test, which is not misled by other shapes than the normal one."""
+    from scipy import stats
+
+    sample = found.sample
+    text = f"standard deviations {sample.a.std(ddof=1):.3g} and {sample.b.std(ddof=1):.3g}"
+    spreads = [np.abs(x - np.median(x)) for x in (sample.a, sample.b)]
+    if sample.n < 3 or not any(np.ptp(x) for x in spreads):
+        return None, text
+    p = float(stats.f_oneway(*spreads).pvalue)
+    return p >= found.alpha, f"{text}; Brown-Forsythe p = {p:.3g}"
+
+
+def _symmetric(found: Diagnosis) -> tuple[bool | None, str]:
+    return abs(found.skewness) < SYMMETRIC_BELOW, f"skewness {found.skewness:.2f}"
+
+
+def _many_pairs(found: Diagnosis) -> tuple[bool | None, str]:
+    return found.sample.n >= MANY, f"{found.sample.n} pairs"
+
+
+def _representative(found: Diagnosis) -> tuple[bool | None, str]:
+    return found.sample.n >= REPRESENTATIVE_FROM, f"{found.sample.n} pairs"
+
+
+_CHECKS: dict[str, Callable[[Diagnosis], tuple[bool | None, str]]] = {
+    INDEPENDENT_SYSTEMS.name: _independent_systems,
+    NORMAL_DIFFERENCES.name: _normal_differences,
+    NORMAL_SCORES.name: _normal_scores,
+    EQUAL_VARIANCES.name: _equal_variances,
+    SYMMETRIC.name: _symmetric,
+    MANY_PAIRS.name: _many_pairs,
+    REPRESENTATIVE.name: _representative,
+}
+
+
+def inflation(correlation: float) -> float:
+    """How much too large a standard deviation gets by assuming independence (Yeh, sec. 2.1).
+
+    Parameters
+    ----------
+    correlation : float
+        r12 of two systems whose standard deviations are equal; below 1.
+
+    Returns
+    -------
+    float
+        ``1 / sqrt(1 - r12)``.
+
+    Raises
+    ------
+    ValueError
+        If `correlation` is not in [-1, 1).
+
+    Examples
+    --------
+    >>> from permtest.alternatives import inflation
+    >>> [round(inflation(r), 2) for r in (0.38, 0.5, 0.8)]
+    [1.27, 1.41, 2.24]
+    """
+    if not -1 <= correlation < 1:
+        raise ValueError(f"correlation must lie in [-1, 1), got {correlation}")
+    return 1 / sqrt(1 - correlation)

@@ -1,0 +1,186 @@
+"""What every alternative test returns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from math import inf, isfinite
+from typing import Any
+
+from permtest.alternatives.assumptions import Assumption
+from permtest.interval import ConfidenceInterval
+
+#: The smallest p that is reported; it stands for all that are smaller.
+SMALLEST = 5e-324
+
+
+@dataclass(frozen=True)
+class AlternativeResult:
+    """What a test other than the exact paired-permutation test found.
+
+    Parameters
+    ----------
+    test : str
+        Name of the test, as in `compare_all`.
+    title : str
+        What sentences and tables call it.
+    statistic : float
+        The test statistic.
+    statistic_name : str
+        What it is called: "t", "z", "W+", ...
+    pvalue : float
+        In (0, 1]. The number 5e-324 stands for all that are smaller.
+    alternative : str
+        "two-sided", "greater" (the first system is better) or "less".
+    n : int
+        Number of pairs, or of items of both systems together where they are not paired.
+    estimate : float
+        By how much the first system is ahead.
+    estimate_name : str
+        Of what that is the difference: "mean difference", ...
+    method : str
+        How p was computed: "exact", "t distribution", "normal approximation", "sampled", ...
+    names : tuple of two str
+        What the systems are called.
+    delta : float
+        The difference under the null hypothesis.
+    assumptions : tuple of Assumption
+        What the test takes for granted.
+    details : mapping of str to number
+        Whatever else was computed: degrees of freedom, zeros, correlation, ...
+    n_samples : int or None
+        How many samples or resamples were drawn.
+    """
+
+    test: str
+    title: str
+    statistic: float
+    statistic_name: str
+    pvalue: float
+    alternative: str
+    n: int
+    estimate: float
+    estimate_name: str
+    method: str
+    names: tuple[str, str] = ("a", "b")
+    delta: float = 0.0
+    assumptions: tuple[Assumption, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    n_samples: int | None = None
+    _interval: Callable[[float], tuple[float, float]] | None = field(
+        default=None, kw_only=True, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        assert not self.pvalue != self.pvalue, f"p of {self.test} is NaN"
+        object.__setattr__(self, "pvalue", min(max(float(self.pvalue), SMALLEST), 1.0))
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """An interval for `estimate`, of all values that the test would not reject.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            In (0, 1).
+
+        Returns
+        -------
+        ConfidenceInterval
+            For "greater" `high` is infinite, for "less" `low` is, as far as the estimate can be.
+
+        Raises
+        ------
+        ValueError
+            If the test has no interval, or `confidence_level` is out of range.
+        """
+        if not 0 < confidence_level < 1:
+            raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+        if self._interval is None:
+            raise ValueError(f"the {self.title} has no interval for a {self.estimate_name}")
+        low, high = self._interval(confidence_level)
+        return ConfidenceInterval(float(low), float(high), confidence_level)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether `confidence_interval` has an answer."""
+        return self._interval is not None
+
+    def pvalue_text(self, digits: int = 3) -> str:
+        """p with so many significant digits."""
+        return "< 5e-324" if self.pvalue <= SMALLEST else f"{self.pvalue:.{digits}g}"
+
+    def sides_text(self) -> str:
+        """How many sides the test has, and which."""
+        return "two-sided" if self.alternative == "two-sided" else f"one-sided ({self.alternative})"
+
+    def __str__(self) -> str:
+        equals = "" if self.pvalue <= SMALLEST else "= "
+        against = f" against {self.delta:g}" if self.delta else ""
+        return (
+            f"{self.title}: {self.estimate_name} of {self.names[0]} over {self.names[1]} "
+            f"{self.estimate:.6g}{against}, {self.statistic_name} = {self.statistic:.6g}, "
+            f"p {equals}{self.pvalue_text()} ({self.sides_text()}, {self.method}, n = {self.n})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields and the 95% interval, as plain numbers, strings, lists and None.
+
+        Numbers that are not finite are None, as JSON has none of them.
+        """
+        shown = {
+            key: getattr(self, key) for key in self.__dataclass_fields__ if not key.startswith("_")
+        }
+        shown["names"] = list(self.names)
+        shown["assumptions"] = [a.name for a in self.assumptions]
+        shown["details"] = {key: finite(value) for key, value in self.details.items()}
+        interval = self.confidence_interval() if self.has_interval else None
+        shown["interval"] = interval and [finite(end) for end in interval]
+        return {key: finite(value) for key, value in shown.items()}
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    def _repr_html_(self) -> str:
+        rows = {
+            self.estimate_name: f"{self.estimate:.6g}",
+            self.statistic_name: f"{self.statistic:.6g}",
+            "p": f"{self.pvalue_text()} ({self.sides_text()}; {self.method})",
+            "n": f"{self.n}",
+        }
+        if self.has_interval:
+            rows["95% interval"] = interval_text(self.confidence_interval())
+        rows["assumes"] = "; ".join(a.text for a in self.assumptions)
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(key)}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+            for key, text in rows.items()
+        )
+        heading = f"{self.title}: {self.names[0]} against {self.names[1]}"
+        return f"<div><table><caption>{escape(heading)}</caption>{cells}</table></div>"
+
+
+def interval_text(interval: tuple[float, float], digits: int = 4) -> str:
+    """An interval as people write it."""
+    low, high = interval
+    return f"{low:.{digits}g} to {high:.{digits}g}"
+
+
+def finite(value: Any) -> Any:
+    """`value`, but None where it is a float that is not finite; NumPy's numbers become plain."""
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and not isfinite(plain) else plain
+
+
+def one_sided(
+    alternative: str, low: float, high: float, least: float = -inf, most: float = inf
+) -> tuple[float, float]:
+    """The ends of an interval, those that a one-sided test leaves open moved to the limits."""
+    return (least if alternative == "less" else low, most if alternative == "greater" else high)
+
+
+def tail_level(alternative: str, confidence_level: float) -> float:
+    """The error probability that an interval leaves on each side that it has."""
+    return (1 - confidence_level) / (2 if alternative == "two-sided" else 1)

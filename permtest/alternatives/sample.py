@@ -1,0 +1,165 @@
+"""Two systems' scores and their differences, as the alternative tests need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._integers import IntArray, exact_sum, roomy, with_room
+from permtest.pairs import Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class PairedSample:
+    """Scores of two systems on the same items, and a difference to test against.
+
+    Differences are formed in integers, before anything is rounded: ``0.3 - 0.1`` ties with
+    ``0.2``, as it should for ranks.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    delta : Fraction
+        The mean (or median) difference under the null hypothesis, in scores.
+    """
+
+    pairs: Pairs
+    delta: Fraction = Fraction(0)
+
+    @classmethod
+    def of(
+        cls,
+        a: Any,
+        b: Any = None,
+        delta: float | Fraction = 0.0,
+        names: tuple[str, str] | None = None,
+        *,
+        least: int = 1,
+    ) -> PairedSample:
+        """Validate the arguments that all paired tests share.
+
+        Parameters
+        ----------
+        a, b : array_like of shape (N,)
+            Scores of both systems, as `Pairs.of` takes them; or `Pairs`, and None.
+        delta : float or Fraction
+            A float stands for the decimal that it is printed as.
+        names : tuple of two str, optional
+        least : int
+            How many pairs are needed.
+
+        Returns
+        -------
+        PairedSample
+
+        Raises
+        ------
+        TypeError, ValueError
+            If something is no score or no number, or there are too few pairs.
+        """
+        if isinstance(a, Pairs) and b is None:
+            pairs = a
+        else:
+            pairs = Pairs.of(a, b, names, labels=("a", "b"))
+        if pairs.columns:
+            raise ValueError(
+                f"a and b have {len(pairs.columns)} counts for each entry "
+                f"({', '.join(pairs.columns)}), but this test takes one score; "
+                "use randomisation or paired_bootstrap"
+            )
+        if len(pairs) < least:
+            raise ValueError(f"a and b have {len(pairs)} pairs, but this test needs {least}")
+        return cls(pairs, as_threshold(delta))
+
+    @property
+    def n(self) -> int:
+        """N, the number of pairs."""
+        return len(self.pairs)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the systems are called."""
+        return self.pairs.names
+
+    @cached_property
+    def a(self) -> NDArray[np.float64]:
+        """Scores of the first system as floats."""
+        return _as_floats(self.pairs.u, self.pairs.scale)
+
+    @cached_property
+    def b(self) -> NDArray[np.float64]:
+        """Scores of the second system as floats."""
+        return _as_floats(self.pairs.v, self.pairs.scale)
+
+    @property
+    def scale(self) -> int:
+        """By what `gaps` and `steps` have to be divided to be differences of scores."""
+        return self.pairs.scale * self.delta.denominator
+
+    @cached_property
+    def gaps(self) -> IntArray:
+        """Differences of scores times `scale`: integers."""
+        d = roomy(self.pairs.u) - roomy(self.pairs.v)
+        return with_room(d, self.delta.denominator) * self.delta.denominator
+
+    @cached_property
+    def steps(self) -> IntArray:
+        """Differences less `delta`, times `scale`: integers."""
+        shift = self.delta.numerator * self.pairs.scale
+        if shift == 0:
+            return self.gaps
+        gaps = self.gaps if abs(shift) < 2**60 else self.gaps.astype(object)
+        return np.asarray(roomy(gaps) - shift)
+
+    @cached_property
+    def differences(self) -> NDArray[np.float64]:
+        """a - b, each rounded once."""
+        return _as_floats(self.gaps, self.scale)
+
+    @cached_property
+    def shifted(self) -> NDArray[np.float64]:
+        """a - b - delta, each rounded once."""
+        return _as_floats(self.steps, self.scale)
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean of `differences`, rounded once."""
+        return float(Fraction(exact_sum(self.gaps), self.scale * self.n))
+
+    @cached_property
+    def correlation(self) -> float:
+        """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
+        if self.n < 2 or np.ptp(self.a) == 0 or np.ptp(self.b) == 0:
+            return float("nan")
+        return float(np.clip(np.corrcoef(self.a, self.b)[0, 1], -1.0, 1.0))
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether all scores are 0 or 1."""
+        pairs = self.pairs
+        return pairs.scale == 1 and all(bool(np.all((x == 0) | (x == 1))) for x in (pairs.u, pairs.v))
+
+
+def as_threshold(delta: float | Fraction) -> Fraction:
+    """`delta` as the number that it is printed as."""
+    if isinstance(delta, Fraction):
+        return delta
+    try:
+        finite = isfinite(delta)
+    except TypeError:
+        raise TypeError(f"delta={delta!r} must be a number") from None
+    if not finite:
+        raise ValueError(f"delta={delta!r} must be finite")
+    return Fraction(str(delta))
+
+
+def _as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:
+    if values.dtype != object and scale < 2**53:
+        return np.asarray(values / scale, dtype=np.float64)
+    return np.array([float(Fraction(int(x), scale)) for x in values], dtype=np.float64)
