@@ -142,7 +142,7 @@ def _independent_systems(found: Diagnosis) -> tuple[bool | None, str]:
         return None, "a system that always scores the same correlates with nothing"
     effect = f"r12 = {r:.2f}"
     if r < 1:
-        effect += f", which makes the standard deviation {inflation(r):.2f} times too large"
+        effect += f": assuming independence multiplies the standard deviation by {inflation(r):.2f}"
     return bool(abs(r) <= 2 / sqrt(n)), effect
 
 

@@ -78,7 +78,7 @@ class AlternativeResult:
         object.__setattr__(self, "pvalue", min(max(float(self.pvalue), SMALLEST), 1.0))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """An interval for `estimate`, of all values that the test would not reject.
+        """An interval for `estimate`: as a rule, of all values that the test would not reject.
 
         Parameters
         ----------

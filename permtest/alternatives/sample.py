@@ -90,12 +90,12 @@ class PairedSample:
     @cached_property
     def a(self) -> NDArray[np.float64]:
         """Scores of the first system as floats."""
-        return _as_floats(self.pairs.u, self.pairs.scale)
+        return as_floats(self.pairs.u, self.pairs.scale)
 
     @cached_property
     def b(self) -> NDArray[np.float64]:
         """Scores of the second system as floats."""
-        return _as_floats(self.pairs.v, self.pairs.scale)
+        return as_floats(self.pairs.v, self.pairs.scale)
 
     @property
     def scale(self) -> int:
@@ -120,12 +120,12 @@ class PairedSample:
     @cached_property
     def differences(self) -> NDArray[np.float64]:
         """a - b, each rounded once."""
-        return _as_floats(self.gaps, self.scale)
+        return as_floats(self.gaps, self.scale)
 
     @cached_property
     def shifted(self) -> NDArray[np.float64]:
         """a - b - delta, each rounded once."""
-        return _as_floats(self.steps, self.scale)
+        return as_floats(self.steps, self.scale)
 
     @cached_property
     def mean(self) -> float:
@@ -159,7 +159,8 @@ def as_threshold(delta: float | Fraction) -> Fraction:
     return Fraction(str(delta))
 
 
-def _as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:
+def as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:
+    """Integers divided by `scale`, each rounded once."""
     if values.dtype != object and scale < 2**53:
         return np.asarray(values / scale, dtype=np.float64)
     return np.array([float(Fraction(int(x), scale)) for x in values], dtype=np.float64)

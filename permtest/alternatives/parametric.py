@@ -1,0 +1,316 @@
+"""Tests that assume a normal law: t-tests, and z with and without the systems' correlation."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.alternatives.assumptions import (
+    EQUAL_VARIANCES,
+    INDEPENDENT_ITEMS,
+    INDEPENDENT_SYSTEMS,
+    MANY_PAIRS,
+    NORMAL_DIFFERENCES,
+    NORMAL_SCORES,
+)
+from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
+from permtest.alternatives.sample import PairedSample, as_floats, as_threshold
+from permtest.pairs import as_scaled
+from permtest.statistics import Alternative, check_alternative
+
+
+def paired_t(
+    a: Any,
+    b: Any = None,
+    *,
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    names: tuple[str, str] | None = None,
+) -> AlternativeResult:
+    """Student's t-test of the differences.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (N,)
+        Scores of both systems on the same items, N >= 2; or one `Pairs`.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": `a` is better.
+    delta : float, default 0.0
+        The mean difference under the null hypothesis.
+    names : tuple of two str, optional
+
+    Returns
+    -------
+    AlternativeResult
+        Its interval is for the mean difference. `details` has df and the standard error.
+
+    Raises
+    ------
+    ValueError
+        If all differences are equal: t would be infinite, whatever N.
+
+    Notes
+    -----
+    Exact for normal differences, and for many pairs about right for others. SciPy's
+    ``ttest_rel``; cost O(N). Source: Yeh (2000), sec. 3.1; NLPStatTest manual, Eq. 8.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
+    0.0519
+    """
+    from scipy import stats
+
+    check_alternative(alternative)
+    sample = PairedSample.of(a, b, delta, names, least=2)
+    refuse_constant(sample, "a t-test")
+    found = stats.ttest_1samp(sample.shifted, 0.0, alternative=alternative)
+    error = float(sample.differences.std(ddof=1)) / sqrt(sample.n)
+    quantile = partial(_t_quantile, df=sample.n - 1)
+    return AlternativeResult(
+        test="paired_t",
+        title="paired t-test",
+        statistic=float(found.statistic),
+        statistic_name="t",
+        pvalue=float(found.pvalue),
+        alternative=alternative,
+        n=sample.n,
+        estimate=sample.mean,
+        estimate_name="mean difference",
+        method="t distribution",
+        names=sample.names,
+        delta=float(sample.delta),
+        assumptions=(INDEPENDENT_ITEMS, NORMAL_DIFFERENCES),
+        details={"df": sample.n - 1, "standard_error": error},
+        _interval=partial(_around, sample.mean, error, alternative, quantile),
+    )
+
+
+def independent_t(
+    a: Any,
+    b: Any,
+    *,
+    equal_var: bool = True,
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    names: tuple[str, str] | None = None,
+) -> AlternativeResult:
+    """Two-sample t-test, which takes the scores of the two systems for independent of each other.
+
+    Scores of two systems on the same items hardly ever are: the standard error is then too large
+    by the factor that `inflation` gives.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (N1,) and (N2,)
+        Scores; not necessarily of the same items.
+    equal_var : bool, default True
+        Whether both systems vary equally; False gives Welch's test.
+    alternative : {"two-sided", "greater", "less"}
+    delta : float, default 0.0
+        The difference of the means under the null hypothesis.
+    names : tuple of two str, optional
+
+    Returns
+    -------
+    AlternativeResult
+        `n` is N1 + N2; `details` has df and the standard error.
+
+    Raises
+    ------
+    ValueError
+        If there are too few scores, or those of each system are all equal.
+
+    Notes
+    -----
+    SciPy's ``ttest_ind``; cost O(N). Source: Yeh (2000), sec. 2.1.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> round(alt.independent_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
+    0.1411
+    """
+    from scipy import stats
+
+    check_alternative(alternative)
+    threshold = as_threshold(delta)
+    x, y = column(a, "a"), column(b, "b")
+    if np.ptp(x) == 0 and np.ptp(y) == 0:
+        raise ValueError(
+            "all scores of a are equal, and all of b: a t-test has no standard error then; "
+            "use exact_perm_test if they are scores of the same items"
+        )
+    found = stats.ttest_ind(x - float(threshold), y, equal_var=equal_var, alternative=alternative)
+    estimate, df = float(x.mean() - y.mean()), float(found.df)
+    variances = [float(v.var(ddof=1)) for v in (x, y)]
+    if equal_var:
+        pooled = (variances[0] * (x.size - 1) + variances[1] * (y.size - 1)) / df
+        variances = [pooled, pooled]
+    error = sqrt(variances[0] / x.size + variances[1] / y.size)
+    title = "two-sample t-test" if equal_var else "Welch's two-sample t-test"
+    normal = (NORMAL_SCORES, EQUAL_VARIANCES) if equal_var else (NORMAL_SCORES,)
+    return AlternativeResult(
+        test="independent_t",
+        title=title,
+        statistic=float(found.statistic),
+        statistic_name="t",
+        pvalue=float(found.pvalue),
+        alternative=alternative,
+        n=x.size + y.size,
+        estimate=estimate,
+        estimate_name="mean difference",
+        method="t distribution",
+        names=names or ("a", "b"),
+        delta=float(threshold),
+        assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, *normal),
+        details={"df": df, "standard_error": error},
+        _interval=partial(_around, estimate, error, alternative, partial(_t_quantile, df=df)),
+    )
+
+
+def normal_z(
+    a: Any,
+    b: Any = None,
+    *,
+    correlation: float | None = None,
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    names: tuple[str, str] | None = None,
+) -> AlternativeResult:
+    """z-test of the mean difference, from the standard errors of both means and their correlation.
+
+    The variance of the difference is ``s1^2 + s2^2 - 2 r12 s1 s2``, with the standard errors s1
+    and s2 of the two means and the correlation r12 of the two systems' scores.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (N,)
+        Scores of both systems on the same items, N >= 2; or one `Pairs`.
+    correlation : float, optional
+        r12, in [-1, 1]; 0 assumes that the systems are independent. Default: that of the scores.
+    alternative : {"two-sided", "greater", "less"}
+    delta : float, default 0.0
+        The mean difference under the null hypothesis.
+    names : tuple of two str, optional
+
+    Returns
+    -------
+    AlternativeResult
+        `details` has both standard errors, r12 of the scores, the standard error of the
+        difference, and `inflation`: how many times that would be as large with r12 = 0.
+
+    Raises
+    ------
+    ValueError
+        If the standard error is 0, or `correlation` out of range.
+
+    Notes
+    -----
+    With r12 of the scores, it differs from `paired_t` in taking a normal in place of a t
+    distribution. Cost O(N). Source: Yeh (2000), Eq. 1 and 2.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> r = alt.normal_z([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> round(r.pvalue, 4), round(r.details["inflation"], 2)
+    (0.006, 1.71)
+    """
+    check_alternative(alternative)
+    sample = PairedSample.of(a, b, delta, names, least=2)
+    s1, s2 = (float(x.std(ddof=1)) / sqrt(sample.n) for x in (sample.a, sample.b))
+    own = float(sample.differences.std(ddof=1)) / sqrt(sample.n)
+    error = own if correlation is None else _correlated(s1, s2, correlation)
+    if error == 0:
+        refuse_constant(sample, "a z-test")
+        raise ValueError(f"with correlation={correlation} the difference has no standard error")
+    z = float(sample.mean - sample.delta) / error
+    independent = correlation == 0
+    assumed = (INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS) if independent else (INDEPENDENT_ITEMS,)
+    return AlternativeResult(
+        test="independent_z" if independent else "normal_z",
+        title="z-test, systems independent" if independent else "z-test, systems correlated",
+        statistic=z,
+        statistic_name="z",
+        pvalue=normal_pvalue(z, alternative),
+        alternative=alternative,
+        n=sample.n,
+        estimate=sample.mean,
+        estimate_name="mean difference",
+        method="normal approximation",
+        names=sample.names,
+        delta=float(sample.delta),
+        assumptions=(*assumed, MANY_PAIRS),
+        details={
+            "s1": s1,
+            "s2": s2,
+            "r12": sample.correlation,
+            "standard_error": error,
+            "inflation": sqrt(s1**2 + s2**2) / own if own else float("inf"),
+        },
+        _interval=partial(_around, sample.mean, error, alternative, normal_quantile),
+    )
+
+
+def _correlated(s1: float, s2: float, r12: float) -> float:
+    """Yeh's Eq. 2."""
+    if not -1 <= r12 <= 1:
+        raise ValueError(f"correlation must lie in [-1, 1], got {r12}")
+    return sqrt(max(s1**2 + s2**2 - 2 * r12 * s1 * s2, 0.0))
+
+
+# ---- shared with other families -----------------------------------------------------------------
+
+
+def refuse_constant(sample: PairedSample, what: str) -> None:
+    """Raise ValueError if all differences are equal."""
+    if np.all(sample.gaps == sample.gaps[0]):
+        raise ValueError(
+            f"all {sample.n} differences are {sample.differences[0]:g}: {what} has no standard "
+            "error then; use exact_perm_test"
+        )
+
+
+def column(values: Any, name: str) -> NDArray[np.float64]:
+    """One validated column of at least two scores, as floats."""
+    integers, scale = as_scaled(values, name)
+    if integers.size < 2:
+        raise ValueError(f"{name} has {integers.size} scores, but this test needs 2")
+    return as_floats(integers, scale)
+
+
+def normal_pvalue(z: float, alternative: str) -> float:
+    """p of a standard normal test statistic."""
+    from scipy.special import ndtr
+
+    if alternative == "two-sided":
+        return min(1.0, 2 * float(ndtr(-abs(z))))
+    return float(ndtr(-z if alternative == "greater" else z))
+
+
+def normal_quantile(tail: float) -> float:
+    """z with that much of a standard normal law above it."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(tail))
+
+
+def _t_quantile(tail: float, df: float) -> float:
+    from scipy.special import stdtrit
+
+    q = -float(stdtrit(df, tail))
+    return q if isfinite(q) else normal_quantile(tail)
+
+
+def _around(
+    centre: float, error: float, alternative: str, quantile: Any, confidence_level: float
+) -> tuple[float, float]:
+    """centre +- quantile * error."""
+    reach = error * quantile(tail_level(alternative, confidence_level))
+    return one_sided(alternative, centre - reach, centre + reach)
