@@ -56,7 +56,7 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """ "held", "violated" or "not known"."""
+        """In a word: held, violated or not known."""
         return {True: "held", False: "violated", None: "not known"}[self.held]
 
 

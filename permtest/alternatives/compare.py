@@ -165,7 +165,11 @@ class AnswerTable:
 
     def correlation_text(self) -> str:
         """What assuming independence would do (Yeh's point); empty for counts."""
-        if self.correlation is None or self.inflation is None or self.correlation != self.correlation:
+        if (
+            self.correlation is None
+            or self.inflation is None
+            or self.correlation != self.correlation
+        ):
             return ""
         return (
             f"The scores of the two systems have correlation r12 = {self.correlation:.2f}; tests "
@@ -177,7 +181,9 @@ class AnswerTable:
         """What is compared with what."""
         side = "" if self.alternative == "two-sided" else f", {self.alternative}"
         against = f", against {self.delta:g}" if self.delta else ""
-        return f"{self.names[0]} against {self.names[1]}: {self.metric}, n = {self.n}{against}{side}"
+        return (
+            f"{self.names[0]} against {self.names[1]}: {self.metric}, n = {self.n}{against}{side}"
+        )
 
     def __str__(self) -> str:
         lines = [self._cells(answer) for answer in self.answers]

@@ -74,7 +74,7 @@ class AlternativeResult:
     )
 
     def __post_init__(self) -> None:
-        assert not self.pvalue != self.pvalue, f"p of {self.test} is NaN"
+        assert self.pvalue == self.pvalue, f"p of {self.test} is NaN"
         object.__setattr__(self, "pvalue", min(max(float(self.pvalue), SMALLEST), 1.0))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:

@@ -143,7 +143,9 @@ class PairedSample:
     def is_binary(self) -> bool:
         """Whether all scores are 0 or 1."""
         pairs = self.pairs
-        return pairs.scale == 1 and all(bool(np.all((x == 0) | (x == 1))) for x in (pairs.u, pairs.v))
+        return pairs.scale == 1 and all(
+            bool(np.all((x == 0) | (x == 1))) for x in (pairs.u, pairs.v)
+        )
 
 
 def as_threshold(delta: float | Fraction) -> Fraction:

@@ -318,9 +318,7 @@ def chi_squared(
     rows = np.asarray(table, dtype=object)
     if rows.shape != (2, 2):
         raise ValueError(f"table has shape {rows.shape}, but must be (2, 2), a row for each system")
-    (x1, y1), (x2, y2) = (
-        [count(rows[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1)
-    )
+    (x1, y1), (x2, y2) = ([count(rows[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1))
     counts = _two_counts(x1, x1 + y1, x2, x2 + y2)
     root = _chi_root(x1, y1, x2, y2, correction, alternative)
     return AlternativeResult(
