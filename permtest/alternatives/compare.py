@@ -165,11 +165,7 @@ class AnswerTable:
 
     def correlation_text(self) -> str:
         """What assuming independence would do (Yeh's point); empty for counts."""
-        if (
-            self.correlation is None
-            or self.inflation is None
-            or self.correlation != self.correlation
-        ):
+        if self.correlation is None or self.inflation is None:
             return ""
         return (
             f"The scores of the two systems have correlation r12 = {self.correlation:.2f}; tests "
@@ -326,7 +322,7 @@ def compare_all(
         delta=float(delta),
         confidence_level=confidence_level,
         metric=entry.name,
-        correlation=sample.correlation if sample else None,
+        correlation=finite(sample.correlation) if sample else None,
         inflation=_inflation(sample) if sample else None,
     )
 

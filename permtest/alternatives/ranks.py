@@ -95,10 +95,9 @@ def wilcoxon(
     sample = PairedSample.of(a, b, delta, names)
     ranks = SignedRanks.of(sample.steps, zero_method)
     if method == "exact":
-        p, assumed = ranks.exact_pvalue(alternative), (INDEPENDENT_ITEMS, SYMMETRIC)
+        p = ranks.exact_pvalue(alternative)
     else:
-        z = ranks.z(0.5 if correction else 0.0, alternative)
-        p, assumed = normal_pvalue(z, alternative), (INDEPENDENT_ITEMS, SYMMETRIC, MANY_PAIRS)
+        p = normal_pvalue(ranks.z(0.5 if correction else 0.0, alternative), alternative)
     return AlternativeResult(
         test="wilcoxon",
         title="Wilcoxon signed-rank test",
@@ -112,7 +111,7 @@ def wilcoxon(
         method="exact" if method == "exact" else "normal approximation",
         names=sample.names,
         delta=float(sample.delta),
-        assumptions=assumed,
+        assumptions=(INDEPENDENT_ITEMS, SYMMETRIC, *(() if method == "exact" else (MANY_PAIRS,))),
         details={
             "W-": ranks.minus,
             "z": ranks.z(),
@@ -175,7 +174,7 @@ class SignedRanks:
         """p under random signs."""
         nothing = np.zeros_like(self.doubled)
         options: Any = {"alternative": alternative}
-        return exact_perm_test(self.doubled, nothing, **options).pvalue
+        return float(exact_perm_test(self.doubled, nothing, **options).pvalue)
 
     def z(self, correction: float = 0.0, alternative: str = "two-sided") -> float:
         """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""

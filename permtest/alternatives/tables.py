@@ -125,9 +125,11 @@ def _mcnemar(b: int, c: int, method: str, alternative: str) -> tuple[float, floa
         return b, binomial_pvalue(b, c, alternative)
     if method == "midp":
         half = float(stats.binom.pmf(b, b + c, 0.5)) / 2
-        if alternative == "two-sided":
+        if alternative == "two-sided" and b != c:
             least = float(stats.binom.cdf(min(b, c), b + c, 0.5))
-            return b, min(1.0, 2 * (least - half))
+            return b, 2 * (least - half)
+        if alternative == "two-sided":
+            return b, 1.0
         return b, binomial_pvalue(b, c, alternative) - half
     correction = 1.0 if method == "chi2-corrected" else 0.0
     root = corrected_root(b - c, correction, alternative) / sqrt(b + c)

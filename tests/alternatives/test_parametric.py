@@ -110,7 +110,7 @@ def test_differences_are_decimals_not_floats():
 
 @pytest.mark.parametrize("test", [alt.paired_t, alt.normal_z])
 def test_constant_differences_are_refused(test):
-    with pytest.raises(ValueError, match="all 3 differences are 1: a .-test"):
+    with pytest.raises(ValueError, match=r"all 3 differences are 1: a .-test"):
         test([2, 3, 4], [1, 2, 3])
     with pytest.raises(ValueError, match="1 pairs, but this test needs 2"):
         test([1], [0])
