@@ -168,9 +168,9 @@ class AnswerTable:
         if self.correlation is None or self.inflation is None:
             return ""
         return (
-            f"The scores of the two systems have correlation r12 = {self.correlation:.2f}; tests "
+            f"The scores of the two systems have correlation r12 = {self.correlation:.3f}; tests "
             f"that assume them independent multiply the standard deviation of their difference "
-            f"by {self.inflation:.2f}."
+            f"by {self.inflation:.3g}."
         )
 
     def heading(self) -> str:
@@ -309,7 +309,7 @@ def compare_all(
         pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
         jobs = _of_counts(pairs, entry, options, sampled)
     else:
-        sample = PairedSample.of(*(u, v), delta, names)
+        sample = PairedSample.of(u, v, delta, names, labels=("u", "v"))
         pairs = sample.pairs
         jobs = _of_scores(sample, options, sampled)
         jobs |= {} if delta else _of_trials(sample, trials, options)
@@ -323,7 +323,7 @@ def compare_all(
         confidence_level=confidence_level,
         metric=entry.name,
         correlation=finite(sample.correlation) if sample else None,
-        inflation=_inflation(sample) if sample else None,
+        inflation=finite(sample.inflation) if sample else None,
     )
 
 
@@ -458,11 +458,3 @@ def _checks(result: AlternativeResult, found: Diagnosis | None) -> tuple[Check, 
             checks.append(Check(assumption, None, "scores alone cannot tell"))
     return tuple(checks)
 
-
-def _inflation(sample: PairedSample) -> float | None:
-    """sqrt(s1^2 + s2^2) over the standard deviation of the difference; None if that is 0."""
-    if sample.n < 2:
-        return None
-    spread = float(sample.differences.std(ddof=1))
-    independent = float(np.hypot(sample.a.std(ddof=1), sample.b.std(ddof=1)))
-    return independent / spread if spread else None

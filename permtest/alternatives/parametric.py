@@ -257,7 +257,7 @@ def normal_z(
             "s2": s2,
             "r12": sample.correlation,
             "standard_error": error,
-            "inflation": sqrt(s1**2 + s2**2) / own if own else float("inf"),
+            "inflation": sample.inflation,
         },
         _interval=partial(_around, sample.mean, error, alternative, normal_quantile),
     )

@@ -63,7 +63,8 @@ def wilcoxon(
         `statistic` is W+, the sum of the ranks of positive differences; `details` has W-, z, the
         numbers of zeros and of other differences, and sum(t^3 - t) over groups of ties. The
         estimate is that of Hodges and Lehmann, with its exact interval (for untied ranks; with
-        ties it covers at least as often).
+        ties it covers at least as often). The interval keeps zeros, which p does not count: with
+        many of them it may contain `delta` though p is small.
 
     Raises
     ------

@@ -41,6 +41,7 @@ class PairedSample:
         names: tuple[str, str] | None = None,
         *,
         least: int = 1,
+        labels: tuple[str, str] = ("a", "b"),
     ) -> PairedSample:
         """Validate the arguments that all paired tests share.
 
@@ -53,6 +54,8 @@ class PairedSample:
         names : tuple of two str, optional
         least : int
             How many pairs are needed.
+        labels : tuple of two str
+            How error messages call `a` and `b`.
 
         Returns
         -------
@@ -66,7 +69,7 @@ class PairedSample:
         if isinstance(a, Pairs) and b is None:
             pairs = a
         else:
-            pairs = Pairs.of(a, b, names, labels=("a", "b"))
+            pairs = Pairs.of(a, b, names, labels=labels)
         if pairs.columns:
             raise ValueError(
                 f"a and b have {len(pairs.columns)} counts for each entry "
@@ -74,7 +77,10 @@ class PairedSample:
                 "use randomisation or paired_bootstrap"
             )
         if len(pairs) < least:
-            raise ValueError(f"a and b have {len(pairs)} pairs, but this test needs {least}")
+            first, second = labels
+            raise ValueError(
+                f"{first} and {second} have {len(pairs)} pairs, but this needs {least} or more"
+            )
         return cls(pairs, as_threshold(delta))
 
     @property
@@ -138,6 +144,17 @@ class PairedSample:
         if self.n < 2 or np.ptp(self.a) == 0 or np.ptp(self.b) == 0:
             return float("nan")
         return float(np.clip(np.corrcoef(self.a, self.b)[0, 1], -1.0, 1.0))
+
+    @cached_property
+    def inflation(self) -> float:
+        """sqrt(s1^2 + s2^2) over the standard deviation of the differences (Yeh, sec. 2.1).
+
+        By how much that is multiplied where the two systems are taken for independent; NaN where
+        it is 0.
+        """
+        spread = float(self.differences.std(ddof=1)) if self.n > 1 else 0.0
+        both = np.hypot(self.a.std(ddof=1), self.b.std(ddof=1)) if spread else np.nan
+        return float(both / spread) if spread else float("nan")
 
     @property
     def is_binary(self) -> bool:
