@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from permtest.alternatives.compare import AnswerTable, compare_all
 from permtest.batch import BatchResult
 from permtest.exact import exact_perm_test, exact_perm_test_m, perm_test_acc, perm_test_F1
 from permtest.interval import ConfidenceInterval
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "STATISTICS",
+    "AnswerTable",
     "BatchResult",
     "ConfidenceInterval",
     "CountStatistic",
@@ -39,6 +41,7 @@ __all__ = [
     "PermutationTestResult",
     "Statistic",
     "StructuredTestResult",
+    "compare_all",
     "convolve_cf",
     "convolve_dp",
     "convolve_fft",
@@ -58,7 +61,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Load ``permtest.plots`` and ``permtest.widgets``, which need extras, when first used."""
-    if name in ("plots", "widgets"):
+    """Load the parts of the package that not everybody needs when they are first used."""
+    if name in ("alternatives", "plots", "report", "study", "widgets"):
         return import_module(f"permtest.{name}")
     raise AttributeError(f"module 'permtest' has no attribute {name!r}")

@@ -464,7 +464,7 @@ def _packed(numbers: list[int]) -> IntArray:
 def _times(values: IntArray, factor: int) -> IntArray:
     if factor == 1:
         return values
-    if values.dtype == object or largest(values) * factor >= SAFE:
+    if values.dtype == object or max(largest(values), 1) * factor >= SAFE:
         return _packed([int(x) * factor for x in values])
     return values * factor
 

@@ -1,5 +1,7 @@
 """What is accepted as scores, what is refused, and that no value ever changes on the way in."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -146,3 +148,9 @@ def test_g_is_called_with_numbers_that_cannot_wrap_around():
 def test_g_must_return_integers():
     with pytest.raises(ValueError, match=r"g\(u, v\)\[1\] = 0.5 is not a whole number"):
         LocalEffects.of([2, 1], [0, 0], lambda a, b: (a - b) / 2)
+
+
+def test_tiny_decimals_against_zeros():
+    pairs = Pairs.of([0.00012345678901234567], [0])
+    assert pairs.u[0] == Fraction("0.00012345678901234567") * pairs.scale
+    assert pairs.v[0] == 0

@@ -5,7 +5,12 @@ what it assumes. `compare_all` makes all that apply.
 """
 
 from permtest.alternatives.assumptions import Assumption, Check, Diagnosis, inflation
+from permtest.alternatives.bootstraps import bootstrap
+from permtest.alternatives.compare import Answer, AnswerTable, compare_all
+from permtest.alternatives.contests import paired_bootstrap
+from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
+from permtest.alternatives.permutations import permutation_mean, randomisation
 from permtest.alternatives.ranks import wilcoxon
 from permtest.alternatives.result import AlternativeResult
 from permtest.alternatives.sample import PairedSample
@@ -14,17 +19,25 @@ from permtest.alternatives.tables import chi_squared, fisher_exact, mcnemar, two
 
 __all__ = [
     "AlternativeResult",
+    "Answer",
+    "AnswerTable",
     "Assumption",
     "Check",
     "Diagnosis",
     "PairedSample",
+    "bootstrap",
     "chi_squared",
+    "compare_all",
     "fisher_exact",
     "independent_t",
     "inflation",
     "mcnemar",
     "normal_z",
+    "paired_bootstrap",
     "paired_t",
+    "permutation_mean",
+    "permutation_median",
+    "randomisation",
     "sign",
     "two_proportion_z",
     "wilcoxon",

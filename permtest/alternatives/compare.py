@@ -15,9 +15,11 @@ from permtest._integers import exact_sum
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.assumptions import Check, Diagnosis
-from permtest.alternatives.bootstrap import bootstrap, paired_bootstrap
+from permtest.alternatives.bootstraps import bootstrap
+from permtest.alternatives.contests import paired_bootstrap
+from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
-from permtest.alternatives.randomisation import permutation_mean, permutation_median, randomisation
+from permtest.alternatives.permutations import permutation_mean, randomisation
 from permtest.alternatives.ranks import wilcoxon
 from permtest.alternatives.result import AlternativeResult, finite, interval_text
 from permtest.alternatives.sample import PairedSample
@@ -457,4 +459,3 @@ def _checks(result: AlternativeResult, found: Diagnosis | None) -> tuple[Check, 
         else:
             checks.append(Check(assumption, None, "scores alone cannot tell"))
     return tuple(checks)
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from html import escape
 from math import inf, isfinite
 from typing import Any
@@ -182,5 +183,9 @@ def one_sided(
 
 
 def tail_level(alternative: str, confidence_level: float) -> float:
-    """The error probability that an interval leaves on each side that it has."""
-    return (1 - confidence_level) / (2 if alternative == "two-sided" else 1)
+    """The error probability that an interval leaves on each side that it has.
+
+    `confidence_level` stands for the decimal that it is printed as: 1 - 0.9 is 0.1, not less.
+    """
+    alpha = 1 - Fraction(str(float(confidence_level)))
+    return float(alpha / 2 if alternative == "two-sided" else alpha)

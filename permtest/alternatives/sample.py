@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import isfinite
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_sum, roomy, with_room
-from permtest.pairs import Pairs
+from permtest.pairs import Pairs, check_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class PairedSample:
             If something is no score or no number, or there are too few pairs.
         """
         if isinstance(a, Pairs) and b is None:
-            pairs = a
+            pairs = a if names is None else replace(a, names=check_names(names))
         else:
             pairs = Pairs.of(a, b, names, labels=labels)
         if pairs.columns:

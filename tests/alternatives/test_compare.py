@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 import re
 
 import numpy as np
@@ -193,6 +194,13 @@ def test_forms_of_the_table():
     assert re.search(r"paired t-test: mean difference of <new> over old 0\.0085833", str(result))
     assert "&lt;new&gt;" in result._repr_html_()
     assert json.loads(result.to_json())["interval"] == pytest.approx(known.PAIRED_T["plain"][3])
+
+
+def test_results_can_be_sent_to_other_processes():
+    for answer in pt.compare_all([1, 1, 0, 1, 1, 0, 1, 1], [0, 1, 0, 0, 0, 1, 0, 0], K=50):
+        again = pickle.loads(pickle.dumps(answer.result))
+        assert again == answer.result
+        assert again.confidence_interval() == answer.interval
 
 
 def test_chosen_tests_and_bad_options():

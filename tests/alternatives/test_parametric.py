@@ -112,7 +112,7 @@ def test_differences_are_decimals_not_floats():
 def test_constant_differences_are_refused(test):
     with pytest.raises(ValueError, match=r"all 3 differences are 1: a .-test"):
         test([2, 3, 4], [1, 2, 3])
-    with pytest.raises(ValueError, match="1 pairs, but this test needs 2"):
+    with pytest.raises(ValueError, match="1 pairs, but this needs 2"):
         test([1], [0])
     with pytest.raises(ValueError, match="all scores of a are equal, and all of b"):
         alt.independent_t([1, 1, 1], [2, 2])
