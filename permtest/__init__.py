@@ -1,9 +1,8 @@
 """Exact paired-permutation tests: is system B better than system A, or lucky?"""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from permtest.alternatives.compare import AnswerTable, compare_all
 from permtest.batch import BatchResult
 from permtest.exact import exact_perm_test, exact_perm_test_m, perm_test_acc, perm_test_F1
 from permtest.interval import ConfidenceInterval
@@ -24,6 +23,9 @@ from permtest.pairs import Pairs
 from permtest.readers import read
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
+
+if TYPE_CHECKING:
+    from permtest.alternatives import AnswerTable, compare_all
 
 __version__ = "0.1.0"
 
@@ -60,8 +62,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Load the parts of the package that not everybody needs when they are first used."""
     if name in ("alternatives", "plots", "report", "study", "widgets"):
         return import_module(f"permtest.{name}")
+    if name in ("AnswerTable", "compare_all"):
+        return getattr(import_module("permtest.alternatives"), name)
     raise AttributeError(f"module 'permtest' has no attribute {name!r}")

@@ -84,7 +84,9 @@ class Answer:
         if bad:
             return "violated: " + "; ".join(bad)
         good = [c.assumption.name for c in self.checks if c.held]
-        return "held: " + ", ".join(good) if good else "none that scores could violate"
+        if good:
+            return "held: " + ", ".join(good)
+        return "cannot be seen: " + ", ".join(c.assumption.name for c in self.checks)
 
 
 @dataclass(frozen=True)
