@@ -504,7 +504,7 @@ def test_failures_while_computing(run, monkeypatch, error, code, message):
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(cli, "_test", fail)
+    monkeypatch.setattr("permtest.cli.compare._test", fail)
     found, out, err = run("compare", "scores.csv")
     assert (found, out) == (code, "")
     assert err.startswith("permtest: error: ")

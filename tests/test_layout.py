@@ -20,12 +20,15 @@ PACKAGE = ROOT / "permtest"
 # other. A package stands for all of its modules, which may know each other.
 LAYERS = [
     {"__main__"},
-    {"cli", "convolution_explorer", "sampling_explorer", "staircase_explorer", "tail_explorer"},
-    {"widgets"},
+    {"cli", "convolution_explorer", "sampling_explorer", "staircase_explorer", "tail_explorer"}
+    | {"assumptions_explorer", "power_explorer"},
+    {"report", "widgets"},
     {"plots"},
     {"captions"},
     {"views"},
     {"readers", "permtest"},
+    {"study"},
+    {"alternatives"},
     {"exact", "margins"},
     {"monte_carlo"},
     {"batch"},
@@ -42,9 +45,11 @@ LAYERS = [
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
-OPTIONAL = {"IPython", "ipywidgets", "matplotlib", "pandas", "polars"}
+OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars", "yaml"}
 EXPLORERS = {
+    "assumptions_explorer",
     "convolution_explorer",
+    "power_explorer",
     "sampling_explorer",
     "staircase_explorer",
     "tail_explorer",
@@ -165,14 +170,15 @@ def test_import_is_quick_and_loads_nothing_slow():
 
 def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
     """The package's functions, its classes, and the methods that they define in public."""
-    for name in permtest.__all__:
-        thing = getattr(permtest, name)
-        if callable(thing):
-            yield name, thing
-        if inspect.isclass(thing):
-            for method, function in inspect.getmembers(thing, callable):
-                if not method.startswith("_") and method in vars(thing):
-                    yield f"{name}.{method}", function
+    for module in (permtest, permtest.alternatives, permtest.study):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing):
+                yield name, thing
+            if inspect.isclass(thing):
+                for method, function in inspect.getmembers(thing, callable):
+                    if not method.startswith("_") and method in vars(thing):
+                        yield f"{name}.{method}", function
 
 
 def documented(docstring: str) -> list[str]:

@@ -1,22 +1,20 @@
-"""The command line: the same test without a notebook."""
+"""``permtest compare``: one test of two systems."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
-from collections.abc import Sequence
 from decimal import Context, Decimal
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from permtest import __version__
 from permtest._integers import exact_sum
+from permtest.cli.shared import EXIT_CODES, aligned, print_text
 from permtest.exact import exact_perm_test
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
@@ -32,8 +30,8 @@ from permtest.statistics import (
     statistic,
 )
 
-#: Exit codes.
-OK, NOT_COMPUTED, BAD_INPUT, BROKEN_PIPE = 0, 1, 2, 141
+if TYPE_CHECKING:
+    from permtest.cli.shared import Commands
 
 MONTE_CARLO = "monte_carlo"
 PICTURES = (".png", ".svg", ".pdf")
@@ -66,65 +64,15 @@ examples:
   permtest compare results.csv --a new --b old --alternative greater --plot null.png
   permtest compare entities.csv --a new --b old --metric f1 --clusters document
 
-exit codes:
-  {OK}  the test was computed, whatever it found
-  {NOT_COMPUTED}  it could not be: out of memory or range, or an output could not be written
-  {BAD_INPUT}  bad input or usage; standard error says where and what to do"""
-
-
-class _Parser(argparse.ArgumentParser):
-    """One line for each error, the same wherever it comes from."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(_fail(f"{message}; see {self.prog} --help", BAD_INPUT))
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command `permtest`.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the name of the program. Default: those of the process.
-
-    Returns
-    -------
-    int
-        The exit code: 0, 1 (not computed) or 2 (bad input). Usage errors, ``--help`` and
-        ``--version`` raise SystemExit, as argparse does.
-    """
-    args = _parser().parse_args(argv)
-    try:
-        _compare(args)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the output has enough; the interpreter must not flush into it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except (ValueError, ImportError) as error:
-        return _fail(str(error), BAD_INPUT)
-    except (MemoryError, ArithmeticError, OSError) as error:
-        return _fail(str(error) or type(error).__name__, NOT_COMPUTED)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
-    return OK
-
-
-def _fail(message: str, code: int) -> int:
-    print(f"permtest: error: {message}", file=sys.stderr)
-    return code
+{EXIT_CODES}"""
 
 
 # ---- arguments ---------------------------------------------------------------------------------
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="permtest", description="Exact paired-permutation tests.", allow_abbrev=False
-    )
-    parser.add_argument("--version", action="version", version=f"permtest {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    compare = commands.add_parser(
+def add_compare(commands: Commands) -> None:
+    """Add the command to the parser of all commands."""
+    parser = commands.add_parser(
         "compare",
         help="test whether one system is better than another",
         description=DESCRIPTION,
@@ -132,10 +80,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    _add_input(compare)
-    _add_test(compare)
-    _add_output(compare)
-    return parser
+    _add_input(parser)
+    _add_test(parser)
+    _add_output(parser)
+    parser.set_defaults(run=_compare)
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -201,7 +149,7 @@ def _compare(args: argparse.Namespace) -> None:
     pairs, clusters = _read(args, entry)
     result = _test(pairs, clusters, entry, args)
     try:
-        _print(_json(result, pairs, args) if args.json else _text(result, pairs, entry, args))
+        print_text(_json(result, pairs, args) if args.json else _text(result, pairs, entry, args))
     finally:  # the picture was asked for, even if nobody reads all of the output
         if args.plot is not None:
             _draw(result, Path(args.plot))
@@ -302,12 +250,6 @@ def _draw(result: PermutationTestResult, path: Path) -> None:
 # ---- what is printed ---------------------------------------------------------------------------
 
 
-def _print(text: str) -> None:
-    """Print `text`; characters that the terminal cannot show are escaped, not fatal."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
-
-
 def _json(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> str:
     more = {"seed": args.seed, "zero_division": args.zero_division}
     more |= {"source": pairs.source, "version": __version__}
@@ -328,7 +270,7 @@ def _text(
     else:
         systems = _totals(result)
     facts = [*_facts(result, metric), *_doubts(pairs)]
-    return f"{result}\n\n{_aligned(systems)}\n\n{_aligned(facts)}"
+    return f"{result}\n\n{aligned(systems)}\n\n{aligned(facts)}"
 
 
 def _doubts(pairs: Pairs) -> list[tuple[str, str]]:
@@ -403,15 +345,3 @@ def _certainty(result: PermutationTestResult) -> tuple[str, str]:
 def _mean(total: float, n: int) -> str:
     """`total` / `n` with six digits, also where no float holds it."""
     return f"{Context(prec=6).divide(Decimal(total), Decimal(n)):g}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns padded with blanks; the first to the left, numbers of a longer row to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "   ".join(
-            cell.rjust(width) if i and len(row) > 2 else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )

@@ -1,16 +1,42 @@
-"""Pictures, with matplotlib. Everything that is drawn is read from a result."""
+"""Null distributions, and the plane of two sums."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
-from math import ceil, floor, log10
-from pathlib import Path
+from contextlib import nullcontext
+from math import ceil
 from typing import Any, TypeAlias, get_args
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, PathPatch, StepPatch
+from matplotlib.path import Path as Outline
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    MaxNLocator,
+    NullLocator,
+    StrMethodFormatter,
+)
 from numpy.typing import NDArray
 
+from permtest.captions import (
+    add_title_and_legend,
+    headroom_for,
+    in_points,
+    label_marks,
+    legend_of_plane,
+    name_axes,
+    name_sums,
+    text_width,
+    title_of_plane,
+    written,
+)
+from permtest.plots.sheet import NICE, decades, new_axes, style
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.views import (
     BARS,
@@ -25,43 +51,7 @@ from permtest.views import (
     marks,
 )
 
-try:
-    import matplotlib as mpl
-    from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgba
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch, PathPatch, StepPatch
-    from matplotlib.path import Path as Outline
-    from matplotlib.patheffects import withStroke
-    from matplotlib.ticker import (
-        FixedLocator,
-        FuncFormatter,
-        MaxNLocator,
-        NullLocator,
-        StrMethodFormatter,
-    )
-
-    from permtest.captions import (
-        add_title_and_legend,
-        headroom_for,
-        in_points,
-        label_marks,
-        legend_of_plane,
-        name_axes,
-        name_sums,
-        text_width,
-        title_of_plane,
-        written,
-    )
-except ModuleNotFoundError as error:
-    raise ImportError("pictures need matplotlib: pip install 'permtest[plot]'") from error
-
-#: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
-STYLE = Path(__file__).with_name("permtest.mplstyle")
-
 BODY, REJECTED = "C0", "C1"  # colours of the style sheet, or of the caller's settings
-NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
 FEW = [1, 2, 2.5, 3, 4, 5, 10]  # the same where there is room for three ticks at most
 MIDDLE = 0.7  # how dark the region of a plane becomes: hatches must be seen on it
 COARSE, FINE = 8, 160  # of rows and columns of a plane: lines of equal values need so many at least
@@ -111,7 +101,7 @@ def plot_null(
     if scale not in get_args(Scale):
         raise ValueError(f"scale={scale!r} is not known; choose 'linear' or 'log'")
     with style() if ax is None else nullcontext():
-        ax = _new_axes() if ax is None else ax
+        ax = new_axes() if ax is None else ax
         view = look(result, scale, ax.get_xlim() if not ax.get_autoscalex_on() else None)
         free = ax.get_autoscaley_on()
         _set_axes(ax, view, scale)
@@ -220,7 +210,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
     """
     _check_plane(result)
     with style() if ax is None else nullcontext():
-        ax = _new_axes() if ax is None else ax
+        ax = new_axes() if ax is None else ax
         plane = _plane_in_view(result, ax)
         ax.set_xlim(plane.limits[:2])
         ax.set_ylim(plane.limits[2:])
@@ -234,37 +224,6 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
         title_of_plane(ax, result, "both hatched regions" if two else "the hatched region")
         legend_of_plane(ax, handles)
     return ax
-
-
-def style() -> AbstractContextManager[None]:
-    """The project's style sheet for the time of a ``with`` statement.
-
-    Returns
-    -------
-    context manager
-        Matplotlib's settings are as before after it.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> from permtest.plots import style
-    >>> with style():
-    ...     inside = matplotlib.rcParams["axes.titlesize"]
-    >>> inside, matplotlib.rcParams["axes.titlesize"]
-    (16.0, 'large')
-    """
-    return mpl.rc_context(_settings())
-
-
-@cache
-def _settings() -> mpl.RcParams:
-    return mpl.rc_params_from_file(STYLE, use_default_template=False)
-
-
-def _new_axes() -> Axes:
-    from matplotlib import pyplot as plt
-
-    return plt.subplots(layout="constrained")[1]
 
 
 def _set_axes(ax: Axes, view: View, scale: Scale) -> None:
@@ -284,19 +243,12 @@ def _set_axes(ax: Axes, view: View, scale: Scale) -> None:
 
 def _divide_probabilities(ax: Axes) -> None:
     if ax.get_yscale() == "log":
-        ax.yaxis.set_major_locator(FixedLocator(_decades(*ax.get_ylim())))
+        ax.yaxis.set_major_locator(FixedLocator(decades(*ax.get_ylim())))
         ax.yaxis.set_minor_locator(NullLocator())
     else:
         bins = 5 if in_points(ax, ax.bbox.height) > 120 else 3
         ax.yaxis.set_major_locator(MaxNLocator(bins, steps=NICE))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
-
-
-def _decades(bottom: float, top: float) -> list[float]:
-    """Some seven powers of ten to label; none above 1, which no probability exceeds."""
-    first, last = ceil(log10(bottom)), min(0, floor(log10(top)))
-    step = next(step for step in (1, 2, 5, 10, 20, 50) if (last - first) / step <= 7)
-    return [10.0**k for k in range(last - last % step, first - 1, -step) if k <= last]
 
 
 def _draw_columns(ax: Axes, view: View) -> None:

@@ -1,1 +1,78 @@
-"""Around the test: describe the data, recommend a test, effect size, power and sample size."""
+"""Around the test: describe the data, recommend a test, effect size, power and sample size.
+
+`run_study` does all of it in one go, and can be repeated from its configuration.
+"""
+
+from permtest.study.config import StudyConfig
+from permtest.study.describe import Description, describe
+from permtest.study.effects import (
+    EffectSize,
+    cohen_d,
+    cohen_h,
+    hedges_g,
+    hodges_lehmann,
+    phi,
+    rank_biserial,
+    wilcoxon_r,
+)
+from permtest.study.pipeline import Study, run_study
+from permtest.study.planning import (
+    SampleSize,
+    minimum_detectable_effect,
+    power_t,
+    sample_size,
+    sample_size_mcnemar,
+    sample_size_proportions,
+)
+from permtest.study.power import (
+    PowerCurve,
+    exact_power,
+    exact_power_n,
+    power_at,
+    power_curve,
+    power_curve_normal,
+)
+from permtest.study.recommend import Recommendation, recommend
+from permtest.study.samples import SAMPLES, SampleSpec, sample_data
+from permtest.study.simulation import RejectionRates, pvalues, rejection_rates
+from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
+
+__all__ = [
+    "SAMPLES",
+    "Description",
+    "EffectSize",
+    "EvaluationUnits",
+    "PowerCurve",
+    "Recommendation",
+    "RejectionRates",
+    "SampleSize",
+    "SampleSpec",
+    "Study",
+    "StudyConfig",
+    "UnitSizes",
+    "cohen_d",
+    "cohen_h",
+    "describe",
+    "evaluation_units",
+    "exact_power",
+    "exact_power_n",
+    "hedges_g",
+    "hodges_lehmann",
+    "minimum_detectable_effect",
+    "phi",
+    "power_at",
+    "power_curve",
+    "power_curve_normal",
+    "power_t",
+    "pvalues",
+    "rank_biserial",
+    "recommend",
+    "rejection_rates",
+    "run_study",
+    "sample_data",
+    "sample_size",
+    "sample_size_mcnemar",
+    "sample_size_proportions",
+    "unit_sizes",
+    "wilcoxon_r",
+]

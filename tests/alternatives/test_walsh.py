@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest.alternatives.walsh import (
@@ -31,6 +31,7 @@ def as_array(steps):
     return np.array(steps, dtype=object if max(map(abs, steps)) >= 2**60 else np.int64)
 
 
+@settings(max_examples=150)
 @given(STEPS, st.booleans())
 def test_every_sum_is_found_at_its_rank(steps, diagonal):
     sums = naive_sums(steps, diagonal)
@@ -77,6 +78,7 @@ def naive_quantile(n, alpha):
     return k, sum(s < k for s in sums) / 2**n
 
 
+@settings(max_examples=150)
 @given(st.integers(0, 9), st.one_of(st.floats(1e-4, 0.5), st.sampled_from([0.5, 0.25, 0.125])))
 def test_quantiles_of_few_ranks(n, alpha):
     assert signed_rank_quantile(n, alpha) == naive_quantile(n, alpha)

@@ -1,0 +1,56 @@
+"""The command line: the same tests without a notebook."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from permtest import __version__
+from permtest.cli.compare import add_compare
+from permtest.cli.shared import BAD_INPUT, BROKEN_PIPE, NOT_COMPUTED, OK, Parser, fail
+from permtest.cli.study import add_study
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command `permtest`.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the name of the program. Default: those of the process.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 1 (not computed) or 2 (bad input). Usage errors, ``--help`` and
+        ``--version`` raise SystemExit, as argparse does.
+    """
+    args = _parser().parse_args(argv)
+    try:
+        args.run(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has enough; the interpreter must not flush into it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (ValueError, ImportError) as error:
+        return fail(str(error), BAD_INPUT)
+    except (MemoryError, ArithmeticError, OSError) as error:
+        return fail(str(error) or type(error).__name__, NOT_COMPUTED)
+    except KeyboardInterrupt:
+        return fail("interrupted", 130)
+    return OK
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="permtest", description="Exact paired-permutation tests.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"permtest {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    add_compare(commands)
+    add_study(commands)
+    return parser

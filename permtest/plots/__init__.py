@@ -1,0 +1,26 @@
+"""Pictures, with matplotlib. Everything that is drawn is read from a result."""
+
+try:
+    import matplotlib  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError("pictures need matplotlib: pip install 'permtest[plot]'") from error
+
+from permtest.plots.answers import plot_answers
+from permtest.plots.null import plot_null, plot_plane, plot_values
+from permtest.plots.scores import plot_histograms, plot_unit_sizes
+from permtest.plots.sheet import STYLE, style
+from permtest.plots.study import plot_effects, plot_power, plot_rejections
+
+__all__ = [
+    "STYLE",
+    "plot_answers",
+    "plot_effects",
+    "plot_histograms",
+    "plot_null",
+    "plot_plane",
+    "plot_power",
+    "plot_rejections",
+    "plot_unit_sizes",
+    "plot_values",
+    "style",
+]

@@ -1,0 +1,145 @@
+"""What two systems' scores look like: histograms, and units of several items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.ticker import MaxNLocator
+
+from permtest.plots.sheet import NICE, legend_above, new_axes, plain, style
+
+if TYPE_CHECKING:
+    from permtest.study.describe import Description, Summary
+    from permtest.study.units import UnitSizes
+
+WIDTH, HEIGHT = 13.0, 4.2  # inches: of three histograms side by side
+
+
+def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
+    """Draw how much the differences of units vary, for units of several sizes.
+
+    Parameters
+    ----------
+    found : UnitSizes
+        Of `unit_sizes`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw, with the settings of the caller. Default: a new figure in the style of the
+        project.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Gids: "deviations" for the curve, "stable" for the sizes that are called stable.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from permtest.plots import plot_unit_sizes
+    >>> from permtest.study.units import unit_sizes
+    >>> found = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4])
+    >>> plot_unit_sizes(found, ax=Figure().subplots()).get_xlabel()
+    'items in a unit'
+    """
+    if ax is None:
+        with style():
+            return plot_unit_sizes(found, ax=new_axes())
+    dots = "." if found.sizes.size > 1 else "o"
+    curve: dict[str, Any] = {"color": to_rgba("C0"), "marker": dots, "gid": "deviations"}
+    label = f"units of the {found.metric}"
+    ax.plot(found.sizes, found.sds, label=label, **curve)
+    stable = np.isin(found.sizes, found.stable)
+    mark: dict[str, Any] = {"marker": "s", "markersize": 9, "markeredgewidth": 2, "gid": "stable"}
+    mark |= {"color": to_rgba("C1"), "markerfacecolor": ax.get_facecolor(), "linestyle": "none"}
+    change = f"changes by {found.tolerance:.2g} or less (first {stable.sum()})"
+    ax.plot(found.sizes[stable], found.sds[stable], label=change, **mark)
+    margin = 0.04 * max(float(found.sizes[-1] - found.sizes[0]), 1.0)
+    ax.set_xlim(float(found.sizes[0]) - margin, float(found.sizes[-1]) + margin)
+    ax.set_ylim(0, 1.1 * float(found.sds.max()) or 1.0)
+    ax.xaxis.set_major_locator(MaxNLocator(8, steps=NICE, integer=True))
+    ax.set_xlabel("items in a unit")
+    ax.set_ylabel("sd of unit differences")
+    legend_above(ax, ax.lines[-2:] if stable.any() else ax.lines[-2:-1])
+    return ax
+
+
+def plot_histograms(
+    description: Description, *, ax: Sequence[Axes] | None = None
+) -> tuple[Axes, Axes, Axes]:
+    """Draw the scores of both systems and their differences as histograms.
+
+    Parameters
+    ----------
+    description : Description
+        Of `describe`.
+    ax : sequence of three matplotlib.axes.Axes, optional
+        Where to draw, with the settings of the caller. Default: three in a new figure in the style
+        of the project.
+
+    Returns
+    -------
+    tuple of three matplotlib.axes.Axes
+        Scores of the first system, of the second one, differences. The first two have the same
+        limits. Gids: "bars", "mean", "median", and "zero" for the line where the systems are equal.
+
+    Raises
+    ------
+    ValueError
+        If `ax` has not three axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from permtest.plots import plot_histograms
+    >>> from permtest.study.describe import describe
+    >>> found = describe([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], names=("new", "old"))
+    >>> [ax.get_title() for ax in plot_histograms(found, ax=Figure().subplots(1, 3))]
+    ['new', 'old', 'new minus old']
+    """
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        with style():
+            axes = plt.subplots(1, 3, figsize=(WIDTH, HEIGHT), layout="constrained")[1]
+            return plot_histograms(description, ax=axes)
+    if len(ax) != 3:
+        raise ValueError(f"ax has {len(ax)} axes, but there are three histograms")
+    first, second, third = ax
+    (a, b), found = description.names, description
+    pictures = [
+        (first, found.a, a),
+        (second, found.b, b),
+        (third, found.difference, f"{a} minus {b}"),
+    ]
+    for place, summary, title in pictures:
+        _draw_histogram(place, summary, title)
+        place.set_xlabel("difference of scores" if place is third else "score")
+    third.axvline(0, color=mpl.rcParams["text.color"], linewidth=1, zorder=1, gid="zero")
+    most = 1.06 * max(found.a.counts.max(), found.b.counts.max())
+    for place in (first, second):
+        place.set_ylim(0, most)
+    first.set_ylabel("pairs")
+    marks = [line for line in first.lines if line.get_gid() in ("mean", "median")]
+    legend_above(third, marks, loc="upper right", bbox_to_anchor=(1, 1), columns=1, frameon=True)
+    return first, second, third
+
+
+def _draw_histogram(ax: Axes, summary: Summary, title: str) -> None:
+    """Bars, mean and median."""
+    bars: dict[str, Any] = {"facecolor": to_rgba("C0"), "edgecolor": ax.get_facecolor()}
+    edges = summary.edges
+    ax.bar(edges[:-1], summary.counts, np.diff(edges), align="edge", gid="bars", **bars)
+    black = mpl.rcParams["text.color"]
+    for name, value, line in (("mean", summary.mean, "-"), ("median", summary.median, ":")):
+        look: dict[str, Any] = {"color": black, "linestyle": line, "linewidth": 2.4}
+        ax.axvline(value, label=name, gid=name, **look)
+    margin = 0.03 * float(edges[-1] - edges[0])
+    ax.set_xlim(float(edges[0]) - margin, float(edges[-1]) + margin)
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=NICE))
+    ax.yaxis.set_major_locator(MaxNLocator(5, steps=NICE, integer=True))
+    ax.set_title("")
+    plain(ax.set_title(title), title, 24)

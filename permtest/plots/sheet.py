@@ -1,0 +1,73 @@
+"""The look that all pictures share, and a new figure in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from math import ceil, floor, log10
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+
+#: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
+STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
+
+NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
+
+
+def style() -> AbstractContextManager[None]:
+    """The project's style sheet for the time of a ``with`` statement.
+
+    Returns
+    -------
+    context manager
+        Matplotlib's settings are as before after it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> from permtest.plots import style
+    >>> with style():
+    ...     inside = matplotlib.rcParams["axes.titlesize"]
+    >>> inside, matplotlib.rcParams["axes.titlesize"]
+    (16.0, 'large')
+    """
+    return mpl.rc_context(_settings())
+
+
+@cache
+def _settings() -> mpl.RcParams:
+    return mpl.rc_params_from_file(STYLE, use_default_template=False)
+
+
+def new_axes() -> Axes:
+    """Axes of a figure of their own; the settings are those of the caller."""
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def decades(bottom: float, top: float, most: int = 7) -> list[float]:
+    """Some powers of ten to label, seven or so; none above 1, which no probability exceeds."""
+    first, last = ceil(log10(bottom)), min(0, floor(log10(top)))
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if (last - first) / step <= most)
+    return [10.0**k for k in range(last - last % step, first - 1, -step) if k <= last]
+
+
+def legend_above(ax: Axes, handles: Sequence[Any], columns: int = 0, **options: Any) -> Legend:
+    """A legend between the axes and their title, so many columns wide; all side by side if 0."""
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    tight: dict[str, Any] = {"columnspacing": 1.3, "handletextpad": 0.5, "frameon": False}
+    return ax.legend(handles=handles, ncols=columns or len(handles), **place | tight | options)
+
+
+def plain(text: Text, words: str, width: int = 0) -> None:
+    """Write words that may hold a dollar sign, in lines of at most `width` letters."""
+    text.set_parse_math(False)
+    text.set_text("\n".join(wrap(words, width)) if width else words)

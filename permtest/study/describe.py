@@ -1,0 +1,326 @@
+"""What two systems' scores look like, and what that means for the choice of a test."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass
+from html import escape
+from math import inf, isfinite, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.alternatives.assumptions import (
+    NORMAL_DIFFERENCES,
+    SYMMETRIC,
+    Diagnosis,
+    inflation,
+)
+from permtest.alternatives.result import finite
+from permtest.alternatives.sample import PairedSample
+
+#: From which skewness on differences count as highly skewed (NLPStatTest manual, C.2).
+HIGHLY_SKEWED = 1.0
+
+#: Fewest and most bars of a histogram.
+BARS = (5, 50)
+
+#: What `Summary.rows` calls its numbers.
+LABELS = ("mean", "median", "sd", "min", "lower quartile", "upper quartile", "max", "skewness")
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A column of scores, or of differences, in a few numbers.
+
+    Parameters
+    ----------
+    mean, median : float
+    sd : float
+        With n - 1; NaN for a single score.
+    minimum, lower_quartile, upper_quartile, maximum : float
+        Quartiles are interpolated linearly, as NumPy does by default.
+    skewness : float
+        g1, the third central moment over the cube of the standard deviation with n (not n - 1);
+        0 where all scores are equal.
+    counts : ndarray of shape (bars,)
+        Histogram: how many scores lie in each bar.
+    edges : ndarray of shape (bars + 1,)
+        Where the bars begin and end.
+    """
+
+    mean: float
+    median: float
+    sd: float
+    minimum: float
+    lower_quartile: float
+    upper_quartile: float
+    maximum: float
+    skewness: float
+    counts: NDArray[np.int64]
+    edges: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64], edges: NDArray[np.float64]) -> Summary:
+        """Of at least one value."""
+        low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+        sd = float(np.std(values, ddof=1)) if values.size > 1 else nan
+        counts = np.histogram(values, edges)[0]
+        mean, skewness = float(np.mean(values)), _skewness(values)
+        return cls(mean, median, sd, low, lower, upper, high, skewness, counts, edges)
+
+    def rows(self) -> dict[str, float]:
+        """The numbers by their names."""
+        values = (
+            self.mean,
+            self.median,
+            self.sd,
+            self.minimum,
+            self.lower_quartile,
+            self.upper_quartile,
+            self.maximum,
+            self.skewness,
+        )
+        return dict(zip(LABELS, values, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain numbers, lists and None."""
+        shown: dict[str, Any] = {
+            key.replace(" ", "_"): finite(value) for key, value in self.rows().items()
+        }
+        return shown | {"counts": self.counts.tolist(), "edges": self.edges.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """Two systems' scores described.
+
+    Parameters
+    ----------
+    names : tuple of two str
+        What the systems are called.
+    n : int
+        Number of pairs.
+    a, b, difference : Summary
+        Of the scores of either system, and of their differences.
+    alpha : float
+        Level of the test of normality.
+    shape : str
+        "symmetric", "slightly skewed" or "highly skewed": the skewness of the differences is
+        below 0.5, below 1, or not.
+    shapiro_w, shapiro_p : float
+        Shapiro and Wilk's test of the differences; NaN for fewer than three. Of more than 5 000
+        p is that of as many of them, evenly spread, because it is not known for more.
+    symmetric : bool
+        Whether the skewness is below 0.5.
+    normal : bool or None
+        Whether p is at least `alpha`; None for fewer than three differences.
+    test_statistic : str
+        "mean" for symmetric differences, else "median": what the manual would have tested.
+    correlation : float
+        r12 of both systems' scores; NaN where one is constant.
+    inflation : float
+        How many times too large the standard deviation of the difference gets if r12 is taken to
+        be 0 (Yeh, sec. 2.1).
+    n_zeros : int
+        Pairs without a difference.
+    n_tied : int
+        Pairs whose difference is not 0, but as large as another one, whatever their signs.
+    is_binary : bool
+        Whether all scores are 0 or 1.
+    """
+
+    names: tuple[str, str]
+    n: int
+    a: Summary
+    b: Summary
+    difference: Summary
+    alpha: float
+    shape: str
+    shapiro_w: float
+    shapiro_p: float
+    symmetric: bool
+    normal: bool | None
+    test_statistic: str
+    correlation: float
+    inflation: float
+    n_zeros: int
+    n_tied: int
+    is_binary: bool
+
+    @property
+    def columns(self) -> list[tuple[str, Summary]]:
+        """The three summaries with the names of their columns."""
+        return [*zip(self.names, (self.a, self.b), strict=True), ("difference", self.difference)]
+
+    def facts(self) -> dict[str, str]:
+        """What else there is to say, by name."""
+        word = {True: "normal", False: "not normal", None: "too few to tell"}[self.normal]
+        skewed = f"{self.shape} (skewness {self.difference.skewness:.3g})"
+        shapiro = f"W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g}"
+        return {
+            "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} tied",
+            "differences": skewed,
+            "Shapiro-Wilk": f"{word} at level {self.alpha:g} ({shapiro})",
+            "correlation": _correlation_text(self.correlation, self.inflation),
+            "test statistic": self.test_statistic,
+        }
+
+    def __str__(self) -> str:
+        columns = [[name, *_cells(summary)] for name, summary in self.columns]
+        padded = [[cell.rjust(max(map(len, cells))) for cell in cells] for cells in columns]
+        margin = max(map(len, LABELS))
+        labels = [label.ljust(margin) for label in ("", *LABELS)]
+        table = ["  ".join(row) for row in zip(labels, *padded, strict=True)]
+        return "\n".join(table + [f"{key}: {text}" for key, text in self.facts().items()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name, _ in self.columns)
+        columns = [_cells(summary) for _, summary in self.columns]
+        rows = [
+            f"<tr><th style='text-align:left'>{label}</th>"
+            + "".join(f"<td style='text-align:right'>{column[i]}</td>" for column in columns)
+            + "</tr>"
+            for i, label in enumerate(LABELS)
+        ]
+        rows += [
+            f"<tr><th style='text-align:left'>{escape(key)}</th>"
+            f"<td colspan='3' style='text-align:left'>{escape(text)}</td></tr>"
+            for key, text in self.facts().items()
+        ]
+        heading = escape(f"{self.names[0]} against {self.names[1]}")
+        return (
+            f"<div><table><caption>{heading}</caption><tr><th></th>{head}</tr>{''.join(rows)}"
+            "</table></div>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain numbers, strings, lists and None."""
+        shown = {key: finite(getattr(self, key)) for key in self.__dataclass_fields__}
+        shown["names"] = list(self.names)
+        for key in ("a", "b", "difference"):
+            shown[key] = getattr(self, key).to_dict()
+        return shown
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+
+def describe(
+    a: Any, b: Any = None, *, alpha: float = 0.05, names: tuple[str, str] | None = None
+) -> Description:
+    """Describe two systems' scores on the same items, and their differences.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (N,)
+        Scores of both systems, of which a float stands for the decimal that it is printed as; or
+        `Pairs`, and None. At least 1.
+    alpha : float, default 0.05
+        Level of the test of normality, in (0, 1).
+    names : tuple of two str, optional
+        What the systems are called.
+
+    Returns
+    -------
+    Description
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the scores are not numbers, or there are none.
+
+    Notes
+    -----
+    Source: NLPStatTest manual, 3.1.2 and C.2 to C.4. O(N log N).
+
+    Examples
+    --------
+    >>> from permtest.study import describe
+    >>> found = describe([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> found.difference.mean, found.shape, found.n_zeros, found.n_tied
+    (1.4, 'symmetric', 1, 2)
+    """
+    return describe_sample(PairedSample.of(a, b, names=names, least=1), alpha)
+
+
+def describe_sample(sample: PairedSample, alpha: float = 0.05) -> Description:
+    """`describe` for a sample."""
+    found = Diagnosis(sample, alpha)
+    both = _edges(np.concatenate((sample.a, sample.b)))  # the same bars, to be compared
+    symmetric = bool(found.check(SYMMETRIC).held)
+    skewed = "highly skewed" if abs(found.skewness) >= HIGHLY_SKEWED else "slightly skewed"
+    return Description(
+        names=sample.names,
+        n=sample.n,
+        a=Summary.of(sample.a, both),
+        b=Summary.of(sample.b, both),
+        difference=Summary.of(sample.differences, _edges(sample.differences)),
+        alpha=alpha,
+        shape="symmetric" if symmetric else skewed,
+        shapiro_w=_shapiro_w(sample.differences),
+        shapiro_p=found.normality,
+        symmetric=symmetric,
+        normal=found.check(NORMAL_DIFFERENCES).held,
+        test_statistic="mean" if symmetric else "median",
+        correlation=found.correlation,
+        inflation=_inflation(found.correlation),
+        n_zeros=int(np.sum(sample.gaps == 0)),
+        n_tied=_n_tied(sample),
+        is_binary=sample.is_binary,
+    )
+
+
+def _n_tied(sample: PairedSample) -> int:
+    counts = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
+    return int(counts[counts > 1].sum())
+
+
+def _skewness(values: NDArray[np.float64]) -> float:
+    from scipy import stats
+
+    return float(stats.skew(values)) if values.size > 2 and np.ptp(values) > 0 else 0.0
+
+
+def _shapiro_w(values: NDArray[np.float64]) -> float:
+    from scipy import stats
+
+    if values.size < 3 or np.ptp(values) == 0:
+        return nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that p is not known for so many; W is
+        return float(stats.shapiro(values).statistic)
+
+
+def _inflation(correlation: float) -> float:
+    if not isfinite(correlation):
+        return nan
+    return inflation(correlation) if correlation < 1 else inf
+
+
+def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bars of Freedman and Diaconis's width, between 5 and 50; one for values all equal."""
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return np.array([low - 0.5, low + 0.5])
+    lower, upper = np.quantile(values, [0.25, 0.75])
+    width = 2 * (upper - lower) / values.size ** (1 / 3)
+    wanted = (high - low) / width if width > 0 else inf
+    return np.linspace(low, high, int(min(max(wanted, BARS[0]), BARS[1])) + 1)
+
+
+def _cells(summary: Summary) -> list[str]:
+    return [f"{value:.4g}" for value in summary.rows().values()]
+
+
+def _correlation_text(r: float, factor: float) -> str:
+    if not isfinite(r):
+        return "not defined, as a system always scores the same"
+    if not isfinite(factor):
+        return f"r12 = {r:.3g}"
+    return (
+        f"r12 = {r:.3g}; taken to be 0, it makes the standard deviation {factor:.3g} times as large"
+    )

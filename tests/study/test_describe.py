@@ -1,0 +1,142 @@
+"""Descriptions against SciPy, lists, and known answers."""
+
+import json
+from collections import Counter
+from math import inf, isnan, nan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from permtest.pairs import Pairs
+from permtest.study.describe import describe
+from tests.study.known import SAMPLES, SUMMARY
+
+scores = st.integers(-5, 5)
+columns = st.lists(st.tuples(scores, scores), min_size=1, max_size=25)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_summaries_are_known(kind):
+    mean, sd, median, skewness, w, p = SUMMARY[kind]
+    found = describe(*SAMPLES[kind])
+    d = found.difference
+    assert (d.mean, d.sd, d.median, d.skewness) == pytest.approx(
+        (mean, sd, median, skewness), rel=1e-9, abs=1e-12
+    )
+    assert (found.shapiro_w, found.shapiro_p) == pytest.approx((w, p), rel=1e-4)
+
+
+@settings(max_examples=150)
+@given(columns)
+def test_summaries_by_numpy_and_counts_by_lists(rows):
+    a, b = np.array(rows).T
+    found = describe(a, b)
+    for summary, values in ((found.a, a), (found.b, b), (found.difference, a - b)):
+        assert (summary.mean, summary.median) == pytest.approx((values.mean(), np.median(values)))
+        assert (summary.minimum, summary.maximum) == (values.min(), values.max())
+        quartiles = np.percentile(values, [25, 75])
+        assert [summary.lower_quartile, summary.upper_quartile] == pytest.approx(list(quartiles))
+        if len(rows) > 1:
+            assert summary.sd == pytest.approx(values.std(ddof=1))
+        if len(rows) > 2 and np.ptp(values):
+            assert summary.skewness == pytest.approx(stats.skew(values), abs=1e-12)
+        else:
+            assert summary.skewness == 0
+        assert summary.counts.sum() == len(rows)
+        assert summary.counts.size + 1 == summary.edges.size
+        inside = (values >= summary.edges[0]) & (values <= summary.edges[-1])
+        assert inside.all()
+    magnitudes = Counter(abs(x - y) for x, y in rows if x != y)
+    assert found.n_zeros == sum(x == y for x, y in rows)
+    assert found.n_tied == sum(c for c in magnitudes.values() if c > 1)
+    assert found.n == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("differences", "shape", "statistic"),
+    [
+        ([-2, -1, 0, 1, 2], "symmetric", "mean"),
+        ([0, 0, 0, 0, 1, 1, 2, 3], "slightly skewed", "median"),
+        ([0, 0, 0, 0, 0, 0, 0, 9], "highly skewed", "median"),
+        ([3, 3, 3], "symmetric", "mean"),
+    ],
+)
+def test_the_rule_of_skewness(differences, shape, statistic):
+    found = describe(differences, [0] * len(differences))
+    assert (found.shape, found.test_statistic) == (shape, statistic)
+    assert found.symmetric == (shape == "symmetric")
+
+
+def test_normality():
+    rng = np.random.default_rng(0)
+    d = rng.normal(size=300).round(4)
+    assert describe(d, 0 * d).normal
+    assert not describe(np.exp(d).round(4), 0 * d).normal
+    strict = describe(d, 0 * d, alpha=0.999)
+    assert (strict.normal, strict.alpha) == (False, 0.999)
+    few = describe([1, 2], [0, 0])
+    assert few.normal is None
+    assert isnan(few.shapiro_p)
+    equal = describe([1, 1, 1, 1], [0, 0, 0, 0])
+    assert equal.normal is False
+    assert isnan(equal.shapiro_w)
+
+
+def test_ten_thousand_differences_are_tested_without_a_warning():
+    d = np.random.default_rng(0).uniform(size=10**4).round(4)
+    found = describe(d, 0 * d)
+    assert not found.normal
+    assert 0.9 < found.shapiro_w < 1
+
+
+def test_correlation():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 50, (2, 400)) + rng.integers(0, 100, 400)
+    found = describe(a, b)
+    assert found.correlation == pytest.approx(np.corrcoef(a, b)[0, 1])
+    assert found.inflation == pytest.approx((1 - found.correlation) ** -0.5)
+    assert describe([1, 2, 3], [2, 3, 4]).inflation == inf
+    assert describe([1, 1, 1], [2, 3, 4]).inflation == pytest.approx(nan, nan_ok=True)
+
+
+def test_systems_share_their_bars():
+    found = describe([0, 1, 2, 3], [10, 11, 12, 40])
+    assert found.a.edges.tolist() == found.b.edges.tolist()
+    assert (found.a.edges[0], found.a.edges[-1]) == (0, 40)
+    wild = describe([0, 1, 2, 10**9], [0, 0, 0, 0]).difference
+    assert wild.counts.size <= 50
+
+
+def test_binary():
+    assert describe([0, 1, 1], [1, 1, 0]).is_binary
+    assert not describe([0, 2, 1], [1, 1, 0]).is_binary
+
+
+def test_what_a_description_says():
+    a, b = SAMPLES["tied"]
+    found = describe(Pairs.of(a, b, ("crf", "difference")))
+    lines = str(found).splitlines()
+    assert lines[0].split() == ["crf", "difference", "difference"]
+    assert len({len(line) for line in lines[:9]}) == 1, "columns are aligned"
+    assert lines[1].split() == ["mean", "2.667", "2.292", "0.375"]
+    assert "pairs: 24; 1 without a difference, 22 tied" in lines
+    assert "test statistic: mean" in lines
+    assert json.loads(found.to_json()) == found.to_dict()
+    assert found.to_dict()["difference"]["lower_quartile"] == -1
+    html = describe(a, b, names=("<a>", "b"))._repr_html_()
+    assert "&lt;a&gt;" in html
+    assert "<a>" not in html
+
+
+def test_a_single_pair_and_none():
+    found = describe([1], [0])
+    assert isnan(found.difference.sd)
+    assert found.to_dict()["difference"]["sd"] is None
+    assert "not defined" in str(found)
+    with pytest.raises(ValueError, match="0 pairs"):
+        describe([], [])
+    with pytest.raises(ValueError, match="alpha must lie in"):
+        describe([1], [0], alpha=2)

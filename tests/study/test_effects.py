@@ -1,0 +1,430 @@
+"""Effect sizes against known answers, definitions and, for intervals, against simulation."""
+
+import json
+from itertools import combinations, combinations_with_replacement, pairwise
+from math import asin, pi, sqrt
+from statistics import median
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from statsmodels.stats.proportion import proportion_effectsize
+
+from permtest.interval import ConfidenceInterval
+from permtest.study.effects import (
+    cohen_d,
+    cohen_h,
+    hedges_g,
+    hodges_lehmann,
+    phi,
+    rank_biserial,
+    wilcoxon_r,
+)
+from permtest.study.noncentral import noncentral_t, noncentrality
+from tests.study.known import (
+    COHEN_D,
+    HEDGES_G,
+    HODGES_LEHMANN,
+    PROPORTIONS,
+    SAMPLES,
+    WILCOXON_R,
+)
+
+KINDS = list(SAMPLES)
+CLOSE = {"rel": 1e-9, "abs": 1e-12}
+
+scores = st.integers(-6, 6)
+columns = st.lists(st.tuples(scores, scores), min_size=2, max_size=12)
+
+
+def split(rows):
+    return [x for x, _ in rows], [y for _, y in rows]
+
+
+# ---- Cohen and Hedges --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cohen_d_is_known(kind):
+    d_z, interval, d_s = COHEN_D[kind]
+    found = cohen_d(*SAMPLES[kind])
+    assert found.value == pytest.approx(d_z, **CLOSE)
+    assert tuple(found.confidence_interval()) == pytest.approx(interval, **CLOSE)
+    assert found.details["d_s"] == pytest.approx(d_s, **CLOSE)
+    assert cohen_d(*SAMPLES[kind], paired=False).value == pytest.approx(d_s, **CLOSE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hedges_g_is_known(kind):
+    near, exact, g, exact_g, other, two = HEDGES_G[kind]
+    found = hedges_g(*SAMPLES[kind])
+    assert found.value == pytest.approx(g, **CLOSE)
+    assert hedges_g(*SAMPLES[kind], correction="exact").value == pytest.approx(exact_g, **CLOSE)
+    shown = [found.details[x] for x in ("J_approximate", "J_exact", "g_exact", "g_df_n_minus_2")]
+    assert shown == pytest.approx([near, exact, exact_g, other], **CLOSE)
+    assert hedges_g(*SAMPLES[kind], paired=False).value == pytest.approx(two, **CLOSE)
+    d = cohen_d(*SAMPLES[kind]).confidence_interval(0.8)
+    assert found.confidence_interval(0.8) == pytest.approx([near * end for end in d], **CLOSE)
+
+
+def test_the_exact_factor_for_many_degrees_of_freedom_continues_the_one_for_few():
+    """Gamma functions up to 1000, a series beyond."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=1003).round(3)
+    few, many = (hedges_g(a[:n], 0 * a[:n]).details for n in (1001, 1002))
+    for found in (few, many):
+        df = found["df"]
+        exact = stats.chi(df).expect(lambda s: 1 / s) * sqrt(df)  # E of 1 / S is 1 / J
+        assert 1 / found["J_exact"] == pytest.approx(exact, rel=1e-8)
+    assert many["J_exact"] - few["J_exact"] == pytest.approx(0.75 / 1000**2, rel=1e-2)
+
+
+def test_systems_of_different_length():
+    a, b = [3, 5, 4, 8], [2.5, 3, 1]
+    found = cohen_d(a, b, paired=False)
+    t = stats.ttest_ind(a, b).statistic
+    assert found.value == pytest.approx(t * sqrt(1 / 4 + 1 / 3), **CLOSE)
+    assert (found.n, found.details["df"]) == (7, 5)
+    with pytest.raises(ValueError, match="a has 4 entries and b has 3"):
+        cohen_d(a, b)
+
+
+def test_an_interval_excludes_zero_where_the_t_test_rejects():
+    """Both invert the same law."""
+    a, b = SAMPLES["plain"]
+    p = stats.ttest_rel(a, b).pvalue
+    low, _ = cohen_d(a, b).confidence_interval(1 - p)
+    assert low == pytest.approx(0, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "paired", "message"),
+    [
+        ([1.5, 2.5], [1, 2], True, "differ by 0.5 in every pair"),
+        ([1, 1], [2, 2], False, "do not vary"),
+        ([1], [2], True, "1 pairs, but this needs 2"),
+        ([1, 2], [3], False, "b has 1 scores, but Cohen's d needs 2"),
+    ],
+)
+def test_no_standardised_difference(a, b, paired, message):
+    with pytest.raises(ValueError, match=message):
+        cohen_d(a, b, paired=paired)
+
+
+def test_the_factor_needs_three_pairs_and_a_known_name():
+    with pytest.raises(ValueError, match="needs 3"):
+        hedges_g([1, 2], [0, 3])
+    with pytest.raises(ValueError, match="correction='x' is not known"):
+        hedges_g([1, 2], [0, 3], correction="x")
+
+
+# ---- the noncentral t ---------------------------------------------------------------------------
+
+
+@given(
+    st.floats(-60, 60), st.sampled_from([1, 2, 3, 11, 50, 200]), st.floats(-1, 1), st.floats(-8, 8)
+)
+def test_noncentral_t_by_scipy(t, df, tilt, shift):
+    """SciPy's own, where it is good: for small shifts."""
+    delta = max(min(t, 25) if tilt > 0 else 0.0, -25) + shift
+    lower, upper = noncentral_t(t, df, delta)
+    expected = stats.nct.cdf(t, df, delta)
+    if np.isnan(expected):  # far out, where it gives up as well
+        assert min(lower, upper) < 1e-9
+    else:
+        assert lower == pytest.approx(expected, rel=1e-8, abs=1e-11)
+    assert lower + upper == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("t", "df", "shift"), [(1e5, 1e6, 1e5 + 10), (1e6, 100, 1e6), (300, 10**7, 299), (1e4, 3, 9e3)]
+)
+def test_noncentral_t_where_scipy_gives_up(t, df, shift):
+    """Against adaptive quadrature over chi, whose law is narrow about 1."""
+    chi = stats.chi(df)
+    points = sorted({chi.ppf(x) for x in (1e-18, 1e-6, 0.1, 0.5, 0.9, 1 - 1e-6)} | {chi.isf(1e-18)})
+    edge = shift / t * sqrt(df)
+    points += [edge + k * sqrt(df) / t for k in (-8, -3, 0, 3, 8)]
+    points = sorted(x for x in points if x > 0)
+    total = sum(
+        integrate.quad(
+            lambda s: stats.norm.cdf(t * s / sqrt(df) - shift) * chi.pdf(s), x, y, epsabs=1e-13
+        )[0]
+        for x, y in pairwise(points)
+    )
+    # SciPy's density of chi has lost some digits to logarithms of gamma functions.
+    assert noncentral_t(t, df, shift)[0] == pytest.approx(total, abs=1e-6 if df > 1e5 else 1e-9)
+
+
+@pytest.mark.parametrize(("t", "df"), [(0.0, 5), (1e5, 10**6), (1e7, 3), (-40, 1), (2, 10**7)])
+@pytest.mark.parametrize("probability", [0.975, 0.5, 0.025, 1e-6])
+def test_the_shift_at_which_a_probability_is_met(t, df, probability):
+    shift = noncentrality(t, df, probability)
+    lower, _ = noncentral_t(t, df, shift)
+    assert lower == pytest.approx(probability, rel=1e-7)
+
+
+# ---- ranks -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wilcoxon_r_is_known(kind):
+    z, *by_size, biserial = WILCOXON_R[kind]
+    found = wilcoxon_r(*SAMPLES[kind])
+    for per, expected in zip(("nonzero", "pairs", "observations"), by_size, strict=True):
+        assert wilcoxon_r(*SAMPLES[kind], per=per).value == pytest.approx(expected, **CLOSE)
+        assert found.details[f"r_{per}"] == pytest.approx(expected, **CLOSE)
+    assert found.details["z"] == pytest.approx(z, **CLOSE)
+    assert rank_biserial(*SAMPLES[kind]).value == pytest.approx(biserial, **CLOSE)
+
+
+@settings(max_examples=150)
+@given(columns)
+def test_rank_effects_by_their_definition(rows):
+    a, b = split(rows)
+    d = [x - y for x, y in rows if x != y]
+    if not d:
+        with pytest.raises(ValueError, match="equal in every pair"):
+            wilcoxon_r(a, b)
+        return
+    # W+ counts the sums of two that are above 0, zeros by half.
+    sums = [x + y for x, y in combinations_with_replacement(d, 2)]
+    share = sum((s > 0) + (s == 0) / 2 for s in sums) / len(sums)
+    ranks = stats.rankdata(np.abs(d))
+    w_plus = sum(r for r, x in zip(ranks, d, strict=True) if x > 0)
+    assert w_plus == pytest.approx(share * len(sums))
+    found, r = rank_biserial(a, b), wilcoxon_r(a, b)
+    assert found.value == pytest.approx(2 * share - 1, abs=1e-12)
+    with np.errstate(all="ignore"):
+        z = stats.wilcoxon(d, method="approx", correction=False).zstatistic
+    assert abs(r.value) == pytest.approx(abs(z) / sqrt(len(d)), abs=1e-9)
+    for effect, unit in ((found, 1), (r, abs(r.value / found.value) if found.value else 1)):
+        low, high = effect.confidence_interval()
+        assert -unit - 1e-9 <= low <= effect.value + 1e-12
+        assert effect.value - 1e-12 <= high
+    swapped = rank_biserial(b, a).confidence_interval()
+    assert swapped == pytest.approx([-found.confidence_interval()[i] for i in (1, 0)], abs=1e-9)
+
+
+def test_unknown_size_for_r():
+    with pytest.raises(ValueError, match="per='all' is not known"):
+        wilcoxon_r([1, 2], [2, 4], per="all")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hodges_lehmann_is_known(kind):
+    usual, other, interval, k, level = HODGES_LEHMANN[kind]
+    found = hodges_lehmann(*SAMPLES[kind])
+    assert (found.value, hodges_lehmann(*SAMPLES[kind], diagonal=False).value) == (usual, other)
+    assert tuple(found.confidence_interval()) == interval
+    assert found.details == {
+        "i_le_j": usual,
+        "i_lt_j": other,
+        "k": k,
+        "achieved_level": pytest.approx(level, rel=1e-13),
+    }
+
+
+@settings(max_examples=150)
+@given(columns)
+def test_hodges_lehmann_by_its_definition(rows):
+    a, b = split(rows)
+    d = [x - y for x, y in rows]
+    found = hodges_lehmann(a, b)
+    assert found.value == median(x + y for x, y in combinations_with_replacement(d, 2)) / 2
+    assert found.details["i_lt_j"] == median(x + y for x, y in combinations(d, 2)) / 2
+    low, high = found.confidence_interval(0.6)
+    assert low <= found.value <= high
+
+
+def test_the_interval_holds_the_shifts_that_the_signed_rank_test_does_not_reject():
+    rng = np.random.default_rng(5)
+    d = rng.normal(0.3, 1, 14).round(3)
+    low, high = hodges_lehmann(d, 0 * d).confidence_interval()
+    for shift in (low - 1e-4, low + 1e-4, high - 1e-4, high + 1e-4):
+        p = stats.wilcoxon(d - shift, method="exact").pvalue
+        assert (p > 0.05) == (low <= shift <= high)
+
+
+def test_five_pairs_bound_nothing_at_95_percent():
+    assert tuple(hodges_lehmann([1, 2, 3, 4, 5], [0] * 5).confidence_interval()) == (
+        -np.inf,
+        np.inf,
+    )
+    assert hodges_lehmann([1, 2, 3, 4, 5], [0] * 5).to_dict()["interval"] == [None, None]
+
+
+def test_twenty_thousand_pairs():
+    rng = np.random.default_rng(1)
+    d = rng.normal(0.01, 1, 20_000).round(4)
+    found = hodges_lehmann(d, 0 * d)
+    low, high = found.confidence_interval()
+    width = 2 * 1.96 / sqrt(12 * 20_000) / (1 / (2 * sqrt(pi)))
+    assert high - low == pytest.approx(width, rel=0.03)
+    assert low < 0.01 < high
+
+
+# ---- proportions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("counts", PROPORTIONS)
+def test_effects_of_proportions_are_known(counts):
+    x1, n1, x2, n2 = counts
+    h, magnitude = PROPORTIONS[counts]
+    assert cohen_h(*counts).value == pytest.approx(h, **CLOSE)
+    assert cohen_h(*counts).value == pytest.approx(proportion_effectsize(x1 / n1, x2 / n2), **CLOSE)
+    table = [[x1, n1 - x1], [x2, n2 - x2]]
+    assert abs(phi(table).value) == pytest.approx(magnitude, **CLOSE)
+    assert np.sign(phi(table).value) == np.sign(h)
+    chi2 = stats.chi2_contingency(table, correction=False).statistic
+    assert phi(table).details["chi_squared"] == pytest.approx(chi2, **CLOSE)
+
+
+@given(st.lists(st.integers(1, 60), min_size=4, max_size=4))
+def test_the_variance_of_phi_is_that_of_the_delta_method(cells):
+    """By numeric derivatives with respect to the four shares."""
+    p = np.array(cells) / sum(cells)
+
+    def value(q):
+        a, b, c, d = q
+        return (a * d - b * c) / sqrt((a + b) * (c + d) * (a + c) * (b + d))
+
+    step = 1e-6
+    slope = np.array([(value(p + e) - value(p - e)) / (2 * step) for e in step * np.eye(4)])
+    variance = (p @ slope**2 - (p @ slope) ** 2) / sum(cells)
+    found = phi([cells[:2], cells[2:]])
+    assert found.details["standard_error"] ** 2 == pytest.approx(variance, rel=1e-4, abs=1e-9)
+    low, high = found.confidence_interval()
+    assert -1 <= low <= found.value <= high <= 1
+
+
+def test_all_or_nothing():
+    assert phi([[3, 0], [0, 4]]).value == 1
+    assert tuple(phi([[3, 0], [0, 4]]).confidence_interval()) == (1, 1)
+    found = cohen_h(5, 5, 0, 5)
+    assert found.value == pytest.approx(pi)
+    assert found.confidence_interval().high <= pi
+    assert cohen_h(1, 4, 0, 9).value == 2 * asin(0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: cohen_h(5, 4, 1, 2), ValueError, "x1=5 must lie between 0 and n1=4"),
+        (lambda: cohen_h(1, 4, 1, 0), ValueError, "n2=0 must be at least 1"),
+        (lambda: cohen_h(0.5, 4, 1, 2), TypeError, "x1=0.5 must be a whole number"),
+        (lambda: phi([[1, 2, 3], [4, 5, 6]]), ValueError, "two by two"),
+        (lambda: phi([[1, 2], [0.5, 3]]), ValueError, r"table\[1, 0\] = 0.5 must be a count"),
+        (lambda: phi([[1, 2], [-1, 3]]), ValueError, r"table\[1, 0\] = -1 must be a count"),
+        (lambda: phi([[0, 0], [1, 3]]), ValueError, "row 0 of table is empty"),
+        (lambda: phi([[0, 2], [0, 3]]), ValueError, "column 0 of table is empty"),
+    ],
+)
+def test_what_is_no_proportion(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# ---- the result --------------------------------------------------------------------------------
+
+
+def test_what_an_effect_says():
+    a, b = SAMPLES["plain"]
+    found = cohen_d(a, b, names=("crf", "<hmm>"))
+    assert str(found) == (
+        "Cohen's d of crf over <hmm> 0.3021, 95% interval -0.2837 to 0.8751 (small; n = 12)."
+    )
+    assert found.interpretation.startswith("small in Cohen's words")
+    assert isinstance(found.confidence_interval(), ConfidenceInterval)
+    assert "&lt;hmm&gt;" in found._repr_html_()
+    shown = json.loads(found.to_json())
+    assert shown == found.to_dict()
+    assert shown["details"]["df"] == 11
+    with pytest.raises(ValueError, match="confidence_level"):
+        found.confidence_interval(1.0)
+    assert hodges_lehmann(a, b).label == ""
+    assert hodges_lehmann(a, b).interpretation == "in units of the scores"
+    with pytest.raises(AttributeError):
+        found.value = 3
+
+
+@pytest.mark.parametrize(
+    ("d", "word"), [(0.1, "less than small"), (-0.2, "small"), (0.5, "medium"), (-3, "large")]
+)
+def test_words(d, word):
+    assert cohen_d([d - 1, d, d + 1], [0, 0, 0]).label == word
+
+
+# ---- intervals cover ---------------------------------------------------------------------------
+
+
+def normal(rng, n):
+    return rng.normal(0.4, 1, n).round(4)
+
+
+def skewed(rng, n):
+    return (rng.exponential(size=n) - 0.6).round(4)
+
+
+def tied(rng, n):
+    """Integers, symmetric about 1, some of them 0."""
+    return rng.integers(-2, 4, n) + rng.integers(0, 2, n)
+
+
+def strong(rng, n):
+    return rng.normal(1.5, 1, n).round(4)
+
+
+def coverage(effect, draw, truth, n, times=500):
+    rng = np.random.default_rng(20)
+    found = [effect(d, 0 * d).confidence_interval() for d in (draw(rng, n) for _ in range(times))]
+    return np.mean([low <= truth <= high for low, high in found])
+
+
+@pytest.mark.parametrize(
+    ("effect", "draw", "truth", "n"),
+    [
+        (cohen_d, normal, 0.4, 12),
+        (cohen_d, normal, 0.4, 60),
+        (hedges_g, normal, 0.4, 30),
+        (hodges_lehmann, normal, 0.4, 12),
+        (hodges_lehmann, normal, 0.4, 60),
+    ],
+)
+def test_intervals_cover_in_95_of_100_samples(effect, draw, truth, n):
+    """The standard error of a share of 500 samples is 0.01."""
+    assert 0.925 <= coverage(effect, draw, truth, n) <= 0.98
+
+
+def test_with_ties_the_interval_covers_more_often():
+    assert coverage(hodges_lehmann, tied, 1.0, 30) >= 0.95
+
+
+def expected_share(draw, n):
+    """Mean of W+ over its maximum, for n differences that are not 0, from a large sample."""
+    d = np.sort(draw(np.random.default_rng(7), 200_000))
+    d = d[d != 0]
+    above = d.size - np.searchsorted(d, -d, side="right")
+    equal = np.searchsorted(d, -d, side="right") - np.searchsorted(d, -d, side="left")
+    psi = np.mean((above + equal / 2) / d.size)
+    return ((n - 1) * psi + 2 * np.mean(d > 0)) / (n + 1)
+
+
+@pytest.mark.parametrize("draw", [normal, skewed, tied, strong])
+@pytest.mark.parametrize("n", [15, 80])
+def test_the_interval_of_ranks_covers_whatever_the_shape(draw, n):
+    """A little more often than it says, where samples are small or W+ is near its end."""
+    differing = n if draw is not tied else round(n * 11 / 12)
+    truth = 2 * expected_share(draw, differing) - 1
+    assert 0.925 <= coverage(rank_biserial, draw, truth, n) <= 1
+
+
+def test_the_interval_of_r_is_that_of_the_ranks():
+    a, b = SAMPLES["tied"]
+    r, biserial = wilcoxon_r(a, b), rank_biserial(a, b)
+    factor = r.value / biserial.value
+    assert r.confidence_interval(0.9) == pytest.approx(
+        [factor * end for end in biserial.confidence_interval(0.9)], rel=1e-12
+    )

@@ -1,0 +1,149 @@
+"""Evaluation units against sums over lists."""
+
+from fractions import Fraction
+from statistics import mean, median, stdev
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest import exact_perm_test
+from permtest.study.describe import describe
+from permtest.study.units import evaluation_units, unit_sizes
+
+METRICS = {"mean": mean, "median": median}
+scores = st.one_of(st.integers(-9, 9), st.integers(-99, 99).map(lambda x: x / 10))
+columns = st.lists(st.tuples(scores, scores), min_size=1, max_size=30)
+
+
+def naive_units(values, size, metric, remainder):
+    exact = [Fraction(str(x)) for x in values]
+    units = [exact[i : i + size] for i in range(0, len(exact), size)]
+    if units and len(units[-1]) < size and remainder == "drop":
+        units.pop()
+    return [METRICS[metric](unit) for unit in units]
+
+
+@settings(max_examples=150)
+@given(columns, st.data(), st.sampled_from(list(METRICS)), st.sampled_from(["drop", "keep"]))
+def test_units_are_what_they_say(rows, data, metric, remainder):
+    a, b = [x for x, _ in rows], [y for _, y in rows]
+    size = data.draw(st.integers(1, len(rows)))
+    found = evaluation_units(a, b, size, metric=metric, remainder=remainder)
+    assert found.a.tolist() == naive_units(a, size, metric, remainder)
+    assert found.b.tolist() == naive_units(b, size, metric, remainder)
+    assert len(found) == len(found.a) == len(found.sizes)
+    assert found.sizes.sum() + found.n_left_out == len(rows)
+    rest = len(rows) % size if remainder == "drop" else 0
+    assert found.left_out.tolist() == list(range(len(rows) - rest, len(rows)))
+
+
+def test_both_systems_are_shuffled_alike():
+    a = np.arange(20)
+    found = evaluation_units(a, a + 100, 5, rng=3)
+    assert found.a.tolist() != evaluation_units(a, a + 100, 5).a.tolist()
+    assert (found.b - found.a).tolist() == [100] * 4
+    for unit in range(4):
+        assert Fraction(int(a[found.items(unit)].sum()), 5) == found.a[unit]
+    again = evaluation_units(a, a + 100, 5, rng=np.random.default_rng(3))
+    assert found.order.tolist() == again.order.tolist()
+
+
+def test_what_a_shuffle_leaves_out_is_named():
+    found = evaluation_units(range(11), range(11), 4, rng=0, remainder="drop")
+    assert sorted([*found.left_out, *found.items(0), *found.items(1)]) == list(range(11))
+    assert f"3 items left out: {', '.join(map(str, found.left_out))}" in str(found)
+
+
+def test_ties_of_thirds_survive():
+    """Sums of units that tie, whose floats do not."""
+    a, b = [0.1, 0.2, 0.4, 0.1, 0.1, 0.1], [0, 0, 0, 0, 0, 0.3]
+    units = evaluation_units(a, b, 3)
+    assert units.a.tolist() == [Fraction(7, 30), Fraction(1, 10)]
+    assert exact_perm_test(units.a, units.b).pvalue == exact_perm_test(units.pairs).pvalue
+    assert describe(units.pairs).n_zeros == 1
+
+
+def test_huge_scores_do_not_wrap_around():
+    found = evaluation_units([2**62, 2**62, 2**62], [0, 0, 1], 3)
+    assert (found.a[0], found.b[0]) == (2**62, Fraction(1, 3))
+
+
+def test_what_a_unit_says():
+    units = evaluation_units(range(10), range(10), 4, remainder="keep")
+    assert str(units) == "3 units of 4 items, the mean of each; the last one has 2."
+    dropped = evaluation_units(range(20), range(20), 13, metric="median", remainder="drop")
+    assert str(dropped) == (
+        "1 units of 13 items, the median of each; 7 items left out: 13, 14, 15, 16, 17, ...."
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "options", "error", "message"),
+    [
+        (4, {}, ValueError, "size=4 leaves 2 of 10 items over; .* 'keep'"),
+        (0, {}, ValueError, "size = 0 must lie between 1 and 10"),
+        (11, {}, ValueError, "size = 11 must lie between 1 and 10"),
+        (2.0, {}, TypeError, "size = 2.0 must be a whole number"),
+        (5, {"metric": "sum"}, ValueError, "metric='sum' is not known"),
+        (5, {"remainder": "pad"}, ValueError, "remainder='pad' is not known"),
+        (5, {"rng": "x"}, TypeError, "rng must be"),
+    ],
+)
+def test_what_is_no_unit(size, options, error, message):
+    with pytest.raises(error, match=message):
+        evaluation_units(range(10), range(10), size, **options)
+
+
+# ---- how large ----------------------------------------------------------------------------------
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(scores, scores), min_size=4, max_size=30),
+    st.sampled_from(list(METRICS)),
+    st.floats(0, 3),
+)
+def test_deviations_by_lists(rows, metric, tolerance):
+    a, b = [x for x, _ in rows], [y for _, y in rows]
+    sizes = range(1, len(rows) // 2 + 1)
+    found = unit_sizes(a, b, sizes, metric=metric, tolerance=tolerance)
+    for i, size in enumerate(sizes):
+        u, v = (naive_units(x, size, metric, "drop") for x in (a, b))
+        gaps = [x - y for x, y in zip(u, v, strict=True)]
+        assert found.sds[i] == pytest.approx(float(stdev(gaps)), abs=1e-9)
+        assert found.n_units[i] == len(gaps)
+        assert found.n_left_out[i] == len(rows) - size * len(gaps)
+    steady = [
+        i + 1 for i in range(1, len(sizes)) if abs(found.sds[i] - found.sds[i - 1]) <= tolerance
+    ]
+    assert list(found.stable) == steady[:10]
+
+
+def test_the_default_sizes_and_tolerance():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 100, (2, 3000))
+    found = unit_sizes(a, b, rng=1)
+    assert found.sizes.tolist() == list(range(1, 101))
+    assert found.tolerance == 0.01 * found.sds[0]
+    assert len(found.stable) == 10
+    # Means of m independent items vary less by the root of m, for ever.
+    assert found.sds * np.sqrt(found.sizes) == pytest.approx(found.sds[0], rel=0.35)
+    assert str(found).startswith("Standard deviation of units of 1 to 100 items: ")
+    assert unit_sizes(a[:9], b[:9]).sizes.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "message"),
+    [
+        ([], {}, "sizes is empty"),
+        ([1, 6], {}, r"sizes\[1\] = 6 must lie between 1 and 5"),
+        ([3, 2], {}, r"sizes\[1\] = 2 does not exceed the one before"),
+        ([1, 2], {"tolerance": -1}, "tolerance=-1 must not be negative"),
+        ([1, 2], {"metric": "max"}, "metric='max' is not known"),
+    ],
+)
+def test_sizes_that_cannot_be_tried(sizes, options, message):
+    with pytest.raises(ValueError, match=message):
+        unit_sizes(range(10), [0] * 10, sizes, **options)
