@@ -14,6 +14,9 @@ from permtest.alternatives.sample import PairedSample
 #: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb).
 SYMMETRIC_BELOW = 0.5
 
+#: Correlations up to this cost next to nothing: a standard deviation too large by a twentieth.
+UNCORRELATED = 0.1
+
 #: From how many pairs on a mean is close enough to normal for a z or t test, as a rule of thumb.
 MANY = 30
 
@@ -144,7 +147,9 @@ def _independent_systems(found: Diagnosis) -> tuple[bool | None, str]:
     r, n = found.correlation, found.sample.n
     if not np.isfinite(r):
         return None, "a system that always scores the same correlates with nothing"
-    return bool(abs(r) <= 2 / sqrt(n)), f"r12 = {r:.3f}"
+    if abs(r) > 2 / sqrt(n):
+        return False, f"r12 = {r:.3f}"
+    return (True if abs(r) <= UNCORRELATED else None), f"r12 = {r:.3f}, from {n} pairs"
 
 
 def _normal_differences(found: Diagnosis) -> tuple[bool | None, str]:

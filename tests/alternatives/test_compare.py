@@ -160,6 +160,8 @@ def test_assumptions_are_held_against_the_data():
     assert found.check(INDEPENDENT_SYSTEMS).held is None, "a constant correlates with nothing"
     found = alt.Diagnosis(alt.PairedSample.of(skewed.round(4), normal.round(4)))
     assert found.check(INDEPENDENT_SYSTEMS).held
+    small = alt.Diagnosis(alt.PairedSample.of([1, 2, 3, 4, 5], [2, 1, 3, 1, 4]))
+    assert small.check(INDEPENDENT_SYSTEMS).held is None, "r12 = 0.54, but of five pairs"
     assert found.check(NORMAL_SCORES).held is False
     spread = alt.Diagnosis(alt.PairedSample.of((3 * normal).round(4), skewed.round(4)))
     assert spread.check(EQUAL_VARIANCES).held is False
