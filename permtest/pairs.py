@@ -508,8 +508,8 @@ def _check_lengths(n_u: int, n_v: int, labels: tuple[str, str] = ("u", "v")) -> 
     if n_u != n_v:
         a, b = labels
         raise ValueError(
-            f"{a} has {n_u} entries and {b} has {n_v}: a paired test needs the scores of both systems "
-            "on the same items; align them by item first"
+            f"{a} has {n_u} entries and {b} has {n_v}: a paired test needs the scores of both "
+            "systems on the same items; align them by item first"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isfinite, log10, sqrt
 from typing import Any
 
@@ -362,7 +363,9 @@ class PowerExplorer(Explorer):
         if self._sample is None:
             self.exact = power_curve_normal(lead, self._sd, **simulation, **level)
         else:
-            self.exact = power_curve(self._sample.pairs, delta=lead, **simulation, **level)
+            # All its binary digits: such samples are put on a lattice that is quick to test.
+            delta = None if lead == self._sample.mean else Fraction(lead)
+            self.exact = power_curve(self._sample.pairs, delta=delta, **simulation, **level)
         alt = (
             f"Power against the number of pairs, and the interval to expect of {n}; described below"
         )

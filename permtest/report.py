@@ -151,9 +151,10 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = T
         for name, content in files.items():
             with hidden[name].open("xb") as file:
                 file.write(content)
+        there = [name for name in files if (folder / name).exists()]
+        if there and not overwrite:
+            raise FileExistsError(f"{folder}: {', '.join(there)} would be overwritten")
         for name, path in hidden.items():
-            if not overwrite and (folder / name).exists():
-                raise FileExistsError(f"{folder}: {name} would be overwritten")
             path.replace(folder / name)
     finally:
         for path in hidden.values():

@@ -51,15 +51,15 @@ def drawn(found):
 def test_samples_have_just_the_moments_that_are_asked_for(r12, n):
     a, b = two_systems(r12, n=n, lead=3)
     assert a.size == b.size == n
-    assert np.corrcoef(a, b)[0, 1] == pytest.approx(r12, abs=1e-3)
-    assert [x.mean() for x in (a, b)] == pytest.approx([53, 50], abs=0.01)
-    assert [x.std(ddof=1) for x in (a, b)] == pytest.approx([10, 10], abs=0.01)
-    np.testing.assert_array_equal(a, np.round(a, 2))
+    assert np.corrcoef(a, b)[0, 1] == pytest.approx(r12, abs=3e-3)
+    assert [x.mean() for x in (a, b)] == pytest.approx([53, 50], abs=0.02)
+    assert [x.std(ddof=1) for x in (a, b)] == pytest.approx([10, 10], abs=0.03)
+    np.testing.assert_allclose(20 * a, np.rint(20 * a), atol=1e-9)
 
 
 def test_differences_keep_their_pattern():
     one, other = (np.subtract(*two_systems(r12, lead=0)) for r12 in (0.5, 0.875))
-    np.testing.assert_allclose(one, 2 * other, atol=0.03)
+    np.testing.assert_allclose(one, 2 * other, atol=0.16)
     np.testing.assert_array_equal(*(two_systems(0.5, rng=7)[0] for _ in range(2)))
     assert not np.array_equal(two_systems(0.5, rng=7)[0], two_systems(0.5)[0])
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest.alternatives.sample import PairedSample
 
@@ -124,11 +125,16 @@ class Diagnosis:
     @cached_property
     def normality(self) -> float:
         """Shapiro and Wilk's p of the differences."""
+        return self.shapiro[1]
+
+    @cached_property
+    def shapiro(self) -> tuple[float, float]:
+        """W and p of the Shapiro-Wilk test of the differences."""
         return shapiro(self.sample.differences)
 
 
-def shapiro(values: np.ndarray) -> float:
-    """p of the Shapiro-Wilk test; 0 if all values are equal, NaN for fewer than three.
+def shapiro(values: NDArray[np.float64]) -> tuple[float, float]:
+    """W and p of the Shapiro-Wilk test; p is 0 if all values are equal, NaN for fewer than three.
 
     SciPy's p is said to be accurate to 5 000 values; beyond, every 1/k-th of the sorted values is
     tested, which keeps the shape.
@@ -136,11 +142,12 @@ def shapiro(values: np.ndarray) -> float:
     from scipy import stats
 
     if values.size < 3:
-        return float("nan")
+        return float("nan"), float("nan")
     if np.ptp(values) == 0:
-        return 0.0
+        return float("nan"), 0.0
     step = -(-values.size // 5000)
-    return float(stats.shapiro(np.sort(values)[step // 2 :: step]).pvalue)
+    found = stats.shapiro(np.sort(values)[step // 2 :: step])
+    return float(found.statistic), float(found.pvalue)
 
 
 def _independent_systems(found: Diagnosis) -> tuple[bool | None, str]:
@@ -163,7 +170,7 @@ def _normal_differences(found: Diagnosis) -> tuple[bool | None, str]:
 
 
 def _normal_scores(found: Diagnosis) -> tuple[bool | None, str]:
-    both = [shapiro(scores) for scores in (found.sample.a, found.sample.b)]
+    both = [shapiro(scores)[1] for scores in (found.sample.a, found.sample.b)]
     if not np.all(np.isfinite(both)):
         return None, "fewer than three scores"
     return min(both) >= found.alpha, f"Shapiro-Wilk p = {both[0]:.3g} and {both[1]:.3g}"

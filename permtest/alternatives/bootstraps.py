@@ -14,6 +14,7 @@ import numpy as np
 
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, REPRESENTATIVE
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.pivots import Pivots
 from permtest.alternatives.resamples import (
     Differences,
@@ -150,7 +151,7 @@ def bootstrap(
         shown = (found.estimate / found.error, "t")
     return AlternativeResult(
         test=f"bootstrap_{statistic}",
-        title=f"{_TITLES[kind]} bootstrap of the {statistic}",
+        title=f"{_KINDS[kind]} {TITLES[f'bootstrap_{statistic}']}",
         statistic=shown[0],
         statistic_name=shown[1],
         pvalue=pivots.pvalue(alternative),
@@ -168,7 +169,7 @@ def bootstrap(
     )
 
 
-_TITLES = {
+_KINDS = {
     "studentised": "studentised",
     "percentile": "percentile",
     "basic": "basic",

@@ -18,6 +18,7 @@ from permtest.alternatives.assumptions import Check, Diagnosis
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.contests import paired_bootstrap
 from permtest.alternatives.medians import permutation_median
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
 from permtest.alternatives.permutations import permutation_mean, randomisation
 from permtest.alternatives.ranks import wilcoxon
@@ -67,7 +68,7 @@ class Answer:
     @property
     def title(self) -> str:
         """What tables call the test."""
-        return self.result.title if self.result else self.test
+        return self.result.title if self.result else TITLES[self.test]
 
     @property
     def held(self) -> bool | None:

@@ -14,6 +14,7 @@ from permtest._integers import exact_sum
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, REPRESENTATIVE
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.pivots import Pivots
 from permtest.alternatives.resamples import (
     Differences,
@@ -126,7 +127,7 @@ def paired_bootstrap(
         )
     return AlternativeResult(
         test="paired_bootstrap",
-        title="paired bootstrap",
+        title=TITLES["paired_bootstrap"],
         statistic=shares["won"],
         statistic_name="share won",
         pvalue=pivots.pvalue(alternative),

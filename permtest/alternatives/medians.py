@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, with_room
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.permutations import assumed
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample
@@ -90,7 +91,7 @@ def permutation_median(
     middle = Fraction(law.doubled_median, 2 * sample.scale)
     return AlternativeResult(
         test="permutation_median",
-        title="exact permutation test of the median",
+        title=TITLES["permutation_median"],
         statistic=float(middle),
         statistic_name="median",
         pvalue=law.pvalue(alternative),

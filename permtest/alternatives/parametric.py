@@ -17,6 +17,7 @@ from permtest.alternatives.assumptions import (
     NORMAL_DIFFERENCES,
     NORMAL_SCORES,
 )
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample, as_floats, as_threshold
 from permtest.pairs import as_scaled
@@ -71,7 +72,7 @@ def paired_t(
     t = float(sample.mean - sample.delta) / error
     return AlternativeResult(
         test="paired_t",
-        title="paired t-test",
+        title=TITLES["paired_t"],
         statistic=t,
         statistic_name="t",
         pvalue=t_pvalue(t, df, alternative),
@@ -144,7 +145,7 @@ def independent_t(
     estimate = float(x.mean() - y.mean())
     error, df = _unpaired(x, y, equal_var)
     t = (estimate - float(threshold)) / error
-    title = "two-sample t-test" if equal_var else "Welch's two-sample t-test"
+    title = TITLES["independent_t"] if equal_var else "Welch's two-sample t-test"
     normal = (NORMAL_SCORES, EQUAL_VARIANCES) if equal_var else (NORMAL_SCORES,)
     return AlternativeResult(
         test="independent_t",
@@ -237,10 +238,11 @@ def normal_z(
         raise ValueError(f"with correlation={correlation} the difference has no standard error")
     z = float(sample.mean - sample.delta) / error
     independent = correlation == 0
+    test = "independent_z" if independent else "normal_z"
     assumed = (INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS) if independent else (INDEPENDENT_ITEMS,)
     return AlternativeResult(
-        test="independent_z" if independent else "normal_z",
-        title="z-test, systems independent" if independent else "z-test, systems correlated",
+        test=test,
+        title=TITLES[test],
         statistic=z,
         statistic_name="z",
         pvalue=normal_pvalue(z, alternative),

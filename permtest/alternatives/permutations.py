@@ -18,6 +18,7 @@ from permtest.alternatives.assumptions import (
     SYMMETRIC,
     Assumption,
 )
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.result import AlternativeResult
 from permtest.alternatives.sample import PairedSample
@@ -235,7 +236,7 @@ def permutation_mean(
     found = exact_perm_test(steps, np.zeros_like(steps), alternative=alternative)
     return AlternativeResult(
         test="exact",
-        title="exact permutation test of the mean",
+        title=TITLES["exact"],
         statistic=float(Fraction(exact_sum(steps), sample.scale)),
         statistic_name="sum",
         pvalue=found.pvalue,

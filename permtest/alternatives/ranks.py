@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from permtest._integers import IntArray
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, MANY_PAIRS, SYMMETRIC
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import normal_pvalue
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample
@@ -101,7 +102,7 @@ def wilcoxon(
         p = normal_pvalue(ranks.z(0.5 if correction else 0.0, alternative), alternative)
     return AlternativeResult(
         test="wilcoxon",
-        title="Wilcoxon signed-rank test",
+        title=TITLES["wilcoxon"],
         statistic=ranks.plus,
         statistic_name="W+",
         pvalue=p,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample
 from permtest.statistics import Alternative, check_alternative
@@ -61,7 +62,7 @@ def sign(
     ordered = np.sort(sample.differences)
     return AlternativeResult(
         test="sign",
-        title="sign test",
+        title=TITLES["sign"],
         statistic=positive,
         statistic_name="wins",
         pvalue=binomial_pvalue(positive, negative, alternative),

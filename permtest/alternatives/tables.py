@@ -13,6 +13,7 @@ from permtest.alternatives.assumptions import (
     INDEPENDENT_SYSTEMS,
     Assumption,
 )
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import normal_pvalue, normal_quantile
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import as_threshold
@@ -95,11 +96,10 @@ def mcnemar(
     ends: Any = partial(_conditional, b, c, size, method, alternative)
     if interval == "wald":
         ends = partial(_paired_wald, b, c, size, alternative)
-    key = {"exact": "", "midp": "_midp", "chi2": "_chi2", "chi2-corrected": "_chi2_corrected"}
-    label = {"exact": "exact", "midp": "mid-p", "chi2": "chi-squared"}.get(method, "corrected")
+    test = "mcnemar" if method == "exact" else f"mcnemar_{method.replace('-', '_')}"
     return AlternativeResult(
-        test=f"mcnemar{key[method]}",
-        title=f"McNemar's test, {label}",
+        test=test,
+        title=TITLES.get(test, "McNemar's test, corrected"),
         statistic=statistic,
         statistic_name="wins" if exact else "chi2",
         pvalue=p,
@@ -254,7 +254,7 @@ def two_proportion_z(
     z = _ratio(gap, sqrt(variance))
     return AlternativeResult(
         test="two_proportion_z",
-        title="z-test of two proportions",
+        title=TITLES["two_proportion_z"],
         statistic=z,
         statistic_name="z",
         pvalue=normal_pvalue(z, alternative),
@@ -323,9 +323,10 @@ def chi_squared(
     (x1, y1), (x2, y2) = ([count(rows[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1))
     counts = _two_counts(x1, x1 + y1, x2, x2 + y2)
     root = _chi_root(x1, y1, x2, y2, correction, alternative)
+    test = "chi_squared_yates" if correction else "chi_squared"
     return AlternativeResult(
-        test="chi_squared_yates" if correction else "chi_squared",
-        title=f"chi-squared test{' with Yates' if correction else ''}",
+        test=test,
+        title=TITLES[test],
         statistic=root**2,
         statistic_name="chi2",
         pvalue=normal_pvalue(root, alternative),

@@ -13,31 +13,14 @@ from reprlib import Repr
 from textwrap import wrap
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from permtest.alternatives.names import TITLES
 from permtest.statistics import ALTERNATIVES
 
 #: A configuration is a page of text; whatever is longer is another file.
 LARGEST_FILE = 2**16
 
 #: The tests of `compare_all` that single scores may have.
-TESTS = (
-    "exact",
-    "permutation_median",
-    "paired_t",
-    "normal_z",
-    "wilcoxon",
-    "sign",
-    "bootstrap_mean",
-    "bootstrap_median",
-    "paired_bootstrap",
-    "independent_t",
-    "independent_z",
-    "mcnemar",
-    "mcnemar_midp",
-    "mcnemar_chi2",
-    "two_proportion_z",
-    "chi_squared",
-    "chi_squared_yates",
-)
+TESTS = tuple(TITLES)
 EFFECTS = ("cohen_d", "hedges_g", "wilcoxon_r", "hodges_lehmann")
 POWER_METHODS = ("bootstrap", "normal")
 RULES = ("exact", "manual")

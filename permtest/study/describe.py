@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import dataclass
 from html import escape
 from math import inf, isfinite, nan
@@ -261,8 +260,8 @@ def describe_sample(sample: PairedSample, alpha: float = 0.05) -> Description:
         difference=Summary.of(sample.differences, _edges(sample.differences)),
         alpha=alpha,
         shape="symmetric" if symmetric else skewed,
-        shapiro_w=_shapiro_w(sample.differences),
-        shapiro_p=found.normality,
+        shapiro_w=found.shapiro[0],
+        shapiro_p=found.shapiro[1],
         symmetric=symmetric,
         normal=found.check(NORMAL_DIFFERENCES).held,
         test_statistic="mean" if symmetric else "median",
@@ -283,16 +282,6 @@ def _skewness(values: NDArray[np.float64]) -> float:
     from scipy import stats
 
     return float(stats.skew(values)) if values.size > 2 and np.ptp(values) > 0 else 0.0
-
-
-def _shapiro_w(values: NDArray[np.float64]) -> float:
-    from scipy import stats
-
-    if values.size < 3 or np.ptp(values) == 0:
-        return nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that p is not known for so many; W is
-        return float(stats.shapiro(values).statistic)
 
 
 def _inflation(correlation: float) -> float:

@@ -116,7 +116,7 @@ class Study:
         return {answer.test: self.rejects(answer) for answer in self.answers}
 
     def planned(self) -> tuple[float, float]:
-        """The difference beyond the null hypothesis, and the deviation, to plan another study for."""
+        """Difference beyond the null hypothesis, and deviation, that another study is for."""
         return _planned(self.config, self.description)
 
     def chapters(self) -> tuple[Chapter, ...]:

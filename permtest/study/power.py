@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from html import escape
-from math import ceil, gcd, isfinite, sqrt
+from math import ceil, floor, gcd, isfinite, log, sqrt
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ from permtest.pairs import as_scaled
 from permtest.statistics import check_alternative
 from permtest.study.simulation import (
     FINEST,
+    ROUNDING,
     TESTS,
     Draw,
     Test,
@@ -268,8 +269,10 @@ def power_curve(
     it; so the cost does not depend on the sizes. 20 sizes of 2 000 samples take about half a
     second for counts such as correct tokens. Exact tests of differences that are no integers, or
     integers above 1 000 once their common divisor is taken out, are made on a lattice: a
-    difference goes to one of its two neighbours at random, such that the mean is kept; the
-    lattice's unit is an eighth of the standard deviation, which adds at most a 256th to the variance, and `rounded` tells it. So are draws from a normal law, each to its nearest cell.
+    difference goes to one of its two neighbours at random, such that the mean is kept. The unit of
+    the lattice, `rounded`, is an eighth of the standard deviation, which adds at most a 256th to
+    the variance; or a thousandth of the largest difference, if that is more. Draws from a normal
+    law go to the nearest multiple of an eighth.
     Source: NLPStatTest manual, sec. 3.4 and F.2, where power is called the true negative rate by a
     slip.
 
@@ -726,7 +729,7 @@ def exact_power(
     size = check_count(n, "n")
     if test not in DISCORDANT:
         raise ValueError(f"test={test!r} has no exact power; choose one of {', '.join(DISCORDANT)}")
-    return _Rejecting(alpha, alternative, test).power(*chances, size)
+    return _Rejecting(chances, alpha, alternative, test).power(size)
 
 
 def exact_power_n(
@@ -766,8 +769,8 @@ def exact_power_n(
 
     Notes
     -----
-    Teeth are looked for within four standard deviations of n, and some 50 items, of where the
-    smooth part of the curve crosses `power`; they are narrower than that.
+    A tooth is about 2 sqrt(m) discordant items wide, of which there are m; they are looked for
+    within 50 + 4 sqrt(m) of where bisection finds the curve to cross `power`.
 
     Examples
     --------
@@ -788,11 +791,11 @@ def exact_power_n(
             f"p_b={p_b} and p_c={p_c} leave nothing to find for alternative={alternative!r}: no "
             "number of items has that power"
         )
-    rejecting = _Rejecting(alpha, alternative, test)
-    return _crossing(lambda n: rejecting.power(*chances, n) >= power, first)
+    rejecting = _Rejecting(chances, alpha, alternative, test)
+    return _crossing(lambda n: rejecting.power(n) >= power, rejecting.both, first)
 
 
-def _crossing(enough: Callable[[int], bool], first: bool) -> int:
+def _crossing(enough: Callable[[int], bool], both: float, first: bool) -> int:
     """The first n that is enough, or the one after the last that is not, near where that turns."""
     low, high = 0, 1
     while not enough(high):
@@ -802,7 +805,7 @@ def _crossing(enough: Callable[[int], bool], first: bool) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    reach = 50 + ceil(4 * sqrt(high))
+    reach = ceil((50 + 4 * sqrt(high * both)) / both)
     if first:
         return next(n for n in range(max(high - reach, 1), high + 1) if enough(n))
     return 1 + next(n for n in range(high + reach, -1, -1) if n == 0 or not enough(n))
@@ -817,45 +820,75 @@ def _chances(p_b: float, p_c: float) -> tuple[float, float]:
     return float(p_b), float(p_c)
 
 
-@dataclass(frozen=True)
 class _Rejecting:
-    """When a test of b among m discordant items rejects."""
+    """When a test of b among m discordant items rejects, and how probable that is.
 
-    alpha: float
-    alternative: str
-    test: str
+    What depends on m alone is kept, for all n that are asked for.
 
-    def power(self, p_b: float, p_c: float, n: int) -> float:
+    Parameters
+    ----------
+    chances : tuple of two float
+        p_b and p_c.
+    alpha : float
+    alternative, test : str
+    """
+
+    def __init__(
+        self, chances: tuple[float, float], alpha: float, alternative: str, test: str
+    ) -> None:
+        self.both = min(sum(chances), 1.0)
+        self.share = chances[0] / self.both if self.both else 0.5
+        self.alpha, self.alternative, self.test = alpha, alternative, test
+        self.start, self.known = 0, np.empty(0)
+
+    def power(self, n: int) -> float:
         """Sum over m of P(m) times the probability that b is extreme."""
         from scipy.stats import binom
 
-        both = min(p_b + p_c, 1.0)
-        if both == 0:
-            return 0.0
-        low, high = (int(binom.ppf(q, n, both)) for q in (OUTSIDE / 2, 1 - 2**-53))
-        m = np.arange(max(low, 0), max(min(high + 1, n), low) + 1)
-        share, upper, lower = p_b / both, np.zeros(m.size), np.zeros(m.size)
-        if self.alternative != "less":
-            upper = binom.sf(self.least(m, 1) - 1, m, share)
-        if self.alternative != "greater":
-            lower = binom.cdf(m - self.least(m, -1), m, share)
-        found = float(binom.pmf(m, n, both) @ (upper + lower))
+        # By Bernstein's inequality no more than OUTSIDE lies beyond.
+        enough, mean = log(2 / OUTSIDE), n * self.both
+        reach = enough / 3 + sqrt(enough**2 / 9 + 2 * enough * mean * (1 - self.both))
+        low, high = max(floor(mean - reach), 0), min(ceil(mean + reach), n)
+        extreme = self.extreme(low, high)
+        found = float(binom.pmf(np.arange(low, high + 1), n, self.both) @ extreme)
         return min(max(found, 0.0), 1.0)
+
+    def extreme(self, low: int, high: int) -> Floats:
+        """The probability that the test rejects, for m from `low` to `high`."""
+        end = self.start + self.known.size
+        if low < self.start or high >= end:
+            margin = (high - low) // 4
+            near = low <= end and high >= self.start
+            first = min(low, self.start) if near and self.known.size else max(low - margin, 0)
+            last = max(high, end - 1) if near and self.known.size else high + margin
+            self.start, self.known = first, self.conditional(np.arange(first, last + 1))
+        return self.known[low - self.start : high + 1 - self.start]
+
+    def conditional(self, m: Ints) -> Floats:
+        """The same for any m."""
+        from scipy.stats import binom
+
+        found = np.zeros(m.size)
+        if self.alternative != "less":
+            found += binom.sf(self.least(m, 1) - 1, m, self.share)
+        if self.alternative != "greater":
+            found += binom.cdf(m - self.least(m, -1), m, self.share)
+        return found
 
     def least(self, m: Ints, side: int) -> Ints:
         """The fewest items among m, all of one system's, that reject; m + 1 if none do.
 
         `side` is 1 for the first system. By bisection: p falls as one system wins more.
         """
-        none, all_of_them = m // 2, m + 1  # as many wins as losses never reject
-        while np.any(all_of_them - none > 1):
-            middle = np.where(all_of_them - none > 1, (none + all_of_them) // 2, all_of_them)
-            known = middle > m
-            wins = np.minimum(middle, m)
+        both_sides = self.alternative == "two-sided"  # then fewer wins than losses are the others'
+        too_few, enough = m // 2 if both_sides else np.full_like(m, -1), m + 1
+        while np.any(enough - too_few > 1):
+            middle = (too_few + enough) // 2
+            wins = np.minimum(np.maximum(middle, 0), m)
             b, c = (wins, m - wins) if side > 0 else (m - wins, wins)
             p = mcnemar_pvalues(b, c, self.test, self.alternative)
-            reject = known | (p <= self.alpha * (1 + 1e-11))
-            open_ones = all_of_them - none > 1
-            all_of_them = np.where(open_ones & reject, middle, all_of_them)
-            none = np.where(open_ones & ~reject, middle, none)
-        return np.asarray(all_of_them)
+            reject = (middle > m) | (p <= self.alpha * (1 + ROUNDING))
+            active = enough - too_few > 1
+            enough = np.where(active & reject, middle, enough)
+            too_few = np.where(active & ~reject, middle, too_few)
+        return np.asarray(enough)

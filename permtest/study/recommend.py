@@ -15,30 +15,10 @@ from permtest.alternatives.assumptions import (
     REPRESENTATIVE_FROM,
     Diagnosis,
 )
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample
 from permtest.result import counted
 from permtest.study.describe import Description, describe_sample
-
-#: What the tests are called in sentences, by their names.
-TITLES = {
-    "exact": "exact permutation test of the mean",
-    "permutation_median": "exact permutation test of the median",
-    "paired_t": "paired t test",
-    "independent_t": "t test for independent systems",
-    "normal_z": "z test of the mean difference",
-    "independent_z": "z test for independent systems",
-    "sign": "sign test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "bootstrap_mean": "bootstrap test of the mean",
-    "bootstrap_median": "bootstrap test of the median",
-    "paired_bootstrap": "paired bootstrap (Koehn)",
-    "mcnemar": "McNemar's test, exact",
-    "mcnemar_midp": "McNemar's test, mid-p",
-    "mcnemar_chi2": "McNemar's test, chi-squared",
-    "two_proportion_z": "z test of two proportions",
-    "chi_squared": "chi-squared test",
-    "chi_squared_yates": "chi-squared test with Yates's correction",
-}
 
 RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 LISTS = (RECOMMENDED, NON_PREFERRED, INAPPROPRIATE)

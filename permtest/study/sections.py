@@ -9,8 +9,9 @@ from textwrap import fill, wrap
 from typing import TYPE_CHECKING
 
 from permtest.alternatives.compare import Answer
+from permtest.alternatives.names import TITLES
 from permtest.result import counted
-from permtest.study.recommend import LISTS, TITLES
+from permtest.study.recommend import LISTS
 
 if TYPE_CHECKING:
     from permtest.study.pipeline import Study
@@ -325,7 +326,7 @@ def _answer(study: Study, answer: Answer, fits: bool) -> tuple[str, ...]:
 
 
 def _title(answer: Answer) -> str:
-    return answer.title if answer.result else TITLES.get(answer.test, answer.test)
+    return answer.title
 
 
 def _estimated(answer: Answer) -> str:
@@ -341,15 +342,15 @@ def _verdict(study: Study) -> str:
 
 def _limits_of_p(study: Study) -> str:
     made = [decision for decision in study.decisions().values() if decision is not None]
-    agree = len(set(made)) == 1
-    spread = (
-        f"All {len(made)} tests decide alike."
-        if agree
-        else f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest on "
-        "assumptions that do not hold."
-    )
+    if len(set(made)) == 1:
+        spread = f"All {len(made)} tests decide alike. " if len(made) > 1 else ""
+    else:
+        spread = (
+            f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest on "
+            "assumptions that do not hold. "
+        )
     return (
-        f"{spread} Several tests of the same scores are one piece of evidence, not several; decide "
+        f"{spread}Several tests of the same scores are one piece of evidence, not several; decide "
         "by the one that was chosen beforehand. p says how surprising such a difference would be "
         "between equal systems, not how probable it is that they are equal, and not how large the "
         "difference is."

@@ -124,7 +124,10 @@ def test_the_factor_needs_three_pairs_and_a_known_name():
 
 
 @given(
-    st.floats(-60, 60), st.sampled_from([1, 2, 3, 11, 50, 200]), st.floats(-1, 1), st.floats(-8, 8)
+    st.floats(-60, 60).map(lambda t: round(t, 6)),
+    st.sampled_from([1, 2, 3, 11, 50, 200]),
+    st.floats(-1, 1),
+    st.floats(-8, 8),
 )
 def test_noncentral_t_by_scipy(t, df, tilt, shift):
     """SciPy's own, where it is good: for small shifts."""
