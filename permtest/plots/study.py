@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from permtest.alternatives.names import TITLES
 from permtest.captions import text_width
 from permtest.plots.sheet import NICE, legend_above, new_axes, style
 
@@ -87,7 +88,7 @@ def plot_rejections(
         for test in group.rates:
             _draw_share(ax, tests.index(test) + shift, group, test, SHAPES[place])
     ax.set_ylim(len(tests) - 0.4, -0.6)
-    ax.set_yticks(range(len(tests)), tests)
+    ax.set_yticks(range(len(tests)), [_spoken(test) for test in tests])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     highest = max(high for group in groups for _, high in group.intervals.values())
@@ -227,14 +228,19 @@ def plot_power(
     return ax
 
 
+def _spoken(test: str) -> str:
+    """The name of a test for axes, where titles would leave no room: paired t, wilcoxon, ..."""
+    return test.replace("_", " ") if test in TITLES else test
+
+
 def _names_of(curves: Sequence[PowerCurve]) -> list[str]:
     """Names of the tests; with the true difference where that is not enough."""
-    tests = [curve.test for curve in curves]
+    tests = [_spoken(curve.test) for curve in curves]
     if len(set(tests)) == len(tests):
         return tests
     return [
-        curve.test if curve.delta is None else f"{curve.test}, difference {curve.delta:.3g}"
-        for curve in curves
+        test if curve.delta is None else f"{test}, difference {curve.delta:.3g}"
+        for test, curve in zip(tests, curves, strict=True)
     ]
 
 

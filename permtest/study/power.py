@@ -770,13 +770,13 @@ def exact_power_n(
     Notes
     -----
     A tooth is about 2 sqrt(m) discordant items wide, of which there are m; they are looked for
-    within 50 + 4 sqrt(m) of where bisection finds the curve to cross `power`.
+    within 20 + 2 sqrt(m) of where bisection finds the curve to cross `power`.
 
     Examples
     --------
     >>> from permtest.study.power import exact_power_n
-    >>> exact_power_n(0.15, 0.1), exact_power_n(0.15, 0.1, first=True)
-    (834, 828)
+    >>> exact_power_n(0.6, 0.4), exact_power_n(0.6, 0.4, first=True)
+    (210, 199)
     """
     chances = _chances(p_b, p_c)
     check_level(alpha)
@@ -792,6 +792,7 @@ def exact_power_n(
             "number of items has that power"
         )
     rejecting = _Rejecting(chances, alpha, alternative, test)
+    rejecting.margin = 1
     return _crossing(lambda n: rejecting.power(n) >= power, rejecting.both, first)
 
 
@@ -805,7 +806,7 @@ def _crossing(enough: Callable[[int], bool], both: float, first: bool) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    reach = ceil((50 + 4 * sqrt(high * both)) / both)
+    reach = ceil((20 + 2 * sqrt(high * both)) / both)
     if first:
         return next(n for n in range(max(high - reach, 1), high + 1) if enough(n))
     return 1 + next(n for n in range(high + reach, -1, -1) if n == 0 or not enough(n))
@@ -840,6 +841,7 @@ class _Rejecting:
         self.share = chances[0] / self.both if self.both else 0.5
         self.alpha, self.alternative, self.test = alpha, alternative, test
         self.start, self.known = 0, np.empty(0)
+        self.margin = 0  # what is found besides, because more n of that size will be asked for
 
     def power(self, n: int) -> float:
         """Sum over m of P(m) times the probability that b is extreme."""
@@ -857,11 +859,9 @@ class _Rejecting:
         """The probability that the test rejects, for m from `low` to `high`."""
         end = self.start + self.known.size
         if low < self.start or high >= end:
-            margin = (high - low) // 4
-            near = low <= end and high >= self.start
-            first = min(low, self.start) if near and self.known.size else max(low - margin, 0)
-            last = max(high, end - 1) if near and self.known.size else high + margin
-            self.start, self.known = first, self.conditional(np.arange(first, last + 1))
+            margin = self.margin * (high - low + 64)
+            self.start = max(low - margin, 0)
+            self.known = self.conditional(np.arange(self.start, high + margin + 1))
         return self.known[low - self.start : high + 1 - self.start]
 
     def conditional(self, m: Ints) -> Floats:
@@ -878,17 +878,28 @@ class _Rejecting:
     def least(self, m: Ints, side: int) -> Ints:
         """The fewest items among m, all of one system's, that reject; m + 1 if none do.
 
-        `side` is 1 for the first system. By bisection: p falls as one system wins more.
+        `side` is 1 for the first system. By bisection, as p falls when one system wins more: from
+        where a normal law has the bound, or from the ends where that is not near enough.
         """
-        both_sides = self.alternative == "two-sided"  # then fewer wins than losses are the others'
-        too_few, enough = m // 2 if both_sides else np.full_like(m, -1), m + 1
-        while np.any(enough - too_few > 1):
-            middle = (too_few + enough) // 2
-            wins = np.minimum(np.maximum(middle, 0), m)
-            b, c = (wins, m - wins) if side > 0 else (m - wins, wins)
-            p = mcnemar_pvalues(b, c, self.test, self.alternative)
-            reject = (middle > m) | (p <= self.alpha * (1 + ROUNDING))
-            active = enough - too_few > 1
-            enough = np.where(active & reject, middle, enough)
-            too_few = np.where(active & ~reject, middle, too_few)
-        return np.asarray(enough)
+        from scipy.special import ndtri
+
+        # Two-sided, those with fewer wins than losses are the other system's.
+        none = m // 2 if self.alternative == "two-sided" else np.full_like(m, -1)
+        tail = self.alpha / 2 if self.alternative == "two-sided" else self.alpha
+        guess = np.rint(m / 2 - float(ndtri(tail)) * np.sqrt(m) / 2).astype(np.int64)
+        low, high = (np.clip(guess + off, none, m + 1) for off in (-3, 3))
+        low = np.where((low > none) & self.rejects(low, m, side), none, low)
+        high = np.where(self.rejects(high, m, side), high, m + 1)
+        while np.any(high - low > 1):
+            middle = (low + high) // 2
+            reject, active = self.rejects(middle, m, side), high - low > 1
+            high = np.where(active & reject, middle, high)
+            low = np.where(active & ~reject, middle, low)
+        return np.asarray(high)
+
+    def rejects(self, wins: Ints, m: Ints, side: int) -> NDArray[np.bool_]:
+        """Whether so many wins of one system among m reject; more than m stands for always."""
+        most = np.clip(wins, 0, m)
+        b, c = (most, m - most) if side > 0 else (m - most, most)
+        p = mcnemar_pvalues(b, c, self.test, self.alternative)
+        return np.asarray((wins > m) | (p <= self.alpha * (1 + ROUNDING)))
