@@ -21,7 +21,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import accuracy, f1_accuracy, f1_large, f1_speed, fresh, large, peers, speed
+from benchmarks import (
+    accuracy,
+    f1_accuracy,
+    f1_large,
+    f1_speed,
+    fresh,
+    large,
+    peers,
+    power_curves,
+    speed,
+)
 from benchmarks.f1_data import ENTRIES as F1_ENTRIES
 from benchmarks.laws import ENTRIES
 from benchmarks.tables import Section
@@ -49,6 +59,8 @@ class Extent:
         N for the memory.
     f1_sizes, f1_entries, f1_large : tuple of int
         N for the time of F1, for its errors against integers, and against decimals.
+    power : tuple of int
+        The largest size of a power curve, the number of sizes, and of samples of each.
     """
 
     sizes: tuple[int, ...] = speed.SIZES
@@ -60,6 +72,7 @@ class Extent:
     f1_sizes: tuple[int, ...] = f1_speed.SIZES
     f1_entries: tuple[int, ...] = F1_ENTRIES
     f1_large: tuple[int, ...] = f1_large.SIZES
+    power: tuple[int, int, int] = (power_curves.N, power_curves.SIZES, power_curves.EXPERIMENTS)
 
 
 FULL = Extent()
@@ -73,6 +86,7 @@ QUICK = Extent(
     f1_sizes=(30, 1000),
     f1_entries=(6, 40),
     f1_large=(10**4,),
+    power=(400, 4, 200),
 )
 
 
@@ -90,9 +104,11 @@ def measure(extent: Extent, output: Path) -> tuple[list[Section], dict[str, floa
     ratios = speed.ratios(curves, extent.reference)
     yardstick = curves[speed.YARDSTICK].times[extent.reference]
     ratios |= f1_speed.ratios(f1_curves, yardstick, extent.reference)
+    power = power_curves.run(*extent.power)
+    ratios |= power_curves.ratios(power, extent.power[0])
     words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
     last = Section("Ratios", words, ratios)
-    return [errors, far, by_n, by_g, *of_f1, *rest, last], ratios
+    return [errors, far, by_n, by_g, *of_f1, power, *rest, last], ratios
 
 
 def measure_f1(extent: Extent, output: Path) -> tuple[speed.Curves, list[Section]]:

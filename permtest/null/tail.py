@@ -37,6 +37,10 @@ PATIENCE = 6 * 10**9
 #: or some seconds with a bar that shows progress, some more.
 EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**9), (10**9, 10**10))
 
+#: The third try is hopeless where the lattice has so many points for each entry: with 60 to 5000
+#: random widths it never succeeded beyond, and then all of its seconds are lost.
+HOPELESS = 10**6
+
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 
@@ -140,8 +144,9 @@ def attempts(law: TwoPointSum, t0: int, most: int = 10**10) -> Iterator[tuple[st
     has been tried at most. `most` bounds the cells it updates.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
+    hopeless = min(law.top + 1.0, 21 * law.deviation) > HOPELESS * law.n_informative
     for looks, limit in EFFORTS:
-        if looks <= most:
+        if looks <= most and not (hopeless and looks == EFFORTS[-1][0]):
             yield "tilted", partial(tail_tilted, work=looks)
         if size <= MAX_CELLS and dp_operations(law, size) <= min(limit, most):
             yield "dp", tail_dp

@@ -70,7 +70,7 @@ DISCORDANT = ("exact", "sign", "mcnemar", "mcnemar_midp", "mcnemar_chi2", "mcnem
 OUTSIDE = 1e-15
 
 #: The largest n that `exact_power_n` looks at.
-MOST = 10**7
+MOST = 10**6
 
 #: Where the samples come from.
 Method: TypeAlias = "Literal['bootstrap', 'normal'] | Draw"
@@ -153,7 +153,7 @@ class PowerCurve:
         if there is None or there == 0:
             return None if there is None else self.sizes[0]
         (n, low), (m, high) = ((self.sizes[i], curve[i]) for i in (there - 1, there))
-        return min(n + ceil((m - n) * (power - low) / (high - low)), m)
+        return min(n + ceil((m - n) * (power - low) / (high - low) - 1e-9), m)
 
     def __str__(self) -> str:
         size, power, (low, high) = self.sizes[-1], self.power[-1], self.intervals[-1]
@@ -406,8 +406,8 @@ def power_at(
     Examples
     --------
     >>> from permtest.study.power import power_at
-    >>> 0.75 < power_at([-1, 0, 1], 500, counts=[10, 75, 15], rng=0) < 0.9
-    False
+    >>> 0.55 < power_at([-1, 0, 1], 500, counts=[10, 75, 15], rng=0) < 0.65
+    True
     """
     plan = _Plan.of("exact", experiments, alpha, alternative, 1)
     steps, scale = as_scaled(differences, "differences")
@@ -668,7 +668,26 @@ class _Cells:
         counts = rng.multinomial(n, self.shares, size=experiments)
         if test == "sign":
             return binomial_pvalues(counts[:, 2], counts[:, 0], plan.alternative)
-        return law_pvalues(self.values, counts, plan.alternative)
+        p, open_ones = self._bounds(counts, plan)
+        p[open_ones] = law_pvalues(self.values, counts[open_ones], plan.alternative)
+        return p
+
+    def _bounds(self, counts: Ints, plan: _Plan) -> tuple[Floats, NDArray[np.bool_]]:
+        """Bounds of p that are on one side of alpha as p is, and for which samples there are none.
+
+        With z^2 the square of the sum over the sum of squares, the tail of a sum with random signs
+        is at most exp(-z^2 / 2) (Hoeffding), and both tails are at least (1 - z^2)^2 / 3 for z < 1
+        (Paley and Zygmund, as the fourth moment is at most three times the squared variance).
+        """
+        lead, squares = counts @ self.values, counts @ self.values**2
+        z2 = lead.astype(np.float64) ** 2 / np.maximum(squares, 1)
+        two = plan.alternative == "two-sided"
+        along = lead > 0 if plan.alternative == "greater" else lead < 0
+        small = np.where(along | two, (2 if two else 1) * np.exp(-np.minimum(z2, 700.0) / 2), 1.0)
+        large = np.maximum(1.0 - z2, 0.0) ** 2 / (3 if two else 6)
+        large = np.where(along | two, large, 0.5)
+        below, above = small <= plan.alpha, large > plan.alpha * (1 + 2 * ROUNDING)
+        return np.where(below, small, large), ~(below | above)
 
 
 # ---- without simulation ------------------------------------------------------------------------
@@ -713,13 +732,13 @@ def exact_power(
     -----
     The number m of items that one system alone has right is binomial; given m, so is the number b
     of those that the first has right, and the test rejects for b from some bound on. Cost
-    O(sqrt(n)); a millisecond for n = 1 000, some for 100 000.
+    O(sqrt(n)): two milliseconds for n = 1 000, some twenty for 100 000.
 
     Examples
     --------
     >>> from permtest.study.power import exact_power
     >>> round(exact_power(0.15, 0.1, 1000), 4)
-    0.8725
+    0.8763
     >>> exact_power(0.5, 0.5, 6)
     0.03125
     """
@@ -765,7 +784,7 @@ def exact_power_n(
     ------
     ValueError
         If an option is out of range, no n has that power, as none of the systems is better (in the
-        direction of `alternative`), or it takes more than 10 million.
+        direction of `alternative`), or it takes more than a million.
 
     Notes
     -----
