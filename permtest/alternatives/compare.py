@@ -90,7 +90,7 @@ class Answer:
         return "cannot be seen: " + ", ".join(c.assumption.name for c in self.checks)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AnswerTable:
     """What `compare_all` returns: the answers of all tests to one question.
 
@@ -195,6 +195,8 @@ class AnswerTable:
             for line in (header, *lines)
         )
         return "\n\n".join(part for part in (self.heading(), body, self.correlation_text()) if part)
+
+    __repr__ = __str__
 
     def _cells(self, answer: Answer) -> tuple[str, ...]:
         p = answer.result.pvalue_text() if answer.result else "-"

@@ -12,7 +12,7 @@ TITLES = {
     "sign": "sign test",
     "bootstrap_mean": "bootstrap of the mean",
     "bootstrap_median": "bootstrap of the median",
-    "paired_bootstrap": "paired bootstrap",
+    "paired_bootstrap": "paired bootstrap (Koehn)",
     "independent_t": "two-sample t-test",
     "independent_z": "z-test, systems independent",
     "mcnemar": "McNemar's test, exact",

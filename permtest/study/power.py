@@ -25,8 +25,8 @@ from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.null.grouping import count_values
 from permtest.pairs import as_scaled
 from permtest.statistics import check_alternative
+from permtest.study.laws import FINEST, law_pvalues
 from permtest.study.simulation import (
-    FINEST,
     ROUNDING,
     TESTS,
     Draw,
@@ -35,7 +35,6 @@ from permtest.study.simulation import (
     check_count,
     check_level,
     drawn,
-    law_pvalues,
     mcnemar_pvalues,
     pvalues,
     rejections,

@@ -2,7 +2,7 @@
 
 What `permtest.alternatives` does for one data set is done here for thousands, by formulas for
 whole arrays. The exact test of a row needs no more than how often each difference occurs in it; so
-studies of power draw those numbers directly, and never make the rows (see `law_pvalues`).
+studies of power draw those numbers directly, and never make the rows (see `laws.law_pvalues`).
 """
 
 from __future__ import annotations
@@ -11,45 +11,24 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import partial
 from html import escape
-from math import gcd, lcm, prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import SAFE, largest
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest._threads import in_threads
 from permtest.alternatives.result import SMALLEST
 from permtest.alternatives.sample import as_threshold
 from permtest.exact import exact_perm_test
-from permtest.null.kernels import add_steps
-from permtest.null.tail_kernels import upper_tails
-from permtest.pairs import Pairs
 from permtest.statistics import check_alternative
-
-#: Differences that are no decimals are rounded to multiples of their mean magnitude over this ...
-LEVELS = 16
-
-#: ... but never finer than to a thousandth of the largest one.
-FINEST = 1000
+from permtest.study.laws import AT_ONCE, exact_rows, lattice
+from permtest.study.rows import Rows, as_rows
 
 #: A p that exceeds the level by no more than this share of it counts as equal to it.
 ROUNDING = 1e-11
-
-#: Cells that dynamic programming may update for one test before the tilted tail is quicker, and
-#: widths that the latter may look at: a tenth of a millisecond, a hundredth of a second.
-UPDATES, WORK = 3 * 10**5, 2 * 10**6
-
-#: Where a few widths are as large as this, the sums of all but the commonest are listed instead, if
-#: there are no more than so many: midranks of scores with many ties.
-WIDE, LISTED = 64, 20_000
-
-#: Numbers that are held at a time (8 MB).
-AT_ONCE = 2**20
 
 #: Rows that share their resamples in "bootstrap_mean".
 SHARED = 32
@@ -132,10 +111,10 @@ def pvalues(
     """
     check_alternative(alternative)
     if callable(test):
-        return _looped(test, *_as_rows(a, b))
+        return _looped(test, *as_rows(a, b))
     if test not in TESTS:
         raise ValueError(f"test={test!r} is not known; choose one of {', '.join(TESTS)}")
-    rows = _Rows.of(a, b, as_threshold(delta))
+    rows = Rows.of(a, b, as_threshold(delta))
     options = _Options(test, alternative, as_generator(rng), K)
     return np.clip(TESTS[test](rows, options), SMALLEST, 1.0)
 
@@ -349,380 +328,15 @@ def check_count(value: Any, name: str) -> int:
     return int(value)
 
 
-# ---- scores ------------------------------------------------------------------------------------
+# ---- sums, ranks and signs ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Scores of shape (experiments, n), as given and, where they are that, as integers.
-
-    Parameters
-    ----------
-    a, b : ndarray
-        Integers to be divided by `scale`, of dtype int64 or object; or floats, `scale` being 0.
-    scale : int
-    delta : Fraction
-    """
-
-    a: NDArray[Any]
-    b: NDArray[Any]
-    scale: int
-    delta: Fraction
-
-    @classmethod
-    def of(cls, a: Any, b: Any, delta: Fraction) -> _Rows:
-        """Validate, and find out whether they are integers or decimals."""
-        first, second = _as_rows(a, b)
-        if any(x.dtype.kind in "Ou" for x in (first, second)):
-            pairs = Pairs.of(first.ravel(), second.ravel(), labels=("a", "b"))
-            u, v = (x.reshape(first.shape) for x in (pairs.u, pairs.v))
-            return cls(u, v, pairs.scale, delta)
-        columns = [_as_integers(x, name) for x, name in ((first, "a"), (second, "b"))]
-        if any(scale == 0 for _, scale in columns):
-            return cls(first.astype(np.float64), second.astype(np.float64), 0, delta)
-        scale = lcm(*(scale for _, scale in columns))
-        u, v = (_times(x, scale // own) for x, own in columns)
-        return cls(u, v, scale, delta)
-
-    @property
-    def n(self) -> int:
-        return int(self.a.shape[1])
-
-    @cached_property
-    def steps(self) -> NDArray[Any]:
-        """a - b - delta: integers in units of their own, or floats."""
-        if self.scale == 0:
-            noise = 1e-12 * np.maximum(np.abs(self.a), np.abs(self.b))
-            d = self.a - self.b - float(self.delta)
-            return np.where(np.abs(d) <= noise, 0.0, d)
-        shift = self.delta * self.scale
-        gaps = _times(self.a - self.b, shift.denominator)
-        if abs(shift.numerator) >= SAFE:
-            gaps = gaps.astype(object)
-        return np.asarray(gaps - shift.numerator)
-
-    @cached_property
-    def shifted(self) -> Floats:
-        """a - b - delta as floats."""
-        if self.scale == 0:
-            return self.steps
-        return _as_floats(self.steps, self.scale * (self.delta * self.scale).denominator)
-
-    @property
-    def scores(self) -> tuple[Floats, Floats]:
-        """a and b as floats."""
-        return _as_floats(self.a, self.scale), _as_floats(self.b, self.scale)
-
-    @cached_property
-    def signs(self) -> Ints:
-        """1, 0 or -1 for each pair."""
-        return np.where(self.steps > 0, 1, np.where(self.steps < 0, -1, 0))
-
-    @property
-    def wins(self) -> tuple[Ints, Ints]:
-        """How many pairs of each row either system wins."""
-        return np.sum(self.signs > 0, axis=1), np.sum(self.signs < 0, axis=1)
-
-    def need(self, least: int, test: str) -> None:
-        """Raise ValueError if there are fewer pairs."""
-        if self.n < least:
-            raise ValueError(f"a and b have {self.n} pairs a row, but {test} needs {least}")
-
-    def need_answers(self, test: str) -> None:
-        """Raise ValueError unless all scores are 0 or 1, and delta is 0."""
-        if self.delta:
-            raise ValueError(f"delta={float(self.delta)} is not for {test}, which has no threshold")
-        for name, x in (("a", self.a), ("b", self.b)):
-            for i, j in np.argwhere((x != 0) & (x != max(self.scale, 1)))[:1]:
-                value = float(x[i, j]) / max(self.scale, 1)
-                raise ValueError(f"{name}[{i}, {j}] = {value:g}, but {test} needs scores 0 or 1")
-
-
-def _as_rows(a: Any, b: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two arrays of numbers, of the same two dimensions."""
-    first, second = np.asarray(a), np.asarray(b)
-    for name, x in (("a", first), ("b", second)):
-        if x.dtype.kind not in "biufO":
-            raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}")
-        if x.ndim != 2 or x.shape[1] == 0:
-            raise ValueError(f"{name} has shape {x.shape}, but a data set in each row is needed")
-    if first.shape != second.shape:
-        raise ValueError(f"a has shape {first.shape} and b {second.shape}; they must be alike")
-    return first, second
-
-
-def _as_integers(x: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
-    """Integers and what to divide them by, read as `Pairs` reads floats; else 0."""
-    if x.dtype.kind in "bi":
-        return x.astype(np.int64, copy=False), 1
-    for i, j in np.argwhere(~np.isfinite(x))[:1]:
-        raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
-    size = float(np.abs(x).max(initial=0.0))
-    for scale in (1, 10, 100, 1000, 10_000):
-        k = np.rint(x.ravel()[:8] * scale)
-        if np.array_equal(k / scale, x.ravel()[:8]) and size * scale < 1e15:
-            k = np.rint(x * scale)
-            if np.array_equal(k / scale, x):
-                return k.astype(np.int64), scale
-    return _small_fractions(x, size)
-
-
-def _small_fractions(x: NDArray[Any], size: float) -> tuple[NDArray[Any], int]:
-    """Scores that were computed as k / D, D up to 1000, with the rounding taken off."""
-    near = 4 * np.spacing(np.abs(x))
-    for scale in range(2, 1001):
-        if size * scale > 1e5:
-            break
-        for some in (slice(0, 1), slice(None)):  # most denominators fail at once
-            k = np.rint(x[some] * scale)
-            if np.any(np.abs(x[some] - k / scale) > near[some]):
-                break
-        else:
-            return k.astype(np.int64), scale
-    return x, 0
-
-
-def _times(x: NDArray[Any], factor: int) -> NDArray[Any]:
-    """`x` times an integer, as Python integers where int64 would be too small."""
-    if x.dtype != object and max(largest(x), 1) * factor >= SAFE:
-        x = x.astype(object)
-    return x * factor if factor != 1 else x
-
-
-def _as_floats(x: NDArray[Any], scale: int) -> Floats:
-    if x.dtype != object:
-        return np.asarray(x / scale if scale > 1 else x, dtype=np.float64)
-    flat = [float(Fraction(int(value), max(scale, 1))) for value in x.ravel()]
-    return np.array(flat, dtype=np.float64).reshape(x.shape)
-
-
-# ---- the exact test ----------------------------------------------------------------------------
-
-
-def lattice(d: Floats) -> Ints:
-    """Rows of differences rounded to integers, each in a unit of its own (see `pvalues`)."""
-    size = np.abs(d)
-    largest_one = size.max(axis=1, keepdims=True)
-    unit = np.maximum(size.mean(axis=1, keepdims=True) / LEVELS, largest_one / FINEST)
-    return np.rint(d / np.where(unit > 0, unit, 1.0)).astype(np.int64)
-
-
-def _exact(rows: _Rows, options: _Options) -> Floats:
+def _exact(rows: Rows, options: _Options) -> Floats:
     steps = rows.steps if rows.scale else lattice(rows.steps)
-    return _exact_rows(steps, options.alternative)
+    return exact_rows(steps, options.alternative)
 
 
-def _exact_rows(steps: NDArray[Any], alternative: str) -> Floats:
-    """p of the exact test of each row of integers."""
-    if steps.dtype == object:
-        unit = gcd(*steps.ravel().tolist()) or 1
-        steps = steps // unit
-        if largest(steps) * steps.shape[1] >= SAFE:
-            return _one_by_one(steps, alternative)
-        steps = steps.astype(np.int64)
-    size, n = steps.shape
-    each = max(min(AT_ONCE // max(n, 1), -(-size // 16)), 1)
-    blocks = [steps[i : i + each] for i in range(0, size, each)]
-    _compile()
-    found = in_threads(partial(_exact_block, alternative=alternative), blocks)
-    return np.concatenate([np.empty(0), *progress(found, total=len(blocks), what="exact tests")])
-
-
-def _one_by_one(steps: NDArray[Any], alternative: str) -> Floats:
-    """The same for integers of any size."""
-    options: Any = {"axis": 1, "alternative": alternative}
-    found: Floats = exact_perm_test(steps, np.zeros_like(steps), **options).pvalue
-    return found.copy()
-
-
-def _exact_block(steps: Ints, *, alternative: str) -> Floats:
-    """Count how often each difference occurs in each row, and look at its law."""
-    low, high = int(steps.min()), int(steps.max())
-    cells = high - low + 1
-    if cells <= 4 * steps.shape[1] + 4096:
-        values, codes = np.arange(low, high + 1), steps - low
-    else:
-        values, codes = np.unique(steps, return_inverse=True)
-        codes, cells = codes.reshape(steps.shape), values.size
-    p = np.empty(steps.shape[0])
-    each = max(AT_ONCE // cells, 1)
-    for start in range(0, steps.shape[0], each):
-        some = codes[start : start + each]
-        flat = (some + cells * np.arange(some.shape[0])[:, None]).ravel()
-        counts = np.bincount(flat, minlength=cells * some.shape[0]).reshape(-1, cells)
-        p[start : start + each] = _law_block(values, counts, alternative)
-    return p
-
-
-def law_pvalues(values: Ints, counts: Ints, alternative: str = "two-sided") -> Floats:
-    """p of the exact test for data sets that are known by how often each difference occurs.
-
-    Parameters
-    ----------
-    values : ndarray of shape (U,), int64
-        Differences, distinct.
-    counts : ndarray of shape (experiments, U), int64
-        How often each occurs.
-    alternative : {"two-sided", "greater", "less"}
-
-    Returns
-    -------
-    ndarray of shape (experiments,)
-
-    Notes
-    -----
-    Few entries are convolved (Alg. 3), others have their tail summed under a tilted law, whatever
-    takes less time; the cost does not depend on how many pairs there are. Relative error below
-    1e-11.
-    """
-    _compile()
-    each = max(min(AT_ONCE // max(values.size, 1), -(-counts.shape[0] // 8)), 1)
-    blocks = [counts[i : i + each] for i in range(0, counts.shape[0], each)]
-    found = in_threads(lambda block: _law_block(values, block, alternative), blocks)
-    return np.concatenate([np.empty(0), *found])
-
-
-def _law_block(values: Ints, counts: Ints, alternative: str) -> Floats:
-    widths, where = np.unique(np.abs(values), return_inverse=True)
-    folded = np.zeros((counts.shape[0], widths.size), dtype=np.int64)
-    for k in range(values.size):  # at most two values fall together
-        folded[:, where[k]] += counts[:, k]
-    if widths.size and widths[0] == 0:
-        widths, folded = widths[1:], folded[:, 1:]
-    laws = _Laws.of(widths, folded, counts @ values)
-    p = laws.pvalues(alternative)
-    for i in np.flatnonzero(np.isnan(p)):
-        row = np.repeat(values, counts[i])
-        p[i] = _one_by_one(row[None, :], alternative)[0]
-    return p
-
-
-def _compile() -> None:
-    """Call the kernels once before several threads do."""
-    none, floats = np.zeros(1, dtype=np.int64), np.zeros(1)
-    upper_tails(none, none[1:], none[1:], none[1:], none[1:], WORK, np.zeros((0, 5)))
-    add_steps(none[1:], none[1:], floats[1:], floats[1:], 1, floats, floats.copy())
-
-
-@dataclass(frozen=True, eq=False)
-class _Laws:
-    """Null laws of many sums; law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`.
-
-    `widths` of a law ascend and have no common divisor; `top` is their sum, and `lead` the
-    observed sum, in units of that divisor.
-    """
-
-    starts: Ints
-    widths: Ints
-    counts: Ints
-    lead: Ints
-    top: Ints
-    entries: Ints
-
-    @classmethod
-    def of(cls, widths: Ints, counts: Ints, lead: Ints) -> _Laws:
-        """From one row of counts for each law; widths ascend."""
-        there = counts > 0
-        unit = np.gcd.reduce(np.where(there, widths, 0), axis=1)
-        unit = np.maximum(unit, 1)
-        rows, columns = np.nonzero(there)
-        starts = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
-        return cls(
-            starts.astype(np.int64),
-            widths[columns] // unit[rows],
-            counts[there],
-            lead // unit,
-            (counts @ widths) // unit,
-            counts.sum(axis=1),
-        )
-
-    def pvalues(self, alternative: str) -> Floats:
-        """p of each; NaN where that takes more than it may here."""
-        t = (self.lead + self.top) // 2
-        if alternative == "greater":
-            return self.tails(t)
-        if alternative == "less":
-            return self.tails(self.top - t)
-        upper = np.maximum(t, self.top - t)
-        meet = 2 * upper - self.top <= 1
-        return np.where(meet, 1.0, 2 * self.tails(np.where(meet, 0, upper)))
-
-    def tails(self, t0: Ints) -> Floats:
-        """P(T >= t0)."""
-        low = 2 * t0 <= self.top
-        beyond = np.where(low, self.top - t0 + 1, t0)
-        p = np.zeros(t0.size)
-        cells = self.top - beyond + 1  # as many as P(T <= top - beyond) has, which is the same
-        quick = cells * self.entries <= UPDATES
-        for i in np.flatnonzero((cells > 0) & quick):
-            p[i] = self.convolved(int(i), int(cells[i]))
-        for i in np.flatnonzero((cells > 0) & ~quick & self.few()):
-            p[i] = self.listed(int(i), int(beyond[i]))
-            quick[i] = True
-        self.tilt(np.where(quick, 0, beyond), p)
-        return np.where(low, 1.0 - p, p)
-
-    def convolved(self, i: int, cells: int) -> float:
-        """P(T < cells) by dynamic programming on these cells alone."""
-        some = slice(self.starts[i], self.starts[i + 1])
-        table, spare = np.zeros(cells), np.zeros(cells)
-        table[0] = 1.0
-        halves = np.full(self.starts[i + 1] - self.starts[i], 0.5)
-        widths, counts = self.widths[some], self.counts[some]
-        flipped, _ = add_steps(widths, counts, halves, halves, 1, table, spare)
-        return float((spare if flipped else table).sum())
-
-    def few(self) -> NDArray[np.bool_]:
-        """Which laws have so few sums of all but the commonest width that they can be listed."""
-        found = np.zeros(self.top.size, dtype=bool)
-        for i in np.flatnonzero(np.diff(self.starts) <= 14):
-            some = slice(self.starts[i], self.starts[i + 1])
-            counts = sorted(self.counts[some].tolist())
-            wide = counts and self.widths[some.stop - 1] >= WIDE
-            found[i] = wide and prod(c + 1 for c in counts[:-1]) <= LISTED
-        return found
-
-    def listed(self, i: int, t0: int) -> float:
-        """P(T >= t0) from all sums of the other widths, and the tail of the commonest one."""
-        some = slice(self.starts[i], self.starts[i + 1])
-        groups = sorted(zip(self.counts[some].tolist(), self.widths[some].tolist(), strict=True))
-        sums, shares = np.zeros(1, dtype=np.int64), np.ones(1)
-        for count, width in groups[:-1]:
-            sums = np.add.outer(sums, width * np.arange(count + 1)).ravel()
-            shares = np.multiply.outer(shares, _fair_coins(count)[0]).ravel()
-        count, width = groups[-1]
-        least = np.clip(-((sums - t0) // width), 0, count + 1)
-        return float(shares @ _fair_coins(count)[1][least])
-
-    def tilt(self, t0: Ints, p: Floats) -> None:
-        """Set p = P(T >= t0) where t0 > 0; NaN where that is too hard."""
-        asked = t0 > 0
-        width = np.zeros(t0.size)
-        width[self.entries > 0] = self.widths[self.starts[1:][self.entries > 0] - 1]
-        points = np.minimum(self.top + 1.0, 11.0 * width * np.sqrt(self.entries))
-        fits = (self.top < 2.0**53) & (width * points <= 2.0**62)
-        end = t0 >= self.top
-        found = np.ones((t0.size, 5))
-        where = np.where(asked & fits & ~end, t0, 0)
-        upper_tails(self.starts, self.widths, self.counts, self.top, where, WORK, found)
-        high, low, factor, _, left = found.T
-        with np.errstate(under="ignore"):
-            tails = np.exp(high / 2) * (1 + low) * factor * np.exp(high / 2)
-            tails = np.where(end, 0.5**self.entries, tails)
-        p[asked] = np.where((fits & (left > 0)) | end, tails, np.nan)[asked]
-
-
-@lru_cache(maxsize=2048)
-def _fair_coins(n: int) -> tuple[Floats, Floats]:
-    """P(k heads in n throws) for k = 0, ..., n, and P(at least k) for k = 0, ..., n + 1."""
-    shares = _exactly(np.arange(n + 1), np.int64(n))
-    return shares, np.append(np.cumsum(shares[::-1])[::-1], 0.0)
-
-
-# ---- ranks and signs ---------------------------------------------------------------------------
-
-
-def _wilcoxon(rows: _Rows, options: _Options) -> Floats:
+def _wilcoxon(rows: Rows, options: _Options) -> Floats:
     """The exact test of twice the midranks, zeros left out."""
     from scipy.stats import rankdata
 
@@ -740,7 +354,7 @@ def _wilcoxon(rows: _Rows, options: _Options) -> Floats:
             p[some] = _rank_pvalues(int(n), doubled[some].sum(axis=1), options.alternative)
             rest &= ~some
     if rest.any():
-        p[rest] = _exact_rows(doubled[rest], options.alternative)
+        p[rest] = exact_rows(doubled[rest], options.alternative)
     return p
 
 
@@ -757,7 +371,7 @@ def _rank_pvalues(n: int, lead: Ints, alternative: str) -> Floats:
     return np.asarray(np.where(2 * t == top, 1.0, 2 * below[np.minimum(t, top - t)]))
 
 
-def _sign(rows: _Rows, options: _Options) -> Floats:
+def _sign(rows: Rows, options: _Options) -> Floats:
     return binomial_pvalues(*rows.wins, options.alternative)
 
 
@@ -777,7 +391,7 @@ def _at_most(k: Ints, n: Ints) -> Floats:
     return np.where(k >= n, 1.0, p)
 
 
-def _exactly(k: Ints, n: Ints | np.int64) -> Floats:
+def _exactly(k: Ints, n: Ints) -> Floats:
     """P(k heads in n throws)."""
     from scipy.stats import binom
 
@@ -799,32 +413,32 @@ def _ratio(gap: Floats, error: Floats) -> Floats:
     return np.where(error > 0, gap / safe, np.where(gap == 0, 0.0, np.copysign(np.inf, gap)))
 
 
-def _paired_t(rows: _Rows, options: _Options) -> Floats:
+def _paired_t(rows: Rows, options: _Options) -> Floats:
     rows.need(2, "paired_t")
     mean, variance = _moments(rows.shifted)
     return _t_pvalues(_ratio(mean, np.sqrt(variance / rows.n)), rows.n - 1, options.alternative)
 
 
-def _normal_z(rows: _Rows, options: _Options) -> Floats:
+def _normal_z(rows: Rows, options: _Options) -> Floats:
     """Yeh's Eq. 1 and 2: with r12 of the scores, s_d is that of the differences."""
     rows.need(2, "normal_z")
     mean, variance = _moments(rows.shifted)
     return normal_pvalues(_ratio(mean, np.sqrt(variance / rows.n)), options.alternative)
 
 
-def _independent(rows: _Rows, test: str) -> Floats:
+def _independent(rows: Rows, test: str) -> Floats:
     """The mean difference over its standard error with r12 = 0."""
     rows.need(2, test)
     variances = [_moments(x)[1] for x in rows.scores]
     return _ratio(rows.shifted.mean(axis=1), np.sqrt((variances[0] + variances[1]) / rows.n))
 
 
-def _independent_t(rows: _Rows, options: _Options) -> Floats:
+def _independent_t(rows: Rows, options: _Options) -> Floats:
     statistic = _independent(rows, "independent_t")
     return _t_pvalues(statistic, 2 * rows.n - 2, options.alternative)
 
 
-def _independent_z(rows: _Rows, options: _Options) -> Floats:
+def _independent_z(rows: Rows, options: _Options) -> Floats:
     return normal_pvalues(_independent(rows, "independent_z"), options.alternative)
 
 
@@ -847,7 +461,7 @@ def _symmetric(below: Callable[[Floats], Floats], x: Floats, alternative: str) -
     return below(-x if alternative == "greater" else x)
 
 
-def _bootstrap_mean(rows: _Rows, options: _Options) -> Floats:
+def _bootstrap_mean(rows: Rows, options: _Options) -> Floats:
     """Studentised: t* = (resampled mean - mean) / its standard error, against t."""
     rows.need(2, "bootstrap_mean")
     size = check_count(options.K, "K")
@@ -917,12 +531,12 @@ def _corrected(gap: Floats, correction: float, alternative: str) -> Floats:
     return gap + (correction if alternative == "less" else -correction)
 
 
-def _mcnemar(rows: _Rows, options: _Options) -> Floats:
+def _mcnemar(rows: Rows, options: _Options) -> Floats:
     rows.need_answers(options.test)
     return mcnemar_pvalues(*rows.wins, options.test, options.alternative)
 
 
-def _proportions(rows: _Rows, options: _Options) -> Floats:
+def _proportions(rows: Rows, options: _Options) -> Floats:
     """The pooled z, which is the signed root of chi-squared, with Yates' correction or without."""
     rows.need_answers(options.test)
     x, y = (np.sum(scores != 0, axis=1).astype(np.float64) for scores in (rows.a, rows.b))
@@ -952,7 +566,7 @@ def _plain_pvalues(found: Iterator[Any]) -> Iterator[float]:
         yield p
 
 
-def _single(rows: _Rows, options: _Options) -> Floats:
+def _single(rows: Rows, options: _Options) -> Floats:
     """The tests that are made row by row; 1 where all differences are `delta`."""
     from permtest.alternatives.bootstraps import bootstrap
     from permtest.alternatives.contests import paired_bootstrap
@@ -1000,7 +614,7 @@ class _Options:
 
 
 #: What computes the p-values of all rows, by the name of the test.
-TESTS: dict[str, Callable[[_Rows, _Options], Floats]] = {
+TESTS: dict[str, Callable[[Rows, _Options], Floats]] = {
     "exact": _exact,
     "permutation_median": _single,
     "paired_t": _paired_t,

@@ -21,8 +21,9 @@ from permtest.alternatives import (
     two_proportion_z,
     wilcoxon,
 )
-from permtest.study import simulation
-from permtest.study.simulation import law_pvalues, pvalues, rejection_rates, share_interval
+from permtest.study import laws
+from permtest.study.laws import law_pvalues
+from permtest.study.simulation import pvalues, rejection_rates, share_interval
 from tests import strategies
 
 #: Single tests, by the name of the batch.
@@ -205,8 +206,8 @@ def test_continuous_scores_are_rounded_and_keep_their_signs():
         assert p == pytest.approx(exact, rel=0.1, abs=0.005)
     np.testing.assert_array_equal(found, pvalues("exact", 0 * d, d))
     np.testing.assert_array_equal(found, pvalues("exact", 3.7 * d, 0 * d))
-    heavy = simulation.lattice(rng.standard_cauchy((50, 400)))
-    assert np.abs(heavy).max() <= simulation.FINEST
+    heavy = laws.lattice(rng.standard_cauchy((50, 400)))
+    assert np.abs(heavy).max() <= laws.FINEST
     assert np.mean(heavy != 0) > 0.8
 
 
@@ -226,9 +227,9 @@ def test_laws_by_convolving_by_listing_and_by_tilting(widths, seed, alternative)
     found = []
     for updates, listed in ((10**9, 0), (0, 10**9), (0, 0)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(simulation, "UPDATES", updates)
-            patch.setattr(simulation, "LISTED", listed)
-            patch.setattr(simulation, "WIDE", 0)
+            patch.setattr(laws, "UPDATES", updates)
+            patch.setattr(laws, "LISTED", listed)
+            patch.setattr(laws, "WIDE", 0)
             found.append(law_pvalues(values, counts, alternative))
     rows = (np.repeat(values, row) for row in counts)
     expected = [pt.exact_perm_test(d, 0 * d, alternative=alternative).pvalue for d in rows]
