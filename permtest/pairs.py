@@ -420,13 +420,17 @@ def _small_fractions(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] |
     if array.dtype.itemsize < 4 or not np.all(np.isfinite(array)):
         return None
     values, near = array.astype(np.float64), 4 * np.spacing(np.abs(array)).astype(np.float64)
-    for d in range(2, LARGEST_DENOMINATOR + 1):
-        for some in (slice(0, 8), slice(None)):  # most denominators fail at once
+
+    def fit(some: slice, d: Any) -> tuple[Any, Any]:
+        with np.errstate(over="ignore"):
             numerators = np.rint(values[some] * d)
             off = np.abs(values[some] - numerators / d)
-            if np.any(off > near[some]) or np.any(np.abs(numerators) > 1e5):
-                break
-        else:
+        return numerators, np.all((off <= near[some]) & (np.abs(numerators) <= 1e5), axis=-1)
+
+    every = np.arange(2, LARGEST_DENOMINATOR + 1)
+    for d in every[fit(slice(0, 8), every[:, np.newaxis])[1]].tolist():  # few denominators are left
+        numerators, fits = fit(slice(None), d)
+        if fits:
             return numerators.astype(np.int64), d
     return None
 

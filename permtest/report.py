@@ -17,7 +17,8 @@ from permtest._progress import progress
 from permtest.alternatives.sample import PairedSample
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
-from permtest.study.config import FORMATS, StrPath
+from permtest.study.config import StrPath
+from permtest.study.options import FORMATS
 from permtest.study.sections import Chapter
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest.study.config import LARGEST_FILE, TESTS, StudyConfig, options
+from permtest.study.config import LARGEST_FILE, StudyConfig
+from permtest.study.options import TESTS, options
 
 OTHER = {
     "seed": 7,
