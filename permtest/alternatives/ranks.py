@@ -172,6 +172,11 @@ class SignedRanks:
         """How many differences count."""
         return int(np.count_nonzero(self.doubled))
 
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of W+ under random signs, which ties make smaller."""
+        return sqrt(float(np.sum(self.doubled.astype(np.float64) ** 2))) / 4
+
     def exact_pvalue(self, alternative: str) -> float:
         """p under random signs."""
         nothing = np.zeros_like(self.doubled)
@@ -180,13 +185,12 @@ class SignedRanks:
 
     def z(self, correction: float = 0.0, alternative: str = "two-sided") -> float:
         """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
-        spread = sqrt(float(np.sum(self.doubled.astype(np.float64) ** 2))) / 4
         gap = (self.plus - self.minus) / 2
         if alternative == "two-sided":
             gap = float(np.sign(gap)) * max(abs(gap) - correction, 0.0)
         else:
             gap += correction if alternative == "less" else -correction
-        return gap / spread if spread else 0.0
+        return gap / self.deviation if self.deviation else 0.0
 
 
 def walsh_interval(

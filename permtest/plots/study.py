@@ -20,7 +20,7 @@ from permtest.captions import text_width
 from permtest.plots.sheet import NICE, legend_above, new_axes, style
 
 if TYPE_CHECKING:
-    from permtest.study.effects import EffectSize
+    from permtest.study.effect import EffectSize
     from permtest.study.power import PowerCurve
     from permtest.study.simulation import RejectionRates
 

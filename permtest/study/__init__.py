@@ -5,16 +5,8 @@
 
 from permtest.study.config import StudyConfig
 from permtest.study.describe import Description, describe
-from permtest.study.effects import (
-    EffectSize,
-    cohen_d,
-    cohen_h,
-    hedges_g,
-    hodges_lehmann,
-    phi,
-    rank_biserial,
-    wilcoxon_r,
-)
+from permtest.study.effect import EffectSize
+from permtest.study.effects import cohen_d, hedges_g
 from permtest.study.pipeline import Study, run_study
 from permtest.study.planning import (
     SampleSize,
@@ -32,6 +24,8 @@ from permtest.study.power import (
     power_curve,
     power_curve_normal,
 )
+from permtest.study.proportion_effects import cohen_h, phi
+from permtest.study.rank_effects import hodges_lehmann, rank_biserial, wilcoxon_r
 from permtest.study.recommend import Recommendation, recommend
 from permtest.study.samples import SAMPLES, SampleSpec, sample_data
 from permtest.study.simulation import RejectionRates, pvalues, rejection_rates

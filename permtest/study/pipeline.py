@@ -22,9 +22,11 @@ from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.study.config import StudyConfig
 from permtest.study.describe import Description, describe
-from permtest.study.effects import EffectSize, cohen_d, hedges_g, hodges_lehmann, wilcoxon_r
+from permtest.study.effect import EffectSize
+from permtest.study.effects import cohen_d, hedges_g
 from permtest.study.planning import SampleSize, sample_size
 from permtest.study.power import PowerCurve, power_curve
+from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
 from permtest.study.recommend import Recommendation, recommend
 from permtest.study.sections import Chapter, chapters, sentence, wrapped
 from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes

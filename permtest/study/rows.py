@@ -52,6 +52,7 @@ class Rows:
 
     @property
     def n(self) -> int:
+        """Number of pairs in each data set."""
         return int(self.a.shape[1])
 
     @cached_property

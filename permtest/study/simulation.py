@@ -328,7 +328,7 @@ def check_count(value: Any, name: str) -> int:
     return int(value)
 
 
-# ---- sums, ranks and signs ------------------------------------------------------------------------
+# ---- sums, ranks and signs -----------------------------------------------------------------------
 
 
 def _exact(rows: Rows, options: _Options) -> Floats:

@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from statsmodels.stats.proportion import proportion_effectsize
 
 from permtest.interval import ConfidenceInterval
-from permtest.study.effects import (
+from permtest.study import (
     cohen_d,
     cohen_h,
     hedges_g,

@@ -10,9 +10,9 @@ import pytest
 import permtest as pt
 from permtest.alternatives.compare import compare_all
 from permtest.pairs import Pairs
+from permtest.study import cohen_d, hodges_lehmann
 from permtest.study.config import StudyConfig
 from permtest.study.describe import describe
-from permtest.study.effects import cohen_d, hodges_lehmann
 from permtest.study.options import TESTS
 from permtest.study.pipeline import OF_COUNTS, Study, run_study
 from permtest.study.planning import sample_size

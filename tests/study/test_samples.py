@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from permtest import exact_perm_test
+from permtest.study import cohen_d, hodges_lehmann
 from permtest.study.describe import describe
-from permtest.study.effects import cohen_d, hodges_lehmann
 from permtest.study.recommend import recommend
 from permtest.study.samples import SAMPLES, sample_data
 
