@@ -5,6 +5,7 @@
 
 from permtest.study.config import StudyConfig
 from permtest.study.describe import Description, describe
+from permtest.study.discordant_power import exact_power, exact_power_n
 from permtest.study.effect import EffectSize
 from permtest.study.effects import cohen_d, hedges_g
 from permtest.study.pipeline import Study, run_study
@@ -16,14 +17,7 @@ from permtest.study.planning import (
     sample_size_mcnemar,
     sample_size_proportions,
 )
-from permtest.study.power import (
-    PowerCurve,
-    exact_power,
-    exact_power_n,
-    power_at,
-    power_curve,
-    power_curve_normal,
-)
+from permtest.study.power import PowerCurve, power_at, power_curve, power_curve_normal
 from permtest.study.proportion_effects import cohen_h, phi
 from permtest.study.rank_effects import hodges_lehmann, rank_biserial, wilcoxon_r
 from permtest.study.recommend import Recommendation, recommend
