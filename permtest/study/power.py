@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.null.grouping import count_values
 from permtest.pairs import as_scaled
@@ -152,10 +153,11 @@ class PowerCurve:
             reach = f"A power of 80% takes about {enough} pairs"
             if enough == self.sizes[0]:
                 reach = f"A power of 80% takes no more than {enough} pairs"
+        title = TITLES.get(self.test, self.test)
         return (
-            f"With {size} pairs the power of {self.test} is {power:.3f} (95% interval {low:.3f} to "
-            f"{high:.3f}; alpha = {self.alpha:g}, {self.alternative}, {self.experiments} samples "
-            f"by {self.method}). {reach}."
+            f"With {size} pairs the power of the {title} is {power:.3f} (95% interval {low:.3f} "
+            f"to {high:.3f}; alpha = {self.alpha:g}, {self.alternative}, {self.experiments} "
+            f"samples by {self.method}). {reach}."
         )
 
     def to_dict(self) -> dict[str, Any]:
