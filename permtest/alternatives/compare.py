@@ -86,7 +86,7 @@ class Answer:
             return "violated: " + "; ".join(bad)
         good = [c.assumption.name for c in self.checks if c.held]
         if good:
-            return "held: " + ", ".join(good)
+            return "seems to hold: " + ", ".join(good)
         return "cannot be seen: " + ", ".join(c.assumption.name for c in self.checks)
 
 

@@ -268,7 +268,7 @@ class _Case:
             yield test, *self._independent()
 
     def _exact(self) -> str:
-        text = "tests the mean, keeps its level whatever the shape, and takes milliseconds"
+        text = "tests the mean, keeps its level where labels can be exchanged, takes milliseconds"
         if not self.found.symmetric:
             text += (
                 f"; {self.shape}: should the mean be 0 though labels matter, "

@@ -211,7 +211,8 @@ def test_a_curve_can_be_read():
     curve = curve_of(0.3, 0.85)
     assert str(curve) == (
         "With 200 pairs the power of the exact permutation test of the mean is 0.850 (95% interval "
-        "0.830 to 0.870; alpha = 0.05, two-sided, 2000 samples by bootstrap). A power of 80% takes about 191 pairs."
+        "0.830 to 0.870; alpha = 0.05, two-sided, 2000 samples by bootstrap). A power of 80% takes "
+        "about 191 pairs."
     )
     assert str(curve_of(0.3)).endswith("No size here has a power of 80%.")
     assert str(curve_of(0.9)).endswith("A power of 80% takes no more than 100 pairs.")
