@@ -71,7 +71,8 @@ def write_report(
         with pictures beside it) and "json" (``report.json``). The configuration, ``study.yml``,
         always comes with them. Default: those of the configuration.
     overwrite : bool, default False
-        Whether files of these names may be replaced.
+        Whether files of a report that is there already may be replaced. Those that the new one
+        does not have are removed.
 
     Returns
     -------
@@ -100,6 +101,11 @@ def write_report(
     files = _files(study, chosen)
     where.mkdir(parents=True, exist_ok=True)
     write_files(where, files, overwrite=overwrite)
+    for name in _names(FORMATS):
+        if (
+            overwrite and name not in files
+        ):  # of another study, which must not be taken for a part of this one
+            (where / name).unlink(missing_ok=True)
     return tuple(where / name for name in files)
 
 

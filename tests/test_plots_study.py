@@ -181,7 +181,7 @@ def test_curves_have_bands_and_the_size_that_is_needed():
     assert legend(ax) == [
         f"exact: {enough} pairs for 80%",
         "sign: 80% not reached",
-        "wilcoxon: 10 pairs for 80%",
+        "wilcoxon: at most 10 pairs for 80%",
     ]
     assert set(lines(ax, "target")[0].get_ydata()) == {0.8}
 

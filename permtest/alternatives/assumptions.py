@@ -21,6 +21,13 @@ UNCORRELATED = 0.1
 #: From how many pairs on a mean is close enough to normal for a z or t test, as a rule of thumb.
 MANY = 30
 
+#: A mean of skewed differences needs so many times the squared skewness of pairs (Cochran's rule
+#: of thumb).
+PER_SQUARED_SKEWNESS = 25
+
+#: With fewer pairs than this, that an assumption is not contradicted says nothing.
+FEW = 20
+
 #: First term of Edgeworth's series for a mean, skewness / (6 sqrt N), below which shape matters
 #: little: an error of the order of 1e-3 in a p near .05.
 NEGLIGIBLE = 0.01
@@ -64,8 +71,8 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """In a word: held, violated or not known."""
-        return {True: "held", False: "violated", None: "not known"}[self.held]
+        """In words: seems to hold, violated, or cannot be seen."""
+        return {True: "seems to hold", False: "violated", None: "cannot be seen"}[self.held]
 
 
 INDEPENDENT_ITEMS = Assumption("independent items", "items do not depend on each other")
@@ -80,7 +87,11 @@ NORMAL_DIFFERENCES = Assumption("normal differences", "differences are normally 
 NORMAL_SCORES = Assumption("normal scores", "scores of either system are normally distributed")
 EQUAL_VARIANCES = Assumption("equal variances", "scores of both systems vary equally")
 SYMMETRIC = Assumption("symmetric differences", "differences are symmetric about their centre")
-MANY_PAIRS = Assumption("many pairs", f"there are so many pairs ({MANY}) that a mean is normal")
+MANY_PAIRS = Assumption(
+    "many pairs",
+    f"there are so many pairs that a mean is normal ({MANY}, or {PER_SQUARED_SKEWNESS} times the "
+    "squared skewness)",
+)
 REPRESENTATIVE = Assumption(
     "representative sample",
     f"the sample is so large ({REPRESENTATIVE_FROM}) that it stands for its population",
@@ -119,7 +130,7 @@ class Diagnosis:
         """g1 of the differences, biased as in ``scipy.stats.skew``; 0 if all are equal."""
         from scipy import stats
 
-        d = self.sample.differences
+        d = self.sample.centred
         return 0.0 if d.size < 3 or np.ptp(d) == 0 else float(stats.skew(d))
 
     @cached_property
@@ -130,21 +141,19 @@ class Diagnosis:
     @cached_property
     def shapiro(self) -> tuple[float, float]:
         """W and p of the Shapiro-Wilk test of the differences."""
-        return shapiro(self.sample.differences)
+        return shapiro(self.sample.centred)
 
 
 def shapiro(values: NDArray[np.float64]) -> tuple[float, float]:
-    """W and p of the Shapiro-Wilk test; p is 0 if all values are equal, NaN for fewer than three.
+    """W and p of the Shapiro-Wilk test; NaN if all values are equal, or fewer than three.
 
     SciPy's p is said to be accurate to 5 000 values; beyond, every 1/k-th of the sorted values is
     tested, which keeps the shape.
     """
     from scipy import stats
 
-    if values.size < 3:
+    if values.size < 3 or np.ptp(values) == 0:
         return float("nan"), float("nan")
-    if np.ptp(values) == 0:
-        return float("nan"), 0.0
     step = -(-values.size // 5000)
     found = stats.shapiro(np.sort(values)[step // 2 :: step])
     return float(found.statistic), float(found.pvalue)
@@ -162,18 +171,19 @@ def _independent_systems(found: Diagnosis) -> tuple[bool | None, str]:
 def _normal_differences(found: Diagnosis) -> tuple[bool | None, str]:
     p = found.normality
     if not np.isfinite(p):
-        return None, "fewer than three differences"
+        return None, "fewer than three differences, or all equal"
     text, off = f"Shapiro-Wilk p = {p:.3g}", abs(found.skewness) / (6 * sqrt(found.sample.n))
     if p < found.alpha and found.sample.n >= MANY and off <= NEGLIGIBLE:
         text += f", which matters little with {found.sample.n} pairs"
-    return p >= found.alpha, text
+    return _unless_few(p >= found.alpha, found.sample.n), text
 
 
 def _normal_scores(found: Diagnosis) -> tuple[bool | None, str]:
     both = [shapiro(scores)[1] for scores in (found.sample.a, found.sample.b)]
     if not np.all(np.isfinite(both)):
-        return None, "fewer than three scores"
-    return min(both) >= found.alpha, f"Shapiro-Wilk p = {both[0]:.3g} and {both[1]:.3g}"
+        return None, "fewer than three scores, or all equal"
+    text = f"Shapiro-Wilk p = {both[0]:.3g} and {both[1]:.3g}"
+    return _unless_few(min(both) >= found.alpha, found.sample.n), text
 
 
 def _equal_variances(found: Diagnosis) -> tuple[bool | None, str]:
@@ -183,18 +193,28 @@ def _equal_variances(found: Diagnosis) -> tuple[bool | None, str]:
     sample = found.sample
     text = f"standard deviations {sample.a.std(ddof=1):.3g} and {sample.b.std(ddof=1):.3g}"
     spreads = [np.abs(x - np.median(x)) for x in (sample.a, sample.b)]
-    if sample.n < 3 or not any(np.ptp(x) for x in spreads):
+    if sample.n < 3:
         return None, text
+    if not any(np.ptp(x) for x in spreads):
+        same = bool(np.isclose(spreads[0][0], spreads[1][0]))
+        return _unless_few(same, sample.n), text
     p = float(stats.f_oneway(*spreads).pvalue)
     return p >= found.alpha, f"{text}; Brown-Forsythe p = {p:.3g}"
 
 
 def _symmetric(found: Diagnosis) -> tuple[bool | None, str]:
-    return abs(found.skewness) < SYMMETRIC_BELOW, f"skewness {found.skewness:.2f}"
+    holds, n = abs(found.skewness) < SYMMETRIC_BELOW, found.sample.n
+    return _unless_few(holds, n), f"skewness {found.skewness:.2f}"
+
+
+def _unless_few(holds: bool, n: int) -> bool | None:
+    """Few pairs can contradict an assumption, but hardly speak for it."""
+    return None if holds and n < FEW else holds
 
 
 def _many_pairs(found: Diagnosis) -> tuple[bool | None, str]:
-    return found.sample.n >= MANY, f"{found.sample.n} pairs"
+    least = max(MANY, PER_SQUARED_SKEWNESS * found.skewness**2)
+    return found.sample.n >= least, f"{found.sample.n} pairs, skewness {found.skewness:.2f}"
 
 
 def _representative(found: Diagnosis) -> tuple[bool | None, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from time import perf_counter
@@ -14,7 +15,14 @@ import numpy as np
 from permtest._integers import exact_sum
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.assumptions import Check, Diagnosis
+from permtest.alternatives.assumptions import (
+    INDEPENDENT_SYSTEMS,
+    REPRESENTATIVE,
+    REPRESENTATIVE_FROM,
+    Assumption,
+    Check,
+    Diagnosis,
+)
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.contests import paired_bootstrap
 from permtest.alternatives.medians import permutation_median
@@ -22,10 +30,18 @@ from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
 from permtest.alternatives.permutations import permutation_mean, randomisation
 from permtest.alternatives.ranks import wilcoxon
+from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.result import AlternativeResult, finite, interval_text
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.signs import sign
-from permtest.alternatives.tables import LARGE_COUNTS, chi_squared, count, mcnemar, two_proportion_z
+from permtest.alternatives.tables import (
+    ENOUGH,
+    LARGE_COUNTS,
+    chi_squared,
+    count,
+    mcnemar,
+    two_proportion_z,
+)
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
@@ -82,12 +98,19 @@ class Answer:
         if self.result is None:
             return self.problem
         bad = [f"{c.assumption.name} ({c.evidence})" for c in self.checks if c.held is False]
-        if bad:
-            return "violated: " + "; ".join(bad)
-        good = [c.assumption.name for c in self.checks if c.held]
-        if good:
-            return "seems to hold: " + ", ".join(good)
-        return "cannot be seen: " + ", ".join(c.assumption.name for c in self.checks)
+        groups = {"violated": bad}
+        for held, word in ((True, "seems to hold"), (None, "cannot be seen")):
+            groups[word] = [c.assumption.name for c in self.checks if c.held is held]
+        texts = [f"{word}: {', '.join(of)}" for word, of in groups.items() if of]
+        return "; ".join(texts + [self.note] * bool(self.note))
+
+    @property
+    def note(self) -> str:
+        """Why p and interval may contradict each other, where they may."""
+        zeros = self.result.details.get("n_zero", 0) if self.result else 0
+        if not zeros:
+            return ""
+        return f"p leaves out {zeros} differences of 0, the interval does not"
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,7 +211,7 @@ class AnswerTable:
 
     def __str__(self) -> str:
         lines = [self._cells(answer) for answer in self.answers]
-        header = ("test", "p", f"{self.confidence_level:.4g} interval", "ms", "assumptions")
+        header = ("test", "p", f"{100 * self.confidence_level:.4g}% interval", "ms", "assumptions")
         widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
         body = "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -201,11 +224,11 @@ class AnswerTable:
     def _cells(self, answer: Answer) -> tuple[str, ...]:
         p = answer.result.pvalue_text() if answer.result else "-"
         interval = interval_text(answer.interval) if answer.interval else "-"
-        took = f"{1000 * answer.seconds:.3g}"
+        took = "-" if answer.result is None else _milliseconds(answer.seconds)
         return answer.title, p, interval, took, answer.assumptions_text
 
     def _repr_html_(self) -> str:
-        header = ("test", "p", f"{self.confidence_level:.4g} interval", "ms", "assumptions")
+        header = ("test", "p", f"{100 * self.confidence_level:.4g}% interval", "ms", "assumptions")
         head = "".join(f"<th style='text-align:left'>{escape(cell)}</th>" for cell in header)
         body = "".join(
             "<tr>"
@@ -218,6 +241,11 @@ class AnswerTable:
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             f"<p>{escape(self.correlation_text())}</p></div>"
         )
+
+
+def _milliseconds(seconds: float) -> str:
+    ms = 1000 * seconds
+    return f"{ms:,.0f}" if ms >= 10 else f"{ms:.1f}"
 
 
 def _row(answer: Answer) -> dict[str, Any]:
@@ -306,9 +334,11 @@ def compare_all(
     check_alternative(alternative)
     if not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
-    entry, generator = lookup(statistic), as_generator(rng)
+    entry, size = lookup(statistic), check_resamples(K)
+    # A stream for each, so that no test depends on which others are made.
+    streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
     options: dict[str, Any] = {"alternative": alternative}
-    sampled = {**options, "K": K, "rng": generator}
+    sampled = {**options, "K": size, "rng": streams}
     sample: PairedSample | None = None
     if isinstance(entry, CountStatistic):
         if delta or trials is not None:
@@ -318,9 +348,11 @@ def compare_all(
     else:
         sample = PairedSample.of(u, v, delta, names, labels=("u", "v"))
         pairs = sample.pairs
+        entry.check(pairs, min(int(pairs.u.min()), int(pairs.v.min())))
         jobs = _of_scores(sample, options, sampled)
         jobs |= {} if delta else _of_trials(sample, trials, options)
-    answers = _make(_chosen(jobs, tests), sample, confidence_level)
+    both = None if sample is not None else _correlation(pairs, entry)
+    answers = _make(_chosen(jobs, tests), sample, confidence_level, both)
     return AnswerTable(
         answers=tuple(answers),
         names=pairs.names,
@@ -339,7 +371,11 @@ def _of_scores(
 ) -> dict[str, Job]:
     """The tests of single scores."""
     pairs, delta = sample.pairs, sample.delta
-    o, s = {**options, "delta": delta}, {**sampled, "delta": delta}
+    o = {**options, "delta": delta}
+
+    def s(test: str) -> dict[str, Any]:
+        return {**sampled, "rng": sampled["rng"][test], "delta": delta}
+
     two = {**o, "names": pairs.names}
     return {
         "exact": lambda: permutation_mean(pairs, **o),
@@ -348,9 +384,11 @@ def _of_scores(
         "normal_z": lambda: normal_z(pairs, **o),
         "wilcoxon": lambda: wilcoxon(pairs, **o),
         "sign": lambda: sign(pairs, **o),
-        "bootstrap_mean": lambda: bootstrap(pairs, **s),
-        "bootstrap_median": lambda: bootstrap(pairs, statistic="median", **s),
-        "paired_bootstrap": lambda: paired_bootstrap(pairs, statistic="mean", **s),
+        "bootstrap_mean": lambda: bootstrap(pairs, **s("bootstrap_mean")),
+        "bootstrap_median": lambda: bootstrap(pairs, statistic="median", **s("bootstrap_median")),
+        "paired_bootstrap": lambda: paired_bootstrap(
+            pairs, statistic="mean", **s("paired_bootstrap")
+        ),
         "independent_t": lambda: independent_t(sample.a, sample.b, **two),
         "independent_z": lambda: normal_z(pairs, correlation=0.0, **o),
     }
@@ -386,6 +424,8 @@ def _check_trials(sample: PairedSample, trials: Any) -> np.ndarray[Any, Any]:
     """How many items each score is of; 1 for scores that are 0 or 1."""
     if trials is None:
         return np.ones(sample.n, dtype=np.int64)
+    if isinstance(trials, str) or not hasattr(trials, "__iter__"):
+        raise TypeError(f"trials={trials!r} must have one number of items for each pair")
     sizes = np.array([count(x, f"trials[{i}]") for i, x in enumerate(trials)], dtype=object)
     if sizes.size != sample.n:
         raise ValueError(f"trials has {sizes.size} entries, but there are {sample.n} pairs")
@@ -403,9 +443,10 @@ def _of_counts(
     pairs: Pairs, entry: CountStatistic, options: dict[str, Any], sampled: dict[str, Any]
 ) -> dict[str, Job]:
     """The tests of a measure of counts."""
+    again = {**sampled, "rng": sampled["rng"]["paired_bootstrap"]}
     jobs: dict[str, Job] = {
         "exact": lambda: randomisation(pairs, statistic=entry, **options),
-        "paired_bootstrap": lambda: paired_bootstrap(pairs, statistic=entry, **sampled),
+        "paired_bootstrap": lambda: paired_bootstrap(pairs, statistic=entry, **again),
     }
     among = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}.get(entry.name)
     if among is None or not set(among) <= set(pairs.columns) or pairs.u.ndim != 2:
@@ -426,6 +467,8 @@ def _chosen(jobs: dict[str, Job], tests: Sequence[str] | None) -> dict[str, Job]
         return jobs
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
+    if not tests or len(set(tests)) < len(tests):
+        raise ValueError(f"tests={list(tests)!r} must name at least one test, and none twice")
     for name in tests:
         if name not in jobs:
             raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(jobs)}")
@@ -433,36 +476,70 @@ def _chosen(jobs: dict[str, Job], tests: Sequence[str] | None) -> dict[str, Job]
 
 
 def _make(
-    jobs: dict[str, Job], sample: PairedSample | None, confidence_level: float
+    jobs: dict[str, Job],
+    sample: PairedSample | None,
+    confidence_level: float,
+    counts: PairedSample | None,
 ) -> Iterator[Answer]:
     """The rows, one after the other."""
     import scipy.stats  # noqa: F401  (loading libraries and compiled code is not timed)
 
-    exact_perm_test([1, 2, 3], [0, 0, 1]).confidence_interval()
+    exact_perm_test([1, 2, 3], [0, 0, 1], method="tilted").confidence_interval()
+    if sample is None:
+        tiny = [[3, 0, 0], [2, 1, 0], [0, 1, 1]]
+        exact_perm_test(tiny, tiny[::-1], statistic="f1", method="tilted")
     found = None if sample is None else Diagnosis(sample)
+    hits = None if counts is None else Diagnosis(counts)
     for name, job in progress(jobs.items(), total=len(jobs), what="tests"):
-        yield _answer(name, job, found, confidence_level)
+        yield _answer(name, job, found, confidence_level, hits)
 
 
-def _answer(name: str, job: Job, found: Diagnosis | None, confidence_level: float) -> Answer:
+def _answer(
+    name: str,
+    job: Job,
+    found: Diagnosis | None,
+    confidence_level: float,
+    hits: Diagnosis | None,
+) -> Answer:
     start = perf_counter()
     try:
         result = job()
-    except ValueError as error:  # the scores were validated: it is this test that they do not fit
+    except (ValueError, ArithmeticError) as error:  # scores that are valid do not fit this test
         return Answer(name, None, None, (), perf_counter() - start, str(error))
-    interval = result.confidence_interval(confidence_level) if result.has_interval else None
+    interval = None
+    with suppress(ValueError):  # there is none at this level
+        interval = result.confidence_interval(confidence_level) if result.has_interval else None
     seconds = perf_counter() - start
-    return Answer(name, result, interval, _checks(result, found), seconds)
+    return Answer(name, result, interval, _checks(result, found, hits), seconds)
 
 
-def _checks(result: AlternativeResult, found: Diagnosis | None) -> tuple[Check, ...]:
-    checks = []
-    for assumption in result.assumptions:
-        if assumption == LARGE_COUNTS and "least_expected" in result.details:
-            least = result.details["least_expected"]
-            checks.append(Check(assumption, least >= 5, f"smallest expected count {least:.3g}"))
-        elif found is not None:
-            checks.append(found.check(assumption))
-        else:
-            checks.append(Check(assumption, None, "scores alone cannot tell"))
-    return tuple(checks)
+def _correlation(pairs: Pairs, entry: Statistic | CountStatistic) -> PairedSample | None:
+    """The first counts of both systems, such as tp: Yeh's r12 where a measure is made of them."""
+    if not isinstance(entry, CountStatistic) or pairs.u.ndim != 2 or len(pairs) < 2:
+        return None
+    return PairedSample.of(pairs.u[:, 0], pairs.v[:, 0])
+
+
+def _checks(
+    result: AlternativeResult, found: Diagnosis | None, hits: Diagnosis | None
+) -> tuple[Check, ...]:
+    return tuple(_check(assumption, result, found, hits) for assumption in result.assumptions)
+
+
+def _check(
+    assumption: Assumption,
+    result: AlternativeResult,
+    found: Diagnosis | None,
+    hits: Diagnosis | None,
+) -> Check:
+    """Of single scores all that a `Diagnosis` can tell; of counts what their numbers can."""
+    if assumption == LARGE_COUNTS and "least_expected" in result.details:
+        least = result.details["least_expected"]
+        return Check(assumption, least >= ENOUGH, f"smallest expected count {least:.3g}")
+    if found is not None:
+        return found.check(assumption)
+    if assumption == INDEPENDENT_SYSTEMS and hits is not None:
+        return hits.check(assumption)
+    if assumption == REPRESENTATIVE:
+        return Check(assumption, result.n >= REPRESENTATIVE_FROM, f"{result.n} pairs")
+    return Check(assumption, None, "scores alone cannot tell")

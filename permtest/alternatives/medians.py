@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from permtest._integers import IntArray, with_room
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.permutations import assumed
-from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
+from permtest.alternatives.result import AlternativeResult, one_sided, rejects, tail_level
 from permtest.alternatives.sample import PairedSample
 from permtest.statistics import (
     Alternative,
@@ -197,7 +197,8 @@ def _lower_end(gaps: IntArray, alpha: float) -> int | None:
     gaps = 4 * with_room(gaps, 64)
 
     def rejected(shift: int) -> bool:
-        return _SignFlips.of(gaps - shift, 4 * middle - 2 * shift).pvalue("greater") <= alpha
+        found = _SignFlips.of(gaps - shift, 4 * middle - 2 * shift)
+        return bool(rejects(found.pvalue("greater"), alpha))
 
     low, high = 2 * middle - 4 * reach, 2 * middle + 4 * reach
     if not rejected(low):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
-from math import isfinite, sqrt
+from math import isfinite, lcm, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._integers import exact_sum, with_room
 from permtest.alternatives.assumptions import (
     EQUAL_VARIANCES,
     INDEPENDENT_ITEMS,
@@ -20,7 +22,7 @@ from permtest.alternatives.assumptions import (
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample, as_floats, as_threshold
-from permtest.pairs import as_scaled
+from permtest.pairs import as_scaled, check_names
 from permtest.statistics import Alternative, check_alternative
 
 
@@ -68,8 +70,8 @@ def paired_t(
     check_alternative(alternative)
     sample = PairedSample.of(a, b, delta, names, least=2)
     refuse_constant(sample, "a t-test")
-    error, df = float(sample.differences.std(ddof=1)) / sqrt(sample.n), sample.n - 1
-    t = float(sample.mean - sample.delta) / error
+    error, df = sample.deviation / sqrt(sample.n), sample.n - 1
+    t = lead(sample) / error
     return AlternativeResult(
         test="paired_t",
         title=TITLES["paired_t"],
@@ -136,7 +138,7 @@ def independent_t(
     """
     check_alternative(alternative)
     threshold = as_threshold(delta)
-    x, y = column(a, "a"), column(b, "b")
+    x, y = columns(a, b)
     if np.ptp(x) == 0 and np.ptp(y) == 0:
         raise ValueError(
             "all scores of a are equal, and all of b: a t-test has no standard error then; "
@@ -158,7 +160,7 @@ def independent_t(
         estimate=estimate,
         estimate_name="mean difference",
         method="t distribution",
-        names=names or ("a", "b"),
+        names=check_names(names or ("a", "b")),
         delta=float(threshold),
         assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, *normal),
         details={"df": df, "standard_error": error},
@@ -231,12 +233,12 @@ def normal_z(
     check_alternative(alternative)
     sample = PairedSample.of(a, b, delta, names, least=2)
     s1, s2 = (float(x.std(ddof=1)) / sqrt(sample.n) for x in (sample.a, sample.b))
-    own = float(sample.differences.std(ddof=1)) / sqrt(sample.n)
+    own = sample.deviation / sqrt(sample.n)
     error = own if correlation is None else _correlated(s1, s2, correlation)
     if error == 0:
         refuse_constant(sample, "a z-test")
         raise ValueError(f"with correlation={correlation} the difference has no standard error")
-    z = float(sample.mean - sample.delta) / error
+    z = lead(sample) / error
     independent = correlation == 0
     test = "independent_z" if independent else "normal_z"
     assumed = (INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS) if independent else (INDEPENDENT_ITEMS,)
@@ -284,12 +286,24 @@ def refuse_constant(sample: PairedSample, what: str) -> None:
         )
 
 
-def column(values: Any, name: str) -> NDArray[np.float64]:
-    """One validated column of at least two scores, as floats."""
-    integers, scale = as_scaled(values, name)
-    if integers.size < 2:
-        raise ValueError(f"{name} has {integers.size} scores, but this test needs 2")
-    return as_floats(integers, scale)
+def lead(sample: PairedSample) -> float:
+    """The mean difference less `delta`, rounded once."""
+    return float(Fraction(exact_sum(sample.steps), sample.scale * sample.n))
+
+
+def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two columns of at least two scores each, as floats, less the first score of `a`.
+
+    So that scores may be large and their differences small.
+    """
+    (x, first), (y, second) = as_scaled(a, "a"), as_scaled(b, "b")
+    for name, scores in (("a", x), ("b", y)):
+        if scores.size < 2:
+            raise ValueError(f"{name} has {scores.size} scores, but this test needs 2")
+    common = lcm(first, second)
+    x, y = (with_room(v, 2 * common) * (common // s) for v, s in ((x, first), (y, second)))
+    origin = int(x[0])
+    return as_floats(x - origin, common), as_floats(y - origin, common)
 
 
 def normal_pvalue(z: float, alternative: str) -> float:

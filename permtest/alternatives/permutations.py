@@ -20,7 +20,7 @@ from permtest.alternatives.assumptions import (
 )
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.resamples import check_resamples
-from permtest.alternatives.result import AlternativeResult
+from permtest.alternatives.result import UPPER_BOUND, AlternativeResult
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
@@ -140,7 +140,7 @@ def _how(found: PermutationTestResult) -> str:
     """What kind of number its p is."""
     if found.n_samples is not None:
         return "sampled"
-    return "upper bound" if found.method == "bracket" else "exact"
+    return UPPER_BOUND if found.method == "bracket" else "exact"
 
 
 def _sampled(

@@ -13,6 +13,12 @@ from typing import Any
 from permtest.alternatives.assumptions import Assumption
 from permtest.interval import ConfidenceInterval
 
+#: The `method` where `pvalue` is an upper bound of p, as no exact one is within reach.
+UPPER_BOUND = "upper bound"
+
+#: The `method` where `pvalue` comes from random samples.
+SAMPLED = "sampled"
+
 #: The smallest p that is reported; it stands for all that are smaller.
 SMALLEST = 5e-324
 
@@ -109,15 +115,19 @@ class AlternativeResult:
         return self._interval is not None
 
     def pvalue_text(self, digits: int = 3) -> str:
-        """p with so many significant digits."""
-        return "< 5e-324" if self.pvalue <= SMALLEST else f"{self.pvalue:.{digits}g}"
+        """p with so many significant digits; what is a bound, or sampled, is marked as such."""
+        if self.pvalue <= SMALLEST:
+            return "< 5e-324"
+        marks = {UPPER_BOUND: "\N{LESS-THAN OR EQUAL TO} ", SAMPLED: "\N{ALMOST EQUAL TO} "}
+        return f"{marks.get(self.method, '')}{self.pvalue:.{digits}g}"
 
     def sides_text(self) -> str:
         """How many sides the test has, and which."""
         return "two-sided" if self.alternative == "two-sided" else f"one-sided ({self.alternative})"
 
     def __str__(self) -> str:
-        equals = "" if self.pvalue <= SMALLEST else "= "
+        marked = self.pvalue <= SMALLEST or self.method in (UPPER_BOUND, SAMPLED)
+        equals = "" if marked else "= "
         against = f" against {self.delta:g}" if self.delta else ""
         return (
             f"{self.title}: {self.estimate_name} of {self.names[0]} over {self.names[1]} "
@@ -173,6 +183,11 @@ def finite(value: Any) -> Any:
     """`value`, but None where it is a float that is not finite; NumPy's numbers become plain."""
     plain = value.item() if hasattr(value, "item") else value
     return None if isinstance(plain, float) and not isfinite(plain) else plain
+
+
+def rejects(p: Any, alpha: float) -> Any:
+    """Whether p <= alpha, for one p or an array of them; roundings in p do not matter."""
+    return p <= alpha * (1 + 1e-11)
 
 
 def one_sided(

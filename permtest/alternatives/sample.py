@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,17 @@ class PairedSample:
         return as_floats(self.steps, self.scale)
 
     @cached_property
+    def centred(self) -> NDArray[np.float64]:
+        """Differences less their mean, each rounded once, however large the scores are."""
+        total = exact_sum(self.gaps)
+        return as_floats(with_room(self.gaps, 4 * self.n) * self.n - total, self.scale * self.n)
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
+        return float(np.linalg.norm(self.centred)) / sqrt(self.n - 1)
+
+    @cached_property
     def mean(self) -> float:
         """Mean of `differences`, rounded once."""
         return float(Fraction(exact_sum(self.gaps), self.scale * self.n))
@@ -149,12 +160,15 @@ class PairedSample:
     def inflation(self) -> float:
         """sqrt(s1^2 + s2^2) over the standard deviation of the differences (Yeh, sec. 2.1).
 
-        By how much that is multiplied where the two systems are taken for independent; NaN where
-        it is 0.
+        By how much that is multiplied where the two systems are taken for independent; infinite
+        where it is 0, NaN where both systems' scores are constant.
         """
-        spread = float(self.differences.std(ddof=1)) if self.n > 1 else 0.0
-        both = np.hypot(self.a.std(ddof=1), self.b.std(ddof=1)) if spread else np.nan
-        return float(both / spread) if spread else float("nan")
+        if self.n < 2:
+            return nan
+        both = float(np.hypot(self.a.std(ddof=1), self.b.std(ddof=1)))
+        if self.deviation == 0:
+            return inf if both else nan
+        return both / self.deviation
 
     @property
     def is_binary(self) -> bool:
@@ -170,11 +184,11 @@ def as_threshold(delta: float | Fraction) -> Fraction:
     if isinstance(delta, Fraction):
         return delta
     try:
-        finite = isfinite(delta)
+        finite = isfinite(delta) and not isinstance(delta, bool)
     except TypeError:
         raise TypeError(f"delta={delta!r} must be a number") from None
     if not finite:
-        raise ValueError(f"delta={delta!r} must be finite")
+        raise ValueError(f"delta={delta!r} must be a finite number")
     return Fraction(str(delta))
 
 

@@ -18,13 +18,20 @@ from permtest.alternatives.parametric import normal_pvalue, normal_quantile
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import as_threshold
 from permtest.alternatives.signs import binomial_pvalue
+from permtest.pairs import check_names
 from permtest.statistics import Alternative, check_alternative
 
 #: How to compute the p of McNemar's test.
 McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
 
+#: Which interval for McNemar's test.
+PairedInterval: TypeAlias = Literal["score", "wald", "conditional"]
+
 #: Which interval for a difference of proportions.
 ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
+
+#: The largest count; beyond, the binomial law is not exact.
+LARGEST = 2**53
 
 #: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
 ENOUGH = 5
@@ -37,7 +44,7 @@ def mcnemar(
     *,
     method: McNemarMethod = "exact",
     n: int | None = None,
-    interval: Literal["conditional", "wald"] = "conditional",
+    interval: PairedInterval | None = None,
     alternative: Alternative = "two-sided",
     names: tuple[str, str] | None = None,
 ) -> AlternativeResult:
@@ -52,12 +59,14 @@ def mcnemar(
         the observed numbers by half; "chi2" is asymptotic, "chi2-corrected" with Edwards'
         continuity correction.
     n : int, optional
-        Number of items. With it the estimate and the interval are for the difference of the
-        accuracies; without it for that of the shares among the b + c items that tell.
-    interval : {"conditional", "wald"}
-        "conditional", the default, takes b + c as given and fits the method: Clopper and Pearson's
-        for "exact", Wilson's for "chi2" (it excludes 0 if and only if p is small), and so on.
-        "wald" is the textbook one, too short for few items; it needs `n`.
+        Number of items, for the difference of the accuracies. Without it the estimate is the
+        difference of the shares of b and c among the b + c items that tell.
+    interval : {"score", "wald", "conditional"}, optional
+        "score", the default where there is an `n`, is that of Tango (1998) for the difference of
+        the accuracies, which excludes 0 where the p of "chi2" is small. "wald" is the textbook one,
+        too short for few items. "conditional", the default without `n`, takes b + c as given, and
+        is for the difference of the shares of b and c among them; it excludes 0 where p is small,
+        by any method.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system is better. For chi-squared the signed root is taken.
     names : tuple of two str, optional
@@ -84,18 +93,22 @@ def mcnemar(
     """
     check_alternative(alternative)
     _check_option("method", method, get_args(McNemarMethod))
-    _check_option("interval", interval, ("conditional", "wald"))
+    kind = interval or ("conditional" if n is None else "score")
+    _check_option("interval", kind, get_args(PairedInterval))
     b, c = count(b, "b"), count(c, "c")
     size = b + c if n is None else count(n, "n")
     if size < b + c:
         raise ValueError(f"n={size} is less than b + c = {b + c}")
-    if interval == "wald" and n is None:
-        raise ValueError("interval='wald' needs n, the number of items")
+    if kind != "conditional" and n is None:
+        raise ValueError(f"interval={kind!r} needs n, the number of items")
+    among = b + c if kind == "conditional" else size
     statistic, p = _mcnemar(b, c, method, alternative)
     exact = method in ("exact", "midp")
-    ends: Any = partial(_conditional, b, c, size, method, alternative)
-    if interval == "wald":
-        ends = partial(_paired_wald, b, c, size, alternative)
+    ends: Any = {
+        "conditional": partial(_conditional, b, c, method, alternative),
+        "wald": partial(_paired_wald, b, c, size, alternative),
+        "score": partial(_paired_score, b, c, size, alternative),
+    }[kind]
     test = "mcnemar" if method == "exact" else f"mcnemar_{method.replace('-', '_')}"
     return AlternativeResult(
         test=test,
@@ -105,10 +118,10 @@ def mcnemar(
         pvalue=p,
         alternative=alternative,
         n=size,
-        estimate=(b - c) / size if size else 0.0,
-        estimate_name="difference of accuracies" if n is not None else "difference of wins",
+        estimate=(b - c) / among if among else 0.0,
+        estimate_name="difference of wins" if kind == "conditional" else "difference of accuracies",
         method={"exact": "exact", "midp": "exact, mid-p"}.get(method, "chi-squared approximation"),
-        names=names or ("a", "b"),
+        names=check_names(names or ("a", "b")),
         assumptions=(INDEPENDENT_ITEMS,) if exact else (INDEPENDENT_ITEMS, LARGE_COUNTS),
         details={"b": b, "c": c, "least_expected": (b + c) / 2},
         _interval=ends,
@@ -144,9 +157,9 @@ def corrected_root(gap: float, correction: float, alternative: str) -> float:
 
 
 def _conditional(
-    b: int, c: int, size: int, method: str, alternative: str, confidence_level: float
+    b: int, c: int, method: str, alternative: str, confidence_level: float
 ) -> tuple[float, float]:
-    """The interval for the share of b in b + c, as a difference of so many of `size`."""
+    """The interval for the share of b in b + c, as a difference of the shares of b and c."""
     from scipy import stats
 
     if b + c == 0:
@@ -158,8 +171,7 @@ def _conditional(
         test = stats.binomtest(b, b + c)
         level = _two_sided_level(tail_level(alternative, confidence_level))
         low, high = test.proportion_ci(level, method=kind)
-    share = (b + c) / size
-    return one_sided(alternative, (2 * low - 1) * share, (2 * high - 1) * share, -share, share)
+    return one_sided(alternative, 2 * low - 1, 2 * high - 1, -1.0, 1.0)
 
 
 def _midp_interval(b: int, c: int, tail: float) -> tuple[float, float]:
@@ -185,6 +197,37 @@ def _paired_wald(
     error = sqrt(max(b + c - (b - c) ** 2 / n, 0.0)) / n if n else inf
     reach = normal_quantile(tail_level(alternative, confidence_level)) * error
     return one_sided(alternative, centre - reach, centre + reach, -1.0, 1.0)
+
+
+def _paired_score(
+    b: int, c: int, n: int, alternative: str, confidence_level: float
+) -> tuple[float, float]:
+    """All differences that the score test does not reject (Tango 1998)."""
+    if n == 0:
+        return -1.0, 1.0
+    z = normal_quantile(tail_level(alternative, confidence_level))
+    low, high = _score_end(c, b, n, z), _score_end(b, c, n, z)
+    return one_sided(alternative, -low, high, -1.0, 1.0)
+
+
+def _score_end(b: int, c: int, n: int, z: float) -> float:
+    """The largest difference whose score is not below -z."""
+    from scipy.optimize import brentq
+
+    def score(delta: float) -> float:
+        """(b - c - n delta) over its standard deviation, at the likeliest share of c."""
+        linear = (2 * n - b + c) * delta - b - c
+        share = (sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear) / (4 * n)
+        variance = n * (2 * share + delta * (1 - delta))
+        gap = b - c - n * delta
+        if variance > 0:
+            return gap / sqrt(variance) + z
+        return z if gap == 0 else float(np.sign(gap)) * inf
+
+    first, last = (b - c) / n, 1.0
+    if first >= last or score(last - 1e-15) >= 0:
+        return last
+    return float(brentq(score, first, last - 1e-15, xtol=1e-14)) if z > 0 else first
 
 
 # ---- two proportions ----------------------------------------------------------------------------
@@ -230,8 +273,8 @@ def two_proportion_z(
     Notes
     -----
     Two systems on the same items are not independent: `mcnemar` uses that. Where no standard error
-    can be computed, as both proportions are 0 or 1, z = 0 and p = 1 if they differ by `delta`,
-    else z is infinite. Cost: none. Source: Yeh (2000), sec. 2.1.
+    can be computed, as both proportions are 0 or 1, p = 1 if they differ by `delta`, and there is
+    an error if not. Cost: none. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -242,6 +285,8 @@ def two_proportion_z(
     check_alternative(alternative)
     _check_option("interval", interval, get_args(ProportionInterval))
     threshold = float(as_threshold(delta))
+    if not -1 < threshold < 1:
+        raise ValueError(f"delta={delta} must lie between -1 and 1, as a difference of proportions")
     counts = _two_counts(x1, n1, x2, n2)
     x1, n1, x2, n2 = counts
     p1, p2 = x1 / n1, x2 / n2
@@ -251,7 +296,12 @@ def two_proportion_z(
     else:
         variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
     gap = (x1 * n2 - x2 * n1) / (n1 * n2) - threshold
-    z = _ratio(gap, sqrt(variance))
+    if variance == 0 and gap != 0:
+        raise ValueError(
+            f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so that "
+            "their difference has no standard error; use pooled=True with delta=0, or fisher_exact"
+        )
+    z = gap / sqrt(variance) if variance else 0.0
     return AlternativeResult(
         test="two_proportion_z",
         title=TITLES["two_proportion_z"],
@@ -263,7 +313,7 @@ def two_proportion_z(
         estimate=p1 - p2,
         estimate_name="difference of proportions",
         method="normal approximation",
-        names=names or ("a", "b"),
+        names=check_names(names or ("a", "b")),
         delta=threshold,
         assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, LARGE_COUNTS),
         details={"p1": p1, "p2": p2, "least_expected": _least_expected(counts)},
@@ -335,7 +385,7 @@ def chi_squared(
         estimate=x1 / counts[1] - x2 / counts[3],
         estimate_name="difference of proportions",
         method="chi-squared approximation",
-        names=names or ("a", "b"),
+        names=check_names(names or ("a", "b")),
         assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, LARGE_COUNTS),
         details={
             "p1": x1 / counts[1],
@@ -413,6 +463,8 @@ def count(value: Any, name: str) -> int:
             raise TypeError(f"{name} = {value!r} must be a whole number")
     if value < 0:
         raise ValueError(f"{name} = {value} is below 0, but it is a count")
+    if value > LARGEST:
+        raise ValueError(f"{name} = {value} is above {LARGEST:,}, the most that is counted exactly")
     return int(value)
 
 
@@ -462,12 +514,6 @@ def _two_sided_level(tail: float) -> float:
     if tail >= 0.5:
         raise ValueError(f"confidence_level={1 - tail:g} is too low for a one-sided interval")
     return 1 - 2 * tail
-
-
-def _ratio(gap: float, error: float) -> float:
-    if error:
-        return gap / error
-    return 0.0 if gap == 0 else float(np.sign(gap)) * inf
 
 
 def _check_option(name: str, value: str, known: tuple[str, ...]) -> None:

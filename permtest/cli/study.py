@@ -54,7 +54,11 @@ def add_study(commands: Commands) -> None:
     parser.add_argument("--b", metavar="COL", help="column of system B")
     parser.add_argument("--config", metavar="YAML", help="options of the study; see below")
     parser.add_argument("--seed", metavar="N", type=int, help="of everything random; default: 0")
-    parser.add_argument("--out", metavar="FOLDER", help="write a report; default: summary only")
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="write a report, and print one sentence; default: print all of it",
+    )
     parser.add_argument(
         "--write-config",
         metavar="YAML",
@@ -75,9 +79,20 @@ def _study(args: argparse.Namespace) -> None:
         return
     if args.out is not None:
         _check_folder(Path(args.out), config, args.force)
-    pairs = read(args.file, a=config.data.a, b=config.data.b, statistic="mean")
+    try:
+        pairs = read(args.file, a=config.data.a, b=config.data.b, statistic="mean")
+    except ValueError as error:
+        if "--metric" not in str(error):
+            raise
+        raise ValueError(
+            f"{str(error).partition(';')[0]}; a study is of one score for each item and system "
+            "(for counts there is permtest compare --metric)"
+        ) from None
     study = run_study(pairs, config=config)
-    print_text(study.to_json() if args.json else str(study))
+    if args.json:
+        print_text(study.to_json())
+    else:
+        print_text(study.sentence() if args.out is not None else str(study))
     if args.out is not None:
         _report(study, args)
 

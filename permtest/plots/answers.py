@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 WIDTH, ROW, REST = 13.0, 0.42, 2.0  # inches: of the picture, of a row, and of all but the rows
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
+WIDE = 4  # times as wide as the others an interval may be without leaving the axes
 SMALL = 0.85  # size of notes, in sizes of the letters around them
 # Shape and filling tell them apart; colour only helps.
 HELD: dict[str, Any] = {"marker": "o", "markersize": 10, "markeredgewidth": 2}
@@ -206,15 +207,27 @@ def _is_on(answer: Answer, scale: AlternativeResult | None) -> bool:
 
 
 def _set_limits(ax: Axes, table: AnswerTable, answers: Sequence[Answer]) -> None:
-    """All estimates, the ends that the alternative leaves closed, and the null hypothesis."""
+    """All estimates, the ends that the alternative leaves closed, and the null hypothesis.
+
+    Tests that take systems for independent can have intervals so wide that no other would be seen;
+    then the ends are those of the tests none of whose assumptions are violated.
+    """
     one = {"greater": ("low",), "less": ("high",)}.get(table.alternative, ("low", "high"))
-    ends = [getattr(answer.interval, end) for answer in answers for end in one]
+    ends = _finite_ends(answers, one)
+    fit = _finite_ends([answer for answer in answers if answer.held is not False], one)
+    if len(fit) > 1 and np.ptp(ends) > WIDE * np.ptp(fit) > 0:
+        ends = fit
     ends += [answer.result.estimate for answer in answers if answer.result]
     seen = [end for end in ends if isfinite(end)] + [table.delta]
     span = max(seen) - min(seen) or 1.0
     room = [0.08 * span if end in one else 0.3 * span for end in ("low", "high")]
     ax.set_xlim(min(seen) - room[0], max(seen) + room[1])
     ax.xaxis.set_major_locator(MaxNLocator(5, steps=NICE))
+
+
+def _finite_ends(answers: Sequence[Answer], ends: tuple[str, ...]) -> list[float]:
+    found = [float(getattr(answer.interval, end)) for answer in answers for end in ends]
+    return [end for end in found if isfinite(end)]
 
 
 def _draw_interval(ax: Axes, row: int, answer: Answer) -> None:

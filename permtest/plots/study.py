@@ -251,10 +251,7 @@ def _draw_power(ax: Axes, curve: PowerCurve, name: str, which: int, target: floa
     band: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0, "gid": "simulation"}
     ax.fill_between(curve.sizes, low, high, **band)
     look: dict[str, Any] = {"color": colour, "marker": SHAPES[which], "linestyle": LINES[which]}
-    reached = (
-        f"{target:.0%} not reached" if enough is None else f"{enough:,} pairs for {target:.0%}"
-    )
-    label = f"{name}: {reached}"
+    label = f"{name}: {_reached(curve, enough, target)}"
     (line,) = ax.plot(curve.sizes, curve.power, markersize=7, gid="power", label=label, **look)
     if enough is not None:
         down: dict[str, Any] = {"color": colour, "linestyle": LINES[which], "linewidth": 1.2}
@@ -262,6 +259,13 @@ def _draw_power(ax: Axes, curve: PowerCurve, name: str, which: int, target: floa
         cross: dict[str, Any] = {"color": colour, "marker": "X", "markersize": 11}
         ax.plot([enough], [target], gid="needed", zorder=4, markeredgecolor="w", **cross)
     return line
+
+
+def _reached(curve: PowerCurve, enough: int | None, target: float) -> str:
+    if enough is None:
+        return f"{target:.0%} not reached"
+    most = "at most " if enough == curve.sizes[0] else ""
+    return f"{most}{enough:,} pairs for {target:.0%}"
 
 
 # ---- sizes of effects ----------------------------------------------------------------------------

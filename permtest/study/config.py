@@ -234,10 +234,12 @@ def _loaded(text: str) -> Any:
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             seen = set()
             for key, _ in node.value:
+                line = key.start_mark.line + 1
+                if not isinstance(key.value, str):
+                    raise ValueError(f"line {line}: the name of an option must be a word")
                 if key.value in seen:
-                    line = key.start_mark.line + 1
                     raise ValueError(f"line {line}: {key.value!r} is there twice; remove one")
-                seen.add(key.value if isinstance(key.value, str) else id(key))
+                seen.add(key.value)
             return super().construct_mapping(node, deep)
 
     try:

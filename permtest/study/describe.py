@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives.assumptions import (
-    NORMAL_DIFFERENCES,
-    SYMMETRIC,
+    SYMMETRIC_BELOW,
     Diagnosis,
-    inflation,
 )
 from permtest.alternatives.result import finite
 from permtest.alternatives.sample import PairedSample
@@ -110,12 +108,13 @@ class Description:
         "symmetric", "slightly skewed" or "highly skewed": the skewness of the differences is
         below 0.5, below 1, or not.
     shapiro_w, shapiro_p : float
-        Shapiro and Wilk's test of the differences; NaN for fewer than three. Of more than 5 000
-        p is that of as many of them, evenly spread, because it is not known for more.
+        Shapiro and Wilk's test of the differences; NaN for fewer than three, or equal ones. Of
+        more than 5 000 those are tested that are evenly spread among them in order, as p is not
+        known for more.
     symmetric : bool
         Whether the skewness is below 0.5.
     normal : bool or None
-        Whether p is at least `alpha`; None for fewer than three differences.
+        Whether p is at least `alpha`; None where there is none.
     test_statistic : str
         "mean" for symmetric differences, else "median": what the manual would have tested.
     correlation : float
@@ -160,7 +159,7 @@ class Description:
         skewed = f"{self.shape} (skewness {self.difference.skewness:.3g})"
         shapiro = f"W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g}"
         return {
-            "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} tied",
+            "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
             "differences": skewed,
             "Shapiro-Wilk": f"{word} at level {self.alpha:g} ({shapiro})",
             "correlation": _correlation_text(self.correlation, self.inflation),
@@ -250,7 +249,7 @@ def describe_sample(sample: PairedSample, alpha: float = 0.05) -> Description:
     """`describe` for a sample."""
     found = Diagnosis(sample, alpha)
     both = _edges(np.concatenate((sample.a, sample.b)))  # the same bars, to be compared
-    symmetric = bool(found.check(SYMMETRIC).held)
+    symmetric = abs(found.skewness) < SYMMETRIC_BELOW
     skewed = "highly skewed" if abs(found.skewness) >= HIGHLY_SKEWED else "slightly skewed"
     return Description(
         names=sample.names,
@@ -263,10 +262,10 @@ def describe_sample(sample: PairedSample, alpha: float = 0.05) -> Description:
         shapiro_w=found.shapiro[0],
         shapiro_p=found.shapiro[1],
         symmetric=symmetric,
-        normal=found.check(NORMAL_DIFFERENCES).held,
+        normal=found.normality >= alpha if isfinite(found.normality) else None,
         test_statistic="mean" if symmetric else "median",
         correlation=found.correlation,
-        inflation=_inflation(found.correlation),
+        inflation=sample.inflation,
         n_zeros=int(np.sum(sample.gaps == 0)),
         n_tied=_n_tied(sample),
         is_binary=sample.is_binary,
@@ -282,12 +281,6 @@ def _skewness(values: NDArray[np.float64]) -> float:
     from scipy import stats
 
     return float(stats.skew(values)) if values.size > 2 and np.ptp(values) > 0 else 0.0
-
-
-def _inflation(correlation: float) -> float:
-    if not isfinite(correlation):
-        return nan
-    return inflation(correlation) if correlation < 1 else inf
 
 
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:

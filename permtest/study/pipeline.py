@@ -15,7 +15,7 @@ import numpy as np
 
 from permtest._progress import progress
 from permtest.alternatives.compare import Answer, AnswerTable, compare_all
-from permtest.alternatives.result import finite
+from permtest.alternatives.result import UPPER_BOUND, finite, rejects
 from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
@@ -108,10 +108,18 @@ class Study:
         return len(self.units)
 
     def rejects(self, answer: Answer) -> bool | None:
-        """The decision of a test at the level of significance; None where it has no p."""
-        if answer.result is None:
+        """The decision of a test at the level of significance.
+
+        None where it has no p, or bounds of p lie on either side of the level.
+        """
+        result, alpha = answer.result, self.config.significance.alpha
+        if result is None:
             return None
-        return answer.result.pvalue <= self.config.significance.alpha
+        if bool(rejects(result.pvalue, alpha)) or result.method != UPPER_BOUND:
+            return bool(rejects(result.pvalue, alpha))
+        return (
+            None if rejects(result.pvalue / (1 + result.details["error_bound"]), alpha) else False
+        )
 
     def decisions(self) -> dict[str, bool | None]:
         """Test -> whether it rejects the null hypothesis."""
@@ -171,7 +179,7 @@ class Study:
 def run_study(
     a: Any,
     b: Any = None,
-    config: StudyConfig | None = None,
+    config: StudyConfig | Mapping[str, Any] | None = None,
     *,
     names: tuple[str, str] | None = None,
 ) -> Study:
@@ -182,8 +190,8 @@ def run_study(
     a, b : array_like of shape (N,)
         Scores of both systems on the same items, of which a float stands for the decimal that it
         is printed as; or `Pairs`, such as `permtest.read` returns, and None.
-    config : StudyConfig, optional
-        What to do. Default: ``StudyConfig()``.
+    config : StudyConfig or mapping, optional
+        What to do, or the options that are not the default ones. Default: ``StudyConfig()``.
     names : tuple of two str, optional
         What the systems are called. Default: what the configuration says, else the columns.
 
@@ -210,6 +218,8 @@ def run_study(
     >>> study.exact.pvalue, study.decisions()["exact"]
     (0.0625, False)
     """
+    if isinstance(config, Mapping):
+        config = StudyConfig.from_dict(config)
     run = _Run.of(a, b, StudyConfig() if config is None else config, names)
     for _ in progress(run.stages(), total=len(run.jobs), what="stages of the study"):
         pass
@@ -282,14 +292,11 @@ class _Run:
 
     def units(self) -> EvaluationUnits:
         chosen = self.config.units
-        return evaluation_units(
-            self.items.pairs,
-            None,
-            chosen.size,
-            metric=chosen.metric,
-            rng=chosen.shuffle,
-            remainder=chosen.remainder,
-        )
+        how = {"metric": chosen.metric, "rng": chosen.shuffle, "remainder": chosen.remainder}
+        try:
+            return evaluation_units(self.items.pairs, None, chosen.size, **how)
+        except ValueError as error:
+            raise ValueError(f"units (size, remainder): {error}") from None
 
     def unit_sizes(self) -> UnitSizes | None:
         chosen = self.config.units

@@ -238,7 +238,7 @@ class _Case:
         self.constant = bool((sample.gaps == sample.gaps[0]).all())
         self.wins = int((sample.gaps > 0).sum())
         systems = Diagnosis(sample, found.alpha).check(INDEPENDENT_SYSTEMS)
-        self.dependent, self.correlation = systems.held is False, systems.evidence
+        self.independent, self.correlation = systems.held is True, systems.evidence
 
     @property
     def pairs(self) -> str:
@@ -268,7 +268,7 @@ class _Case:
             yield test, *self._independent()
 
     def _exact(self) -> str:
-        text = "tests the mean, keeps its level where labels can be exchanged, takes milliseconds"
+        text = "tests the mean, and keeps its level where labels can be exchanged"
         if not self.found.symmetric:
             text += (
                 f"; {self.shape}: should the mean be 0 though labels matter, "
@@ -321,7 +321,7 @@ class _Case:
         if not self.found.symmetric:
             return INAPPROPRIATE, f"{self.shape}, and it assumes symmetry about the median"
         left_out = f"; it leaves {self.zeros} of {self.n} pairs out" if self.zeros else ""
-        if self.found.normal is False and 2 * self.zeros <= self.n:
+        if self.found.normal is False and 2 * self.zeros <= self.n and not self.constant:
             text = f"{self.shape} but not normal ({self.shapiro}), where ranks often see more"
             return RECOMMENDED, text + left_out + self._reach()
         text = f"{self.shape}, but it asks about ranks rather than the mean"
@@ -341,7 +341,9 @@ class _Case:
             return INAPPROPRIATE, self._unrepresentative()
         half = self.found.difference
         if 2 * self.zeros >= self.n or half.lower_quartile == half.upper_quartile:
-            same = f"{self.zeros} of {self.n} differences are 0" if self.zeros else "most are equal"
+            same = f"{self.zeros} of {self.n} differences are 0"
+            if 2 * self.zeros < self.n:
+                same = "half of the differences or more are equal"
             return INAPPROPRIATE, f"{same}: their median says next to nothing of the others"
         if self.n < MANY:
             return (
@@ -364,12 +366,13 @@ class _Case:
         return f"n = {self.n} is below the {REPRESENTATIVE_FROM} that may stand for a population"
 
     def _independent(self) -> tuple[str, str]:
-        if self.dependent:
+        if self.n < 2 or self.constant:
+            return INAPPROPRIATE, "the scores vary too little for it to be defined"
+        if not self.independent:
             return INAPPROPRIATE, f"it assumes independent systems, but {self.correlation}"
-        return (
-            NON_PREFERRED,
-            f"it needs the pairs not to matter, which may be so: {self.correlation}",
-        )
+        if self.n < MANY:
+            return INAPPROPRIATE, f"{self.pairs} are too few, and it makes nothing of their pairing"
+        return NON_PREFERRED, f"the pairing tells little here: {self.correlation}"
 
     # -- 0 and 1 --
 

@@ -135,13 +135,16 @@ def sentence(study: Study) -> str:
     chosen, level = study.config.significance, study.config.effects.confidence_level
     estimate = seen.result.estimate if seen.result else found.statistic
     against = f" of {number(chosen.delta)}" if chosen.delta else ""
-    verdict = "is rejected" if found.pvalue <= chosen.alpha else "is not rejected"
+    verdict = {True: "is rejected", False: "is not rejected", None: "is not decided on"}[
+        study.rejects(seen)
+    ]
+    test = f"{_exact(study)}{found.sides_text()} paired-permutation test"
     return (
         f"On {_amount(study)}, the mean difference of {first} over {second} is {number(estimate)} "
         f"({percent(level)} interval {span(seen.interval)}), and the null hypothesis of no "
         f"difference{' beyond one' * bool(against)}{against} {verdict} at the level "
-        f"{number(chosen.alpha)} ({_p(study)}, exact {found.sides_text()} paired-permutation "
-        f"test{_effect(study)}; permtest {study.provenance['versions']['permtest']})."
+        f"{number(chosen.alpha)} ({_p(study)}, {test}"
+        f"{_effect(study)}; permtest {study.provenance['versions']['permtest']})."
     )
 
 
@@ -157,6 +160,10 @@ def _p(study: Study) -> str:
     if found.method == "bracket":
         return f"p {found.bracket_text()}"
     return f"p = {found.pvalue_text()}"
+
+
+def _exact(study: Study) -> str:
+    return "bounds by the " if study.exact.method == "bracket" else "exact "
 
 
 def _effect(study: Study) -> str:
@@ -335,7 +342,10 @@ def _estimated(answer: Answer) -> str:
 
 def _verdict(study: Study) -> str:
     alpha = number(study.config.significance.alpha)
-    if study.rejects(study.answers["exact"]):
+    decided = study.rejects(study.answers["exact"])
+    if decided is None:
+        return f"The bounds of p lie on either side of the level {alpha}: it is not decided."
+    if decided:
         return f"At the level {alpha} the null hypothesis is rejected."
     return f"At the level {alpha} the null hypothesis is not rejected, which does not make it true."
 
@@ -411,9 +421,11 @@ def _power(study: Study) -> Chapter:
         need = curve.needed(study.config.prospective.power)
         wanted = percent(study.config.prospective.power)
         reach = f"no size here reaches {wanted}" if need is None else f"{wanted} takes about {need}"
+        if need == curve.sizes[0]:
+            reach = f"{wanted} takes no more than {need}"
         meaning = (
             f"If systems are like these, {counted(curve.sizes[-1], 'units')} find the difference "
-            f"with a probability of {number(curve.power[-1])} at the level {number(curve.alpha)}; "
+            f"with a probability of {curve.power[-1]:.3f} at the level {number(curve.alpha)}; "
             f"{reach}."
         )
         if curve.rounded:
@@ -436,7 +448,7 @@ def _prospective(study: Study) -> Chapter:
     found, chosen = study.prospective, study.config.prospective
     delta, sigma = study.planned()
     how = {True: "as observed", False: "as given"}
-    beyond = " beyond the null hypothesis" if study.config.significance.delta else ""
+    beyond = ", less that of the null hypothesis" if study.config.significance.delta else ""
     alpha = chosen.alpha or study.config.significance.alpha
     rows = [
         (f"mean difference{beyond}", f"{number(delta)}, {how[chosen.delta is None]}"),

@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from permtest.alternatives.assumptions import (
     EQUAL_VARIANCES,
     EXCHANGEABLE,
     INDEPENDENT_SYSTEMS,
+    MANY_PAIRS,
     NORMAL_DIFFERENCES,
     NORMAL_SCORES,
     SYMMETRIC,
@@ -134,6 +136,63 @@ def test_tests_that_do_not_fit_say_why():
     assert json.loads(table.to_json())["answers"][2]["pvalue"] is None
 
 
+def test_no_test_depends_on_which_others_are_made():
+    a, b = known.TIED
+    table = pt.compare_all(a, b, K=300, rng=6)
+    for name in ("bootstrap_mean", "bootstrap_median", "paired_bootstrap"):
+        alone = pt.compare_all(a, b, K=300, rng=6, tests=[name])
+        assert alone[name].result.pvalue == table[name].result.pvalue
+
+
+def test_what_is_sampled_a_bound_or_contradictory_is_marked():
+    a, b = known.TIED
+    table = pt.compare_all(a, b, K=300)
+    assert table["bootstrap_mean"].result.pvalue_text().startswith("\N{ALMOST EQUAL TO} ")
+    note = "p leaves out 1 differences of 0, the interval does not"
+    assert note in table["wilcoxon"].assumptions_text
+    assert note in table["sign"].assumptions_text
+    assert note not in table["paired_t"].assumptions_text
+    rng = np.random.default_rng(0)
+    hard = rng.normal(size=(2, 100))
+    exact = alt.permutation_mean(*hard)
+    assert exact.method == "upper bound"
+    assert exact.pvalue_text().startswith("\N{LESS-THAN OR EQUAL TO} ")
+    assert f"p {exact.pvalue_text()}" in str(exact)
+
+
+def test_large_scores_that_differ_little_are_centred_before_they_are_rounded():
+    small = [1, 2, 4, 8]
+    large = [10**20 + x for x in small]
+    table = pt.compare_all(large, [0] * 4, delta=Fraction(10**20), K=200)
+    expected = pt.compare_all(small, [0] * 4, K=200)
+    for name in ("exact", "paired_t", "normal_z", "wilcoxon", "sign", "permutation_median"):
+        assert table[name].result.pvalue == pytest.approx(expected[name].result.pvalue), name
+    found = alt.independent_t(large, [10**20] * 4)
+    assert found.pvalue == pytest.approx(alt.independent_t(small, [0] * 4).pvalue)
+    assert found.estimate == 3.75
+
+
+def test_one_sided_tables_have_rows_at_any_level():
+    table = pt.compare_all(
+        [1, 1, 0, 1, 0, 1], [0, 1, 0, 0, 0, 1], alternative="greater", confidence_level=0.5
+    )
+    assert table["mcnemar_chi2"].interval is not None
+    assert table["two_proportion_z"].result.pvalue < 0.5
+    assert table["two_proportion_z"].interval is None
+
+
+def test_measures_of_counts_say_what_is_known_of_their_assumptions():
+    rng = np.random.default_rng(2)
+    u = rng.integers(0, 5, (50, 3))
+    v = u + rng.integers(0, 2, (50, 3))
+    table = pt.compare_all(u, v, statistic="recall", K=100)
+    text = table["chi_squared"].assumptions_text
+    assert text.startswith("violated: independent systems (r12 = ")
+    assert (
+        "violated: representative sample (50 pairs)" in table["paired_bootstrap"].assumptions_text
+    )
+
+
 def test_yehs_point_is_made():
     """Two systems that agree mostly: tests that assume independence see nothing."""
     rng = np.random.default_rng(5)
@@ -169,6 +228,19 @@ def test_assumptions_are_held_against_the_data():
     lopsided = alt.Diagnosis(alt.PairedSample.of(skewed.round(4), np.zeros(n)))
     assert lopsided.check(SYMMETRIC).held is False
     assert lopsided.check(NORMAL_DIFFERENCES).held is False
+    assert lopsided.check(MANY_PAIRS).held, "500 pairs are more than 25 times skewness squared"
+
+
+def test_few_pairs_contradict_but_do_not_confirm():
+    rng = np.random.default_rng(1)
+    normal = rng.normal(size=10).round(4)
+    scarce = alt.Diagnosis(alt.PairedSample.of(np.repeat([0, 0, 0, 0, 9], 8), np.zeros(40)))
+    assert scarce.check(MANY_PAIRS).held is False
+    few = alt.Diagnosis(alt.PairedSample.of(normal, np.zeros(10)))
+    for assumption in (SYMMETRIC, NORMAL_DIFFERENCES):
+        assert few.check(assumption).held is not True, "ten pairs cannot speak for a shape"
+    same = alt.Diagnosis(alt.PairedSample.of([1, 0] * 30, [0, 1] * 30))
+    assert same.check(EQUAL_VARIANCES).held
     many = alt.Diagnosis(alt.PairedSample.of(rng.normal(size=12_000).round(3), np.zeros(12_000)))
     assert many.check(NORMAL_DIFFERENCES).held, "Shapiro-Wilk beyond 5 000"
     few = alt.Diagnosis(alt.PairedSample.of([1, 2], [1, 1]))
@@ -184,7 +256,7 @@ def test_forms_of_the_table():
     html = table._repr_html_()
     assert "&lt;new&gt; against old" in html
     assert "<new>" not in html
-    assert "0.9 interval" in html
+    assert "90% interval" in html
     frame = table.to_frame()
     assert list(frame.index) == OF_SCORES
     assert frame.loc["paired_t", "pvalue"] == pytest.approx(known.PAIRED_T["plain"][1])
@@ -210,6 +282,9 @@ def test_chosen_tests_and_bad_options():
     assert names_of(pt.compare_all(a, b, tests=["sign", "exact"])) == ["sign", "exact"]
     with pytest.raises(ValueError, match="'mcnemar' does not apply here; choose among exact"):
         pt.compare_all(a, b, tests=["mcnemar"])
+    for bad in ([], ["sign", "sign"]):
+        with pytest.raises(ValueError, match="at least one test, and none twice"):
+            pt.compare_all(a, b, tests=bad)
     with pytest.raises(TypeError, match="tests='sign' must be a list of names"):
         pt.compare_all(a, b, tests="sign")
     with pytest.raises(ValueError, match="confidence_level must lie in"):
@@ -218,5 +293,13 @@ def test_chosen_tests_and_bad_options():
         pt.compare_all(a, b, K=20)["t"]
     with pytest.raises(ValueError, match=r"u\[0\] = nan is missing"):
         pt.compare_all([math.nan], [1])
+    with pytest.raises(ValueError, match="K = 0 samples"):
+        pt.compare_all(a, b, K=0)
+    with pytest.raises(TypeError, match="trials=3 must have one number"):
+        pt.compare_all(a, b, trials=3)
+    with pytest.raises(ValueError, match=r"u\[2\] = -1 is below 0"):
+        pt.compare_all([1, 2, -1], [1, 0, 2], statistic="accuracy")
+    with pytest.raises(ValueError, match="rng=-1 must not be negative"):
+        pt.compare_all(a, b, rng=-1)
     with pytest.raises(ValueError, match="u and v have 0 pairs"):
         pt.compare_all([], [])

@@ -125,7 +125,7 @@ def test_bad_input_names_the_argument():
         alt.sign([1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match=r"a\[0\] = inf is not finite"):
         alt.independent_t([math.inf, 2], [1, 2])
-    with pytest.raises(ValueError, match="delta=nan must be finite"):
+    with pytest.raises(ValueError, match="delta=nan must be a finite number"):
         alt.wilcoxon([1, 2], [1, 3], delta=math.nan)
     with pytest.raises(TypeError, match="delta='x' must be a number"):
         alt.wilcoxon([1, 2], [1, 3], delta="x")

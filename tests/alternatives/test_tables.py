@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar as peer_mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
 
@@ -59,7 +59,8 @@ def test_mcnemar_is_the_permutation_test_of_accuracy(b, c):
 @settings(max_examples=60)
 def test_conditional_interval_excludes_0_where_p_is_small(b, c, alternative, level):
     for method in METHODS:
-        result = alt.mcnemar(b, c, n=b + c + 5, method=method, alternative=alternative)
+        options = {"method": method, "alternative": alternative, "interval": "conditional"}
+        result = alt.mcnemar(b, c, **options)
         low, high = result.confidence_interval(level)
         assert low <= result.estimate <= high
         if abs(result.pvalue - (1 - level)) > 1e-9 and b + c > 0:
@@ -70,7 +71,7 @@ def test_conditional_interval_excludes_0_where_p_is_small(b, c, alternative, lev
 
 
 def test_midp_interval_has_the_midp_of_its_ends():
-    low, high = alt.mcnemar(9, 3, method="midp").confidence_interval()
+    low, high = alt.mcnemar(9, 3, method="midp", interval="conditional").confidence_interval()
     share = Fraction(low).limit_denominator(10**15) / 2 + Fraction(1, 2)
     tail = sum(
         Fraction(math.comb(12, k)) * share**k * (1 - share) ** (12 - k) / (2 if k == 9 else 1)
@@ -139,10 +140,56 @@ def test_yehs_precision_needs_the_right_test():
 def test_a_threshold_for_two_proportions():
     found = alt.two_proportion_z(60, 100, 50, 100, delta=0.1)
     assert (found.statistic, found.pvalue) == (pytest.approx(0, abs=1e-15), 1)
-    assert alt.two_proportion_z(5, 5, 0, 5, delta=0.5).statistic == math.inf
-    assert alt.two_proportion_z(5, 5, 0, 5, delta=1.0).statistic == 0
-    json = alt.two_proportion_z(5, 5, 0, 5, delta=0.5).to_dict()
-    assert json["statistic"] is None
+    with pytest.raises(ValueError, match="both proportions are 0 or 1"):
+        alt.two_proportion_z(5, 5, 0, 5, delta=0.5)
+    with pytest.raises(ValueError, match="both proportions are 0 or 1"):
+        alt.two_proportion_z(1, 1, 0, 1, pooled=False)
+    assert alt.two_proportion_z(5, 5, 5, 5).pvalue == 1
+    with pytest.raises(ValueError, match="delta=5 must lie between -1 and 1"):
+        alt.two_proportion_z(5, 5, 0, 5, delta=5)
+
+
+def likeliest_score(b, c, n, delta):
+    """The score statistic at the share of c that is likeliest if p_b - p_c = delta."""
+    low, high = max(0.0, -delta), (1 - delta) / 2
+
+    def loss(q):
+        shares = ((b, q + delta), (c, q), (n - b - c, 1 - 2 * q - delta))
+        return -sum(k * math.log(max(p, 1e-300)) for k, p in shares if k)
+
+    q = optimize.minimize_scalar(loss, bounds=(low, high), options={"xatol": 1e-12}).x
+    return (b - c - n * delta) / math.sqrt(n * (2 * q + delta - delta**2))
+
+
+@given(counts, counts, st.integers(1, 60), st.sampled_from([0.8, 0.95]))
+@settings(max_examples=40)
+def test_score_interval_ends_where_the_score_does(b, c, rest, level):
+    n = b + c + rest
+    z = stats.norm.ppf(0.5 + level / 2)
+    low, high = alt.mcnemar(b, c, n=n).confidence_interval(level)
+    for end, expected in ((low, z), (high, -z)):
+        assert likeliest_score(b, c, n, end) == pytest.approx(expected, abs=1e-4)
+
+
+def test_score_interval_covers_the_difference():
+    """Exactly, over all outcomes: at least 93 of 100 times where 95 are promised."""
+    n = 60
+    for p_b, p_c in ((0.3, 0.0), (0.1, 0.05), (0.3, 0.02), (0.2, 0.2)):
+        covered = 0.0
+        for b in range(n + 1):
+            for c in range(n + 1 - b):
+                chance = stats.multinomial.pmf([b, c, n - b - c], n, [p_b, p_c, 1 - p_b - p_c])
+                if chance > 1e-7:
+                    low, high = alt.mcnemar(b, c, n=n).confidence_interval()
+                    covered += chance * (low <= p_b - p_c <= high)
+        assert 0.93 < covered < 0.99, (p_b, p_c)
+
+
+def test_chi_squared_of_mcnemar_and_the_score_interval_agree():
+    for b, c in ((15, 5), (9, 4), (10, 4), (31, 12), (6, 6)):
+        result = alt.mcnemar(b, c, n=100, method="chi2")
+        low, high = result.confidence_interval()
+        assert (low <= 0 <= high) == (result.pvalue > 0.05)
 
 
 @pytest.mark.parametrize(
