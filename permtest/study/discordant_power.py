@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, floor, log, sqrt
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._progress import progress
+from permtest.alternatives.result import rejects
 from permtest.statistics import check_alternative
-from permtest.study.simulation import (
-    ROUNDING,
-    check_count,
-    check_level,
-    mcnemar_pvalues,
-)
-
-if TYPE_CHECKING:
-    pass
-
+from permtest.study.checks import check_count, check_level, check_probability, check_share
+from permtest.study.row_tests import mcnemar_pvalues
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -30,8 +24,11 @@ DISCORDANT = ("exact", "sign", "mcnemar", "mcnemar_midp", "mcnemar_chi2", "mcnem
 #: Mass of the number of discordant items that `exact_power` leaves out at most.
 OUTSIDE = 1e-15
 
-#: The largest n that `exact_power_n` looks at.
-MOST = 10**6
+#: The largest n that `exact_power` takes, some ten seconds, and that `exact_power_n` looks at.
+MOST_ITEMS, MOST = 10**10, 10**6
+
+#: Numbers of discordant items that are looked at together (some 20 MB).
+AT_ONCE = 2**18
 
 
 def exact_power(
@@ -50,7 +47,7 @@ def exact_power(
     p_b, p_c : float
         Probability that only the first system, and that only the second has an item right.
     n : int
-        Number of items.
+        Number of items, up to 10^10.
     alpha : float, default 0.05
         Level of the test.
     alternative : {"two-sided", "greater", "less"}
@@ -86,7 +83,8 @@ def exact_power(
     chances = _chances(p_b, p_c)
     check_level(alpha)
     check_alternative(alternative)
-    size = check_count(n, "n")
+    why = "sample_size_mcnemar has a normal approximation, as good as exact there"
+    size = check_count(n, "n", most=MOST_ITEMS, why=why)
     if test not in DISCORDANT:
         raise ValueError(f"test={test!r} has no exact power; choose one of {', '.join(DISCORDANT)}")
     return _Rejecting(chances, alpha, alternative, test).power(size)
@@ -141,8 +139,7 @@ def exact_power_n(
     chances = _chances(p_b, p_c)
     check_level(alpha)
     check_alternative(alternative)
-    if not 0 < power < 1:
-        raise ValueError(f"power must lie in (0, 1), got {power}")
+    check_probability(power, "power")
     if test not in DISCORDANT:
         raise ValueError(f"test={test!r} has no exact power; choose one of {', '.join(DISCORDANT)}")
     ahead = {"greater": p_b > p_c, "less": p_c > p_b}.get(alternative, p_b != p_c)
@@ -162,23 +159,29 @@ def _crossing(enough: Callable[[int], bool], both: float, first: bool) -> int:
     while not enough(high):
         low, high = high, 2 * high
         if high > MOST:
-            raise ValueError(f"it takes more than {MOST} items; ask for less power")
+            raise ValueError(
+                f"it takes more than {MOST:,} items; ask for less power, or sample_size_mcnemar"
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     reach = ceil((20 + 2 * sqrt(high * both)) / both)
     if first:
-        return next(n for n in range(max(high - reach, 1), high + 1) if enough(n))
-    return 1 + next(n for n in range(high + reach, -1, -1) if n == 0 or not enough(n))
+        return _found(range(max(high - reach, 1), high + 1), enough)
+    return 1 + _found(range(high + reach, -1, -1), lambda n: n == 0 or not enough(n))
+
+
+def _found(numbers: range, wanted: Callable[[int], bool]) -> int:
+    """The first of the numbers that is wanted."""
+    tried = ((n, wanted(n)) for n in numbers)
+    return next(n for n, is_it in progress(tried, total=len(numbers), what="sizes") if is_it)
 
 
 def _chances(p_b: float, p_c: float) -> tuple[float, float]:
-    for name, value in (("p_b", p_b), ("p_c", p_c)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name}={value} must lie in [0, 1]")
+    p_b, p_c = check_share(p_b, "p_b"), check_share(p_c, "p_c")
     if p_b + p_c > 1 + 1e-12:
         raise ValueError(f"p_b={p_b} and p_c={p_c} are more than 1 together")
-    return float(p_b), float(p_c)
+    return p_b, p_c
 
 
 class _Rejecting:
@@ -211,8 +214,12 @@ class _Rejecting:
         enough, mean = log(2 / OUTSIDE), n * self.both
         reach = enough / 3 + sqrt(enough**2 / 9 + 2 * enough * mean * (1 - self.both))
         low, high = max(floor(mean - reach), 0), min(ceil(mean + reach), n)
-        extreme = self.extreme(low, high)
-        found = float(binom.pmf(np.arange(low, high + 1), n, self.both) @ extreme)
+        starts = range(low, high + 1, AT_ONCE)
+        found = 0.0
+        for start in progress(starts, total=len(starts), what="power"):
+            end = min(start + AT_ONCE, high + 1)
+            shares = binom.pmf(np.arange(start, end), n, self.both)
+            found += float(shares @ self.extreme(start, end - 1))
         return min(max(found, 0.0), 1.0)
 
     def extreme(self, low: int, high: int) -> Floats:
@@ -262,4 +269,4 @@ class _Rejecting:
         most = np.clip(wins, 0, m)
         b, c = (most, m - most) if side > 0 else (m - most, most)
         p = mcnemar_pvalues(b, c, self.test, self.alternative)
-        return np.asarray((wins > m) | (p <= self.alpha * (1 + ROUNDING)))
+        return np.asarray((wins > m) | rejects(p, self.alpha))

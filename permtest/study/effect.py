@@ -10,6 +10,7 @@ from typing import Any
 
 from permtest.alternatives.result import finite, interval_text
 from permtest.interval import ConfidenceInterval
+from permtest.study.checks import check_probability
 
 #: From which magnitude on Cohen calls an effect small, medium and large.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -68,11 +69,10 @@ class EffectSize:
 
         Raises
         ------
-        ValueError
-            If `confidence_level` is out of range.
+        TypeError, ValueError
+            If `confidence_level` is no number or out of range.
         """
-        if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+        check_probability(confidence_level, "confidence_level")
         assert self._interval is not None, "every effect has an interval"
         low, high = self._interval(confidence_level)
         return ConfidenceInterval(float(low), float(high), confidence_level)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from math import inf, sqrt
+from math import hypot, inf, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permtest._integers import IntArray, exact_sum
 from permtest.alternatives.result import tail_level
 from permtest.alternatives.sample import PairedSample
-from permtest.pairs import as_scaled
+from permtest.pairs import Pairs, as_scaled
 from permtest.study.effect import STANDARDISED, EffectSize
 from permtest.study.noncentral import noncentrality
 
@@ -145,7 +145,7 @@ def _standardised(
     else:
         first, second, names = _two_samples(a, b, names)
         value, per_t, details = _of_two(first, second)
-        n = first.size + second.size
+        n = first.n + second.n
     df = int(details["df"])
 
     method, title = "noncentral t distribution", "Cohen's d"
@@ -171,14 +171,15 @@ def _noncentral(t: float, per_t: float, df: int, confidence_level: float) -> tup
 
 def _of_pairs(sample: PairedSample) -> tuple[float, float, dict[str, float]]:
     """d_z, what makes t of it, and the rest."""
-    n, sd = sample.n, float(np.std(sample.differences, ddof=1))
-    if not np.any(sample.gaps != sample.gaps[0]):
+    n, sd = sample.n, sample.deviation
+    if sd == 0:
         raise ValueError(
             f"a and b differ by {sample.differences[0]:g} in every pair: without a standard "
             "deviation there is no standardised difference; report the difference itself"
         )
-    variances = [float(np.var(x, ddof=1)) for x in (sample.a, sample.b)]
-    spread = sqrt(sum(variances) / 2)
+    pairs = sample.pairs
+    first, second = (_alone(scores, pairs.scale) for scores in (pairs.u, pairs.v))
+    spread = hypot(first.deviation, second.deviation) / sqrt(2)
     value = sample.mean / sd
     other = sample.mean / spread if spread > 0 else inf
     details = {"mean": sample.mean, "sd": sd, "t": value * sqrt(n), "df": n - 1}
@@ -188,37 +189,45 @@ def _of_pairs(sample: PairedSample) -> tuple[float, float, dict[str, float]]:
     return value, 1 / sqrt(n), details
 
 
-def _of_two(
-    first: NDArray[np.float64], second: NDArray[np.float64]
-) -> tuple[float, float, dict[str, float]]:
+def _of_two(first: PairedSample, second: PairedSample) -> tuple[float, float, dict[str, float]]:
     """d_s, what makes t of it, and the rest."""
-    sizes, df = (first.size, second.size), first.size + second.size - 2
-    squares = sum(float(np.sum((x - x.mean()) ** 2)) for x in (first, second))
-    if np.ptp(first) == 0 and np.ptp(second) == 0:
+    n1, n2, df = first.n, second.n, first.n + second.n - 2
+    sd = hypot(*(s.deviation * sqrt((s.n - 1) / df) for s in (first, second)))
+    if sd == 0:
         raise ValueError(
             "the scores of a and of b do not vary: without a standard deviation there is no "
             "standardised difference; report the difference itself"
         )
-    mean, sd = float(first.mean() - second.mean()), sqrt(squares / df)
-    value, per_t = mean / sd, sqrt(1 / sizes[0] + 1 / sizes[1])
+    mean = float(_exact_mean(first) - _exact_mean(second))
+    value, per_t = mean / sd, sqrt(1 / n1 + 1 / n2)
     details = {"mean": mean, "sd": sd, "t": value / per_t, "df": df}
-    details["standard_error"] = sqrt(per_t**2 + value**2 / (2 * sum(sizes)))
+    details["standard_error"] = sqrt(per_t**2 + value**2 / (2 * (n1 + n2)))
     return value, per_t, details
+
+
+def _exact_mean(sample: PairedSample) -> Fraction:
+    return Fraction(exact_sum(sample.gaps), sample.scale * sample.n)
+
+
+def _alone(scores: IntArray, scale: int) -> PairedSample:
+    """The scores of one system, beside a system that has none."""
+    return PairedSample(Pairs(scores, np.zeros_like(scores), scale=scale))
 
 
 def _two_samples(
     a: Any, b: Any, names: tuple[str, str] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, str]]:
+) -> tuple[PairedSample, PairedSample, tuple[str, str]]:
     """Scores of two systems that need not have as many items."""
     if b is None:
         sample = PairedSample.of(a, names=names, least=2)
-        return sample.a, sample.b, sample.names
+        pairs = sample.pairs
+        return _alone(pairs.u, pairs.scale), _alone(pairs.v, pairs.scale), sample.names
     columns = []
     for scores, name in ((a, "a"), (b, "b")):
         numbers, scale = as_scaled(scores, name)
         if numbers.size < 2:
             raise ValueError(f"{name} has {numbers.size} scores, but Cohen's d needs 2")
-        columns.append(np.array([float(Fraction(int(x), scale)) for x in numbers]))
+        columns.append(_alone(numbers, scale))
     return columns[0], columns[1], names or ("a", "b")
 
 

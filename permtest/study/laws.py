@@ -33,7 +33,7 @@ FINEST = 1000
 UPDATES, WORK = 3 * 10**5, 2 * 10**6
 
 #: Where a few widths are as large as this, the sums of all but the commonest are listed instead, if
-#: there are no more than so many: midranks of scores with many ties.
+#: there are no more than so many, and no more of the commonest: midranks of scores with many ties.
 WIDE, LISTED = 64, 20_000
 
 #: Numbers that are held at a time (8 MB).
@@ -192,7 +192,7 @@ class _Laws:
         beyond = np.where(low, self.top - t0 + 1, t0)
         p = np.zeros(t0.size)
         cells = self.top - beyond + 1  # as many as P(T <= top - beyond) has, which is the same
-        quick = cells * self.entries <= UPDATES
+        quick = cells <= UPDATES // np.maximum(self.entries, 1)  # a product could overflow
         for i in np.flatnonzero((cells > 0) & quick):
             p[i] = self.convolved(int(i), int(cells[i]))
         for i in np.flatnonzero((cells > 0) & ~quick & self.few()):
@@ -218,7 +218,8 @@ class _Laws:
             some = slice(self.starts[i], self.starts[i + 1])
             counts = sorted(self.counts[some].tolist())
             wide = counts and self.widths[some.stop - 1] >= WIDE
-            found[i] = wide and prod(c + 1 for c in counts[:-1]) <= LISTED
+            short = wide and counts[-1] <= LISTED
+            found[i] = short and prod(c + 1 for c in counts[:-1]) <= LISTED
         return found
 
     def listed(self, i: int, t0: int) -> float:
@@ -251,7 +252,7 @@ class _Laws:
         p[asked] = np.where((fits & (left > 0)) | end, tails, np.nan)[asked]
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _fair_coins(n: int) -> tuple[Floats, Floats]:
     """P(k heads in n throws) for k = 0, ..., n, and P(at least k) for k = 0, ..., n + 1."""
     from scipy.stats import binom

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import asin, inf, isfinite, sqrt
-from numbers import Real
-from operator import index
+from math import asin, isfinite, sqrt
 from statistics import NormalDist
 from typing import Any
 
 from permtest.statistics import check_alternative
+from permtest.study.checks import (
+    check_above_zero,
+    check_count,
+    check_finite,
+    check_level,
+    check_probability,
+    check_share,
+)
 from permtest.study.noncentral import noncentral_t
 
 NORMAL = NormalDist()
@@ -110,8 +116,8 @@ def power_t(
     0.8017
     """
     check_alternative(alternative)
-    n, delta, sigma = _count(n), _finite("delta", delta), _above_zero("sigma", sigma)
-    return _power_t(n, delta / sigma, _probability("alpha", alpha), alternative)
+    n, delta, sigma = _pairs(n), check_finite(delta, "delta"), check_above_zero(sigma, "sigma")
+    return _power_t(n, delta / sigma, check_level(alpha), alternative)
 
 
 def _power_t(n: int, effect: float, alpha: float, alternative: str) -> float:
@@ -172,7 +178,7 @@ def sample_size(
     >>> sample_size(0.1, 0.5), sample_size(2, 1), sample_size(0.1, 0.1, power=0.9)
     (199, 5, 13)
     """
-    effect = _finite("delta", delta) / _above_zero("sigma", sigma)
+    effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
     _check_levels(power, alpha, alternative)
     _check_direction("delta", delta, alternative)
     return _smallest(
@@ -224,7 +230,7 @@ def minimum_detectable_effect(
     """
     from scipy.optimize import brentq
 
-    n, sigma = _count(n), _above_zero("sigma", sigma)
+    n, sigma = _pairs(n), check_above_zero(sigma, "sigma")
     _check_levels(power, alpha, alternative)
     way = "two-sided" if alternative == "two-sided" else "greater"
     high = 1 / sqrt(n)
@@ -280,7 +286,7 @@ def sample_size_proportions(
     >>> sample_size_proportions(0.85, 0.8), sample_size_proportions(0.85, 0.8, method="cohen_h")
     (906, 903)
     """
-    p1, p2 = _share("p1", p1), _share("p2", p2)
+    p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
     _check_levels(power, alpha, alternative)
     _check_direction("p1 - p2", p1 - p2, alternative)
     z = _critical(alpha, alternative)
@@ -345,7 +351,7 @@ def sample_size_mcnemar(
     >>> sample_size_mcnemar(0.06, 0.03)
     783
     """
-    p_b, p_c = _share("p_b", p_b), _share("p_c", p_c)
+    p_b, p_c = check_share(p_b, "p_b"), check_share(p_c, "p_c")
     if p_b + p_c > 1:
         raise ValueError(f"p_b={p_b} and p_c={p_c} are shares of the same items: more than 1")
     _check_levels(power, alpha, alternative)
@@ -393,46 +399,15 @@ def _critical(alpha: float, alternative: str) -> float:
     return -NORMAL.inv_cdf(alpha / 2 if alternative == "two-sided" else alpha)
 
 
-def _finite(name: str, value: float) -> float:
-    if not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} must be a number")
-    if not -inf < value < inf:
-        raise ValueError(f"{name}={value} must be finite")
-    return float(value)
-
-
-def _above_zero(name: str, value: float) -> float:
-    if _finite(name, value) <= 0:
-        raise ValueError(f"{name}={value} must be above 0")
-    return float(value)
-
-
-def _probability(name: str, value: float) -> float:
-    if not 0 < _finite(name, value) < 1:
-        raise ValueError(f"{name}={value} must lie in (0, 1)")
-    return float(value)
-
-
-def _share(name: str, value: float) -> float:
-    if not 0 <= _finite(name, value) <= 1:
-        raise ValueError(f"{name}={value} must lie in [0, 1]; give a share, not percent")
-    return float(value)
-
-
-def _count(n: int) -> int:
-    try:
-        number = index(n)
-    except TypeError:
-        raise TypeError(f"n={n!r} must be a whole number") from None
-    if number < 2:
-        raise ValueError(f"n={n} must be at least 2: a single pair has no standard deviation")
-    return number
+def _pairs(n: int) -> int:
+    why = "a single pair has no standard deviation"
+    return check_count(n, "n", 2, why=why)
 
 
 def _check_levels(power: float, alpha: float, alternative: str) -> None:
     check_alternative(alternative)
-    _probability("alpha", alpha)
-    if not alpha < _probability("power", power):
+    check_level(alpha)
+    if not alpha < check_probability(power, "power"):
         raise ValueError(
             f"power={power} must exceed alpha={alpha}, which a test has where nothing differs"
         )

@@ -8,12 +8,12 @@ law; `exact_power` adds it up for scores that are 0 or 1, where nothing has to b
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
-from math import ceil, gcd, isfinite, sqrt
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,49 +23,24 @@ from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample, as_threshold
-from permtest.null.grouping import count_values
 from permtest.pairs import as_scaled
-from permtest.statistics import check_alternative
-from permtest.study.laws import FINEST, law_pvalues
-from permtest.study.simulation import (
-    ROUNDING,
-    TESTS,
-    Draw,
-    Test,
-    binomial_pvalues,
+from permtest.study.cells import Cells
+from permtest.study.checks import (
+    MOST_SIZES,
+    check_above_zero,
     check_count,
-    check_level,
-    drawn,
-    pvalues,
-    rejections,
-    share_interval,
+    check_finite,
+    check_probability,
 )
+from permtest.study.sampling import Drawn, Normal, Plan, Resampled, Source
+from permtest.study.simulation import Draw, Test, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Scores that must be rounded are rounded to multiples of their standard deviation over this.
-PER_DEVIATION = 8
-
-#: Scores that are drawn at a time (16 MB).
-AT_ONCE = 2**21
-
-#: Tests that look at differences alone, and at nothing that depends on their unit.
-OF_DIFFERENCES = (
-    "exact",
-    "permutation_median",
-    "paired_t",
-    "normal_z",
-    "sign",
-    "wilcoxon",
-    "bootstrap_mean",
-    "bootstrap_median",
-)
-
 #: Where the samples come from.
 Method: TypeAlias = "Literal['bootstrap', 'normal'] | Draw"
 
-Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 
@@ -136,8 +111,7 @@ class PowerCurve:
         ValueError
             If `power` is out of range.
         """
-        if not 0 < power < 1:
-            raise ValueError(f"power must lie in (0, 1), got {power}")
+        check_probability(power, "power")
         curve = self.smoothed
         there = next((i for i, value in enumerate(curve) if value >= power), None)
         if there is None or there == 0:
@@ -227,16 +201,17 @@ def power_curve(
         As in `pvalues`.
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
-        sizes themselves, which may exceed N.
+        sizes themselves, which may exceed N: up to ten million, or 10^9 for "exact" and "sign".
     experiments : int, default 2000
-        Number of samples of each size.
+        Number of samples of each size, up to a million.
     method : {"bootstrap", "normal"} or callable
         "bootstrap" draws pairs with replacement (Alg. 4); "normal" draws differences from the
         normal law that has their mean and their standard deviation (Alg. 3). A function
         ``method(rng, experiments, n)`` returns scores of both systems, of shape (experiments, n).
     delta : float or Fraction, optional
         The true mean difference in the samples: the scores of `a` are shifted, so that the mean
-        difference becomes this; 0 makes the curve that of the error rate. Default: as it is.
+        difference becomes this; 0 makes the curve that of the error rate. Only for tests of the
+        mean, and functions. Default: as it is.
     alpha : float, default 0.05
         Level of the test; p <= alpha rejects.
     alternative : {"two-sided", "greater", "less"}
@@ -252,7 +227,8 @@ def power_curve(
     Raises
     ------
     TypeError, ValueError
-        If the scores are not numbers of equal number, or an option is unknown or out of range.
+        If the scores are not numbers of equal number, an option is unknown or out of range, or
+        `delta` is given to a test of something else than the mean.
 
     Notes
     -----
@@ -278,23 +254,52 @@ def power_curve(
     >>> 50 < curve.needed(0.8) < 110
     True
     """
-    plan = _Plan.of(test, experiments, alpha, alternative, K)
+    plan = Plan.of(test, experiments, alpha, alternative, K)
+    if delta is not None:
+        plan.check_delta()
     if callable(method):
         if delta is not None:
             raise ValueError("delta is for samples that are drawn from scores, not by a function")
         given = None if a is None else PairedSample.of(a, b)
-        chosen = _sizes(sizes, None if given is None else given.n)
-        return plan.curve(_Drawn(method), chosen, as_generator(rng))
+        chosen = _sizes(sizes, None if given is None else given.n, plan.most)
+        return _curve(plan, Drawn(method), chosen, as_generator(rng))
     if method not in ("bootstrap", "normal"):
         raise ValueError(f"method={method!r} must be 'bootstrap', 'normal' or a function")
     sample = PairedSample.of(a, b)
-    source: _Source = _Resampled(sample, None if delta is None else as_threshold(delta))
-    if method == "normal":
-        if sample.n < 2 or np.ptp(sample.differences) == 0:
-            raise ValueError("the differences are all equal; a normal law needs some spread")
-        mean = sample.mean if delta is None else float(delta)
-        source = _Normal(mean, float(sample.differences.std(ddof=1)))
-    return plan.curve(source, _sizes(sizes, sample.n), as_generator(rng))
+    true = None if delta is None else as_threshold(delta)
+    chosen = _sizes(sizes, sample.n, plan.most)
+    source = Resampled(sample, true) if method == "bootstrap" else _normal(sample, true)
+    return _curve(plan, source, chosen, as_generator(rng))
+
+
+def _normal(sample: PairedSample, delta: Fraction | None) -> Source:
+    """The normal law that has the mean and the standard deviation of the differences."""
+    if sample.n < 2 or sample.deviation == 0:
+        raise ValueError("the differences are all equal; a normal law needs some spread")
+    return Normal(sample.mean if delta is None else float(delta), sample.deviation)
+
+
+def _curve(
+    plan: Plan, source: Source, sizes: tuple[int, ...], rng: np.random.Generator
+) -> PowerCurve:
+    """The power at each size."""
+    sampler = source.sampler(plan)
+    total = sum(len(sampler.parts(plan.experiments, size)) for size in sizes)
+    counts = [0] * len(sizes)
+    for i, number in progress(plan.rejected(sampler, sizes, rng), total=total, what="power"):
+        counts[i] += number
+    return PowerCurve(
+        sizes=sizes,
+        power=tuple(count / plan.experiments for count in counts),
+        intervals=tuple(share_interval(count, plan.experiments) for count in counts),
+        test=plan.name,
+        alpha=plan.alpha,
+        alternative=plan.alternative,
+        experiments=plan.experiments,
+        method=source.name,
+        delta=source.delta,
+        rounded=source.rounded if plan.test == "exact" else 0.0,
+    )
 
 
 def power_curve_normal(
@@ -339,14 +344,10 @@ def power_curve_normal(
     >>> 170 < curve.needed(0.8) < 230
     True
     """
-    for name, value in (("delta", delta), ("sigma", sigma)):
-        if not isfinite(value):
-            raise ValueError(f"{name}={value} must be finite")
-    if sigma <= 0:
-        raise ValueError(f"sigma={sigma} must be above 0")
-    plan = _Plan.of(test, experiments, alpha, alternative, K)
+    source = Normal(check_finite(delta, "delta"), check_above_zero(sigma, "sigma"))
+    plan = Plan.of(test, experiments, alpha, alternative, K)
     largest_size = None if n is None else check_count(n, "n")
-    return plan.curve(_Normal(delta, sigma), _sizes(sizes, largest_size), as_generator(rng))
+    return _curve(plan, source, _sizes(sizes, largest_size, plan.most), as_generator(rng))
 
 
 def power_at(
@@ -367,7 +368,7 @@ def power_at(
     differences : array_like of shape (U,)
         Differences of scores, as they are, or distinct ones with `counts`.
     n : int
-        Number of pairs in a sample.
+        Number of pairs in a sample, up to 10^9.
     counts : array_like of shape (U,), optional
         How often each occurs. Default: once.
     delta : float or Fraction, optional
@@ -400,7 +401,8 @@ def power_at(
     >>> 0.55 < power_at([-1, 0, 1], 500, counts=[10, 75, 15], rng=0) < 0.65
     True
     """
-    plan = _Plan.of("exact", experiments, alpha, alternative, 1)
+    plan = Plan.of("exact", experiments, alpha, alternative, 1)
+    size = _size(n, "n", plan.most)
     steps, scale = as_scaled(differences, "differences")
     if steps.size == 0:
         raise ValueError("differences are empty; nothing can be drawn from them")
@@ -408,9 +410,10 @@ def power_at(
     if counts is not None:
         times = _counts(counts, steps.size)
     shift = None if delta is None else as_threshold(delta)
-    cells = _Cells.of(steps, times, scale, shift)
-    size, generator = check_count(n, "n"), as_generator(rng)
-    return plan.rejected(cells.draw("exact"), generator, size) / plan.experiments
+    cells = Cells.of(steps, times, scale, shift)
+    found = plan.rejected(cells, (size,), as_generator(rng))
+    total = len(cells.parts(plan.experiments, size))
+    return sum(count for _, count in progress(found, total=total, what="power")) / plan.experiments
 
 
 def _counts(counts: Any, size: int) -> Ints:
@@ -424,258 +427,26 @@ def _counts(counts: Any, size: int) -> Ints:
     return times
 
 
-def _sizes(sizes: int | Sequence[int], n: int | None) -> tuple[int, ...]:
+def _sizes(sizes: int | Sequence[int], n: int | None, most: int) -> tuple[int, ...]:
     """The sizes of a curve, ascending."""
     if isinstance(sizes, Iterable):
-        chosen = [check_count(size, f"sizes[{i}]") for i, size in enumerate(sizes)]
-        if not chosen:
+        listed = list(sizes)
+        if not listed:
             raise ValueError("sizes is empty; name at least one")
-        return tuple(sorted(set(chosen)))
-    number = check_count(sizes, "sizes")
+        if len(listed) > MOST_SIZES:
+            raise ValueError(
+                f"sizes has {len(listed)} elements, more than {MOST_SIZES:,}; name fewer"
+            )
+        return tuple(sorted({_size(x, f"sizes[{i}]", most) for i, x in enumerate(listed)}))
+    number = check_count(sizes, "sizes", most=MOST_SIZES, why="list the size that you mean, [n]")
     if n is None:
         raise ValueError(f"sizes={number} needs to know the largest size; list the sizes instead")
-    evenly = {n * k // number for k in range(1, number + 1)}
+    evenly = {_size(n, "n", most) * k // number for k in range(1, number + 1)}
     # One pair says nothing about spread; where there are more, the curve begins at two.
     return tuple(sorted(size for size in evenly if size >= min(2, n)))
 
 
-#: p-values of some samples of one size.
-_Sampler: TypeAlias = Callable[[np.random.Generator, int, int, "_Plan"], Floats]
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is done with each sample."""
-
-    test: Test
-    experiments: int
-    alpha: float
-    alternative: str
-    K: int
-
-    @classmethod
-    def of(cls, test: Test, experiments: Any, alpha: float, alternative: str, K: int) -> _Plan:
-        check_level(alpha)
-        check_alternative(alternative)
-        if isinstance(test, str) and test not in TESTS:
-            raise ValueError(f"test={test!r} is not known; choose one of {', '.join(TESTS)}")
-        return cls(test, check_count(experiments, "experiments"), alpha, alternative, K)
-
-    def curve(
-        self, source: _Source, sizes: tuple[int, ...], rng: np.random.Generator
-    ) -> PowerCurve:
-        """The power at each size."""
-        sampler = source.sampler(self.test)
-        bar = progress(sizes, total=len(sizes), what="power")
-        counts = [self.rejected(sampler, rng, size) for size in bar]
-        name = self.test if isinstance(self.test, str) else getattr(self.test, "__name__", "test")
-        return PowerCurve(
-            sizes=sizes,
-            power=tuple(count / self.experiments for count in counts),
-            intervals=tuple(share_interval(count, self.experiments) for count in counts),
-            test=name,
-            alpha=self.alpha,
-            alternative=self.alternative,
-            experiments=self.experiments,
-            method=source.name,
-            delta=source.delta,
-            rounded=source.rounded if self.test == "exact" else 0.0,
-        )
-
-    def rejected(self, sampler: _Sampler, rng: np.random.Generator, n: int) -> int:
-        """How many samples of n pairs are rejected."""
-        return rejections(sampler(rng, self.experiments, n, self), self.alpha)
-
-    def test_rows(self, draw: Draw, rng: np.random.Generator, experiments: int, n: int) -> Floats:
-        """p of samples whose items are drawn, some of them at a time."""
-        options: dict[str, Any] = {"alternative": self.alternative, "rng": rng, "K": self.K}
-        each = max(AT_ONCE // n, 1)
-        parts = []
-        for start in range(0, experiments, each):
-            rows = drawn(draw, rng, min(each, experiments - start), n)
-            parts.append(pvalues(self.test, *rows, **options))
-        return np.concatenate(parts)
-
-
-class _Source:
-    """Where samples come from."""
-
-    name: str
-    delta: float | None = None
-    rounded = 0.0
-
-    def sampler(self, test: Test) -> _Sampler:
-        """How p-values of samples are made, in the quickest way."""
-        raise NotImplementedError
-
-
-def _by_rows(draw: Draw) -> _Sampler:
-    return lambda rng, experiments, n, plan: plan.test_rows(draw, rng, experiments, n)
-
-
-class _Drawn(_Source):
-    """A user's function."""
-
-    def __init__(self, draw: Draw) -> None:
-        self.draw, self.name = draw, str(getattr(draw, "__name__", "a function"))
-
-    def sampler(self, test: Test) -> _Sampler:
-        del test
-        return _by_rows(self.draw)
-
-
-class _Normal(_Source):
-    """Normal differences."""
-
-    name = "normal"
-
-    def __init__(self, mean: float, deviation: float) -> None:
-        self.mean = self.delta = mean
-        self.deviation = deviation
-        self.rounded = deviation / PER_DEVIATION
-
-    def sampler(self, test: Test) -> _Sampler:
-        if test == "exact":
-            return self.cells().draw("exact")
-        return _by_rows(self.rows)
-
-    def rows(self, rng: np.random.Generator, experiments: int, n: int) -> tuple[Floats, Floats]:
-        d = rng.normal(self.mean, self.deviation, (experiments, n))
-        return d, np.zeros_like(d)
-
-    def cells(self) -> _Cells:
-        """The law of a draw that is rounded to its nearest cell."""
-        from scipy.special import ndtr
-
-        middle = self.mean / self.rounded
-        low, high = (round(middle + side * 10 * PER_DEVIATION) for side in (-1, 1))
-        values = np.arange(low, high + 1)
-        z = (values[:, None] + [-0.5, 0.5] - middle) / PER_DEVIATION
-        below = ndtr(z)
-        above = ndtr(-z)
-        shares = np.where(z[:, 0] < 0, below[:, 1] - below[:, 0], above[:, 0] - above[:, 1])
-        return _Cells(values, shares / shares.sum(), self.rounded)
-
-
-class _Resampled(_Source):
-    """Pairs drawn with replacement, perhaps shifted."""
-
-    name = "bootstrap"
-
-    def __init__(self, sample: PairedSample, delta: Fraction | None) -> None:
-        self.sample = sample
-        self.delta = sample.mean if delta is None else float(delta)
-        values, counts = count_values(sample.gaps)
-        self.cells = _Cells.of(values, counts, sample.scale, delta)
-        mean = _mean(values, counts, sample.scale)
-        self.shift = Fraction(0) if delta is None else delta - mean
-        self.rounded = self.cells.rounded
-
-    def sampler(self, test: Test) -> _Sampler:
-        if test == "exact":
-            return self.cells.draw("exact")
-        if test == "sign":
-            return self.signs().draw("sign")
-        return _by_rows(self.differences if test in OF_DIFFERENCES else self.scores)
-
-    def signs(self) -> _Cells:
-        moved = self.shifted()
-        shares = np.array([np.mean(moved < 0), np.mean(moved == 0), np.mean(moved > 0)])
-        return _Cells(np.array([-1, 0, 1]), shares, 0.0)
-
-    def shifted(self) -> NDArray[Any]:
-        """The differences, in some unit; each is rounded once at most, so that ties stay."""
-        gaps, scale = self.sample.gaps, self.sample.scale
-        if self.shift == 0:
-            return np.asarray(gaps // (gcd(*gaps.tolist()) or 1))
-        moved = [float(Fraction(int(gap), scale) + self.shift) for gap in np.unique(gaps)]
-        return np.array(moved)[np.searchsorted(np.unique(gaps), gaps)]
-
-    def differences(
-        self, rng: np.random.Generator, experiments: int, n: int
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        d = self.shifted()[rng.integers(self.sample.n, size=(experiments, n))]
-        return d, np.zeros_like(d)
-
-    def scores(
-        self, rng: np.random.Generator, experiments: int, n: int
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        items = rng.integers(self.sample.n, size=(experiments, n))
-        if self.shift == 0 and self.sample.pairs.scale == 1:
-            return self.sample.pairs.u[items], self.sample.pairs.v[items]
-        return self.sample.a[items] + float(self.shift), self.sample.b[items]
-
-
-def _mean(steps: NDArray[Any], counts: Ints, scale: int) -> Fraction:
-    pairs = zip(steps.tolist(), counts.tolist(), strict=True)
-    return Fraction(sum(d * c for d, c in pairs), scale * int(counts.sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """A law of differences: integers, and how probable each is.
-
-    `rounded` is the unit that they are rounded to, in scores; 0 where they are not.
-    """
-
-    values: Ints
-    shares: Floats
-    rounded: float
-
-    @classmethod
-    def of(cls, steps: NDArray[Any], counts: Ints, scale: int, delta: Fraction | None) -> _Cells:
-        """The law of one of `steps` / `scale`, of which there are `counts`, shifted to `delta`."""
-        steps, counts = steps[counts > 0], counts[counts > 0]
-        shift = Fraction(0) if delta is None else delta - _mean(steps, counts, scale)
-        whole = [int(d) * shift.denominator + int(shift.numerator * scale) for d in steps]
-        unit = gcd(*whole) or 1
-        shares = counts / int(counts.sum())
-        if max(map(abs, whole)) <= FINEST * unit:
-            return cls._merged(np.array([d // unit for d in whole]), shares, 0.0)
-        total = scale * shift.denominator
-        x = np.array([float(Fraction(d, total)) for d in whole])
-        spread = sqrt(float(shares @ (x - shares @ x) ** 2))
-        step = max(spread / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
-        low = np.floor(x / step)
-        upper = x / step - low
-        values = np.concatenate([low, low + 1]).astype(np.int64)
-        return cls._merged(values, np.concatenate([shares * (1 - upper), shares * upper]), step)
-
-    @classmethod
-    def _merged(cls, values: Ints, shares: Floats, rounded: float) -> _Cells:
-        """Equal values are added up, and those without mass left out."""
-        distinct, where = np.unique(values, return_inverse=True)
-        total = np.bincount(where.ravel(), shares)
-        there = total > 0
-        return cls(distinct[there], total[there] / total.sum(), rounded)
-
-    def draw(self, test: str) -> _Sampler:
-        """p-values of samples that are known by how often each value occurs."""
-        return partial(self._pvalues, test)
-
-    def _pvalues(
-        self, test: str, rng: np.random.Generator, experiments: int, n: int, plan: _Plan
-    ) -> Floats:
-        counts = rng.multinomial(n, self.shares, size=experiments)
-        if test == "sign":
-            return binomial_pvalues(counts[:, 2], counts[:, 0], plan.alternative)
-        p, open_ones = self._bounds(counts, plan)
-        p[open_ones] = law_pvalues(self.values, counts[open_ones], plan.alternative)
-        return p
-
-    def _bounds(self, counts: Ints, plan: _Plan) -> tuple[Floats, NDArray[np.bool_]]:
-        """Bounds of p that are on one side of alpha as p is, and for which samples there are none.
-
-        With z^2 the square of the sum over the sum of squares, the tail of a sum with random signs
-        is at most exp(-z^2 / 2) (Hoeffding), and both tails are at least (1 - z^2)^2 / 3 for z < 1
-        (Paley and Zygmund, as the fourth moment is at most three times the squared variance).
-        """
-        lead, squares = counts @ self.values, counts @ self.values**2
-        z2 = lead.astype(np.float64) ** 2 / np.maximum(squares, 1)
-        two = plan.alternative == "two-sided"
-        along = lead > 0 if plan.alternative == "greater" else lead < 0
-        small = np.where(along | two, (2 if two else 1) * np.exp(-np.minimum(z2, 700.0) / 2), 1.0)
-        large = np.maximum(1.0 - z2, 0.0) ** 2 / (3 if two else 6)
-        large = np.where(along | two, large, 0.5)
-        below, above = small <= plan.alpha, large > plan.alpha * (1 + 2 * ROUNDING)
-        return np.where(below, small, large), ~(below | above)
+def _size(value: Any, name: str, most: int) -> int:
+    """A number of pairs in a sample."""
+    why = "a simulation takes no larger samples; power_t and exact_power have formulas"
+    return check_count(value, name, most=most, why=why)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import asin, atanh, pi, sqrt, tanh
-from operator import index
-from statistics import NormalDist
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from permtest.alternatives.parametric import normal_quantile
+from permtest.alternatives.result import tail_level
+from permtest.alternatives.tables import count
+from permtest.study.checks import check_count
 from permtest.study.effect import CORRELATION, STANDARDISED, EffectSize
 
-NORMAL = NormalDist()
+#: A table of two by two, and what its rows or its columns add up to.
+Cells: TypeAlias = list[list[int]] | list[list[float]]
+Margins: TypeAlias = tuple[float, float]
 
 
 def cohen_h(
@@ -54,7 +59,7 @@ def cohen_h(
     value, error = angles[0] - angles[1], sqrt(1 / n1 + 1 / n2)
 
     def interval(confidence_level: float) -> tuple[float, float]:
-        half = error * NORMAL.inv_cdf(0.5 + confidence_level / 2)
+        half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
     return EffectSize(
@@ -71,16 +76,10 @@ def cohen_h(
 
 
 def _proportion(x: Any, n: Any, which: str) -> float:
-    for name, value in ((f"x{which}", x), (f"n{which}", n)):
-        try:
-            index(value)
-        except TypeError:
-            raise TypeError(f"{name}={value!r} must be a whole number") from None
-    if n < 1:
-        raise ValueError(f"n{which}={n} must be at least 1")
-    if not 0 <= x <= n:
+    right, items = count(x, f"x{which}"), check_count(n, f"n{which}")
+    if right > items:
         raise ValueError(f"x{which}={x} must lie between 0 and n{which}={n}")
-    return int(x) / int(n)
+    return right / items
 
 
 def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
@@ -101,14 +100,15 @@ def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If `table` is no two by two table of counts, or a row or column is empty.
 
     Notes
     -----
     The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
-    (Bishop, Fienberg and Holland 1975, sec. 11.3) for N independent items; where phi is 1 or -1
-    it is that point.
+    (Bishop, Fienberg and Holland 1975, sec. 11.3) for N independent items. Where a cell is empty
+    that variance is too small, or 0: the interval is then that of the table with one half added
+    to each cell (Haldane and Anscombe), and reaches to 1 or -1 on the side of phi.
 
     Examples
     --------
@@ -117,18 +117,8 @@ def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
     0.125
     """
     cells = _two_by_two(table)
-    (p, q), (r, s) = cells
-    total = p + q + r + s
-    rows, columns = (p + q, r + s), (p + r, q + s)
-    root = sqrt(rows[0] * rows[1] * columns[0] * columns[1])
-    value = min(max((p * s - q * r) / root, -1.0), 1.0)
-    error = sqrt(max(_phi_variance(value, rows, columns), 0.0) / total)
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        if abs(value) >= 1:
-            return value, value
-        half = NORMAL.inv_cdf(0.5 + confidence_level / 2) * error / (1 - value**2)
-        return tanh(atanh(value) - half), tanh(atanh(value) + half)
+    value, error = _phi(cells)
+    total = sum(map(sum, cells))
 
     return EffectSize(
         "phi",
@@ -139,11 +129,32 @@ def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
         names,
         {"chi_squared": total * value**2, "standard_error": error},
         CORRELATION,
-        _interval=interval,
+        _interval=partial(_phi_interval, cells),
     )
 
 
-def _phi_variance(value: float, rows: tuple[int, int], columns: tuple[int, int]) -> float:
+def _phi(cells: Cells) -> tuple[float, float]:
+    """Phi and its standard error."""
+    (p, q), (r, s) = cells
+    rows, columns = (p + q, r + s), (p + r, q + s)
+    root = sqrt(rows[0] * rows[1] * columns[0] * columns[1])
+    value = min(max((p * s - q * r) / root, -1.0), 1.0)
+    return value, sqrt(max(_phi_variance(value, rows, columns), 0.0) / sum(rows))
+
+
+def _phi_interval(cells: Cells, confidence_level: float) -> tuple[float, float]:
+    """The normal one of atanh; see `phi` for empty cells."""
+    empty = not all(x for row in cells for x in row)
+    value, error = _phi([[x + empty / 2 for x in row] for row in cells])
+    half = normal_quantile(tail_level("two-sided", confidence_level)) * error / (1 - value**2)
+    low, high = tanh(atanh(value) - half), tanh(atanh(value) + half)
+    if not empty:
+        return low, high
+    ahead = cells[0][0] * cells[1][1] > cells[0][1] * cells[1][0]
+    return (low, 1.0) if ahead else (-1.0, high)
+
+
+def _phi_variance(value: float, rows: Margins, columns: Margins) -> float:
     """N times the variance of phi, from the counts of rows and columns."""
     tilts = [(x - y) / sqrt(x * y) for x, y in (rows, columns)]
     skewed = value * (1 + value**2 / 2) * tilts[0] * tilts[1]
@@ -154,12 +165,8 @@ def _two_by_two(table: Any) -> list[list[int]]:
     array = np.asarray(table, dtype=object)
     if array.shape != (2, 2):
         raise ValueError(f"table has shape {array.shape}, but must be two by two")
-    for (i, j), value in np.ndenumerate(array):
-        whole = isinstance(value, int | np.integer) or float(value).is_integer()
-        if not whole or value < 0:
-            raise ValueError(f"table[{i}, {j}] = {value} must be a count")
-    cells = [[int(x) for x in row] for row in array]
-    for name, sums in (("row", array.sum(axis=1)), ("column", array.sum(axis=0))):
+    cells = [[count(array[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1)]
+    for name, sums in (("row", map(sum, cells)), ("column", map(sum, zip(*cells, strict=True)))):
         for i, total in enumerate(sums):
             if total == 0:
                 raise ValueError(f"{name} {i} of table is empty: there is no correlation")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from permtest.alternatives.ranks import SignedRanks, walsh_interval
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
 from permtest.study.effect import CORRELATION, EffectSize
-
-NORMAL = NormalDist()
+from permtest.study.shares import wilson
 
 #: How many pairs the least number of trials counts for, against what a sample says; by simulation
 #: the smallest number with which the interval for r errs in no more than 6% of samples of 10 on.
@@ -58,12 +56,8 @@ class _Ranks:
 
     def interval(self, unit: float, centre: float, confidence_level: float) -> tuple[float, float]:
         """Wilson's for `share`, as if of so many independent trials, on another scale."""
-        z = NORMAL.inv_cdf(0.5 + confidence_level / 2)
-        n, p = self.effective, self.share
-        middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        low, high = ((middle + sign * half) / (1 + z * z / n) for sign in (-1, 1))
-        ends = (max(low, 0.0) if p > 0 else 0.0), (min(high, 1.0) if p < 1 else 1.0)
-        return unit * (ends[0] - centre), unit * (ends[1] - centre)
+        low, high = wilson(self.share, self.effective, confidence_level)
+        return unit * (low - centre), unit * (high - centre)
 
 
 def _effective_size(d: IntArray, share: float) -> float:
@@ -112,7 +106,8 @@ def wilcoxon_r(
     Returns
     -------
     EffectSize
-        Between -0.87 and 0.87, sqrt(3) / 2, unless many differences tie.
+        At most ``sqrt(1.5 (n + 1) / (2 n + 1))``, with n the pairs that differ, where no magnitudes
+        tie, and as far below 0: from 1 for one pair down to 0.87 for many. Ties can raise it to 1.
 
     Raises
     ------

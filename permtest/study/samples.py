@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import exp, log
-from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._rng import RNG, as_generator
+from permtest.study.checks import MOST_DRAWN, check_count
 
 #: Decimals that scores are rounded to.
 DECIMALS = 4
@@ -81,7 +81,7 @@ def sample_data(
     name : str
         A key of `SAMPLES`.
     n : int, default 500
-        Number of items, from 1.
+        Number of items, from 1 to ten million.
     rng : numpy.random.Generator, int or None, default 0
 
     Returns
@@ -103,12 +103,7 @@ def sample_data(
     """
     if name not in SAMPLES:
         raise ValueError(f"name={name!r} is not known; choose one of {', '.join(SAMPLES)}")
-    try:
-        size = index(n)
-    except TypeError:
-        raise TypeError(f"n={n!r} must be a whole number") from None
-    if size < 1:
-        raise ValueError(f"n={n} must be at least 1")
+    size = check_count(n, "n", most=MOST_DRAWN, why="that much data takes a loop of its own")
     draw = SAMPLES[name]._draw
     assert draw is not None, "every sample can be drawn"
     a, b = draw(as_generator(rng), size)

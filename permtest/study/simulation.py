@@ -1,9 +1,4 @@
-"""Many simulated data sets at once: the p-values of every row, and how often tests reject.
-
-What `permtest.alternatives` does for one data set is done here for thousands, by formulas for
-whole arrays. The exact test of a row needs no more than how often each difference occurs in it; so
-studies of power draw those numbers directly, and never make the rows (see `laws.law_pvalues`).
-"""
+"""Many simulated data sets: the p-value of each, and how often tests reject."""
 
 from __future__ import annotations
 
@@ -11,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from html import escape
 from typing import Any, TypeAlias
 
@@ -20,24 +14,18 @@ from numpy.typing import NDArray
 
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.result import SMALLEST
+from permtest.alternatives.result import SMALLEST, rejects
 from permtest.alternatives.sample import as_threshold
-from permtest.exact import exact_perm_test
 from permtest.statistics import check_alternative
-from permtest.study.laws import AT_ONCE, exact_rows, lattice
+from permtest.study.checks import MOST_DRAWN, check_count, check_experiments, check_level
+from permtest.study.row_tests import TESTS, Options, looped
 from permtest.study.rows import Rows, as_rows
+from permtest.study.shares import wilson
 
-#: A p that exceeds the level by no more than this share of it counts as equal to it.
-ROUNDING = 1e-11
-
-#: Rows that share their resamples in "bootstrap_mean".
-SHARED = 32
-
-#: So many rows of untied ranks are worth the whole null distribution of their sum.
-WORTH_A_LAW = 50
+#: Scores that are drawn at a time (16 MB for each system).
+AT_ONCE = 2**21
 
 Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
 
 #: A test: its name, or ``test(a, b)`` that returns p, or a result that has it as `pvalue`.
 Test: TypeAlias = "str | Callable[[Any, Any], Any]"
@@ -111,11 +99,11 @@ def pvalues(
     """
     check_alternative(alternative)
     if callable(test):
-        return _looped(test, *as_rows(a, b))
+        return looped(test, *as_rows(a, b))
     if test not in TESTS:
         raise ValueError(f"test={test!r} is not known; choose one of {', '.join(TESTS)}")
     rows = Rows.of(a, b, as_threshold(delta))
-    options = _Options(test, alternative, as_generator(rng), K)
+    options = Options(test, alternative, as_generator(rng), K)
     return np.clip(TESTS[test](rows, options), SMALLEST, 1.0)
 
 
@@ -233,9 +221,10 @@ def rejection_rates(
         ``draw(rng, experiments, n)`` returns scores of both systems, two arrays of shape
         (experiments, n).
     n : int
-        Number of pairs in each data set.
+        Number of pairs in each data set, up to ten million.
     experiments : int, default 2000
-        Number of data sets.
+        Number of data sets, up to a million. Where they have more than two million scores
+        together, they are drawn some at a time.
     alpha : float, default 0.05
         Level of the tests.
     alternative : {"two-sided", "greater", "less"}
@@ -265,20 +254,48 @@ def rejection_rates(
     ()
     """
     check_level(alpha)
-    size, data_sets = check_count(n, "n"), check_count(experiments, "experiments")
+    check_alternative(alternative)
+    size, data_sets = check_drawn(n, "n"), check_experiments(experiments)
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {_name(test): test for test in tests}
-    generator = as_generator(rng)
-    rows = drawn(draw, generator, data_sets, size)
     options: dict[str, Any] = {"alternative": alternative, "delta": delta, "K": K}
-    counts = {
-        name: rejections(pvalues(test, *rows, rng=generator, **options), alpha)
-        for name, test in progress(named.items(), total=len(named), what="tests")
-    }
+    parts = portions(data_sets, size)
+    found = _rejected(named, draw, parts, size, alpha, options | {"rng": as_generator(rng)})
+    counts = dict.fromkeys(named, 0)
+    for name, number in progress(found, total=len(parts) * len(named), what="tests"):
+        counts[name] += number
     intervals = {name: share_interval(count, data_sets) for name, count in counts.items()}
     rates = {name: count / data_sets for name, count in counts.items()}
     return RejectionRates(rates, intervals, alpha, size, data_sets, alternative)
+
+
+def _rejected(
+    tests: Mapping[str, Test],
+    draw: Draw,
+    parts: Sequence[int],
+    n: int,
+    alpha: float,
+    options: dict[str, Any],
+) -> Iterator[tuple[str, int]]:
+    """How many data sets each test rejects, in each part of them."""
+    for part in parts:
+        rows = drawn(draw, options["rng"], part, n)
+        for name, test in tests.items():
+            yield name, rejections(pvalues(test, *rows, **options), alpha)
+
+
+def portions(experiments: int, n: int) -> list[int]:
+    """How many data sets of n numbers each are drawn at a time, which adds up to all of them."""
+    each = max(AT_ONCE // n, 1)
+    whole, rest = divmod(experiments, each)
+    return [each] * whole + ([rest] if rest else [])
+
+
+def check_drawn(n: Any, name: str) -> int:
+    """A number of pairs of which every one is drawn."""
+    why = "all pairs of a sample are drawn at once; tests 'exact' and 'sign' of power_curve are not"
+    return check_count(n, name, most=MOST_DRAWN, why=why)
 
 
 def _name(test: Any) -> str:
@@ -299,338 +316,9 @@ def drawn(draw: Draw, rng: np.random.Generator, experiments: int, n: int) -> tup
 
 def rejections(p: Floats, alpha: float) -> int:
     """How many p are at most alpha, those included that exceed it by their rounding alone."""
-    return int(np.count_nonzero(p <= alpha * (1 + ROUNDING)))
+    return int(np.count_nonzero(rejects(p, alpha)))
 
 
-def share_interval(count: int, size: int, confidence_level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval for a probability, from `count` in `size`."""
-    from scipy.special import ndtri
-
-    z2 = float(ndtri((1 - confidence_level) / 2)) ** 2
-    centre = (count + z2 / 2) / (size + z2)
-    reach = (z2 * (count * (size - count) / size + z2 / 4)) ** 0.5 / (size + z2)
-    low = 0.0 if count == 0 else max(centre - reach, 0.0)
-    return low, 1.0 if count == size else min(centre + reach, 1.0)
-
-
-def check_level(alpha: float) -> None:
-    """Raise ValueError unless `alpha` is a level."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
-
-
-def check_count(value: Any, name: str) -> int:
-    """`value` as an int from 1 on, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name}={value!r} must be a whole number")
-    if value < 1:
-        raise ValueError(f"{name}={value} must be at least 1")
-    return int(value)
-
-
-# ---- sums, ranks and signs -----------------------------------------------------------------------
-
-
-def _exact(rows: Rows, options: _Options) -> Floats:
-    steps = rows.steps if rows.scale else lattice(rows.steps)
-    return exact_rows(steps, options.alternative)
-
-
-def _wilcoxon(rows: Rows, options: _Options) -> Floats:
-    """The exact test of twice the midranks, zeros left out."""
-    from scipy.stats import rankdata
-
-    _, codes = np.unique(np.abs(rows.steps), return_inverse=True)
-    zeros = np.sum(rows.signs == 0, axis=1)
-    ranks = rankdata(codes.reshape(rows.steps.shape), axis=1) - zeros[:, None]
-    doubled = rows.signs * np.rint(2 * ranks).astype(np.int64)
-    left = rows.n - zeros
-    untied = 3 * np.sum(doubled**2, axis=1) == 2 * left * (left + 1) * (2 * left + 1)
-    p = np.empty(rows.steps.shape[0])
-    rest = np.ones(p.size, dtype=bool)
-    for n in np.unique(left[untied]):
-        some = untied & (left == n)
-        if np.count_nonzero(some) >= WORTH_A_LAW and n > 1:
-            p[some] = _rank_pvalues(int(n), doubled[some].sum(axis=1), options.alternative)
-            rest &= ~some
-    if rest.any():
-        p[rest] = exact_rows(doubled[rest], options.alternative)
-    return p
-
-
-def _rank_pvalues(n: int, lead: Ints, alternative: str) -> Floats:
-    """p of many sums of n untied doubled ranks, from the whole null distribution."""
-    ranks = np.arange(1, n + 1)
-    below = np.cumsum(exact_perm_test(ranks, 0 * ranks).null_distribution.pmf)
-    top = below.size - 1
-    t = (lead // 2 + top) // 2
-    if alternative == "greater":
-        return np.asarray(below[top - t])
-    if alternative == "less":
-        return np.asarray(below[t])
-    return np.asarray(np.where(2 * t == top, 1.0, 2 * below[np.minimum(t, top - t)]))
-
-
-def _sign(rows: Rows, options: _Options) -> Floats:
-    return binomial_pvalues(*rows.wins, options.alternative)
-
-
-def binomial_pvalues(wins: Ints, losses: Ints, alternative: str) -> Floats:
-    """Exact p of so many heads and tails of a fair coin; 1 where there are none."""
-    n = wins + losses
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * _at_most(np.minimum(wins, losses), n))
-    return _at_most(losses if alternative == "greater" else wins, n)
-
-
-def _at_most(k: Ints, n: Ints) -> Floats:
-    """P(at most k heads in n throws)."""
-    from scipy.special import betainc
-
-    p = np.asarray(betainc(np.maximum(n - k, 1), k + 1, 0.5))
-    return np.where(k >= n, 1.0, p)
-
-
-def _exactly(k: Ints, n: Ints) -> Floats:
-    """P(k heads in n throws)."""
-    from scipy.stats import binom
-
-    return np.asarray(binom.pmf(k, n, 0.5))
-
-
-# ---- means -------------------------------------------------------------------------------------
-
-
-def _moments(d: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance of each row; a variance of 0 where all are equal, whatever is rounded."""
-    mean = d.mean(axis=1)
-    return mean, np.where(np.ptp(d, axis=1) == 0, 0.0, d.var(axis=1, ddof=1))
-
-
-def _ratio(gap: Floats, error: Floats) -> Floats:
-    """gap / error, and its limit where the error is 0."""
-    safe = np.where(error > 0, error, 1.0)
-    return np.where(error > 0, gap / safe, np.where(gap == 0, 0.0, np.copysign(np.inf, gap)))
-
-
-def _paired_t(rows: Rows, options: _Options) -> Floats:
-    rows.need(2, "paired_t")
-    mean, variance = _moments(rows.shifted)
-    return _t_pvalues(_ratio(mean, np.sqrt(variance / rows.n)), rows.n - 1, options.alternative)
-
-
-def _normal_z(rows: Rows, options: _Options) -> Floats:
-    """Yeh's Eq. 1 and 2: with r12 of the scores, s_d is that of the differences."""
-    rows.need(2, "normal_z")
-    mean, variance = _moments(rows.shifted)
-    return normal_pvalues(_ratio(mean, np.sqrt(variance / rows.n)), options.alternative)
-
-
-def _independent(rows: Rows, test: str) -> Floats:
-    """The mean difference over its standard error with r12 = 0."""
-    rows.need(2, test)
-    variances = [_moments(x)[1] for x in rows.scores]
-    return _ratio(rows.shifted.mean(axis=1), np.sqrt((variances[0] + variances[1]) / rows.n))
-
-
-def _independent_t(rows: Rows, options: _Options) -> Floats:
-    statistic = _independent(rows, "independent_t")
-    return _t_pvalues(statistic, 2 * rows.n - 2, options.alternative)
-
-
-def _independent_z(rows: Rows, options: _Options) -> Floats:
-    return normal_pvalues(_independent(rows, "independent_z"), options.alternative)
-
-
-def _t_pvalues(t: Floats, df: int, alternative: str) -> Floats:
-    from scipy.special import stdtr
-
-    return _symmetric(partial(stdtr, df), t, alternative)
-
-
-def normal_pvalues(z: Floats, alternative: str) -> Floats:
-    """p of standard normal test statistics."""
-    from scipy.special import ndtr
-
-    return _symmetric(ndtr, z, alternative)
-
-
-def _symmetric(below: Callable[[Floats], Floats], x: Floats, alternative: str) -> Floats:
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * below(-np.abs(x)))
-    return below(-x if alternative == "greater" else x)
-
-
-def _bootstrap_mean(rows: Rows, options: _Options) -> Floats:
-    """Studentised: t* = (resampled mean - mean) / its standard error, against t."""
-    rows.need(2, "bootstrap_mean")
-    size = check_count(options.K, "K")
-    mean, variance = _moments(rows.shifted)
-    t = _ratio(mean, np.sqrt(variance / rows.n))
-    p = np.empty(mean.size)
-    starts = range(0, mean.size, SHARED)
-    for start in progress(starts, total=len(starts), what="bootstrap tests"):
-        some = slice(start, start + SHARED)
-        centred = rows.shifted[some] - mean[some, None]
-        centred[variance[some] == 0] = 0.0
-        above, below = _extreme_resamples(centred, t[some], size, options.rng)
-        p[some] = _sampled_pvalues(above, below, options)
-    return p
-
-
-def _extreme_resamples(
-    centred: Floats, t: Floats, size: int, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
-    """In how many resamples t* >= t, and in how many t* <= t."""
-    n = centred.shape[1]
-    above, below = np.zeros((2, t.size), dtype=np.int64)
-    spread = centred.std(axis=1)[:, None]
-    scaled = centred / np.where(spread > 0, spread, 1.0)
-    finite = np.where(np.isfinite(t), t, np.sign(t) * 1e300)[:, None]
-    each = max(AT_ONCE // n, 1)
-    for start in range(0, size, each):
-        number = min(each, size - start)
-        items = rng.integers(n, size=(number, n)) + n * np.arange(number)[:, None]
-        times = np.bincount(items.ravel(), minlength=n * number).reshape(number, n).T
-        weights = times.astype(np.float64) / n
-        gap = scaled @ weights
-        error = np.sqrt(np.maximum(scaled**2 @ weights - gap**2, 0.0) / (n - 1))
-        # Where a resample has one value only, its t* is infinite.
-        gap, error = (np.where(np.abs(x) < 1e-7, 0.0, x) for x in (gap, error))
-        star, slack = _ratio(gap, error), 1e-9 * (1 + np.abs(finite))
-        above += np.count_nonzero(star >= finite - slack, axis=1)
-        below += np.count_nonzero(star <= finite + slack, axis=1)
-    return above, below
-
-
-# ---- right or wrong ----------------------------------------------------------------------------
-
-
-def mcnemar_pvalues(b: Ints, c: Ints, test: str, alternative: str) -> Floats:
-    """p of one of McNemar's tests, for b items that only the first system has right, and c."""
-    n = b + c
-    if test in ("exact", "sign", "mcnemar"):
-        return binomial_pvalues(b, c, alternative)
-    if test == "mcnemar_midp":
-        half, there = _exactly(b, n) / 2, n > 0
-        if alternative == "two-sided":
-            p = np.minimum(1.0, 2 * (_at_most(np.minimum(b, c), n) - half))
-        else:
-            p = binomial_pvalues(b, c, alternative) - half
-        return np.where(there, p, 1.0)
-    correction = 1.0 if test == "mcnemar_chi2_corrected" else 0.0
-    root = _corrected((b - c).astype(np.float64), correction, alternative)
-    z = root / np.sqrt(np.maximum(n, 1))
-    return np.where(n > 0, normal_pvalues(z, alternative), 1.0)
-
-
-def _corrected(gap: Floats, correction: float, alternative: str) -> Floats:
-    """`gap` moved towards 0, not beyond it if both sides count; by its sign one-sided."""
-    if alternative == "two-sided":
-        return np.sign(gap) * np.maximum(np.abs(gap) - correction, 0.0)
-    return gap + (correction if alternative == "less" else -correction)
-
-
-def _mcnemar(rows: Rows, options: _Options) -> Floats:
-    rows.need_answers(options.test)
-    return mcnemar_pvalues(*rows.wins, options.test, options.alternative)
-
-
-def _proportions(rows: Rows, options: _Options) -> Floats:
-    """The pooled z, which is the signed root of chi-squared, with Yates' correction or without."""
-    rows.need_answers(options.test)
-    x, y = (np.sum(scores != 0, axis=1).astype(np.float64) for scores in (rows.a, rows.b))
-    correction = 1.0 if options.test == "chi_squared_yates" else 0.0
-    gap = _corrected(x - y, correction, options.alternative)
-    share = (x + y) / (2 * rows.n)
-    spread = 2 * rows.n * share * (1 - share)
-    # Where all answers are right, or all wrong, there is nothing to see.
-    z = np.where(spread > 0, gap / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
-    return normal_pvalues(z, options.alternative)
-
-
-# ---- one by one --------------------------------------------------------------------------------
-
-
-def _looped(test: Callable[[Any, Any], Any], a: NDArray[Any], b: NDArray[Any]) -> Floats:
-    """p of each row by a function of two rows."""
-    found = progress(map(test, a, b), total=a.shape[0], what="tests")
-    return np.fromiter(_plain_pvalues(found), np.float64, a.shape[0])
-
-
-def _plain_pvalues(found: Iterator[Any]) -> Iterator[float]:
-    for i, result in enumerate(found):
-        p = float(getattr(result, "pvalue", result))
-        if not 0 <= p <= 1:
-            raise ValueError(f"the test returned {p} for data set {i}, which is no p-value")
-        yield p
-
-
-def _single(rows: Rows, options: _Options) -> Floats:
-    """The tests that are made row by row; 1 where all differences are `delta`."""
-    from permtest.alternatives.bootstraps import bootstrap
-    from permtest.alternatives.contests import paired_bootstrap
-    from permtest.alternatives.medians import permutation_median
-
-    common: dict[str, Any] = {"alternative": options.alternative, "delta": rows.delta}
-    sampled = {**common, "K": options.K, "rng": options.rng}
-    tests: dict[str, Callable[[Any, Any], Any]] = {
-        "permutation_median": lambda a, b: permutation_median(a, b, **common),
-        "bootstrap_median": lambda a, b: bootstrap(a, b, statistic="median", **sampled),
-        "paired_bootstrap": lambda a, b: paired_bootstrap(a, b, statistic="mean", **sampled),
-    }
-    test, p = tests[options.test], np.ones(rows.a.shape[0])
-    a, b = rows.scores
-    constant = np.all(rows.steps == rows.steps[:, :1], axis=1)
-    if options.test == "bootstrap_median" and constant.any():
-        p[constant] = _constant_pvalues(rows.signs[constant, 0], options)
-    else:
-        constant = np.zeros_like(constant)
-    p[~constant] = _looped(test, a[~constant], b[~constant])
-    return p
-
-
-def _constant_pvalues(signs: Ints, options: _Options) -> Floats:
-    """p of K resamples that all have the sign of the only difference that there is."""
-    above, below = np.where(signs <= 0, options.K, 0), np.where(signs >= 0, options.K, 0)
-    return _sampled_pvalues(above, below, options)
-
-
-def _sampled_pvalues(above: Ints, below: Ints, options: _Options) -> Floats:
-    """p of so many resamples among K on either side; two-sided, twice the smaller one."""
-    greater, less = (above + 1) / (options.K + 1), (below + 1) / (options.K + 1)
-    both = np.minimum(1.0, 2 * np.minimum(greater, less))
-    return np.asarray({"greater": greater, "less": less}.get(options.alternative, both))
-
-
-@dataclass(frozen=True)
-class _Options:
-    """What else a test is told."""
-
-    test: str
-    alternative: str
-    rng: np.random.Generator
-    K: int
-
-
-#: What computes the p-values of all rows, by the name of the test.
-TESTS: dict[str, Callable[[Rows, _Options], Floats]] = {
-    "exact": _exact,
-    "permutation_median": _single,
-    "paired_t": _paired_t,
-    "independent_t": _independent_t,
-    "normal_z": _normal_z,
-    "independent_z": _independent_z,
-    "sign": _sign,
-    "wilcoxon": _wilcoxon,
-    "bootstrap_mean": _bootstrap_mean,
-    "bootstrap_median": _single,
-    "paired_bootstrap": _single,
-    "mcnemar": _mcnemar,
-    "mcnemar_midp": _mcnemar,
-    "mcnemar_chi2": _mcnemar,
-    "mcnemar_chi2_corrected": _mcnemar,
-    "two_proportion_z": _proportions,
-    "chi_squared": _proportions,
-    "chi_squared_yates": _proportions,
-}
+def share_interval(count: int, size: int) -> tuple[float, float]:
+    """Wilson's 95% interval for a probability, from `count` in `size`."""
+    return wilson(count / size, size)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import sqrt
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from permtest._integers import IntArray, with_room
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.sample import PairedSample
 from permtest.pairs import Pairs
+from permtest.study.checks import check_count, check_finite
 
 METRICS, REMAINDERS = ("mean", "median"), ("error", "drop", "keep")
 
@@ -143,7 +143,7 @@ def evaluation_units(
     (['1/2', '1'], ['0', '1/2'], [4])
     """
     sample = PairedSample.of(a, b, names=names, least=1)
-    n, size = sample.n, _check_size(size, sample.n, "size")
+    n, size = sample.n, _check_size(size, sample.n, "size", sample.n)
     _check_option("metric", metric, METRICS)
     _check_option("remainder", remainder, REMAINDERS)
     rest = n % size
@@ -295,7 +295,7 @@ def unit_sizes(
     sds = np.array([_deviation(u, v, size, metric, sample.pairs.scale) for size in tried])
     if tolerance is None:
         tolerance = 0.01 * float(sds[0])
-    if not tolerance >= 0:
+    if check_finite(tolerance, "tolerance") < 0:
         raise ValueError(f"tolerance={tolerance} must not be negative")
     steady = np.abs(np.diff(sds)) <= tolerance
     stable = tuple(size for size, near in zip(tried[1:], steady, strict=True) if near)[:STABLE]
@@ -316,7 +316,9 @@ def _deviation(u: IntArray, v: IntArray, size: int, metric: str, scale: int) -> 
 def _sizes(n: int, sizes: Sequence[int] | None) -> list[int]:
     if sizes is None:
         return list(range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1))
-    tried = [_check_size(x, n // 2, f"sizes[{i}]") for i, x in enumerate(sizes)]
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes={sizes!r} must be a sequence of whole numbers")
+    tried = [_check_size(x, n // 2, f"sizes[{i}]", n) for i, x in enumerate(sizes)]
     if not tried:
         raise ValueError("sizes is empty; give at least one")
     for i, (x, y) in enumerate(pairwise(tried), start=1):
@@ -325,14 +327,8 @@ def _sizes(n: int, sizes: Sequence[int] | None) -> list[int]:
     return tried
 
 
-def _check_size(size: Any, most: int, name: str) -> int:
-    try:
-        number = index(size)
-    except TypeError:
-        raise TypeError(f"{name} = {size!r} must be a whole number") from None
-    if not 1 <= number <= most:
-        raise ValueError(f"{name} = {number} must lie between 1 and {most} for these scores")
-    return number
+def _check_size(size: Any, most: int, name: str, of: int) -> int:
+    return check_count(size, name, most=most, why=f"there are {of} items")
 
 
 def _check_option(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -91,6 +91,22 @@ def test_systems_of_different_length():
         cohen_d(a, b)
 
 
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("effect", [cohen_d, hedges_g])
+def test_scores_may_be_large_and_their_differences_small(effect, paired):
+    small, other = [1, 2, 4, 8], [0, 3, 1, 1]
+    expected = effect(small, other, paired=paired)
+    a, b = ([10**20 + x for x in column] for column in (small, other))
+    found = effect(a, b, paired=paired)
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    assert found.details == pytest.approx(expected.details, rel=1e-12)
+    large = effect(a, [0] * 4, paired=paired)
+    spread = np.std(small, ddof=1) if paired else np.std(small, ddof=1) / sqrt(2)
+    factor = expected.details.get("J_approximate", 1)
+    assert large.value == pytest.approx(factor * 1e20 / spread, rel=1e-12)
+    assert effect([0] * 4, a, paired=paired).value == -large.value
+
+
 def test_an_interval_excludes_zero_where_the_t_test_rejects():
     """Both invert the same law."""
     a, b = SAMPLES["plain"]
@@ -211,6 +227,16 @@ def test_rank_effects_by_their_definition(rows):
     assert swapped == pytest.approx([-found.confidence_interval()[i] for i in (1, 0)], abs=1e-9)
 
 
+@pytest.mark.parametrize("n", [1, 2, 5, 400])
+def test_r_has_a_bound(n):
+    d = np.arange(1, n + 1)
+    bound = sqrt(1.5 * (n + 1) / (2 * n + 1))
+    assert wilcoxon_r(d, 0 * d).value == pytest.approx(bound, rel=1e-12)
+    assert wilcoxon_r(0 * d, d).value == pytest.approx(-bound, rel=1e-12)
+    if n > 1:
+        assert bound < wilcoxon_r(1 + 0 * d, 0 * d).value == pytest.approx(1, rel=1e-12)
+
+
 def test_unknown_size_for_r():
     with pytest.raises(ValueError, match="per='all' is not known"):
         wilcoxon_r([1, 2], [2, 4], per="all")
@@ -305,11 +331,39 @@ def test_the_variance_of_phi_is_that_of_the_delta_method(cells):
 
 def test_all_or_nothing():
     assert phi([[3, 0], [0, 4]]).value == 1
-    assert tuple(phi([[3, 0], [0, 4]]).confidence_interval()) == (1, 1)
     found = cohen_h(5, 5, 0, 5)
     assert found.value == pytest.approx(pi)
     assert found.confidence_interval().high <= pi
     assert cohen_h(1, 4, 0, 9).value == 2 * asin(0.5)
+
+
+def test_where_a_cell_is_empty_the_interval_of_phi_reaches_its_end():
+    """From the table with one half added to each cell."""
+    low, high = phi([[1, 0], [0, 1]]).confidence_interval()
+    assert (high, low < 0) == (1, True)
+    ends = [phi([[n, 0], [0, n]]).confidence_interval().low for n in (2, 5, 20, 500)]
+    assert ends == sorted(ends)
+    assert 0.98 < ends[-1] < 1
+    assert tuple(phi([[0, 5], [5, 0]]).confidence_interval()) == (-1, -ends[1])
+    some = phi([[8, 2], [0, 10]])
+    low, high = some.confidence_interval()
+    doubled = phi([[17, 5], [1, 21]])  # twice as many items, so an interval inside
+    assert high == 1
+    assert low < doubled.confidence_interval().low < some.value
+
+
+@pytest.mark.parametrize("n", [10, 40])
+@pytest.mark.parametrize(
+    "shares", [(0.48, 0.02, 0.02, 0.48), (0.3, 0.2, 0.01, 0.49), (0.499, 0.001, 0.001, 0.499)]
+)
+def test_the_interval_of_phi_covers_where_cells_are_empty(shares, n):
+    """The standard error of a share of 400 samples is 0.011."""
+    truth = phi([[round(1000 * x) for x in row] for row in (shares[:2], shares[2:])]).value
+    tables = np.random.default_rng(2).multinomial(n, shares, 400).reshape(-1, 2, 2)
+    whole = [t for t in tables if t.sum(axis=0).all() and t.sum(axis=1).all()]
+    found = [phi(t).confidence_interval() for t in whole]
+    assert np.mean([(t == 0).any() for t in whole]) > 0.3
+    assert np.mean([low <= truth <= high for low, high in found]) > 0.92
 
 
 @pytest.mark.parametrize(
@@ -317,10 +371,11 @@ def test_all_or_nothing():
     [
         (lambda: cohen_h(5, 4, 1, 2), ValueError, "x1=5 must lie between 0 and n1=4"),
         (lambda: cohen_h(1, 4, 1, 0), ValueError, "n2=0 must be at least 1"),
-        (lambda: cohen_h(0.5, 4, 1, 2), TypeError, "x1=0.5 must be a whole number"),
+        (lambda: cohen_h(0.5, 4, 1, 2), TypeError, "x1 = 0.5 must be a whole number"),
         (lambda: phi([[1, 2, 3], [4, 5, 6]]), ValueError, "two by two"),
-        (lambda: phi([[1, 2], [0.5, 3]]), ValueError, r"table\[1, 0\] = 0.5 must be a count"),
-        (lambda: phi([[1, 2], [-1, 3]]), ValueError, r"table\[1, 0\] = -1 must be a count"),
+        (lambda: phi([[1, 2], [0.5, 3]]), TypeError, r"table\[1, 0\] = 0.5 must be a whole"),
+        (lambda: phi([["3", 1], [1, 2]]), TypeError, r"table\[0, 0\] = '3' must be a whole number"),
+        (lambda: phi([[1, 2], [-1, 3]]), ValueError, r"table\[1, 0\] = -1 is below 0"),
         (lambda: phi([[0, 0], [1, 3]]), ValueError, "row 0 of table is empty"),
         (lambda: phi([[0, 2], [0, 3]]), ValueError, "column 0 of table is empty"),
     ],

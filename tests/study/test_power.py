@@ -1,6 +1,7 @@
 """Simulated power against closed forms, and exact power against enumeration."""
 
 import json
+import tracemalloc
 from fractions import Fraction
 from math import comb
 
@@ -10,10 +11,13 @@ from statsmodels.stats.power import TTestPower
 
 import permtest as pt
 from benchmarks import power_curves
-from permtest.study import power
+from permtest.study import discordant_power, simulation
+from permtest.study.cells import Cells
 from permtest.study.discordant_power import DISCORDANT, exact_power, exact_power_n
 from permtest.study.laws import law_pvalues
 from permtest.study.power import PowerCurve, power_at, power_curve, power_curve_normal
+from permtest.study.row_tests import TESTS
+from permtest.study.sampling import OF_MEANS
 
 RNG = np.random.default_rng(7)
 A, B = RNG.poisson(4, 60), RNG.poisson(3.4, 60)
@@ -77,22 +81,35 @@ def test_resampled_means_have_the_power_of_a_normal_law():
     assert abs(normal - expected) < five_errors(expected) + 0.01
 
 
-@pytest.mark.parametrize("test", ["exact", "paired_t", "sign"])
+SKEWED = np.random.default_rng(4).exponential(size=400).round(2)
+
+
+@pytest.mark.parametrize("test", OF_MEANS)
 def test_a_shift_sets_the_true_difference(test):
-    """The sign test looks at the median, whose share the shift sets too."""
-    d = A - B
-    null = power_curve(A, B, test=test, delta=0, sizes=[50, 200], rng=0)
+    """Of skewed differences too, as all these tests are about the mean, if n is not small."""
+    options = {"test": test, "sizes": [60], "rng": 0, "K": 200}
+    options["experiments"] = 100 if test == "paired_bootstrap" else 2000
+    null = power_curve(SKEWED, 0 * SKEWED, delta=0, **options)
     assert null.delta == 0
-    if test == "sign":
-        moved = d - d.mean()
-        ahead, behind = np.mean(moved > 0), np.mean(moved < 0)
-        for size, found in zip(null.sizes, null.power, strict=True):
-            assert abs(found - exact_power(ahead, behind, size)) < five_errors(found)
-    else:
-        assert max(null.power) < 0.05 + five_errors(0.05) + 0.01
-        same = power_curve(A, B, test=test, delta=float(d.mean()), sizes=[60], rng=0)
-        (expected,) = power_curve(A, B, test=test, sizes=[60], rng=1).power
-        assert abs(same.power[0] - expected) < 2 * five_errors(expected)
+    assert null.power[0] < 0.05 + five_errors(0.05, options["experiments"]) + 0.02
+    same = power_curve(A, B, delta=float((A - B).mean()), **options)
+    (expected,) = power_curve(A, B, **options | {"rng": 1}).power
+    assert abs(same.power[0] - expected) < 2 * five_errors(expected, options["experiments"])
+
+
+@pytest.mark.parametrize("test", [test for test in TESTS if test not in OF_MEANS])
+@pytest.mark.parametrize("method", ["bootstrap", "normal"])
+def test_a_shift_of_the_mean_is_not_for_tests_of_something_else(test, method):
+    with pytest.raises(ValueError, match=f"delta sets the mean .* but test='{test}' is not about"):
+        power_curve(*RIGHT, test=test, delta=0, method=method)
+
+
+def test_functions_may_be_tests_of_shifted_scores():
+    def always(u, v):
+        return float(np.mean(u - v) < 7)
+
+    curve = power_curve(A, B, test=always, delta=10, sizes=[40], experiments=5, rng=0)
+    assert (curve.test, curve.power) == ("always", (1,))
 
 
 def test_a_shift_of_half_a_point_is_exact_and_others_are_rounded():
@@ -103,7 +120,7 @@ def test_a_shift_of_half_a_point_is_exact_and_others_are_rounded():
 
 
 def test_rounding_keeps_the_mean():
-    cells = power._Cells.of(np.array([-7, 1, 30_011]), np.array([3, 4, 2]), 10, None)
+    cells = Cells.of(np.array([-7, 1, 30_011]), np.array([3, 4, 2]), 10, None)
     values = cells.values * cells.rounded
     d = np.repeat([-0.7, 0.1, 3001.1], [3, 4, 2])
     assert cells.shares @ values == pytest.approx(d.mean(), rel=1e-12)
@@ -124,12 +141,11 @@ def test_the_level_of_exact_tests_holds_under_the_null():
 def test_bounds_of_p_decide_as_p_does(alternative, alpha):
     """They are bounds, and on the same side of the level as p, which is 2^-k for k equal ones."""
     rng = np.random.default_rng(3)
-    plan = power._Plan.of("exact", 400, alpha, alternative, 1)
     for values in ([-3, -1, 0, 1, 2], [1], [-2, 2]):
-        cells = power._Cells(np.array(values), np.full(len(values), 1 / len(values)), 0.0)
+        cells = Cells(np.array(values), np.full(len(values), 1 / len(values)), 0.0)
         for n in (1, 2, 4, 9, 40):
             counts = rng.multinomial(n, cells.shares, size=400)
-            bounds, unknown = cells._bounds(counts, plan)
+            bounds, unknown = cells.bounds(counts, alpha, alternative)
             p = law_pvalues(cells.values, counts, alternative)
             np.testing.assert_array_equal((bounds <= alpha)[~unknown], (p <= alpha)[~unknown])
             assert (bounds >= p * (1 - 1e-12))[~unknown & (bounds <= alpha)].all()
@@ -180,6 +196,34 @@ def test_extreme_data():
         assert 0 <= found.power[0] <= 1
     real = power_curve([0.1234567, 2.7182818, 3.1415926], [0, 0, 0], sizes=[8], rng=0)
     assert real.power[0] > 0.95  # where small ones are rounded to 0, p can be 1/16
+
+
+@pytest.mark.parametrize("test", ["exact", "sign", "wilcoxon", "independent_t"])
+def test_samples_are_drawn_some_at_a_time_alike(test, monkeypatch):
+    """Whatever part of them is held at once, they are the same."""
+    options = {"test": test, "sizes": [7, 20], "experiments": 50, "rng": 3}
+    at_once = power_curve(A, B, **options)
+    monkeypatch.setattr(simulation, "AT_ONCE", 64)
+    some = power_curve(A, B, **options)
+    assert some == at_once if test != "independent_t" else some.sizes == at_once.sizes
+    assert len(simulation.portions(50, 20)) == 17
+    assert sum(simulation.portions(50, 20)) == 50
+
+
+def test_large_samples_take_little_memory():
+    """A table of all counts would take 320 MB."""
+    tracemalloc.start()
+    power_at(np.arange(-999, 1001), 10**9, experiments=20_000, rng=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+def test_a_mean_far_from_0_is_found_by_six_pairs():
+    assert power_curve_normal(1e300, 1, sizes=[5, 6], experiments=3).power == (0, 1)
+    assert power_curve_normal(-1e12, 1, sizes=[6], experiments=3, alternative="greater").power == (
+        0,
+    )
 
 
 # ---- what a curve tells ------------------------------------------------------------------------
@@ -271,7 +315,7 @@ def test_exact_power_sums_what_a_test_rejects(test, alternative):
     """All b and c, with the p-values of the rows."""
     from scipy.stats import multinomial
 
-    from permtest.study.simulation import mcnemar_pvalues
+    from permtest.study.row_tests import mcnemar_pvalues
 
     n, shares = 14, (0.5, 0.2, 0.3)
     b, c = (x.ravel() for x in np.mgrid[: n + 1, : n + 1])
@@ -287,6 +331,12 @@ def test_the_mass_that_exact_power_leaves_out_is_small():
     """With level just below 1, all but the most balanced numbers reject: the sum is their mass."""
     always = exact_power(0.2, 0.1, 100_000, alpha=0.999999)
     assert always == pytest.approx(1, abs=1e-12)
+
+
+def test_exact_power_is_summed_some_at_a_time(monkeypatch):
+    whole = exact_power(0.15, 0.1, 3000)
+    monkeypatch.setattr(discordant_power, "AT_ONCE", 7)
+    assert exact_power(0.15, 0.1, 3000) == pytest.approx(whole, rel=1e-13)
 
 
 @pytest.mark.parametrize("chances", [(0.6, 0.4), (0.3, 0.05), (0.75, 0.25), (0.1, 0.02)])
@@ -327,12 +377,26 @@ def test_a_power_curve_is_measured_beside_the_t_test():
         ({"test": "t"}, ValueError, "test='t' is not known; choose one of exact, "),
         ({"sizes": []}, ValueError, "sizes is empty"),
         ({"sizes": [3, 0]}, ValueError, r"sizes\[1\]=0 must be at least 1"),
-        ({"sizes": 2.5}, TypeError, "sizes=2.5 must be a whole number"),
+        ({"sizes": 2.5}, TypeError, "sizes = 2.5 must be a whole number"),
         ({"experiments": 0}, ValueError, "experiments=0 must be at least 1"),
         ({"alpha": 0}, ValueError, r"alpha must lie in \(0, 1\), got 0"),
         ({"alternative": "x"}, ValueError, "alternative='x' is not known"),
         ({"method": "jackknife"}, ValueError, "method='jackknife' must be 'bootstrap', 'normal'"),
         ({"delta": "x"}, TypeError, "delta='x' must be a number"),
+        ({"sizes": 10**8}, ValueError, "sizes=100000000 is more than 1,000: list the size"),
+        ({"sizes": range(1, 2000)}, ValueError, "sizes has 1999 elements, more than 1,000"),
+        ({"sizes": [10**20]}, ValueError, r"sizes\[0\] = 1"),
+        ({"sizes": [10**12]}, ValueError, r"sizes\[0\]=1\d* is more than 1,000,000,000: a simul"),
+        ({"sizes": [9, 10**8], "test": "wilcoxon"}, ValueError, r"sizes\[1\]=1.* than 10,000,000"),
+        ({"sizes": "some"}, TypeError, r"sizes\[0\] = 's' must be a whole number"),
+        ({"sizes": None}, TypeError, "sizes = None must be a whole number"),
+        ({"experiments": 10**7}, ValueError, "experiments=10000000 is more than 1,000,000: "),
+        ({"experiments": "x"}, TypeError, "experiments = 'x' must be a whole number"),
+        ({"alpha": "x"}, TypeError, "alpha='x' must be a number"),
+        ({"K": 0}, ValueError, "K=0 must be at least 1"),
+        ({"test": ["exact"]}, ValueError, r"test=\['exact'\] is not known"),
+        ({"test": "mcnemar"}, ValueError, r"a\[\d+\] = \d, but test='mcnemar' needs scores that"),
+        ({"test": "mcnemar", "method": "normal"}, ValueError, "normal differences are not; use"),
         ({"b": B[:5]}, ValueError, "a has 60 entries and b has 5"),
         ({"b": A, "method": "normal"}, ValueError, "the differences are all equal"),
         ({"method": lambda *_: None, "delta": 1}, ValueError, "delta is for samples"),
@@ -349,6 +413,13 @@ def test_errors_of_curves(options, error, message):
         (lambda: power_curve_normal(1, 0, 5), ValueError, "sigma=0 must be above 0"),
         (lambda: power_curve_normal(np.nan, 1, 5), ValueError, "delta=nan must be finite"),
         (lambda: power_curve_normal(1, 1), ValueError, "list the sizes instead"),
+        (lambda: power_curve_normal("a", 1, 5), TypeError, "delta='a' must be a number"),
+        (lambda: power_curve_normal(1, 1, 10**10), ValueError, "n=10000000000 is more than 1,000"),
+        (lambda: power_at([1], 10**12), ValueError, "n=1.* is more than 1,000,000,000"),
+        (lambda: power_at([1], "x"), TypeError, "n = 'x' must be a whole number"),
+        (lambda: exact_power("a", 0.05, 10), TypeError, "p_b='a' must be a number"),
+        (lambda: exact_power(0.1, 0.05, 10**15), ValueError, "n=1.* is more than 10,000,000,000: "),
+        (lambda: exact_power_n(0.1, 0.05, "x"), TypeError, "power='x' must be a number"),
         (lambda: power_at([], 5), ValueError, "differences are empty"),
         (lambda: power_at([1], 0), ValueError, "n=0 must be at least 1"),
         (lambda: power_at([1, 2], 5, counts=[1]), ValueError, "counts has 1 elements for 2"),
@@ -356,12 +427,12 @@ def test_errors_of_curves(options, error, message):
         (lambda: power_at([1, 2], 5, counts=[0, 0]), ValueError, "counts are all 0"),
         (lambda: exact_power(0.6, 0.5, 5), ValueError, "are more than 1 together"),
         (lambda: exact_power(-0.1, 0.5, 5), ValueError, r"p_b=-0.1 must lie in \[0, 1\]"),
-        (lambda: exact_power(0.1, 0.5, 5.5), TypeError, "n=5.5 must be a whole number"),
+        (lambda: exact_power(0.1, 0.5, 5.5), TypeError, "n = 5.5 must be a whole number"),
         (lambda: exact_power(0.1, 0.5, 5, test="z"), ValueError, "test='z' has no exact power"),
         (lambda: exact_power_n(0.1, 0.1), ValueError, "leave nothing to find"),
         (lambda: exact_power_n(0.2, 0.1, alternative="less"), ValueError, "nothing to find"),
         (lambda: exact_power_n(0.2, 0.1, 1), ValueError, "power must lie"),
-        (lambda: exact_power_n(0.2, 0.2 - 1e-9), ValueError, "it takes more than 1000000 items"),
+        (lambda: exact_power_n(0.2, 0.2 - 1e-9), ValueError, "it takes more than 1,000,000 items"),
     ],
 )
 def test_other_errors(call, error, message):

@@ -83,9 +83,9 @@ def test_what_a_unit_says():
     ("size", "options", "error", "message"),
     [
         (4, {}, ValueError, "size=4 leaves 2 of 10 items over; .* 'keep'"),
-        (0, {}, ValueError, "size = 0 must lie between 1 and 10"),
-        (11, {}, ValueError, "size = 11 must lie between 1 and 10"),
-        (2.0, {}, TypeError, "size = 2.0 must be a whole number"),
+        (0, {}, ValueError, "size=0 must be at least 1: there are 10 items"),
+        (11, {}, ValueError, "size=11 is more than 10: there are 10 items"),
+        (2.5, {}, TypeError, "size = 2.5 must be a whole number"),
         (5, {"metric": "sum"}, ValueError, "metric='sum' is not known"),
         (5, {"remainder": "pad"}, ValueError, "remainder='pad' is not known"),
         (5, {"rng": "x"}, TypeError, "rng must be"),
@@ -138,7 +138,7 @@ def test_the_default_sizes_and_tolerance():
     ("sizes", "options", "message"),
     [
         ([], {}, "sizes is empty"),
-        ([1, 6], {}, r"sizes\[1\] = 6 must lie between 1 and 5"),
+        ([1, 6], {}, r"sizes\[1\]=6 is more than 5: there are 10 items"),
         ([3, 2], {}, r"sizes\[1\] = 2 does not exceed the one before"),
         ([1, 2], {"tolerance": -1}, "tolerance=-1 must not be negative"),
         ([1, 2], {"metric": "max"}, "metric='max' is not known"),
@@ -146,4 +146,17 @@ def test_the_default_sizes_and_tolerance():
 )
 def test_sizes_that_cannot_be_tried(sizes, options, message):
     with pytest.raises(ValueError, match=message):
+        unit_sizes(range(10), [0] * 10, sizes, **options)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "message"),
+    [
+        (["x"], {}, r"sizes\[0\] = 'x' must be a whole number"),
+        (5, {}, "sizes=5 must be a sequence of whole numbers"),
+        (None, {"tolerance": "x"}, "tolerance='x' must be a number"),
+    ],
+)
+def test_what_is_no_number(sizes, options, message):
+    with pytest.raises(TypeError, match=message):
         unit_sizes(range(10), [0] * 10, sizes, **options)
