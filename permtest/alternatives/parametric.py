@@ -22,6 +22,7 @@ from permtest.alternatives.assumptions import (
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample, as_floats, as_threshold
+from permtest.alternatives.tails import normal_pvalue, t_pvalue
 from permtest.pairs import as_scaled, check_names
 from permtest.statistics import Alternative, check_alternative
 
@@ -77,7 +78,7 @@ def paired_t(
         title=TITLES["paired_t"],
         statistic=t,
         statistic_name="t",
-        pvalue=t_pvalue(t, df, alternative),
+        pvalue=float(t_pvalue(t, df, alternative)),
         alternative=alternative,
         n=sample.n,
         estimate=sample.mean,
@@ -154,7 +155,7 @@ def independent_t(
         title=title,
         statistic=t,
         statistic_name="t",
-        pvalue=t_pvalue(t, df, alternative),
+        pvalue=float(t_pvalue(t, df, alternative)),
         alternative=alternative,
         n=x.size + y.size,
         estimate=estimate,
@@ -247,7 +248,7 @@ def normal_z(
         title=TITLES[test],
         statistic=z,
         statistic_name="z",
-        pvalue=normal_pvalue(z, alternative),
+        pvalue=float(normal_pvalue(z, alternative)),
         alternative=alternative,
         n=sample.n,
         estimate=sample.mean,
@@ -304,24 +305,6 @@ def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     x, y = (with_room(v, 2 * common) * (common // s) for v, s in ((x, first), (y, second)))
     origin = int(x[0])
     return as_floats(x - origin, common), as_floats(y - origin, common)
-
-
-def normal_pvalue(z: float, alternative: str) -> float:
-    """p of a standard normal test statistic."""
-    from scipy.special import ndtr
-
-    if alternative == "two-sided":
-        return min(1.0, 2 * float(ndtr(-abs(z))))
-    return float(ndtr(-z if alternative == "greater" else z))
-
-
-def t_pvalue(t: float, df: float, alternative: str) -> float:
-    """p of a test statistic that has Student's t distribution."""
-    from scipy.special import stdtr
-
-    if alternative == "two-sided":
-        return min(1.0, 2 * float(stdtr(df, -abs(t))))
-    return float(stdtr(df, -t if alternative == "greater" else t))
 
 
 def normal_quantile(tail: float) -> float:

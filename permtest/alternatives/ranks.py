@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from permtest._integers import IntArray
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, MANY_PAIRS, SYMMETRIC
 from permtest.alternatives.names import TITLES
-from permtest.alternatives.parametric import normal_pvalue
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.tails import normal_pvalue
 from permtest.alternatives.walsh import hodges_lehmann_sum, kth_walsh, signed_rank_quantile
 from permtest.exact import exact_perm_test
 from permtest.statistics import Alternative, check_alternative
@@ -99,7 +99,7 @@ def wilcoxon(
     if method == "exact":
         p = ranks.exact_pvalue(alternative)
     else:
-        p = normal_pvalue(ranks.z(0.5 if correction else 0.0, alternative), alternative)
+        p = float(normal_pvalue(ranks.z(0.5 if correction else 0.0, alternative), alternative))
     return AlternativeResult(
         test="wilcoxon",
         title=TITLES["wilcoxon"],

@@ -12,6 +12,7 @@ from permtest.alternatives.assumptions import INDEPENDENT_ITEMS
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.tails import binomial_pvalue
 from permtest.statistics import Alternative, check_alternative
 
 
@@ -45,7 +46,7 @@ def sign(
 
     Notes
     -----
-    Binomial at every N, never approximate; SciPy's ``binomtest``. Cost O(N log N). The interval
+    Binomial at every N, never approximate. Cost O(N log N). The interval
     keeps zeros, so that with many of them it may contain `delta` though p is small. Source: Yeh
     (2000), sec. 3.1; NLPStatTest manual, D.2.
 
@@ -65,7 +66,7 @@ def sign(
         title=TITLES["sign"],
         statistic=positive,
         statistic_name="wins",
-        pvalue=binomial_pvalue(positive, negative, alternative),
+        pvalue=float(binomial_pvalue(positive, negative, alternative)),
         alternative=alternative,
         n=sample.n,
         estimate=float(np.median(ordered)),
@@ -81,15 +82,6 @@ def sign(
         },
         _interval=partial(_order_statistics, ordered, alternative),
     )
-
-
-def binomial_pvalue(wins: int, losses: int, alternative: str) -> float:
-    """Exact p of so many heads and tails of a fair coin; 1 if there are none."""
-    from scipy import stats
-
-    if wins + losses == 0:
-        return 1.0
-    return float(stats.binomtest(wins, wins + losses, alternative=alternative).pvalue)
 
 
 def _order_statistics(

@@ -14,10 +14,10 @@ from permtest.alternatives.assumptions import (
     Assumption,
 )
 from permtest.alternatives.names import TITLES
-from permtest.alternatives.parametric import normal_pvalue, normal_quantile
+from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
 from permtest.alternatives.sample import as_threshold
-from permtest.alternatives.signs import binomial_pvalue
+from permtest.alternatives.tails import corrected_root, mcnemar_pvalue, normal_pvalue
 from permtest.pairs import check_names
 from permtest.statistics import Alternative, check_alternative
 
@@ -102,7 +102,6 @@ def mcnemar(
     if kind != "conditional" and n is None:
         raise ValueError(f"interval={kind!r} needs n, the number of items")
     among = b + c if kind == "conditional" else size
-    statistic, p = _mcnemar(b, c, method, alternative)
     exact = method in ("exact", "midp")
     ends: Any = {
         "conditional": partial(_conditional, b, c, method, alternative),
@@ -113,9 +112,9 @@ def mcnemar(
     return AlternativeResult(
         test=test,
         title=TITLES.get(test, "McNemar's test, corrected"),
-        statistic=statistic,
+        statistic=_statistic(b, c, method, alternative),
         statistic_name="wins" if exact else "chi2",
-        pvalue=p,
+        pvalue=float(mcnemar_pvalue(b, c, method, alternative)),
         alternative=alternative,
         n=size,
         estimate=(b - c) / among if among else 0.0,
@@ -128,32 +127,12 @@ def mcnemar(
     )
 
 
-def _mcnemar(b: int, c: int, method: str, alternative: str) -> tuple[float, float]:
-    """The statistic and p."""
-    from scipy import stats
-
-    if b + c == 0:
-        return 0.0, 1.0
-    if method == "exact":
-        return b, binomial_pvalue(b, c, alternative)
-    if method == "midp":
-        half = float(stats.binom.pmf(b, b + c, 0.5)) / 2
-        if alternative == "two-sided" and b != c:
-            least = float(stats.binom.cdf(min(b, c), b + c, 0.5))
-            return b, 2 * (least - half)
-        if alternative == "two-sided":
-            return b, 1.0
-        return b, binomial_pvalue(b, c, alternative) - half
+def _statistic(b: int, c: int, method: str, alternative: str) -> float:
+    """b for the exact methods, else chi-squared."""
+    if method in ("exact", "midp") or b + c == 0:
+        return b
     correction = 1.0 if method == "chi2-corrected" else 0.0
-    root = corrected_root(b - c, correction, alternative) / sqrt(b + c)
-    return root**2, normal_pvalue(root, alternative)
-
-
-def corrected_root(gap: float, correction: float, alternative: str) -> float:
-    """`gap` moved towards 0, not beyond it if both sides count; by its sign one-sided."""
-    if alternative == "two-sided":
-        return float(np.sign(gap)) * max(abs(gap) - correction, 0.0)
-    return gap + (correction if alternative == "less" else -correction)
+    return float(corrected_root(b - c, correction, alternative)) ** 2 / (b + c)
 
 
 def _conditional(
@@ -307,7 +286,7 @@ def two_proportion_z(
         title=TITLES["two_proportion_z"],
         statistic=z,
         statistic_name="z",
-        pvalue=normal_pvalue(z, alternative),
+        pvalue=float(normal_pvalue(z, alternative)),
         alternative=alternative,
         n=n1 + n2,
         estimate=p1 - p2,
@@ -379,7 +358,7 @@ def chi_squared(
         title=TITLES[test],
         statistic=root**2,
         statistic_name="chi2",
-        pvalue=normal_pvalue(root, alternative),
+        pvalue=float(normal_pvalue(root, alternative)),
         alternative=alternative,
         n=sum(counts[1::2]),
         estimate=x1 / counts[1] - x2 / counts[3],
@@ -401,8 +380,8 @@ def _chi_root(x1: int, y1: int, x2: int, y2: int, correction: bool, alternative:
     n, margins = x1 + y1 + x2 + y2, (x1 + y1) * (x2 + y2) * (x1 + x2) * (y1 + y2)
     if margins == 0:
         return 0.0
-    gap = corrected_root(x1 * y2 - x2 * y1, n / 2 if correction else 0.0, alternative)
-    return gap / sqrt(margins / n)
+    gap = corrected_root(float(x1 * y2 - x2 * y1), n / 2 if correction else 0.0, alternative)
+    return float(gap) / sqrt(margins / n)
 
 
 def fisher_exact(

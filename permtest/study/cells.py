@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives.result import rejects
+from permtest.alternatives.tails import binomial_pvalue
 from permtest.study.laws import FINEST, law_pvalues
-from permtest.study.row_tests import binomial_pvalues
 from permtest.study.simulation import portions, rejections
 
 #: Scores that must be rounded are rounded to multiples of their standard deviation over this.
@@ -136,7 +136,7 @@ class Signs:
     ) -> int:
         """How many of so many samples of n pairs the sign test rejects."""
         lost, _, won = rng.multinomial(n, self.shares, size=part).T
-        return rejections(binomial_pvalues(won, lost, alternative), alpha)
+        return rejections(binomial_pvalue(won, lost, alternative), alpha)
 
 
 def mean_of(steps: NDArray[Any], counts: Ints, scale: int) -> Fraction:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from permtest._progress import progress
 from permtest.alternatives.result import rejects
+from permtest.alternatives.tails import mcnemar_pvalue
 from permtest.statistics import check_alternative
 from permtest.study.checks import check_count, check_level, check_probability, check_share
-from permtest.study.row_tests import mcnemar_pvalues
+from permtest.study.row_tests import MCNEMAR
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -268,5 +269,5 @@ class _Rejecting:
         """Whether so many wins of one system among m reject; more than m stands for always."""
         most = np.clip(wins, 0, m)
         b, c = (most, m - most) if side > 0 else (m - most, most)
-        p = mcnemar_pvalues(b, c, self.test, self.alternative)
+        p = mcnemar_pvalue(b, c, MCNEMAR[self.test], self.alternative)
         return np.asarray((wins > m) | rejects(p, self.alpha))

@@ -292,7 +292,11 @@ class _Run:
 
     def units(self) -> EvaluationUnits:
         chosen = self.config.units
-        how = {"metric": chosen.metric, "rng": chosen.shuffle, "remainder": chosen.remainder}
+        how: dict[str, Any] = {
+            "metric": chosen.metric,
+            "rng": chosen.shuffle,
+            "remainder": chosen.remainder,
+        }
         try:
             return evaluation_units(self.items.pairs, None, chosen.size, **how)
         except ValueError as error:

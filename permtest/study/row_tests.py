@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._progress import progress
+from permtest.alternatives.tails import (
+    binomial_pvalue,
+    corrected_root,
+    mcnemar_pvalue,
+    normal_pvalue,
+    t_pvalue,
+)
 from permtest.exact import exact_perm_test
 from permtest.study.checks import check_resamples
 from permtest.study.laws import AT_ONCE, exact_rows, lattice
@@ -25,6 +31,16 @@ SHARED = 32
 
 #: So many rows of untied ranks are worth the whole null distribution of their sum.
 WORTH_A_LAW = 50
+
+#: The methods of McNemar's test, by the names of tests that are it for scores of 0 and 1.
+MCNEMAR = {
+    "exact": "exact",
+    "sign": "exact",
+    "mcnemar": "exact",
+    "mcnemar_midp": "midp",
+    "mcnemar_chi2": "chi2",
+    "mcnemar_chi2_corrected": "chi2-corrected",
+}
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -84,30 +100,7 @@ def _rank_pvalues(n: int, lead: Ints, alternative: str) -> Floats:
 
 
 def _sign(rows: Rows, options: Options) -> Floats:
-    return binomial_pvalues(*rows.wins, options.alternative)
-
-
-def binomial_pvalues(wins: Ints, losses: Ints, alternative: str) -> Floats:
-    """Exact p of so many heads and tails of a fair coin; 1 where there are none."""
-    n = wins + losses
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * _at_most(np.minimum(wins, losses), n))
-    return _at_most(losses if alternative == "greater" else wins, n)
-
-
-def _at_most(k: Ints, n: Ints) -> Floats:
-    """P(at most k heads in n throws)."""
-    from scipy.special import betainc
-
-    p = np.asarray(betainc(np.maximum(n - k, 1), k + 1, 0.5))
-    return np.where(k >= n, 1.0, p)
-
-
-def _exactly(k: Ints, n: Ints) -> Floats:
-    """P(k heads in n throws)."""
-    from scipy.stats import binom
-
-    return np.asarray(binom.pmf(k, n, 0.5))
+    return np.asarray(binomial_pvalue(*rows.wins, options.alternative))
 
 
 # ---- means -------------------------------------------------------------------------------------
@@ -128,14 +121,16 @@ def _ratio(gap: Floats, error: Floats) -> Floats:
 def _paired_t(rows: Rows, options: Options) -> Floats:
     rows.need(2, "paired_t")
     mean, variance = _moments(rows.shifted)
-    return _t_pvalues(_ratio(mean, np.sqrt(variance / rows.n)), rows.n - 1, options.alternative)
+    return np.asarray(
+        t_pvalue(_ratio(mean, np.sqrt(variance / rows.n)), rows.n - 1, options.alternative)
+    )
 
 
 def _normal_z(rows: Rows, options: Options) -> Floats:
     """Yeh's Eq. 1 and 2: with r12 of the scores, s_d is that of the differences."""
     rows.need(2, "normal_z")
     mean, variance = _moments(rows.shifted)
-    return normal_pvalues(_ratio(mean, np.sqrt(variance / rows.n)), options.alternative)
+    return np.asarray(normal_pvalue(_ratio(mean, np.sqrt(variance / rows.n)), options.alternative))
 
 
 def _independent(rows: Rows, test: str) -> Floats:
@@ -147,30 +142,11 @@ def _independent(rows: Rows, test: str) -> Floats:
 
 def _independent_t(rows: Rows, options: Options) -> Floats:
     statistic = _independent(rows, "independent_t")
-    return _t_pvalues(statistic, 2 * rows.n - 2, options.alternative)
+    return np.asarray(t_pvalue(statistic, 2 * rows.n - 2, options.alternative))
 
 
 def _independent_z(rows: Rows, options: Options) -> Floats:
-    return normal_pvalues(_independent(rows, "independent_z"), options.alternative)
-
-
-def _t_pvalues(t: Floats, df: int, alternative: str) -> Floats:
-    from scipy.special import stdtr
-
-    return _symmetric(partial(stdtr, df), t, alternative)
-
-
-def normal_pvalues(z: Floats, alternative: str) -> Floats:
-    """p of standard normal test statistics."""
-    from scipy.special import ndtr
-
-    return _symmetric(ndtr, z, alternative)
-
-
-def _symmetric(below: Callable[[Floats], Floats], x: Floats, alternative: str) -> Floats:
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * below(-np.abs(x)))
-    return below(-x if alternative == "greater" else x)
+    return np.asarray(normal_pvalue(_independent(rows, "independent_z"), options.alternative))
 
 
 def _bootstrap_mean(rows: Rows, options: Options) -> Floats:
@@ -218,34 +194,9 @@ def _extreme_resamples(
 # ---- right or wrong ----------------------------------------------------------------------------
 
 
-def mcnemar_pvalues(b: Ints, c: Ints, test: str, alternative: str) -> Floats:
-    """p of one of McNemar's tests, for b items that only the first system has right, and c."""
-    n = b + c
-    if test in ("exact", "sign", "mcnemar"):
-        return binomial_pvalues(b, c, alternative)
-    if test == "mcnemar_midp":
-        half, there = _exactly(b, n) / 2, n > 0
-        if alternative == "two-sided":
-            p = np.minimum(1.0, 2 * (_at_most(np.minimum(b, c), n) - half))
-        else:
-            p = binomial_pvalues(b, c, alternative) - half
-        return np.where(there, p, 1.0)
-    correction = 1.0 if test == "mcnemar_chi2_corrected" else 0.0
-    root = _corrected((b - c).astype(np.float64), correction, alternative)
-    z = root / np.sqrt(np.maximum(n, 1))
-    return np.where(n > 0, normal_pvalues(z, alternative), 1.0)
-
-
-def _corrected(gap: Floats, correction: float, alternative: str) -> Floats:
-    """`gap` moved towards 0, not beyond it if both sides count; by its sign one-sided."""
-    if alternative == "two-sided":
-        return np.sign(gap) * np.maximum(np.abs(gap) - correction, 0.0)
-    return gap + (correction if alternative == "less" else -correction)
-
-
 def _mcnemar(rows: Rows, options: Options) -> Floats:
     rows.need_answers(options.test)
-    return mcnemar_pvalues(*rows.wins, options.test, options.alternative)
+    return np.asarray(mcnemar_pvalue(*rows.wins, MCNEMAR[options.test], options.alternative))
 
 
 def _proportions(rows: Rows, options: Options) -> Floats:
@@ -253,12 +204,12 @@ def _proportions(rows: Rows, options: Options) -> Floats:
     rows.need_answers(options.test)
     x, y = (np.sum(scores != 0, axis=1).astype(np.float64) for scores in (rows.a, rows.b))
     correction = 1.0 if options.test == "chi_squared_yates" else 0.0
-    gap = _corrected(x - y, correction, options.alternative)
+    gap = corrected_root(x - y, correction, options.alternative)
     share = (x + y) / (2 * rows.n)
     spread = 2 * rows.n * share * (1 - share)
     # Where all answers are right, or all wrong, there is nothing to see.
     z = np.where(spread > 0, gap / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
-    return normal_pvalues(z, options.alternative)
+    return np.asarray(normal_pvalue(z, options.alternative))
 
 
 # ---- one by one --------------------------------------------------------------------------------

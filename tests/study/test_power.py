@@ -315,13 +315,14 @@ def test_exact_power_sums_what_a_test_rejects(test, alternative):
     """All b and c, with the p-values of the rows."""
     from scipy.stats import multinomial
 
-    from permtest.study.row_tests import mcnemar_pvalues
+    from permtest.alternatives.tails import mcnemar_pvalue
+    from permtest.study.row_tests import MCNEMAR
 
     n, shares = 14, (0.5, 0.2, 0.3)
     b, c = (x.ravel() for x in np.mgrid[: n + 1, : n + 1])
     b, c = b[there := b + c <= n], c[there]
     for alpha in (0.01, 0.1, 0.6):
-        rejected = mcnemar_pvalues(b, c, test, alternative) <= alpha
+        rejected = mcnemar_pvalue(b, c, MCNEMAR[test], alternative) <= alpha
         chances = multinomial.pmf(np.stack([b, c, n - b - c], axis=1), n, shares)
         found = exact_power(*shares[:2], n, test=test, alternative=alternative, alpha=alpha)
         assert found == pytest.approx(chances[rejected].sum(), abs=1e-12)
