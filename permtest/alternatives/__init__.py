@@ -4,18 +4,20 @@ Every test takes the scores of two systems (or counts), returns an `AlternativeR
 what it assumes. `compare_all` makes all that apply.
 """
 
+from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.assumptions import Assumption, Check, Diagnosis, inflation
 from permtest.alternatives.bootstraps import bootstrap
-from permtest.alternatives.compare import Answer, AnswerTable, compare_all
+from permtest.alternatives.compare import compare_all
 from permtest.alternatives.contests import paired_bootstrap
+from permtest.alternatives.discordant import mcnemar
 from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
 from permtest.alternatives.permutations import permutation_mean, randomisation
+from permtest.alternatives.proportions import chi_squared, fisher_exact, two_proportion_z
 from permtest.alternatives.ranks import wilcoxon
 from permtest.alternatives.result import AlternativeResult
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.signs import sign
-from permtest.alternatives.tables import chi_squared, fisher_exact, mcnemar, two_proportion_z
 
 __all__ = [
     "AlternativeResult",

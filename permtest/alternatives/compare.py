@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from html import escape
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -25,245 +22,29 @@ from permtest.alternatives.assumptions import (
 )
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.contests import paired_bootstrap
+from permtest.alternatives.counts import ENOUGH, LARGE_COUNTS, count
+from permtest.alternatives.discordant import mcnemar
 from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
 from permtest.alternatives.permutations import permutation_mean, randomisation
+from permtest.alternatives.proportions import chi_squared, two_proportion_z
 from permtest.alternatives.ranks import wilcoxon
 from permtest.alternatives.resamples import check_resamples
-from permtest.alternatives.result import AlternativeResult, finite, interval_text
+from permtest.alternatives.result import AlternativeResult, finite
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.signs import sign
-from permtest.alternatives.tables import (
-    ENOUGH,
-    LARGE_COUNTS,
-    chi_squared,
-    count,
-    mcnemar,
-    two_proportion_z,
-)
 from permtest.exact import exact_perm_test
-from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
+
+from permtest.alternatives.answers import Answer, AnswerTable
 
 #: A test of one's data, waiting to be made.
 Job = Callable[[], AlternativeResult]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One row of `compare_all`: a test, what it found, and whether it may be believed.
-
-    Parameters
-    ----------
-    test : str
-        Name of the test.
-    result : AlternativeResult or None
-        None where the test cannot be made of these data.
-    interval : ConfidenceInterval or None
-        For the estimate of the test.
-    checks : tuple of Check
-        Its assumptions, held against the data.
-    seconds : float
-        What the test and its interval took, compiled code being warm.
-    problem : str
-        Why there is no result.
-    """
-
-    test: str
-    result: AlternativeResult | None
-    interval: ConfidenceInterval | None
-    checks: tuple[Check, ...]
-    seconds: float
-    problem: str = ""
-
-    @property
-    def title(self) -> str:
-        """What tables call the test."""
-        return self.result.title if self.result else TITLES[self.test]
-
-    @property
-    def held(self) -> bool | None:
-        """False if an assumption is violated, True if none is that scores could tell of."""
-        known = [check.held for check in self.checks if check.held is not None]
-        return all(known) if known else None
-
-    @property
-    def assumptions_text(self) -> str:
-        """Which assumptions are violated, and by what evidence."""
-        if self.result is None:
-            return self.problem
-        bad = [f"{c.assumption.name} ({c.evidence})" for c in self.checks if c.held is False]
-        groups = {"violated": bad}
-        for held, word in ((True, "seems to hold"), (None, "cannot be seen")):
-            groups[word] = [c.assumption.name for c in self.checks if c.held is held]
-        texts = [f"{word}: {', '.join(of)}" for word, of in groups.items() if of]
-        return "; ".join(texts + [self.note] * bool(self.note))
-
-    @property
-    def note(self) -> str:
-        """Why p and interval may contradict each other, where they may."""
-        zeros = self.result.details.get("n_zero", 0) if self.result else 0
-        if not zeros:
-            return ""
-        return f"p leaves out {zeros} differences of 0, the interval does not"
-
-
-@dataclass(frozen=True, repr=False)
-class AnswerTable:
-    """What `compare_all` returns: the answers of all tests to one question.
-
-    Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
-    show it.
-
-    Parameters
-    ----------
-    answers : tuple of Answer
-        In the order of the table, the exact paired-permutation test first.
-    names : tuple of two str
-        What the systems are called.
-    n : int
-        Number of pairs.
-    alternative : str
-    delta : float
-        The difference under the null hypothesis.
-    confidence_level : float
-        Of the intervals.
-    metric : str
-        What is compared.
-    correlation : float or None
-        r12 of the two systems' scores; None for counts.
-    inflation : float or None
-        By how much the standard deviation of the difference is multiplied where independence of
-        the two systems is assumed.
-    """
-
-    answers: tuple[Answer, ...]
-    names: tuple[str, str]
-    n: int
-    alternative: str
-    delta: float
-    confidence_level: float
-    metric: str
-    correlation: float | None
-    inflation: float | None
-
-    def __iter__(self) -> Iterator[Answer]:
-        return iter(self.answers)
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def __getitem__(self, test: str) -> Answer:
-        for answer in self.answers:
-            if answer.test == test:
-                return answer
-        known = ", ".join(answer.test for answer in self.answers)
-        raise KeyError(f"there is no test {test!r} here; there are {known}")
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict of plain values a test, as in `to_frame`."""
-        return [_row(answer) for answer in self.answers]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings, lists and None."""
-        facts = {
-            key: finite(getattr(self, key))
-            for key in ("n", "alternative", "delta", "confidence_level", "metric")
-        }
-        more = {key: finite(getattr(self, key)) for key in ("correlation", "inflation")}
-        answers = [{k: finite(v) for k, v in row.items()} for row in self.rows()]
-        return {"names": list(self.names), **facts, **more, "answers": answers}
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame with one row a test, indexed by the names of the tests."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
-        return pd.DataFrame(self.rows()).set_index("test")
-
-    def correlation_text(self) -> str:
-        """What assuming independence would do (Yeh's point); empty for counts."""
-        if self.correlation is None or self.inflation is None:
-            return ""
-        return (
-            f"The scores of the two systems have correlation r12 = {self.correlation:.3f}; tests "
-            f"that assume them independent multiply the standard deviation of their difference "
-            f"by {self.inflation:.3g}."
-        )
-
-    def heading(self) -> str:
-        """What is compared with what."""
-        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
-        against = f", against {self.delta:g}" if self.delta else ""
-        return (
-            f"{self.names[0]} against {self.names[1]}: {self.metric}, n = {self.n}{against}{side}"
-        )
-
-    def __str__(self) -> str:
-        lines = [self._cells(answer) for answer in self.answers]
-        header = ("test", "p", f"{100 * self.confidence_level:.4g}% interval", "ms", "assumptions")
-        widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-        body = "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in (header, *lines)
-        )
-        return "\n\n".join(part for part in (self.heading(), body, self.correlation_text()) if part)
-
-    __repr__ = __str__
-
-    def _cells(self, answer: Answer) -> tuple[str, ...]:
-        p = answer.result.pvalue_text() if answer.result else "-"
-        interval = interval_text(answer.interval) if answer.interval else "-"
-        took = "-" if answer.result is None else _milliseconds(answer.seconds)
-        return answer.title, p, interval, took, answer.assumptions_text
-
-    def _repr_html_(self) -> str:
-        header = ("test", "p", f"{100 * self.confidence_level:.4g}% interval", "ms", "assumptions")
-        head = "".join(f"<th style='text-align:left'>{escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td style='text-align:left'>{escape(c)}</td>" for c in self._cells(answer))
-            + "</tr>"
-            for answer in self.answers
-        )
-        return (
-            f"<div><table><caption style='text-align:left'>{escape(self.heading())}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{escape(self.correlation_text())}</p></div>"
-        )
-
-
-def _milliseconds(seconds: float) -> str:
-    ms = 1000 * seconds
-    return f"{ms:,.0f}" if ms >= 10 else f"{ms:.1f}"
-
-
-def _row(answer: Answer) -> dict[str, Any]:
-    result, interval = answer.result, answer.interval
-    return {
-        "test": answer.test,
-        "title": answer.title,
-        "pvalue": result.pvalue if result else None,
-        "statistic": result.statistic if result else None,
-        "estimate": result.estimate if result else None,
-        "estimate_name": result.estimate_name if result else None,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "held": answer.held,
-        "assumptions": answer.assumptions_text,
-        "method": result.method if result else None,
-        "seconds": answer.seconds,
-    }
 
 
 def compare_all(

@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 from permtest.plots.sheet import NICE, decades, legend_above, plain, style
 
 if TYPE_CHECKING:
-    from permtest.alternatives.compare import Answer, AnswerTable
+    from permtest.alternatives.answers import Answer, AnswerTable
     from permtest.alternatives.result import AlternativeResult
 
 WIDTH, ROW, REST = 13.0, 0.42, 2.0  # inches: of the picture, of a row, and of all but the rows

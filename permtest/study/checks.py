@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest.alternatives.tables import count
+from permtest.alternatives.counts import count
 
 #: The most experiments that are simulated: shares are then known to 0.0005, one standard error.
 MOST_EXPERIMENTS = 10**6

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from permtest._progress import progress
-from permtest.alternatives.compare import Answer, AnswerTable, compare_all
+from permtest.alternatives.answers import Answer, AnswerTable
+from permtest.alternatives.compare import compare_all
 from permtest.alternatives.result import UPPER_BOUND, finite, rejects
 from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.exact import exact_perm_test

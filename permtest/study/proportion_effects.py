@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from permtest.alternatives.counts import count
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.result import tail_level
-from permtest.alternatives.tables import count
 from permtest.study.checks import check_count
 from permtest.study.effect import CORRELATION, STANDARDISED, EffectSize
 

@@ -8,7 +8,7 @@ from math import inf, isfinite
 from textwrap import fill, wrap
 from typing import TYPE_CHECKING
 
-from permtest.alternatives.compare import Answer
+from permtest.alternatives.answers import Answer
 from permtest.alternatives.names import TITLES
 from permtest.result import counted
 from permtest.study.recommend import LISTS
