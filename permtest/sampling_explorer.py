@@ -15,6 +15,7 @@ try:
     import ipywidgets as controls
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import to_rgba
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 except ModuleNotFoundError as error:
@@ -90,7 +91,7 @@ def plot_estimates(
     for row, result in enumerate(results):
         low, high = result.pvalue_interval(confidence_level)
         hit = low <= exact <= high
-        look, gid = (HIT, "hit") if hit else (MISS, "miss")
+        look, gid = (_look(HIT), "hit") if hit else (_look(MISS), "miss")
         xs = [low, result.pvalue, high]
         ax.plot(xs, [row] * 3, markevery=[1], solid_capstyle="butt", gid=gid, **look)
     _add_marks(ax, exact, alpha)
@@ -101,6 +102,11 @@ def plot_estimates(
     return ax
 
 
+def _look(marks: dict[str, Any]) -> dict[str, Any]:
+    """Marks whose colour is looked up now, while the settings that it is of are in force."""
+    return marks | {"color": to_rgba(marks["color"])}
+
+
 def _new_axes() -> Axes:
     from matplotlib import pyplot as plt
 
@@ -109,12 +115,13 @@ def _new_axes() -> Axes:
 
 def _add_marks(ax: Axes, exact: float, alpha: float | None) -> None:
     """The exact p and the level as vertical lines, and a legend above the axes."""
-    lines = [ax.axvline(exact, color="C3", linewidth=2, zorder=1, label=f"exact p = {exact:.3g}")]
+    line = to_rgba("C3")
+    lines = [ax.axvline(exact, color=line, linewidth=2, zorder=1, label=f"exact p = {exact:.3g}")]
     if alpha is not None:
-        look: dict[str, Any] = {"color": "C3", "linewidth": 1.5, "linestyle": ":", "zorder": 1}
+        look: dict[str, Any] = {"color": line, "linewidth": 1.5, "linestyle": ":", "zorder": 1}
         lines.append(ax.axvline(alpha, label=f"level {alpha:g}", **look))
-    lines.append(Line2D([], [], label="interval holds p", **HIT))
-    lines.append(Line2D([], [], label="misses p", **MISS))
+    lines.append(Line2D([], [], label="interval holds p", **_look(HIT)))
+    lines.append(Line2D([], [], label="misses p", **_look(MISS)))
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
     ax.legend(handles=lines, ncols=len(lines), columnspacing=1.4, **place)
 

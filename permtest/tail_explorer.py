@@ -182,8 +182,10 @@ def _draw_logarithms(ax: Axes, tail: FarTail) -> None:
         ax.add_artist(StepPatch(heights, edges, baseline=bottom, fill=True, linewidth=0, **look))
     shown = np.maximum(tail.tilted.log_pmf / np.log(10), 2 * bottom)
     values = tail.null.support[reached]
-    ax.plot(values, shown[reached], color="C3", linewidth=2, gid="tilted", label="tilted law")
-    dotted: dict[str, Any] = {"color": "C3", "linestyle": ":", "linewidth": 2}
+    ax.plot(
+        values, shown[reached], color=to_rgba("C3"), linewidth=2, gid="tilted", label="tilted law"
+    )
+    dotted: dict[str, Any] = {"color": to_rgba("C3"), "linestyle": ":", "linewidth": 2}
     ax.axhline(log10(tail.noise), label="noise of an FFT", gid="noise", **dotted)
     ax.set_ylim(bottom, -0.06 * bottom)
     ax.yaxis.set_major_locator(MaxNLocator(4, steps=NICE, integer=True))

@@ -12,6 +12,8 @@ from itertools import product
 import numpy as np
 import pytest
 from matplotlib import image
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import permtest as pt
@@ -179,3 +181,11 @@ def test_it_says_what_to_install_where_ipywidgets_is_missing():
         "else: raise SystemExit('no error')"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_picture_of_its_own_keeps_the_colours_of_the_project():
+    ax = plot_estimates(sampled(100, 3), EXACT)
+    with pt.plots.style():
+        expected = {to_rgba(f"C{i}") for i in (0, 1, 3)}
+    assert {to_rgba(line.get_color()) for line in ax.lines} <= expected
+    plt.close(ax.figure)
