@@ -27,7 +27,7 @@ def roomy(values: IntArray) -> IntArray:
 
 def with_room(values: IntArray, factor: int) -> IntArray:
     """`values`, as Python integers where sums of `factor` times as much could overflow."""
-    fits = values.dtype == object or largest(values) * factor < SAFE
+    fits = values.dtype == object or max(largest(values), 1) * factor < SAFE
     return values if fits else values.astype(object)
 
 

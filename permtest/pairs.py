@@ -387,16 +387,30 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
         return array.astype(np.int64, copy=False), 1
     if array.dtype.kind == "u" and largest(array) < SAFE:
         return array.astype(np.int64), 1
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        # Beyond its mantissa a float is not printed as the whole number that it equals.
-        limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
-        if np.all((np.abs(array) < limit) & (np.floor(array) == array)):
-            return array.astype(np.int64), 1
-        if found := _few_decimals(array) or _small_fractions(array):
-            return found
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and (found := recognised(array)):
+        return found
     numbers = [_as_rational(value, f"{name}[{i}]") for i, value in enumerate(_listed(values))]
     scale = lcm(*{x.denominator for x in numbers})
     return _packed([x.numerator * (scale // x.denominator) for x in numbers]), scale
+
+
+def recognised(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
+    """Integers and what to divide them by, of floats that are whole, decimals, or k / D.
+
+    Parameters
+    ----------
+    array : ndarray of shape (N,)
+
+    Returns
+    -------
+    (ndarray of shape (N,), int), or None
+        None where there are too many digits for the quick ways, or a value is not finite.
+    """
+    # Beyond its mantissa a float is not printed as the whole number that it equals.
+    limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
+    if np.all((np.abs(array) < limit) & (np.floor(array) == array)):
+        return array.astype(np.int64), 1
+    return _few_decimals(array) or _small_fractions(array)
 
 
 def _few_decimals(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
@@ -404,9 +418,12 @@ def _few_decimals(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | No
     if array.dtype != np.float64:
         return None
     for scale in (10, 100, 1000, 10_000):
-        with np.errstate(over="ignore"):
-            scaled = np.rint(array * scale)
-        if np.all(np.abs(scaled) < 1e15) and np.array_equal(scaled / scale, array):
+        for some in (array[:8], array):  # most scales fail at once
+            with np.errstate(over="ignore"):
+                scaled = np.rint(some * scale)
+            if not (np.all(np.abs(scaled) < 1e15) and np.array_equal(scaled / scale, some)):
+                break
+        else:
             return scaled.astype(np.int64), scale
     return None
 

@@ -196,4 +196,5 @@ def as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:
     """Integers divided by `scale`, each rounded once."""
     if values.dtype != object and scale < 2**53:
         return np.asarray(values / scale, dtype=np.float64)
-    return np.array([float(Fraction(int(x), scale)) for x in values], dtype=np.float64)
+    flat = [float(Fraction(int(x), scale)) for x in values.ravel()]
+    return np.array(flat, dtype=np.float64).reshape(values.shape)

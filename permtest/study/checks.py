@@ -22,9 +22,6 @@ MOST_COUNTED = 10**9
 #: The most sizes of a curve.
 MOST_SIZES = 1000
 
-#: The most resamples of a bootstrap test.
-MOST_RESAMPLES = 10**7
-
 
 def check_count(
     value: Any, name: str, least: int = 1, most: int | None = None, why: str = ""
@@ -52,11 +49,6 @@ def check_experiments(experiments: Any) -> int:
     """A number of simulated data sets."""
     why = "their shares are as good as exact by then; ask for fewer"
     return check_count(experiments, "experiments", most=MOST_EXPERIMENTS, why=why)
-
-
-def check_resamples(K: Any) -> int:
-    """A number of resamples."""
-    return check_count(K, "K", most=MOST_RESAMPLES, why="ask for fewer resamples")
 
 
 def check_level(alpha: Any) -> float:

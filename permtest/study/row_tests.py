@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._progress import progress
+from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.tails import (
     binomial_pvalue,
     corrected_root,
@@ -22,7 +23,6 @@ from permtest.alternatives.tails import (
     t_pvalue,
 )
 from permtest.exact import exact_perm_test
-from permtest.study.checks import check_resamples
 from permtest.study.laws import AT_ONCE, exact_rows, lattice
 from permtest.study.rows import Rows
 

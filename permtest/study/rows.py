@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import SAFE, largest
-from permtest.pairs import Pairs
+from permtest._integers import SAFE, with_room
+from permtest.alternatives.sample import as_floats
+from permtest.pairs import Pairs, recognised
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -47,7 +48,7 @@ class Rows:
         if any(scale == 0 for _, scale in columns):
             return cls(first.astype(np.float64), second.astype(np.float64), 0, delta)
         scale = lcm(*(scale for _, scale in columns))
-        u, v = (_times(x, scale // own) for x, own in columns)
+        u, v = (with_room(x, scale // own) * (scale // own) for x, own in columns)
         return cls(u, v, scale, delta)
 
     @property
@@ -63,7 +64,7 @@ class Rows:
             d = self.a - self.b - float(self.delta)
             return np.where(np.abs(d) <= noise, 0.0, d)
         shift = self.delta * self.scale
-        gaps = _times(self.a - self.b, shift.denominator)
+        gaps = with_room(self.a - self.b, shift.denominator) * shift.denominator
         if abs(shift.numerator) >= SAFE:
             gaps = gaps.astype(object)
         return np.asarray(gaps - shift.numerator)
@@ -73,12 +74,13 @@ class Rows:
         """a - b - delta as floats."""
         if self.scale == 0:
             return self.steps
-        return _as_floats(self.steps, self.scale * (self.delta * self.scale).denominator)
+        return as_floats(self.steps, self.scale * (self.delta * self.scale).denominator)
 
     @property
     def scores(self) -> tuple[Floats, Floats]:
         """a and b as floats."""
-        return _as_floats(self.a, self.scale), _as_floats(self.b, self.scale)
+        scale = max(self.scale, 1)
+        return as_floats(self.a, scale), as_floats(self.b, scale)
 
     @cached_property
     def signs(self) -> Ints:
@@ -124,40 +126,5 @@ def _as_integers(x: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
         return x.astype(np.int64, copy=False), 1
     for i, j in np.argwhere(~np.isfinite(x))[:1]:
         raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
-    size = float(np.abs(x).max(initial=0.0))
-    for scale in (1, 10, 100, 1000, 10_000):
-        k = np.rint(x.ravel()[:8] * scale)
-        if np.array_equal(k / scale, x.ravel()[:8]) and size * scale < 1e15:
-            k = np.rint(x * scale)
-            if np.array_equal(k / scale, x):
-                return k.astype(np.int64), scale
-    return _small_fractions(x, size)
-
-
-def _small_fractions(x: NDArray[Any], size: float) -> tuple[NDArray[Any], int]:
-    """Scores that were computed as k / D, D up to 1000, with the rounding taken off."""
-    near = 4 * np.spacing(np.abs(x))
-    for scale in range(2, 1001):
-        if size * scale > 1e5:
-            break
-        for some in (slice(0, 1), slice(None)):  # most denominators fail at once
-            k = np.rint(x[some] * scale)
-            if np.any(np.abs(x[some] - k / scale) > near[some]):
-                break
-        else:
-            return k.astype(np.int64), scale
-    return x, 0
-
-
-def _times(x: NDArray[Any], factor: int) -> NDArray[Any]:
-    """`x` times an integer, as Python integers where int64 would be too small."""
-    if x.dtype != object and max(largest(x), 1) * factor >= SAFE:
-        x = x.astype(object)
-    return x * factor if factor != 1 else x
-
-
-def _as_floats(x: NDArray[Any], scale: int) -> Floats:
-    if x.dtype != object:
-        return np.asarray(x / scale if scale > 1 else x, dtype=np.float64)
-    flat = [float(Fraction(int(value), max(scale, 1))) for value in x.ravel()]
-    return np.array(flat, dtype=np.float64).reshape(x.shape)
+    found = recognised(x.ravel())
+    return (x, 0) if found is None else (found[0].reshape(x.shape), found[1])

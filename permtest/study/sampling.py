@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.sample import PairedSample
 from permtest.null.grouping import count_values
 from permtest.statistics import check_alternative
@@ -20,7 +21,6 @@ from permtest.study.checks import (
     MOST_DRAWN,
     check_experiments,
     check_level,
-    check_resamples,
 )
 from permtest.study.row_tests import TESTS
 from permtest.study.simulation import Draw, Test, drawn, portions, pvalues, rejections

@@ -303,3 +303,9 @@ def test_chosen_tests_and_bad_options():
         pt.compare_all(a, b, rng=-1)
     with pytest.raises(ValueError, match="u and v have 0 pairs"):
         pt.compare_all([], [])
+
+
+def test_a_tiny_threshold_overflows_nothing():
+    table = pt.compare_all([1, 1, 0], [1, 1, 0], delta=1e-25, K=20, alternative="less")
+    assert table["exact"].result.pvalue == 0.125
+    assert table["wilcoxon"].result.pvalue == 0.125

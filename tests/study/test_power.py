@@ -394,7 +394,7 @@ def test_a_power_curve_is_measured_beside_the_t_test():
         ({"experiments": 10**7}, ValueError, "experiments=10000000 is more than 1,000,000: "),
         ({"experiments": "x"}, TypeError, "experiments = 'x' must be a whole number"),
         ({"alpha": "x"}, TypeError, "alpha='x' must be a number"),
-        ({"K": 0}, ValueError, "K=0 must be at least 1"),
+        ({"K": 0}, ValueError, "K = 0 samples; from 1"),
         ({"test": ["exact"]}, ValueError, r"test=\['exact'\] is not known"),
         ({"test": "mcnemar"}, ValueError, r"a\[\d+\] = \d, but test='mcnemar' needs scores that"),
         ({"test": "mcnemar", "method": "normal"}, ValueError, "normal differences are not; use"),

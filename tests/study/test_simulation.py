@@ -393,7 +393,7 @@ GOOD = np.array([[1, 0, 1]])
         ("sign", GOOD, GOOD, {"delta": np.inf}, ValueError, "delta=inf must be"),
         ("mcnemar", GOOD, 2 * GOOD, {}, ValueError, r"b\[0, 0\] = 2, but mcnemar needs scores 0"),
         ("mcnemar", GOOD, GOOD, {"delta": 0.5}, ValueError, "delta=0.5 is not for mcnemar"),
-        ("bootstrap_mean", GOOD, 1 - GOOD, {"K": 0}, ValueError, "K=0 must be at least 1"),
+        ("bootstrap_mean", GOOD, 1 - GOOD, {"K": 0}, ValueError, "K = 0 samples; from 1"),
     ],
 )
 def test_errors_name_what_is_wrong(test, a, b, options, error, message):
