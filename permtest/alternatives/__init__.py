@@ -6,13 +6,17 @@ what it assumes. `compare_all` makes all that apply.
 
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.assumptions import Assumption, Check, Diagnosis, inflation
+from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.compare import compare_all
 from permtest.alternatives.contests import paired_bootstrap
+from permtest.alternatives.differences import DifferencePosterior
 from permtest.alternatives.discordant import mcnemar
+from permtest.alternatives.folds import FoldCounts, block_weight
 from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
 from permtest.alternatives.permutations import permutation_mean, randomisation
+from permtest.alternatives.posteriors import MetricPosterior, posterior
 from permtest.alternatives.proportions import chi_squared, fisher_exact, two_proportion_z
 from permtest.alternatives.ranks import wilcoxon
 from permtest.alternatives.result import AlternativeResult
@@ -24,9 +28,15 @@ __all__ = [
     "Answer",
     "AnswerTable",
     "Assumption",
+    "BayesTestResult",
     "Check",
     "Diagnosis",
+    "DifferencePosterior",
+    "FoldCounts",
+    "MetricPosterior",
     "PairedSample",
+    "bayes_test",
+    "block_weight",
     "bootstrap",
     "chi_squared",
     "compare_all",
@@ -39,6 +49,7 @@ __all__ = [
     "paired_t",
     "permutation_mean",
     "permutation_median",
+    "posterior",
     "randomisation",
     "sign",
     "two_proportion_z",

@@ -1,0 +1,244 @@
+"""Counts of the folds of a cross-validation, and how many independent items they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.measures import MeanOfRatios
+from permtest.statistics import CountStatistic, lookup
+
+#: Accuracy is no count statistic elsewhere; here it is made of these.
+ACCURACY = CountStatistic(
+    "accuracy",
+    "accuracy",
+    "correct / all",
+    (
+        MeanOfRatios(("correct", "wrong"), ((1, 0),), ((0, 1),)),
+        MeanOfRatios(("tp", "fp", "fn", "tn"), ((1, 0, 0, 1),), ((0, 1, 1, 0),)),
+    ),
+)
+
+#: Cells of a confusion matrix, each of which gets the prior once.
+CELLS = {"tp", "fp", "fn", "tn", "correct", "wrong"}
+
+
+@dataclass(frozen=True, eq=False)
+class FoldCounts:
+    """One model's counts, fold by fold.
+
+    Parameters
+    ----------
+    table : ndarray of shape (folds, columns)
+        Counts, none negative; read-only.
+    columns : tuple of str
+        What is counted: "tp", "fp", "fn", or "tp", "fp", "fn", "tn", or "correct", "wrong".
+    """
+
+    table: NDArray[np.float64]
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, counts: Any, metric: CountStatistic, name: str = "counts") -> FoldCounts:
+        """Validate what a caller gave.
+
+        Parameters
+        ----------
+        counts : array_like of shape (folds, columns) or (columns,), data frame or mapping
+            Finite numbers >= 0. Columns of a frame or mapping are found by their names.
+        metric : CountStatistic
+            Says which columns will do.
+        name : str, default "counts"
+            What errors call it.
+
+        Returns
+        -------
+        FoldCounts
+
+        Raises
+        ------
+        ValueError
+            If there are no folds or other columns, or at the first number that is no count.
+        """
+        layouts = [ratio.columns for ratio in ratios(metric)]
+        columns, table = _by_name(counts, layouts, name), counts
+        if columns:
+            table = np.column_stack([np.atleast_1d(counts[column]) for column in columns])
+        try:
+            table = np.atleast_2d(np.asarray(table, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{name} must be numbers, of shape (folds, columns): {error}"
+            ) from None
+        fits = [layout for layout in layouts if len(layout) == table.shape[-1]]
+        if table.ndim != 2 or not len(table) or not fits:
+            raise ValueError(
+                f"{name} must have shape (folds, {_described(layouts)}) for {metric.title}, got "
+                f"{table.shape}"
+            )
+        columns = columns or fits[0]
+        for fold, column in np.argwhere(~(np.isfinite(table) & (table >= 0)))[:1]:
+            raise ValueError(
+                f"{name}[{fold}] has {columns[column]} = {table[fold, column]:g}; counts are "
+                "finite numbers from 0 on"
+            )
+        table = np.array(table)
+        table.flags.writeable = False
+        return cls(table, columns)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(self.table)
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """Sums over the folds, of shape (columns,)."""
+        sums: NDArray[np.float64] = self.table.sum(axis=0)
+        return sums
+
+    def gold(self) -> NDArray[np.float64] | None:
+        """How much there was to be found in every fold (tp + fn), or None if that is not known."""
+        if "fn" in self.columns:
+            found, missed = self.columns.index("tp"), self.columns.index("fn")
+            return np.asarray(self.table[:, found] + self.table[:, missed])
+        return self.table.sum(axis=1) if "wrong" in self.columns else None
+
+
+def _by_name(counts: Any, layouts: list[tuple[str, ...]], name: str) -> tuple[str, ...]:
+    """The columns to take from a frame or mapping; () for plain arrays."""
+    if not isinstance(counts, Mapping) and not hasattr(counts, "columns"):
+        return ()
+    known = [str(key) for key in (counts if isinstance(counts, Mapping) else counts.columns)]
+    for layout in sorted(layouts, key=len, reverse=True):
+        if set(layout) <= set(known):
+            return layout
+    raise ValueError(
+        f"{name} has columns {', '.join(known)}, but needs {_described(layouts)}; rename them"
+    )
+
+
+def _described(layouts: list[tuple[str, ...]]) -> str:
+    return " or ".join(f"{len(layout)}: {', '.join(layout)}" for layout in layouts)
+
+
+def metric_of(metric: str | CountStatistic) -> CountStatistic:
+    """The ratio of counts called `metric`; ValueError if it is not one ratio of cells."""
+    if metric == "accuracy":
+        return ACCURACY
+    found = lookup(metric)
+    if not isinstance(found, CountStatistic) or found.average or not ratios(found):
+        raise ValueError(
+            f"metric={metric!r} is no ratio of tp, fp, fn and tn; there are posteriors of "
+            "'precision', 'recall', 'f1', any other beta as in 'f2', 'jaccard', 'specificity' and "
+            "'accuracy'"
+        )
+    return found
+
+
+def ratios(metric: CountStatistic) -> list[MeanOfRatios]:
+    """The forms of a metric that are one ratio of the cells of a confusion matrix."""
+    return [
+        measure
+        for measure in metric.measures
+        if isinstance(measure, MeanOfRatios)
+        and measure.size == 1
+        and measure.whole
+        and set(measure.columns) <= CELLS
+    ]
+
+
+def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
+    """What share of the summed counts of an m x 2 cross-validation independent items would make.
+
+    Each item is validated m times, by models whose training sets overlap, so that the 2 m folds
+    know less than as many independent ones.
+
+    Parameters
+    ----------
+    m : int, default 3
+        Number of partitions, of two folds each.
+    rho : tuple of two float, optional
+        Correlation of the two folds of one partition, and of folds of different partitions.
+        Default: the average over 0 <= rho1 <= 1/2 and 1/4 <= rho2 <= 1/2, all equally likely,
+        where simulations find them.
+
+    Returns
+    -------
+    float
+        1 / (1 + rho1 + 2 (m - 1) rho2), or its average. With rho = (1, 1) it is 1 / (2 m): all
+        folds together are worth one.
+
+    Raises
+    ------
+    ValueError
+        If m < 1, or with these correlations the mean of the folds had a variance of 0 or less.
+
+    Notes
+    -----
+    Closed form of the average, with h(x) = x log x - x and c = 2 (m - 1):
+    8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)]; 2 log 1.5 for m = 1. The paper
+    prints 0.3688 for m = 3. Source: Wang and Li (2019), Eq. 14 and 22; for other m their variance
+    carried over.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import block_weight
+    >>> round(block_weight(3), 10), round(block_weight(3, rho=(0.5, 0.5)), 4)
+    (0.3688021103, 0.2857)
+    """
+    if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
+        raise ValueError(f"m={m!r} must be a whole number of partitions, 1 or more")
+    c = 2 * (int(m) - 1)
+    if rho is not None:
+        return _weight_given(c, rho)
+    if c == 0:
+        return 2 * log(1.5)
+    corners = _h(1.5 + c / 2) - _h(1 + c / 2) - _h(1.5 + c / 4) + _h(1 + c / 4)
+    return 8 / c * corners
+
+
+def _h(x: float) -> float:
+    return x * log(x) - x
+
+
+def _weight_given(c: int, rho: Sequence[float]) -> float:
+    first, second = (float(r) for r in rho)
+    if not (isfinite(first) and isfinite(second) and max(abs(first), abs(second)) <= 1):
+        raise ValueError(f"rho={rho} must be two correlations, from -1 to 1")
+    inflated = 1 + first + c * second
+    if inflated <= 0:
+        raise ValueError(f"rho={rho} cannot be: the mean of the folds had a negative variance")
+    return 1 / inflated
+
+
+def weight_by_design(n_folds: int) -> float:
+    """The weight of so many folds: 1 for a hold-out set, `block_weight` for 2, 4, 6, ... folds.
+
+    Raises ValueError for other numbers of folds, whose design is not known.
+    """
+    if n_folds == 1:
+        return 1.0
+    if n_folds % 2:
+        raise ValueError(
+            f"{n_folds} folds are no m x 2 cross-validation; pass weight=, the share of the summed "
+            "counts that independent items would make (1 where every item is validated once and "
+            "overlapping training sets are neglected)"
+        )
+    return block_weight(n_folds // 2)
+
+
+def as_weight(weight: float | None, n_folds: int) -> float:
+    """A weight that was given, or the one by design."""
+    if weight is None:
+        return weight_by_design(n_folds)
+    if not (isfinite(weight) and weight > 0):
+        raise ValueError(
+            f"weight={weight} must be a number above 0; 1 adds up the counts as they are"
+        )
+    return float(weight)
