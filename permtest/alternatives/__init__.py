@@ -1,7 +1,8 @@
-"""Other answers to the same question: parametric, rank, bootstrap and randomisation tests.
+"""Other answers to the same question: parametric, rank, bootstrap, randomisation tests, and Bayes.
 
-Every test takes the scores of two systems (or counts), returns an `AlternativeResult`, and lists
-what it assumes. `compare_all` makes all that apply.
+Every test takes the scores of two systems (or counts, or scores of folds), returns an
+`AlternativeResult`, and lists what it assumes; `compare_all` makes all that apply. `bayes_test`
+answers with probabilities of the hypotheses instead.
 """
 
 from permtest.alternatives.answers import Answer, AnswerTable
@@ -12,6 +13,13 @@ from permtest.alternatives.compare import compare_all
 from permtest.alternatives.contests import paired_bootstrap
 from permtest.alternatives.differences import DifferencePosterior
 from permtest.alternatives.discordant import mcnemar
+from permtest.alternatives.fold_tests import (
+    block_3x2_t,
+    corrected_resampled_t,
+    five_by_two_f,
+    five_by_two_t,
+    kfold_t,
+)
 from permtest.alternatives.folds import FoldCounts, block_weight
 from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
@@ -36,13 +44,18 @@ __all__ = [
     "MetricPosterior",
     "PairedSample",
     "bayes_test",
+    "block_3x2_t",
     "block_weight",
     "bootstrap",
     "chi_squared",
     "compare_all",
+    "corrected_resampled_t",
     "fisher_exact",
+    "five_by_two_f",
+    "five_by_two_t",
     "independent_t",
     "inflation",
+    "kfold_t",
     "mcnemar",
     "normal_z",
     "paired_bootstrap",

@@ -88,7 +88,7 @@ def paired_t(
         delta=float(sample.delta),
         assumptions=(INDEPENDENT_ITEMS, NORMAL_DIFFERENCES),
         details={"df": df, "standard_error": error},
-        _interval=partial(_around, sample.mean, error, alternative, partial(_t_quantile, df=df)),
+        _interval=partial(around, sample.mean, error, alternative, partial(t_quantile, df=df)),
     )
 
 
@@ -165,7 +165,7 @@ def independent_t(
         delta=float(threshold),
         assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, *normal),
         details={"df": df, "standard_error": error},
-        _interval=partial(_around, estimate, error, alternative, partial(_t_quantile, df=df)),
+        _interval=partial(around, estimate, error, alternative, partial(t_quantile, df=df)),
     )
 
 
@@ -264,7 +264,7 @@ def normal_z(
             "standard_error": error,
             "inflation": sample.inflation,
         },
-        _interval=partial(_around, sample.mean, error, alternative, normal_quantile),
+        _interval=partial(around, sample.mean, error, alternative, normal_quantile),
     )
 
 
@@ -314,14 +314,15 @@ def normal_quantile(tail: float) -> float:
     return -float(ndtri(tail))
 
 
-def _t_quantile(tail: float, df: float) -> float:
+def t_quantile(tail: float, df: float) -> float:
+    """The value that Student's t exceeds with probability `tail`."""
     from scipy.special import stdtrit
 
     q = -float(stdtrit(df, tail))
     return q if isfinite(q) else normal_quantile(tail)
 
 
-def _around(
+def around(
     centre: float, error: float, alternative: str, quantile: Any, confidence_level: float
 ) -> tuple[float, float]:
     """centre +- quantile * error."""
