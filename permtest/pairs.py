@@ -237,25 +237,27 @@ class LocalEffects:
         return cls(stay, swap)
 
 
-def cluster_numbers(clusters: Any, n: int) -> NDArray[np.int64]:
+def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.int64]:
     """The number of the cluster that each entry belongs to, counted as they first occur.
+
+    `name` is what errors call the labels.
 
     Raises TypeError or ValueError if there is not one label for each entry.
     """
     unordered = isinstance(clusters, str | bytes | dict | set | frozenset)
     if unordered or not hasattr(clusters, "__iter__"):
-        raise TypeError(f"clusters must be one label for each entry, not {clusters!r}")
+        raise TypeError(f"{name} must be one label for each entry, not {clusters!r}")
     labels = clusters.tolist() if hasattr(clusters, "tolist") else list(clusters)
     if len(labels) != n:
-        raise ValueError(f"clusters has {len(labels)} labels for {n} entries; give one for each")
+        raise ValueError(f"{name} has {len(labels)} labels for {n} entries; give one for each")
     numbers: dict[Any, int] = {}
     for i, label in enumerate(labels):
         if _no_label(label):
-            raise ValueError(f"clusters[{i}] = {label} is missing; say where entry {i} belongs")
+            raise ValueError(f"{name}[{i}] = {label} is missing; say where entry {i} belongs")
         try:
             numbers.setdefault(label, len(numbers))
         except TypeError:
-            raise TypeError(f"clusters[{i}] = {label!r} is no number or string") from None
+            raise TypeError(f"{name}[{i}] = {label!r} is no number or string") from None
     return np.array([numbers[label] for label in labels], dtype=np.int64)
 
 

@@ -45,7 +45,9 @@ LAYERS = [
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
-OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars", "yaml"}
+OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars", "yaml"} | {
+    "sklearn"
+}
 EXPLORERS = {
     "assumptions_explorer",
     "convolution_explorer",

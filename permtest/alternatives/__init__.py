@@ -11,6 +11,7 @@ from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.compare import compare_all
 from permtest.alternatives.contests import paired_bootstrap
+from permtest.alternatives.crossval import BalanceReport, BlockPartition, BlockRegularizedCV
 from permtest.alternatives.differences import DifferencePosterior
 from permtest.alternatives.discordant import mcnemar
 from permtest.alternatives.fold_tests import (
@@ -36,7 +37,10 @@ __all__ = [
     "Answer",
     "AnswerTable",
     "Assumption",
+    "BalanceReport",
     "BayesTestResult",
+    "BlockPartition",
+    "BlockRegularizedCV",
     "Check",
     "Diagnosis",
     "DifferencePosterior",
