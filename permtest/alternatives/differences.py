@@ -103,10 +103,24 @@ class DifferencePosterior:
         return _density(upper, lower, abs(difference))
 
     def _ppf(self, q: float) -> float:
-        return _root(self._cdf, q) if q <= 0.5 else -_root(lambda d: self._sf(-d), 1 - q)
+        return self._root(self._cdf, q) if q <= 0.5 else self._isf(1 - q)
 
     def _isf(self, q: float) -> float:
-        return -_root(lambda d: self._sf(-d), q) if q <= 0.5 else _root(self._cdf, 1 - q)
+        return -self._root(lambda d: self._sf(-d), q, -1) if q <= 0.5 else self._ppf(1 - q)
+
+    def _root(self, function: Callable[[float], float], level: float, sign: int = 1) -> float:
+        """Where a rising function of the difference, times `sign`, reaches `level`."""
+        from scipy.optimize import brentq
+
+        if not 0 < level < 1:
+            return nan if not 0 <= level <= 1 else (-1.0 if level == 0 else 1.0)
+        centre, spread = sign * self.mean(), self.std()
+        low, high = max(centre - 4 * spread, -1.0), min(centre + spread, 1.0)
+        low, high = (
+            (low if function(low) < level else -1.0),
+            (high if function(high) > level else 1.0),
+        )
+        return float(brentq(lambda d: function(d) - level, low, high, xtol=1e-13 * spread))
 
 
 def exceeds(upper: MetricPosterior, lower: MetricPosterior, margin: float = 0.0) -> float:
@@ -181,15 +195,6 @@ def _place(x: float, margin: float) -> float:
 
 def _mirrored(function: LogFunction) -> LogFunction:
     return lambda x: function(-x)
-
-
-def _root(function: Callable[[float], float], level: float) -> float:
-    """The difference at which a rising function of it reaches `level`."""
-    from scipy.optimize import brentq
-
-    if not 0 < level < 1:
-        return nan if not 0 <= level <= 1 else (-1.0 if level == 0 else 1.0)
-    return float(brentq(lambda d: function(d) - level, -1, 1, xtol=1e-15, rtol=1e-14))
 
 
 def _each(function: Callable[[float], float], values: ArrayLike) -> Any:

@@ -27,6 +27,9 @@ ACCURACY = CountStatistic(
 #: Cells of a confusion matrix, each of which gets the prior once.
 CELLS = {"tp", "fp", "fn", "tn", "correct", "wrong"}
 
+#: Larger counts would cost the probabilities more than three digits.
+LARGEST = 1e12
+
 
 @dataclass(frozen=True, eq=False)
 class FoldCounts:
@@ -82,10 +85,10 @@ class FoldCounts:
                 f"{table.shape}"
             )
         columns = columns or fits[0]
-        for fold, column in np.argwhere(~(np.isfinite(table) & (table >= 0)))[:1]:
+        for fold, column in np.argwhere(~((table >= 0) & (table <= LARGEST)))[:1]:
             raise ValueError(
                 f"{name}[{fold}] has {columns[column]} = {table[fold, column]:g}; counts are "
-                "finite numbers from 0 on"
+                f"numbers from 0 to {LARGEST:g}"
             )
         table = np.array(table)
         table.flags.writeable = False

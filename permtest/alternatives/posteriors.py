@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, inf, isfinite, log, nan, pi, sqrt
+from math import exp, hypot, inf, isfinite, log, nan, pi, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,10 +28,24 @@ from permtest.statistics import CountStatistic
 Floats: TypeAlias = NDArray[np.float64]
 
 #: Parameters of Beta below this would make quadratures long.
-SMALLEST_PARAMETER = 1e-3
+SMALLEST_PARAMETER = 0.01
 
 #: A density counts as 0 where it is so far (in logarithms) below its mode.
-NEGLIGIBLE = 45.0
+NEGLIGIBLE = 40.0
+
+#: Steps of the trapezoidal rule in the width of the narrowest feature, and the longest one. The
+#: error is exp(-pi^2 FINE^2) for the product of two normal shapes, and exp(-pi^2 / LONGEST) where
+#: there are no misses: exp(-x - exp(-x)) is bounded only within pi / 2 of the real axis.
+FINE, LONGEST = 2.5, 0.25
+
+#: Points at which a rule looks where its function is.
+SCOUTS = 64
+
+#: Beyond these log-odds a tail is the first term of its series, with all digits.
+FAR = 650.0
+
+#: Log-odds beyond which a share is 0 or 1, in all its digits.
+SATURATED = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,17 +175,11 @@ class MetricPosterior:
 
     def log_odds_logcdf(self, x: ArrayLike) -> Floats:
         """Logarithm of P(log-odds of the metric <= x)."""
-        from scipy.special import betainc, expit
-
-        with np.errstate(divide="ignore"):
-            return self._mixed(np.log(betainc(self.a, self.b, expit(self._standardised(x)))))
+        return self._mixed(_log_tail(self.a, self.b, self._standardised(x)))
 
     def log_odds_logsf(self, x: ArrayLike) -> Floats:
         """Logarithm of P(log-odds of the metric > x)."""
-        from scipy.special import betainc, expit
-
-        with np.errstate(divide="ignore"):
-            return self._mixed(np.log(betainc(self.b, self.a, expit(-self._standardised(x)))))
+        return self._mixed(_log_tail(self.b, self.a, -self._standardised(x)))
 
     def _standardised(self, x: ArrayLike) -> Floats:
         """Log-odds of the Beta variable, for every shift along a last axis."""
@@ -355,23 +363,32 @@ def of_totals(
     hits, misses = np.array(ratio.hits[0]), np.array(ratio.misses[0])
     a, b = float(cells[hits > 0].sum()), float(cells[misses > 0].sum())
     if min(a, b) < SMALLEST_PARAMETER:
-        raise ValueError(f"prior={prior} is too small for these counts; use 0.001 or more")
+        raise ValueError(f"prior={prior} is too small for these counts; use 0.01 or more")
     gain, factors = float(hits.max()), misses[misses > 0]
     if (factors == factors[0]).all():
         shifts, weights = np.array([log(gain / factors[0])]), np.ones(1)
     else:
-        shifts, weights = _mixture(gain, factors, cells[misses > 0], 1 / sqrt(b))
+        shifts, weights = _mixture(gain, factors, cells[misses > 0], sqrt(1 / a + 1 / b))
     return MetricPosterior(metric.name, a, b, shifts, weights)
 
 
 def _mixture(gain: float, factors: Any, cells: Floats, width: float) -> tuple[Floats, Floats]:
-    """Shifts of a ratio with two unlike misses, over the share of the first, and their weights."""
+    """Shifts of a ratio with two unlike misses, over the share of the first, and their weights.
+
+    `width` is that of the density which is shifted.
+    """
     from scipy.special import expit
 
     first, second = (float(c) for c in cells)
     one, other = (float(f) for f in factors)
     share = MetricPosterior("", first, second, np.zeros(1), np.ones(1))
-    w, weights = trapezoid(share.log_odds_logpdf, *share.support, min(share.spread, width))
+    steepest = abs(sqrt(one) - sqrt(other)) / (sqrt(one) + sqrt(other))  # shift by log-odds
+    narrow = 1 / hypot(1 / share.spread, steepest / width)
+    low, high = (min(max(end, -SATURATED), SATURATED) for end in share.support)
+    w, weights = trapezoid(share.log_odds_logpdf, low, high, narrow)
+    # Where shares are 0 or 1 the rest of the rule is a geometric series.
+    for end, rate, cut in ((0, first, low == -SATURATED), (-1, second, high == SATURATED)):
+        weights[end] /= -np.expm1(-rate * (w[1] - w[0])) if cut else 1.0
     shifts = log(gain) - np.log(one * expit(w) + other * expit(-w))
     return shifts, weights / weights.sum()
 
@@ -394,9 +411,9 @@ def trapezoid(log_density: Any, low: float, high: float, spread: float) -> tuple
         Their products' sum is the integral, to about 1e-15 of its value: the error of the rule
         falls exponentially with 1 / step for analytic functions.
     """
-    step = min(spread / 4, 0.4)
+    step = min(spread / FINE, LONGEST)
     while True:
-        x = np.linspace(low, high, 400)
+        x = np.linspace(low, high, SCOUTS)
         logs = log_density(x)
         seen = np.flatnonzero(logs > logs.max() - NEGLIGIBLE)
         if not seen.size:
@@ -407,6 +424,20 @@ def trapezoid(log_density: Any, low: float, high: float, spread: float) -> tuple
         low, high = left, right
     x = left + step * np.arange(int((right - left) / step) + 2)
     return x, np.exp(log_density(x)) * step
+
+
+def _log_tail(a: float, b: float, x: Floats) -> Floats:
+    """Logarithm of P(log-odds of Beta(a, b) <= x), from whichever tail is smaller at x."""
+    from scipy.special import betainc, betaincc, betaln, expit
+
+    left, away = x < 0, np.abs(x)
+    parameter, near = np.where(left, a, b), np.asarray(expit(-away))
+    near[left], near[~left] = betainc(a, b, near[left]), betaincc(b, a, near[~left])
+    with np.errstate(divide="ignore", under="ignore"):
+        near = np.log(near)
+        tail = -parameter * away - np.log(parameter) - betaln(a, b)
+        far = np.where(left, tail, np.log1p(-np.exp(np.minimum(tail, 0))))
+    return np.asarray(np.where(away > FAR, far, near))
 
 
 def _log_odds(t: Floats) -> Floats:

@@ -6,6 +6,7 @@ except ModuleNotFoundError as error:
     raise ImportError("pictures need matplotlib: pip install 'permtest[plot]'") from error
 
 from permtest.plots.answers import plot_answers
+from permtest.plots.bayes import plot_difference, plot_posteriors
 from permtest.plots.null import plot_null, plot_plane, plot_values
 from permtest.plots.scores import plot_histograms, plot_unit_sizes
 from permtest.plots.sheet import STYLE, style
@@ -14,10 +15,12 @@ from permtest.plots.study import plot_effects, plot_power, plot_rejections
 __all__ = [
     "STYLE",
     "plot_answers",
+    "plot_difference",
     "plot_effects",
     "plot_histograms",
     "plot_null",
     "plot_plane",
+    "plot_posteriors",
     "plot_power",
     "plot_rejections",
     "plot_unit_sizes",

@@ -1,0 +1,284 @@
+"""Posteriors of two models and of their difference: what is drawn is what the result says."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+from permtest.alternatives import bayes_test
+from permtest.plots import bayes, plot_difference, plot_posteriors, style
+
+mpl.use("Agg")
+
+FOLDS_A = [[10, 2, 3], [9, 3, 2], [8, 4, 1], [10, 2, 2], [9, 3, 3], [11, 1, 4]]
+FOLDS_B = [[12, 2, 1], [10, 3, 2], [9, 3, 1], [11, 2, 2], [11, 2, 2], [12, 1, 2]]
+NAMES = ("a model of $many_words$, and of even more of them", "bidirectional-encoder-v2-large")
+RESULTS = {
+    "folds": bayes_test(FOLDS_A, FOLDS_B),
+    "rope": bayes_test(FOLDS_A, FOLDS_B, rope=0.03),
+    "long names": bayes_test(FOLDS_A, FOLDS_B, names=NAMES, rope=0.01),
+    "no counts": bayes_test([0, 0, 0], [0, 0, 0]),
+    "infinite": bayes_test([0, 0, 0], [0, 0, 0], prior=0.5),
+    "infinite at both ends": bayes_test([0, 0, 0], [0, 0, 0], "precision", prior=0.5),
+    "opposite ends": bayes_test([30, 0, 0], [0, 4, 5], prior=0.5),
+    "one far narrower": bayes_test([10**6, 10**5, 10**5], [9, 1, 1]),
+    "large": bayes_test([10**6, 10**5, 10**5], [10**6 + 500, 10**5, 10**5]),
+    "sure": bayes_test([300, 600, 600], [600, 300, 300]),
+    "surer": bayes_test([100, 900, 900], [1900, 100, 100]),
+    "equivalent": bayes_test([10**6, 10**5, 10**5], [10**6, 10**5, 10**5], rope=0.01),
+    "far from the rope": bayes_test([100, 900, 900], [1900, 100, 100], rope=0.01),
+    "f2": bayes_test([9, 1, 2], [9, 2, 1], "f2"),
+}
+
+
+def thinned(result):
+    """With mixtures of a few shifts, which are quick."""
+    laws = {}
+    for name in ("posterior_a", "posterior_b"):
+        law = getattr(result, name)
+        weights = law.weights[::40] / law.weights[::40].sum()
+        laws[name] = replace(law, shifts=law.shifts[::40], weights=weights)
+    return replace(result, **laws)
+
+
+DIFFERENCES = RESULTS | {"f2": thinned(RESULTS["f2"])}
+
+
+def lines(ax, gid):
+    return [line for line in ax.lines if line.get_gid() == gid]
+
+
+def one(ax, gid):
+    (line,) = lines(ax, gid)
+    return line
+
+
+def area(ax, gid):
+    (found,) = (part for part in ax.collections if part.get_gid() == gid)
+    return found
+
+
+def posteriors(name, **options):
+    return plot_posteriors(RESULTS[name], ax=Figure(figsize=(8, 4.5)).subplots(), **options)
+
+
+def difference(name, **options):
+    return plot_difference(DIFFERENCES[name], ax=Figure(figsize=(8, 4.5)).subplots(), **options)
+
+
+@pytest.fixture
+def few_points(monkeypatch):
+    monkeypatch.setattr(bayes, "POINTS", 7)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_both_densities_are_drawn_between_their_quantiles(name):
+    ax, result = posteriors(name), RESULTS[name]
+    for letter, law in (("a", result.posterior_a), ("b", result.posterior_b)):
+        x, y = one(ax, letter).get_data()
+        assert x[[0, -1]] == pytest.approx([law.ppf(0.001), law.isf(0.001)], rel=1e-9, abs=1e-14)
+        assert y == pytest.approx(law.pdf(x))
+        assert np.isfinite(y).all()
+        low, high = ax.get_xlim()
+        assert low < x[0] < x[-1] < high
+        steps = np.diff(law.cdf(x))
+        assert steps.max() < 0.05, "a curve is seen, however narrow"
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_intervals_and_modes_are_in_rows_of_their_own(name):
+    ax, result = posteriors(name, confidence_level=0.9), RESULTS[name]
+    rows = dict(zip("ab", ax.get_yticks(), strict=False))
+    assert 0 > rows["a"] > rows["b"] > ax.get_ylim()[0]
+    for letter, law in (("a", result.posterior_a), ("b", result.posterior_b)):
+        bar = one(ax, f"interval {letter}")
+        assert tuple(bar.get_xdata()) == law.interval(0.9)
+        assert set(bar.get_ydata()) == {rows[letter]}
+        assert bar.get_marker() == "|"
+        marks = lines(ax, f"mode {letter}")
+        assert [mark.get_xdata()[0] for mark in marks] == [law.mode] * bool(law.mode == law.mode)
+    assert ax.get_xlabel().endswith("\nmode and 90% credible interval")
+
+
+def test_a_density_without_a_most_likely_value_has_no_mark():
+    ax = posteriors("infinite at both ends")
+    assert not lines(ax, "mode a")
+    assert np.isfinite(ax.get_ylim()).all()
+    assert ax.get_ylim()[1] < one(ax, "a").get_ydata().max(), "the curve leaves the axes"
+
+
+@pytest.mark.parametrize("name", ["folds", "one far narrower", "no counts"])
+def test_no_finite_density_leaves_the_axes(name):
+    ax = posteriors(name)
+    highest = max(one(ax, letter).get_ydata().max() for letter in "ab")
+    assert highest < ax.get_ylim()[1] < 1.2 * highest
+
+
+def test_models_are_told_apart_without_colour():
+    ax = posteriors("folds")
+    assert one(ax, "a").get_linestyle() == "-"
+    assert one(ax, "b").get_linestyle() == "--"
+    assert one(ax, "mode a").get_marker() != one(ax, "mode b").get_marker()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["A", "B", "density"]
+
+
+def test_conservative_versions_are_thin_and_wider():
+    ax, wide = posteriors("folds", conservative=True), RESULTS["folds"].conservative
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == ["A", "ρ = 1", "B", "ρ = 1", "density"]
+    for letter, law in (("a", wide.posterior_a), ("b", wide.posterior_b)):
+        thick, thin = one(ax, letter), one(ax, f"{letter} conservative")
+        assert thin.get_ydata() == pytest.approx(law.pdf(thin.get_xdata()))
+        assert thin.get_linewidth() < thick.get_linewidth() / 2
+        assert np.ptp(thin.get_xdata()) > np.ptp(thick.get_xdata())
+        bar = one(ax, f"interval {letter} conservative")
+        assert tuple(bar.get_xdata()) == law.interval()
+    assert not lines(posteriors("folds"), "a conservative")
+
+
+def test_several_results_stand_side_by_side():
+    results = [bayes_test(FOLDS_A, FOLDS_B, metric) for metric in ("precision", "recall", "f1")]
+    axes = plot_posteriors(results)
+    titles = [ax.get_xlabel().split("\n")[0] for ax in axes]
+    assert titles == ["precision", "recall", "F1"]
+    axes[0].figure.canvas.draw()
+    assert [len(ax.get_yticklabels()) for ax in axes] == [3, 0, 0], "names stand there once"
+    plt.close(axes[0].figure)
+    others = [results[0], RESULTS["long names"]]
+    first, second = plot_posteriors(others, ax=Figure().subplots(1, 2))
+    assert len(second.get_yticklabels()) == 3, "other names are written out"
+    assert isinstance(plot_posteriors(results[:1], ax=[first]), tuple)
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_difference_is_drawn_between_its_quantiles(name):
+    ax, law = difference(name, confidence_level=0.9), DIFFERENCES[name].difference
+    x, y = one(ax, "density").get_data()
+    assert x[[0, -1]] == pytest.approx(law.interval(0.998))
+    assert y == pytest.approx(law.pdf(x))
+    bar = one(ax, "interval")
+    assert tuple(bar.get_xdata()) == law.interval(0.9)
+    assert 0 > bar.get_ydata()[0] > ax.get_ylim()[0]
+    assert one(ax, "mean").get_xdata() == [law.mean()]
+    assert set(one(ax, "zero").get_xdata()) == {0}
+    low, high = ax.get_xlim()
+    assert low < min(0, x[0]) < max(0, x[-1]) < high
+    assert np.isfinite(ax.get_ylim()).all()
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("name", ["folds", "rope", "one far narrower"])
+def test_areas_are_as_large_as_the_probabilities(name):
+    ax, result = difference(name), RESULTS[name]
+    rope = result.rope
+    sides = {
+        "a better": (result.p_a_better, -1, -rope),
+        "equivalent": (result.p_equivalent, -rope, rope),
+        "b better": (result.p_b_better, rope, 1),
+    }
+    for gid, (p, low, high) in sides.items():
+        if gid == "equivalent" and not rope:
+            continue
+        (path,) = area(ax, gid).get_paths()
+        x, y = path.vertices.T
+        assert low <= x.min() < x.max() <= high
+        size = abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
+        assert size == pytest.approx(p, abs=2e-3)
+    assert area(ax, "b better").get_hatch()
+    assert not area(ax, "a better").get_hatch()
+    bands = [patch for patch in ax.patches if patch.get_gid() == "rope"]
+    assert [(band.get_x(), band.get_width()) for band in bands] == [(-rope, 2 * rope)] * bool(rope)
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("folds", ["A better or equal: 0.24", "B better: 0.76"]),
+        ("rope", ["A better: 0.14", "within 0.03: 0.23", "B better: 0.62"]),
+        ("sure", ["A better or equal: 2e-61", "B better: 1 − 2e-61"]),
+        ("surer", ["A better or equal: < 1e-300", "B better: 1"]),
+        ("equivalent", ["A better: < 1e-12", "within 0.01: 1", "B better: < 1e-12"]),
+        ("far from the rope", ["A better: < 1e-12", "within 0.01: < 1e-12", "B better: 1"]),
+    ],
+)
+def test_probabilities_are_written_in_words(name, words):
+    texts = [text.get_text() for text in difference(name).texts]
+    assert [text.replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ") for text in texts] == words
+
+
+def test_an_arrow_points_into_each_area():
+    ax = difference("rope")
+    for text in ax.texts:
+        (path,) = area(ax, text.get_gid()).get_paths()
+        assert path.contains_point(text.xy)
+    assert [text.arrow_patch is None for text in difference("surer").texts] == [True, False]
+
+
+def test_an_infinite_density_of_the_difference_leaves_the_axes():
+    ax = difference("infinite")
+    assert ax.get_ylim()[1] < one(ax, "density").get_ydata().max() / 10
+
+
+def boxes_of(ax):
+    parts = [ax.xaxis.label, *ax.get_yticklabels(), *ax.texts]
+    # Of an annotation, the words alone: its arrow may cross others.
+    return [mpl.text.Text.get_window_extent(part) for part in parts]
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize("draw", [plot_posteriors, plot_difference])
+@pytest.mark.parametrize("name", ["folds", "rope", "long names", "large"])
+def test_texts_neither_overlap_nor_leave_the_picture(name, draw):
+    options = {"conservative": True} if draw is plot_posteriors else {}
+    ax = draw(RESULTS[name], **options)
+    figure = ax.figure
+    figure.canvas.draw()
+    ticks = sorted((t.x0, t.x1) for t in (x.get_window_extent() for x in ax.get_xticklabels()))
+    assert all(first[1] < second[0] for first, second in pairwise(ticks))
+    boxes = boxes_of(ax)
+    for i, box in enumerate(boxes):
+        assert figure.bbox.x0 - 1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1
+        assert figure.bbox.y0 - 1 <= box.y0 < box.y1 <= figure.bbox.y1 + 1
+        assert not any(box.overlaps(other) for other in boxes[:i])
+    plt.close(figure)
+
+
+@pytest.mark.usefixtures("few_points")
+def test_dollar_signs_are_no_formulas():
+    texts = [*difference("long names").texts, difference("long names").xaxis.label]
+    texts += posteriors("long names").get_yticklabels()
+    assert sum("$many_words$" in text.get_text().replace("\n", " ") for text in texts) == 3
+    assert not any(text.get_parse_math() for text in texts)
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize("draw", [plot_posteriors, plot_difference])
+def test_colours_are_those_of_the_style_sheet_and_settings_do_not_leak(draw):
+    before = dict(mpl.rcParams)
+    ax = draw(RESULTS["folds"])
+    with style():
+        blue = to_rgba("C0")
+    found = one(ax, "a").get_color() if draw is plot_posteriors else area(ax, "b better")
+    assert to_rgba(getattr(found, "get_facecolor", lambda: [found])()[0]) == blue
+    assert {key for key in before if before[key] != mpl.rcParams[key]} <= {"backend"}
+    with mpl.rc_context({"axes.prop_cycle": mpl.cycler(color=["red", "green"])}):
+        assert one(posteriors("folds"), "a").get_color() == to_rgba("red")
+    plt.close("all")
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="result is empty"):
+        plot_posteriors([])
+    with pytest.raises(ValueError, match="ax has 1 axes, but the number of results is 2"):
+        plot_posteriors([RESULTS["folds"]] * 2, ax=Figure().subplots())
+    for draw in (posteriors, difference):
+        with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 1"):
+            draw("folds", confidence_level=1)
