@@ -195,3 +195,73 @@ def joint_pvalue(
 
     least, table = value(observed), joint_counts(u, v)
     return Fraction(sum(w for x, w in table.items() if value(x) >= least), 2 ** len(u))
+
+
+# ---- posteriors of ratios of counts ----------------------------------------------------------
+
+
+def better(a: int, b: int, c: int, d: int) -> Fraction:
+    """P(X > Y) for X ~ Beta(a, b) and Y ~ Beta(c, d) with whole parameters: a finite sum."""
+    term = Fraction(1)
+    for j in range(b):
+        term *= Fraction(d + j, c + d + j)
+    total = Fraction(0)
+    for i in range(a):
+        total += term
+        term *= Fraction((c + i) * (b + i), (c + d + b + i) * (1 + i))
+    return total
+
+
+def hits_and_misses(metric: str, tp: Any, fp: Any, fn: Any, tn: Any = 0) -> tuple[Any, Any]:
+    """The parameters of the Beta variable that a metric rises with, where there is one."""
+    return {
+        "precision": (tp, fp),
+        "recall": (tp, fn),
+        "f1": (tp, fp + fn),
+        "jaccard": (tp, fp + fn),
+        "specificity": (tn, fp),
+        "accuracy": (tp + tn, fp + fn),
+    }[metric]
+
+
+def f_density(t: Any, tp: Any, fp: Any, fn: Any, beta: Any = 1) -> Any:
+    """The density of an F-score at t: cells are Gamma variables, fn's share of fp + fn is w."""
+    from mpmath import beta as complete
+    from mpmath import mpf, quad
+
+    t, square, misses = mpf(t), mpf(beta) ** 2, fp + fn
+
+    def given(w: Any) -> Any:
+        # The score is 1 / (1 + k / z - k), with z ~ Beta(tp, fp + fn).
+        k = (square * w + 1 - w) / (1 + square)
+        z = k * t / (1 - t + k * t)
+        law = z ** (tp - 1) * (1 - z) ** (misses - 1) / complete(tp, misses)
+        return law * k / (1 - t + k * t) ** 2 * w ** (fn - 1) * (1 - w) ** (fp - 1)
+
+    return quad(given, [0, 0.5, 1]) / complete(fn, fp)
+
+
+def ahead(upper: tuple[Any, Any], lower: tuple[Any, Any], margin: Any = 0, gain: int = 1) -> Any:
+    """P(X > Y + margin) for gain Z / (gain Z + 1 - Z) of two Beta variables, by mpmath."""
+    from mpmath import beta, betainc, mpf, quad
+
+    margin = mpf(margin)
+
+    def integrand(t: Any) -> Any:
+        (a, b), (c, d) = lower, upper
+        below, above = t + gain * (1 - t), t + margin + gain * (1 - t - margin)
+        z, cut = t / below, (t + margin) / above
+        law = z ** (a - 1) * (1 - z) ** (b - 1) / beta(a, b) * gain / below**2
+        return law * betainc(c, d, cut, 1, regularized=True)
+
+    return quad(integrand, [0, (1 - margin) / 2, 0.7 * (1 - margin), 1 - margin])
+
+
+def fold_weight(m: int) -> Any:
+    """The average of 1 / (1 + rho1 + 2 (m - 1) rho2) over both correlations, by mpmath."""
+    from mpmath import mpf, quad
+
+    def share(first: Any, second: Any) -> Any:
+        return 1 / (1 + first + 2 * (m - 1) * second)
+
+    return 8 * quad(share, [0, mpf(1) / 2], [mpf(1) / 4, mpf(1) / 2])

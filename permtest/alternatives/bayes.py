@@ -13,8 +13,8 @@ import numpy as np
 
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.differences import DifferencePosterior, exceeds
-from permtest.alternatives.folds import FoldCounts, as_weight, metric_of
-from permtest.alternatives.posteriors import MetricPosterior, of_totals
+from permtest.alternatives.folds import FoldCounts, as_number, as_weight, metric_of
+from permtest.alternatives.posteriors import MetricPosterior, as_prior, of_totals
 from permtest.alternatives.result import SMALLEST, interval_text
 from permtest.pairs import check_names
 from permtest.statistics import CountStatistic
@@ -94,6 +94,11 @@ class BayesTestResult:
     names: tuple[str, str] = ("A", "B")
 
     @property
+    def title(self) -> str:
+        """What sentences call the metric."""
+        return self.counts_a.metric.title
+
+    @property
     def accepted(self) -> Literal["H0", "H1"]:
         """The paper's rule: "H1" (B is better) if it is the more probable one, else "H0".
 
@@ -128,8 +133,7 @@ class BayesTestResult:
         return _tested(
             self.counts_a,
             self.counts_b,
-            metric_of(self.metric),
-            weight=1 / self.n_folds,
+            weight=min(self.weight, 1 / self.n_folds),
             prior=self.prior,
             rope=self.rope,
             threshold=self.threshold,
@@ -166,7 +170,7 @@ class BayesTestResult:
             seen += [(gaps > 0).sum(), (gaps > self.rope).sum(), (gaps < -self.rope).sum()]
         p_h1, b_better, a_better = (float(count) / draws for count in seen)
         error = sqrt(p_h1 * (1 - p_h1) / draws)
-        equivalent = 1 - a_better - b_better if self.rope else 0.0
+        equivalent = max(0.0, 1 - a_better - b_better) if self.rope else 0.0
         shares = (a_better if self.rope else 1 - p_h1, equivalent, b_better)
         return Drawn(1 - p_h1, p_h1, *shares, error, int(draws))
 
@@ -198,14 +202,13 @@ class BayesTestResult:
     def __str__(self) -> str:
         a, b = self.names
         gap, chances = self.difference, self.chances()
-        lead = f"P({b} better than {a}) = {chances['b']}"
+        lead = f"P({b} better than {a}) {_stated(chances['b'])}"
         if self.rope:
-            lead += f", P(within {self.rope:g} of each other) = {chances['neither']}"
-        lead += f", P({a} better{'' if self.rope else ' or equal'}) = {chances['a']}"
-        title = metric_of(self.metric).title
+            lead += f", P(within {self.rope:g} of each other) {_stated(chances['neither'])}"
+        lead += f", P({a} better{'' if self.rope else ' or equal'}) {_stated(chances['a'])}"
         return (
-            f"{lead}; {title} of {b} less that of {a}: {gap.mean():.4g}, 95% credible interval "
-            f"{interval_text(gap.interval())}. {self.verdict()} "
+            f"{lead}; {self.title} of {b} less that of {a}: {gap.mean():.4g}, 95% credible "
+            f"interval {interval_text(gap.interval())}. {self.verdict()} "
             f"({self._folds_text()}, prior {self.prior:g})."
         )
 
@@ -261,7 +264,7 @@ class BayesTestResult:
         return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def _repr_html_(self) -> str:
-        title, gap = metric_of(self.metric).title, self.difference
+        title, gap = self.title, self.difference
         a, b = self.names
         laws: dict[str, MetricPosterior | DifferencePosterior] = {
             f"{title} of {a}": self.posterior_a,
@@ -359,36 +362,36 @@ def bayes_test(
     statistic = metric_of(metric)
     first = FoldCounts.of(folds_a, statistic, "folds_a")
     second = FoldCounts.of(folds_b, statistic, "folds_b")
-    if first.n_folds != second.n_folds or first.columns != second.columns:
-        raise ValueError(
-            f"folds_a has {first.n_folds} folds of {', '.join(first.columns)}, folds_b "
-            f"{second.n_folds} of {', '.join(second.columns)}; both need the same"
-        )
-    if not 0 <= rope < 1:
+    if first.table.shape != second.table.shape:
+        kinds = (f"{x.n_folds} folds of {', '.join(x.columns)}" for x in (first, second))
+        raise ValueError("folds_a has {}, folds_b has {}; they must match".format(*kinds))
+    margin, least = as_number(rope, "rope"), as_number(threshold, "threshold")
+    if not 0 <= margin < 1:
         raise ValueError(f"rope={rope} must lie in [0, 1), in units of the metric")
-    if not 0.5 <= threshold < 1:
+    if not 0.5 <= least < 1:
         raise ValueError(f"threshold={threshold} must lie in [0.5, 1)")
     return _tested(
         first,
         second,
-        statistic,
-        prior=prior,
+        prior=as_prior(prior),
         weight=as_weight(weight, first.n_folds),
-        rope=float(rope),
-        threshold=float(threshold),
+        rope=margin,
+        threshold=least,
         names=check_names(names),
     )
 
 
 def _tested(
-    first: FoldCounts, second: FoldCounts, metric: CountStatistic, *, weight: float, **options: Any
+    first: FoldCounts, second: FoldCounts, *, weight: float, **options: Any
 ) -> BayesTestResult:
     prior, rope = options["prior"], options["rope"]
-    a, b = (of_totals(counts, metric, prior, weight) for counts in (first, second))
-    p_h1, p_h0 = (max(exceeds(*pair), SMALLEST) for pair in ((b, a), (a, b)))
-    b_better, a_better = (exceeds(b, a, rope), exceeds(a, b, rope)) if rope else (p_h1, p_h0)
+    a, b = (of_totals(counts, prior, weight) for counts in (first, second))
+    margins = np.array([0.0, rope])
+    (p_h1, b_better), (p_h0, a_better) = (
+        map(float, np.maximum(exceeds(*pair, margins), SMALLEST)) for pair in ((b, a), (a, b))
+    )
     return BayesTestResult(
-        metric=metric.name,
+        metric=first.metric.name,
         p_h0=p_h0,
         p_h1=p_h1,
         posterior_a=a,
@@ -430,3 +433,7 @@ def chance_text(p: float, rest: float, *, least: float = 1e-300, digits: int = 4
     if p > 1 - edge:
         return f"1 - {rest:.1g}" if rest >= least else "1"
     return f"{p:.{digits}f}" if p >= edge else f"{p:.1g}"
+
+
+def _stated(chance: str) -> str:
+    return chance if chance.startswith("<") else f"= {chance}"

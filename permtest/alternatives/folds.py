@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, log
+from difflib import get_close_matches
+from math import inf, log, log1p
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,9 @@ ACCURACY = CountStatistic(
     ),
 )
 
+#: Names of metrics that have posteriors, besides other F-scores.
+KNOWN = ("precision", "recall", "f1", "jaccard", "specificity", "accuracy")
+
 #: Cells of a confusion matrix, each of which gets the prior once.
 CELLS = {"tp", "fp", "fn", "tn", "correct", "wrong"}
 
@@ -41,10 +46,13 @@ class FoldCounts:
         Counts, none negative; read-only.
     columns : tuple of str
         What is counted: "tp", "fp", "fn", or "tp", "fp", "fn", "tn", or "correct", "wrong".
+    metric : CountStatistic
+        What they are counted for.
     """
 
     table: NDArray[np.float64]
     columns: tuple[str, ...]
+    metric: CountStatistic
 
     @classmethod
     def of(cls, counts: Any, metric: CountStatistic, name: str = "counts") -> FoldCounts:
@@ -71,13 +79,9 @@ class FoldCounts:
         layouts = [ratio.columns for ratio in ratios(metric)]
         columns, table = _by_name(counts, layouts, name), counts
         if columns:
-            table = np.column_stack([np.atleast_1d(counts[column]) for column in columns])
-        try:
-            table = np.atleast_2d(np.asarray(table, dtype=np.float64))
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{name} must be numbers, of shape (folds, columns): {error}"
-            ) from None
+            table = _side_by_side({column: counts[column] for column in columns}, name)
+        table = _numbers(table, name)
+        table = np.atleast_2d(np.array(table, dtype=np.float64))
         fits = [layout for layout in layouts if len(layout) == table.shape[-1]]
         if table.ndim != 2 or not len(table) or not fits:
             raise ValueError(
@@ -90,14 +94,18 @@ class FoldCounts:
                 f"{name}[{fold}] has {columns[column]} = {table[fold, column]:g}; counts are "
                 f"numbers from 0 to {LARGEST:g}"
             )
-        table = np.array(table)
         table.flags.writeable = False
-        return cls(table, columns)
+        return cls(table, columns, metric)
 
     @property
     def n_folds(self) -> int:
         """Number of folds."""
         return len(self.table)
+
+    @property
+    def ratio(self) -> MeanOfRatios:
+        """The metric as a ratio of these columns."""
+        return next(ratio for ratio in ratios(self.metric) if ratio.columns == self.columns)
 
     @property
     def totals(self) -> NDArray[np.float64]:
@@ -126,6 +134,27 @@ def _by_name(counts: Any, layouts: list[tuple[str, ...]], name: str) -> tuple[st
     )
 
 
+def _numbers(table: Any, name: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(table)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(["ragged"])
+    if array.dtype.kind not in "iuf" and not all(isinstance(x, Real) for x in array.flat):
+        raise ValueError(f"{name} must be numbers, of shape (folds, columns), not {table!r}")
+    return array
+
+
+def _side_by_side(columns: Mapping[str, Any], name: str) -> NDArray[Any]:
+    arrays = [np.atleast_1d(column) for column in columns.values()]
+    for key, array in zip(columns, arrays, strict=True):
+        if array.shape != arrays[0].shape:
+            raise ValueError(
+                f"{name} has columns of different length: {len(array)} in {key!r}, "
+                f"{len(arrays[0])} in the first"
+            )
+    return np.column_stack(arrays)
+
+
 def _described(layouts: list[tuple[str, ...]]) -> str:
     return " or ".join(f"{len(layout)}: {', '.join(layout)}" for layout in layouts)
 
@@ -134,18 +163,26 @@ def metric_of(metric: str | CountStatistic) -> CountStatistic:
     """The ratio of counts called `metric`; ValueError if it is not one ratio of cells."""
     if metric == "accuracy":
         return ACCURACY
-    found = lookup(metric)
+    try:
+        found = lookup(metric)
+    except ValueError:
+        found = None
     if not isinstance(found, CountStatistic) or found.average or not ratios(found):
+        close = get_close_matches(f"{metric}".lower(), KNOWN, 1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise ValueError(
-            f"metric={metric!r} is no ratio of tp, fp, fn and tn; there are posteriors of "
-            "'precision', 'recall', 'f1', any other beta as in 'f2', 'jaccard', 'specificity' and "
-            "'accuracy'"
+            f"metric={metric!r} is no ratio of tp, fp, fn and tn{hint}; there are posteriors of "
+            f"{', '.join(map(repr, KNOWN))} and of F-scores with any other beta, as 'f2'"
         )
     return found
 
 
 def ratios(metric: CountStatistic) -> list[MeanOfRatios]:
-    """The forms of a metric that are one ratio of the cells of a confusion matrix."""
+    """The forms of a metric that have a posterior.
+
+    They are one ratio of the cells of a confusion matrix, in which all hits count alike, and misses
+    in one way or in two.
+    """
     return [
         measure
         for measure in metric.measures
@@ -153,6 +190,8 @@ def ratios(metric: CountStatistic) -> list[MeanOfRatios]:
         and measure.size == 1
         and measure.whole
         and set(measure.columns) <= CELLS
+        and len(set(measure.hits[0]) - {0}) == 1
+        and len(set(measure.misses[0]) - {0}) in (1, 2)
     ]
 
 
@@ -202,18 +241,19 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         return _weight_given(c, rho)
     if c == 0:
         return 2 * log(1.5)
-    corners = _h(1.5 + c / 2) - _h(1 + c / 2) - _h(1.5 + c / 4) + _h(1 + c / 4)
-    return 8 / c * corners
+    return 8 / c * (_step(1 + c / 2) - _step(1 + c / 4))
 
 
-def _h(x: float) -> float:
-    return x * log(x) - x
+def _step(x: float) -> float:
+    """h(x + 1/2) - h(x) + 1/2, without cancellation."""
+    return 0.5 * log(x) + (x + 0.5) * log1p(0.5 / x)
 
 
-def _weight_given(c: int, rho: Sequence[float]) -> float:
-    first, second = (float(r) for r in rho)
-    if not (isfinite(first) and isfinite(second) and max(abs(first), abs(second)) <= 1):
-        raise ValueError(f"rho={rho} must be two correlations, from -1 to 1")
+def _weight_given(c: int, rho: Any) -> float:
+    given = tuple(rho) if isinstance(rho, Sequence | np.ndarray) and len(rho) == 2 else ()
+    if not given or not all(isinstance(r, Real) and abs(float(r)) <= 1 for r in given):
+        raise ValueError(f"rho={rho!r} must be two correlations, from -1 to 1")
+    first, second = map(float, given)
     inflated = 1 + first + c * second
     if inflated <= 0:
         raise ValueError(f"rho={rho} cannot be: the mean of the folds had a negative variance")
@@ -240,8 +280,16 @@ def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or the one by design."""
     if weight is None:
         return weight_by_design(n_folds)
-    if not (isfinite(weight) and weight > 0):
+    number = as_number(weight, "weight")
+    if not 0 < number < inf:
         raise ValueError(
             f"weight={weight} must be a number above 0; 1 adds up the counts as they are"
         )
-    return float(weight)
+    return number
+
+
+def as_number(value: Any, name: str) -> float:
+    """A float; ValueError names what is none."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise ValueError(f"{name}={value!r} must be a number")
+    return float(value)

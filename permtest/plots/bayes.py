@@ -13,12 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
-from permtest.alternatives.folds import metric_of
 from permtest.plots.sheet import NICE, new_axes, plain, style
 
 if TYPE_CHECKING:
     from permtest.alternatives.bayes import BayesTestResult
-    from permtest.alternatives.posteriors import Floats, MetricPosterior
+    from permtest.alternatives.log_odds import Floats
+    from permtest.alternatives.posteriors import MetricPosterior
 
 WIDTH, HEIGHT = 13.0, 4.5  # inches: of several posteriors side by side
 TAIL = 0.001  # a curve leaves out as much at both ends
@@ -120,7 +120,7 @@ def _draw_posteriors(ax: Axes, result: BayesTestResult, level: float, conservati
     rows = _set_rows(ax, names, max(tops))
     ends = [_draw_row(ax, row, level, *what) for row, what in zip(rows, shown, strict=True)]
     _set_limits(ax, [end for pair in ends for end in pair])
-    title = metric_of(result.metric).title
+    title = result.title
     ax.set_xlabel(f"{title}\nmode and {100 * level:.4g}% credible interval")
 
 
@@ -241,7 +241,7 @@ def plot_difference(
     ax.plot([result.difference.mean()], [row], marker="o", color=black, markersize=8, gid="mean")
     _set_limits(ax, [values[0], values[-1], *interval, -result.rope, result.rope])
     a, b = result.names
-    plain(ax.xaxis.label, f"{metric_of(result.metric).title} of {b} less that of {a}", 70)
+    plain(ax.xaxis.label, f"{result.title} of {b} less that of {a}", 70)
     return ax
 
 
