@@ -23,6 +23,7 @@ from pathlib import Path
 
 from benchmarks import (
     accuracy,
+    bayes_tests,
     f1_accuracy,
     f1_large,
     f1_speed,
@@ -106,9 +107,11 @@ def measure(extent: Extent, output: Path) -> tuple[list[Section], dict[str, floa
     ratios |= f1_speed.ratios(f1_curves, yardstick, extent.reference)
     power = power_curves.run(*extent.power)
     ratios |= power_curves.ratios(power, extent.power[0])
+    bayes = bayes_tests.run()
+    ratios |= bayes_tests.ratios(bayes)
     words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
     last = Section("Ratios", words, ratios)
-    return [errors, far, by_n, by_g, *of_f1, power, *rest, last], ratios
+    return [errors, far, by_n, by_g, *of_f1, power, bayes, *rest, last], ratios
 
 
 def measure_f1(extent: Extent, output: Path) -> tuple[speed.Curves, list[Section]]:
