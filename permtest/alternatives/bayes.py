@@ -6,16 +6,17 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.differences import DifferencePosterior, exceeds
-from permtest.alternatives.folds import FoldCounts, as_number, as_weight, metric_of
+from permtest.alternatives.folds import FoldCounts, as_number, as_weight, block_weight, metric_of
+from permtest.alternatives.log_odds import Floats
 from permtest.alternatives.posteriors import MetricPosterior, as_prior, of_totals
-from permtest.alternatives.result import SMALLEST, interval_text
+from permtest.alternatives.result import SMALLEST, finite, interval_text
 from permtest.pairs import check_names
 from permtest.statistics import CountStatistic
 
@@ -80,13 +81,13 @@ class BayesTestResult:
     metric: str
     p_h0: float
     p_h1: float
-    posterior_a: MetricPosterior = field(repr=False)
-    posterior_b: MetricPosterior = field(repr=False)
+    posterior_a: MetricPosterior = field(repr=False, compare=False)
+    posterior_b: MetricPosterior = field(repr=False, compare=False)
     p_a_better: float
     p_equivalent: float
     p_b_better: float
-    counts_a: FoldCounts = field(repr=False)
-    counts_b: FoldCounts = field(repr=False)
+    counts_a: FoldCounts = field(repr=False, compare=False)
+    counts_b: FoldCounts = field(repr=False, compare=False)
     prior: float
     weight: float
     rope: float
@@ -177,14 +178,21 @@ class BayesTestResult:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What speaks against taking the probabilities at face value, seen in the counts."""
-        found = []
-        gold_a, gold_b = self.counts_a.gold(), self.counts_b.gold()
-        if gold_a is not None and gold_b is not None:
-            for fold in np.flatnonzero(gold_a != gold_b)[:1]:
+        golds, found = (self.counts_a.gold(), self.counts_b.gold()), []
+        for fold in np.flatnonzero(golds[0] != golds[1])[:1]:
+            where = f"in fold {fold} " if self.n_folds > 1 else ""
+            found.append(
+                f"{where}there were {golds[0][fold]:g} to be found for {self.names[0]} and "
+                f"{golds[1][fold]:g} for {self.names[1]}; were both judged on the same items?"
+            )
+        by_design = self.n_folds > 1 and self.weight == block_weight(self.n_folds // 2)
+        for name, gold in zip(self.names, golds, strict=True):
+            if by_design and not _are_partitions(gold):
                 found.append(
-                    f"in fold {fold} there was {gold_a[fold]:g} to be found for {self.names[0]} "
-                    f"and {gold_b[fold]:g} for {self.names[1]}; were both judged on the same items?"
+                    f"the folds of {name} do not pair up to the same corpus; if this is no m x 2 "
+                    "cross-validation, pass its weight="
                 )
+                break
         return tuple(found)
 
     def chances(self, digits: int = 4) -> dict[str, str]:
@@ -202,14 +210,16 @@ class BayesTestResult:
     def __str__(self) -> str:
         a, b = self.names
         gap, chances = self.difference, self.chances()
-        lead = f"P({b} better than {a}) {_stated(chances['b'])}"
+        values = _observed(self.counts_a), _observed(self.counts_b)
+        lead = f"{self.title} is {values[0]} for {a} and {values[1]} for {b}"
+        lead += f": P({b} better than {a}) {_stated(chances['b'])}"
         if self.rope:
             lead += f", P(within {self.rope:g} of each other) {_stated(chances['neither'])}"
         lead += f", P({a} better{'' if self.rope else ' or equal'}) {_stated(chances['a'])}"
         return (
-            f"{lead}; {self.title} of {b} less that of {a}: {gap.mean():.4g}, 95% credible "
-            f"interval {interval_text(gap.interval())}. {self.verdict()} "
-            f"({self._folds_text()}, prior {self.prior:g})."
+            f"{lead}; difference {gap.mean():.4g}, 95% credible {interval_text(gap.interval())}. "
+            f"{self.verdict()} ({self._folds_text()}, prior {self.prior:g})."
+            + "".join(f" Note: {note}" for note in self.notes)
         )
 
     def verdict(self) -> str:
@@ -224,9 +234,12 @@ class BayesTestResult:
         return f"{words[self.decision]} at a threshold of {self.threshold:g}"
 
     def _folds_text(self) -> str:
+        what = f"{self.n_folds} folds"
         if self.n_folds == 1:
-            return f"one set of counts, weight {self.weight:.4g}"
-        return f"{self.n_folds} folds, weight {self.weight:.4g}"
+            what = "one hold-out set" if self.weight == 1 else "counts in one"
+        elif self.weight == block_weight(self.n_folds // 2):
+            what += f" of {self.n_folds // 2} x 2 cross-validation"
+        return f"{what}, weight {self.weight:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Probabilities, decisions, options, counts and intervals, as plain numbers and strings."""
@@ -240,7 +253,8 @@ class BayesTestResult:
             {
                 "name": name,
                 "counts": dict(zip(counts.columns, map(float, counts.totals), strict=True)),
-                "mode": law.mode if isfinite(law.mode) else None,
+                "observed": finite(counts.value),
+                "mode": finite(law.mode()),
                 "mean": law.mean(),
                 "interval": list(law.interval()),
             }
@@ -271,8 +285,10 @@ class BayesTestResult:
             f"{title} of {b}": self.posterior_b,
             f"{b} less {a}": gap,
         }
-        rows = {
-            what: f"{law.mean():.4g} (95% credible: {interval_text(law.interval())})"
+        observed = f"{_observed(self.counts_a)} for {a}, {_observed(self.counts_b)} for {b}"
+        rows = {f"observed {title}": observed}
+        rows |= {
+            f"{what}, mean": f"{law.mean():.4g} (95% credible: {interval_text(law.interval())})"
             for what, law in laws.items()
         }
         chances = self.chances()
@@ -300,17 +316,17 @@ def bayes_test(
     *,
     rope: float = 0.0,
     threshold: float = 0.95,
-    names: tuple[str, str] = ("A", "B"),
+    names: tuple[str, str] | None = None,
 ) -> BayesTestResult:
     """How probable it is that model B is better than model A, after the counts of their folds.
 
     Parameters
     ----------
     folds_a, folds_b : array_like of shape (folds, 3) or (3,)
-        Counts of both models: columns tp, fp, fn; or tp, fp, fn, tn; for "accuracy" also correct,
-        wrong. A data frame or mapping that has these names will do. One row is a hold-out set,
-        2 m rows are a block-regularised m x 2 cross-validation, six the 3 x 2 one of the paper.
-        Folds are all of the same kind, so that their order does not matter.
+        Counts of both models, those of the new one second: columns tp, fp, fn; or tp, fp, fn, tn;
+        for "accuracy" also correct, wrong. A data frame or mapping that has these names will do.
+        One row is a hold-out set, 2 m rows are a block-regularised m x 2 cross-validation, six the
+        3 x 2 one of the paper. Only their sums matter, not their order.
     metric : str or CountStatistic, default "f1"
         "precision", "recall", "f1", "f2" and other F-scores, "jaccard", "specificity", "accuracy".
     prior : float, default 1.0
@@ -324,8 +340,8 @@ def bayes_test(
         equivalence"); in [0, 1).
     threshold : float, default 0.95
         How probable something has to be for `decision`; in [0.5, 1).
-    names : tuple of two str, default ("A", "B")
-        What the models are called.
+    names : tuple of two str, optional
+        What the models are called; "A" and "B" by default.
 
     Returns
     -------
@@ -377,7 +393,7 @@ def bayes_test(
         weight=as_weight(weight, first.n_folds),
         rope=margin,
         threshold=least,
-        names=check_names(names),
+        names=check_names(names or ("A", "B")),
     )
 
 
@@ -429,10 +445,21 @@ def chance_text(p: float, rest: float, *, least: float = 1e-300, digits: int = 4
     """
     if p < least:
         return f"< {least:g}"
-    edge = 5 * 10.0**-digits
+    edge = 0.5 * 10.0**-digits
     if p > 1 - edge:
         return f"1 - {rest:.1g}" if rest >= least else "1"
     return f"{p:.{digits}f}" if p >= edge else f"{p:.1g}"
+
+
+def _are_partitions(gold: Floats) -> bool:
+    """Whether folds pair up to the same sum, as neighbours, or the first and the second halves."""
+    m = gold.size // 2
+    pairs = (gold[0::2] + gold[1::2], gold[:m] + gold[m:])
+    return any(bool(np.allclose(sums, sums[0], rtol=1e-9)) for sums in pairs)
+
+
+def _observed(counts: FoldCounts) -> str:
+    return f"{counts.value:.4g}" if counts.value == counts.value else "undefined"
 
 
 def _stated(chance: str) -> str:

@@ -219,7 +219,8 @@ class BlockRegularizedCV:
         for each word of a sentence, are counted. If `balance` is given, `y` is not looked at;
         ``balance={"label": y, "length": lengths}`` takes both (strings for classes).
     rng : numpy.random.Generator, int or None
-        A seed makes the same blocks at every call; None, or a generator, makes new ones.
+        A seed makes the same blocks at every call, as two models need that are to be compared;
+        None, or a generator, makes new ones.
 
     Notes
     -----

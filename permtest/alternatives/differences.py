@@ -103,6 +103,12 @@ class DifferencePosterior:
         generator = as_generator(rng)
         return self.b.rvs(size, rng=generator) - self.a.rvs(size, rng=generator)
 
+    def __str__(self) -> str:
+        low, high = self.interval()
+        return (
+            f"{self.b.metric} of B less that of A: {self.mean():.4g}, 95% {low:.4g} to {high:.4g}"
+        )
+
     def _ahead(self, margin: Floats) -> Floats:
         return exceeds(self.b, self.a, margin)
 
@@ -182,10 +188,10 @@ def _integrals(
     is one, or a density.
     """
     found = np.where(np.isnan(margins), nan, np.zeros(margins.shape))
-    low, high = (_place(end, margins) for end in lower.support)
+    low, high = (_place(end, margins) for end in lower.log_odds_support)
     with np.errstate(divide="ignore"):
         lefts, offsets = np.log1p(-np.minimum(margins, 1)), np.log(margins)
-    high = np.minimum(high, upper.support[1] + lefts)
+    high = np.minimum(high, upper.log_odds_support[1] + lefts)
     kept = np.flatnonzero(low < high)
     for start in range(0, kept.size, ROWS):
         rows = kept[start : start + ROWS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import inf, log, log1p
+from math import log, log1p, nan
 from numbers import Real
 from typing import Any
 
@@ -31,6 +31,9 @@ KNOWN = ("precision", "recall", "f1", "jaccard", "specificity", "accuracy")
 
 #: Cells of a confusion matrix, each of which gets the prior once.
 CELLS = {"tp", "fp", "fn", "tn", "correct", "wrong"}
+
+#: Partitions that a cross-validation may have; more rows are rather something else.
+MOST = 50
 
 #: Larger counts would cost the probabilities more than three digits.
 LARGEST = 1e12
@@ -61,7 +64,8 @@ class FoldCounts:
         Parameters
         ----------
         counts : array_like of shape (folds, columns) or (columns,), data frame or mapping
-            Finite numbers >= 0. Columns of a frame or mapping are found by their names.
+            Finite numbers >= 0. Columns of a frame, a series or a mapping are found by their names.
+            An array of shape (partitions, folds, columns) will do, too.
         metric : CountStatistic
             Says which columns will do.
         name : str, default "counts"
@@ -80,8 +84,9 @@ class FoldCounts:
         columns, table = _by_name(counts, layouts, name), counts
         if columns:
             table = _side_by_side({column: counts[column] for column in columns}, name)
-        table = _numbers(table, name)
-        table = np.atleast_2d(np.array(table, dtype=np.float64))
+        table = np.atleast_2d(np.array(_numbers(table, name), dtype=np.float64))
+        if table.ndim == 3:  # (partitions, folds, columns)
+            table = table.reshape(-1, table.shape[-1])
         fits = [layout for layout in layouts if len(layout) == table.shape[-1]]
         if table.ndim != 2 or not len(table) or not fits:
             raise ValueError(
@@ -91,9 +96,11 @@ class FoldCounts:
         columns = columns or fits[0]
         for fold, column in np.argwhere(~((table >= 0) & (table <= LARGEST)))[:1]:
             raise ValueError(
-                f"{name}[{fold}] has {columns[column]} = {table[fold, column]:g}; counts are "
+                f"{name}[{fold}] has {columns[column]} = {table[fold, column]:.13g}; counts are "
                 f"numbers from 0 to {LARGEST:g}"
             )
+        if metric is ACCURACY and len(columns) > 2:
+            columns, table = ACCURACY.columns, np.stack([table[:, [0, 3]], table[:, 1:3]], 1).sum(2)
         table.flags.writeable = False
         return cls(table, columns, metric)
 
@@ -108,24 +115,33 @@ class FoldCounts:
         return next(ratio for ratio in ratios(self.metric) if ratio.columns == self.columns)
 
     @property
+    def value(self) -> float:
+        """The metric of the summed counts; NaN for 0 / 0."""
+        hits, misses = (float(self.totals @ w[0]) for w in (self.ratio.hits, self.ratio.misses))
+        return hits / (hits + misses) if hits + misses else nan
+
+    @property
     def totals(self) -> NDArray[np.float64]:
         """Sums over the folds, of shape (columns,)."""
         sums: NDArray[np.float64] = self.table.sum(axis=0)
         return sums
 
-    def gold(self) -> NDArray[np.float64] | None:
-        """How much there was to be found in every fold (tp + fn), or None if that is not known."""
+    def gold(self) -> NDArray[np.float64]:
+        """How much there was to be found in every fold: tp + fn, or correct + wrong."""
+        sizes: NDArray[np.float64] = self.table.sum(axis=1)
         if "fn" in self.columns:
-            found, missed = self.columns.index("tp"), self.columns.index("fn")
-            return np.asarray(self.table[:, found] + self.table[:, missed])
-        return self.table.sum(axis=1) if "wrong" in self.columns else None
+            sizes = (
+                self.table[:, self.columns.index("tp")] + self.table[:, self.columns.index("fn")]
+            )
+        return sizes
 
 
 def _by_name(counts: Any, layouts: list[tuple[str, ...]], name: str) -> tuple[str, ...]:
     """The columns to take from a frame or mapping; () for plain arrays."""
-    if not isinstance(counts, Mapping) and not hasattr(counts, "columns"):
+    keys = counts.keys() if hasattr(counts, "keys") else getattr(counts, "columns", ())
+    known = [key for key in keys if isinstance(key, str)]
+    if not known:
         return ()
-    known = [str(key) for key in (counts if isinstance(counts, Mapping) else counts.columns)]
     for layout in sorted(layouts, key=len, reverse=True):
         if set(layout) <= set(known):
             return layout
@@ -139,6 +155,8 @@ def _numbers(table: Any, name: str) -> NDArray[Any]:
         array = np.asarray(table)
     except ValueError:  # rows of different lengths
         array = np.asarray(["ragged"])
+    if np.ma.is_masked(table):
+        raise ValueError(f"{name} has masked entries; leave those folds out for both models")
     if array.dtype.kind not in "iuf" and not all(isinstance(x, Real) for x in array.flat):
         raise ValueError(f"{name} must be numbers, of shape (folds, columns), not {table!r}")
     return array
@@ -267,6 +285,11 @@ def weight_by_design(n_folds: int) -> float:
     """
     if n_folds == 1:
         return 1.0
+    if n_folds > 2 * MOST:
+        raise ValueError(
+            f"{n_folds} rows are hardly the folds of a cross-validation; add up the counts of "
+            "sentences, or pass weight="
+        )
     if n_folds % 2:
         raise ValueError(
             f"{n_folds} folds are no m x 2 cross-validation; pass weight=, the share of the summed "
@@ -281,9 +304,9 @@ def as_weight(weight: float | None, n_folds: int) -> float:
     if weight is None:
         return weight_by_design(n_folds)
     number = as_number(weight, "weight")
-    if not 0 < number < inf:
+    if not 0 < number <= 1:
         raise ValueError(
-            f"weight={weight} must be a number above 0; 1 adds up the counts as they are"
+            f"weight={weight} must be a number above 0 and at most 1, where all counts count fully"
         )
     return number
 

@@ -13,7 +13,7 @@ a million.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp, inf, log, nan, sqrt
 from typing import Any
@@ -66,8 +66,8 @@ class MetricPosterior:
     metric: str
     a: float
     b: float
-    shifts: Floats
-    weights: Floats
+    shifts: Floats = field(repr=False)
+    weights: Floats = field(repr=False)
 
     def pdf(self, value: ArrayLike) -> Any:
         """Probability density at `value`, an array_like of any shape; 0 outside of [0, 1]."""
@@ -85,15 +85,19 @@ class MetricPosterior:
 
     def cdf(self, value: ArrayLike) -> Any:
         """P(metric <= value)."""
-        with np.errstate(divide="ignore"):
-            t = np.clip(np.asarray(value, dtype=np.float64), 0, 1)
-            return np.exp(self.log_odds_logcdf(_log_odds(t)))[()]
+        return np.exp(self.logcdf(value))[()]
 
     def sf(self, value: ArrayLike) -> Any:
         """P(metric > value), with full relative accuracy."""
-        with np.errstate(divide="ignore"):
-            t = np.clip(np.asarray(value, dtype=np.float64), 0, 1)
-            return np.exp(self.log_odds_logsf(_log_odds(t)))[()]
+        return np.exp(self.logsf(value))[()]
+
+    def logcdf(self, value: ArrayLike) -> Any:
+        """Logarithm of `cdf`."""
+        return self.log_odds_logcdf(_clipped_log_odds(value))[()]
+
+    def logsf(self, value: ArrayLike) -> Any:
+        """Logarithm of `sf`."""
+        return self.log_odds_logsf(_clipped_log_odds(value))[()]
 
     def ppf(self, q: ArrayLike) -> Any:
         """The value with P(metric <= value) = q; NaN for q outside of [0, 1]."""
@@ -129,7 +133,6 @@ class MetricPosterior:
         """The standard deviation."""
         return sqrt(self.var())
 
-    @property
     def mode(self) -> float:
         """The most likely value; NaN where there is none: densities infinite at both ends, or flat.
 
@@ -216,7 +219,7 @@ class MetricPosterior:
         return sqrt(1 / self.a + 1 / self.b)
 
     @cached_property
-    def support(self) -> tuple[float, float]:
+    def log_odds_support(self) -> tuple[float, float]:
         """Log-odds beyond which the density is less than e^-750 times that at its mode."""
         low, high = support(self.a, self.b)
         return low + float(self.shifts.min()), high + float(self.shifts.max())
@@ -239,7 +242,9 @@ class MetricPosterior:
         """Mean and variance, by the trapezoidal rule in log-odds."""
         from scipy.special import expit
 
-        x, weights = trapezoid(self.log_odds_logpdf, *self.support, lambda x: self.bounds(x)[1])
+        x, weights = trapezoid(
+            self.log_odds_logpdf, *self.log_odds_support, lambda x: self.bounds(x)[1]
+        )
         t = expit(x)
         mean = float(weights @ t / weights.sum())
         return mean, float(weights @ (t - mean) ** 2 / weights.sum())
@@ -258,10 +263,10 @@ class MetricPosterior:
 
     def _bisected(self, q: Floats, upper: bool) -> Floats:
         """Log-odds of quantiles of a mixture."""
-        low = np.full(q.shape, self.support[0])
-        high = np.full(q.shape, self.support[1])
+        low = np.full(q.shape, self.log_odds_support[0])
+        high = np.full(q.shape, self.log_odds_support[1])
         target = np.log(q)
-        while np.max(high - low, initial=0.0) > 1e-13 * max(1.0, *map(abs, self.support)):
+        while np.max(high - low, initial=0.0) > 1e-13 * max(1.0, *map(abs, self.log_odds_support)):
             middle = (low + high) / 2
             tail = self.log_odds_logsf(middle) if upper else self.log_odds_logcdf(middle)
             left = (tail < target) != upper
@@ -295,7 +300,7 @@ class MetricPosterior:
         from scipy.optimize import minimize_scalar
         from scipy.special import expit
 
-        x, _ = trapezoid(self.log_odds_logpdf, *self.support, lambda x: self.bounds(x)[1])
+        x, _ = trapezoid(self.log_odds_logpdf, *self.log_odds_support, lambda x: self.bounds(x)[1])
         values = expit(x)
         at = int(np.argmax(self.pdf(values)))
         low, high = values[max(at - 1, 0)], values[min(at + 1, values.size - 1)]
@@ -308,7 +313,7 @@ class MetricPosterior:
     def __str__(self) -> str:
         low, high = self.interval()
         return (
-            f"{self.metric}: mode {self.mode:.4g}, mean {self.mean():.4g}, 95% credible interval "
+            f"{self.metric}: mode {self.mode():.4g}, mean {self.mean():.4g}, 95% credible interval "
             f"{low:.4g} to {high:.4g}"
         )
 
@@ -361,7 +366,7 @@ def posterior(
     >>> from permtest.alternatives import posterior
     >>> f1 = posterior([90, 10, 20])
     >>> low, high = f1.interval(0.95)
-    >>> round(f1.mode, 4), round(low, 3), round(high, 3)
+    >>> round(f1.mode(), 4), round(low, 3), round(high, 3)
     (0.8543, 0.795, 0.897)
     """
     seen = FoldCounts.of(counts, metric_of(metric))
@@ -409,7 +414,7 @@ def _mixture(gain: float, factors: Any, cells: Any, width: float) -> tuple[Float
         slope = (one - other) * z * (1 - z) / (one * z + other * (1 - z))
         return np.asarray(share.bounds(w)[1] + (slope / width) ** 2)
 
-    low, high = (min(max(end, -SATURATED), SATURATED) for end in share.support)
+    low, high = (min(max(end, -SATURATED), SATURATED) for end in share.log_odds_support)
     w, weights = trapezoid(share.log_odds_logpdf, low, high, bend)
     # Where shares are 0 or 1 the rest of the rule is a geometric series.
     for end, rate, cut in ((0, first, low == -SATURATED), (-1, second, high == SATURATED)):
@@ -422,6 +427,11 @@ def _log_gamma(shape: float, size: Any, generator: np.random.Generator) -> Float
     """Logarithms of Gamma variables, which for small shapes are no floats themselves."""
     boosted = np.log(generator.standard_gamma(shape + 1, size))
     return np.asarray(boosted - generator.standard_exponential(size) / shape)
+
+
+def _clipped_log_odds(value: ArrayLike) -> Floats:
+    with np.errstate(divide="ignore"):
+        return _log_odds(np.clip(np.asarray(value, dtype=np.float64), 0, 1))
 
 
 def _log_odds(t: Floats) -> Floats:

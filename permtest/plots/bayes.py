@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 13.0, 4.5  # inches: of several posteriors side by side
 TAIL = 0.001  # a curve leaves out as much at both ends
 INNER = 0.05  # the highest value between these quantiles sets the height; others may be infinite
-POINTS = 61  # of the curve of a difference, each of which is a quadrature
+POINTS = 121  # of the curve of a difference, each of which is a quadrature
 LINE, GAP, MOST = 0.075, 0.4, 0.65  # height of a line and (in lines) between rows, and of all rows
 NAME, WORDS = 20, 60  # letters of a name, and of all that stands side by side, in a line
 # Line and mark tell the models apart, width the conservative versions; colour only helps.
@@ -144,7 +144,7 @@ def _draw_row(
     mark = {"marker": MARKS[which], "markersize": 8, "color": look["color"]}
     if look["linewidth"] == THIN:
         mark["markerfacecolor"] = ax.get_facecolor()
-    if not isnan(mode := law.mode):
+    if not isnan(mode := law.mode()):
         ax.plot([mode], [row], linestyle="none", clip_on=False, gid=f"mode {gid}", **mark)
     return [*interval, *law.interval(1 - 2 * TAIL)]
 
@@ -277,9 +277,9 @@ def _draw_side(ax: Axes, curve: Sequence[Floats], width: int, side: Side) -> Non
     gid, words, ends = side
     look: dict[str, Any] = {"facecolor": ax.get_facecolor(), "linewidth": 0, "gid": gid}
     if gid == "a better":
-        look["facecolor"] = "0.8"
+        look["facecolor"] = to_rgba("C0", 0.45)
     elif gid == "b better":
-        look |= {"facecolor": to_rgba("C0"), "hatch": "///", "edgecolor": ax.get_facecolor()}
+        look |= {"facecolor": to_rgba("C1", 0.7), "hatch": "///", "edgecolor": ax.get_facecolor()}
     inside = (curve[0] >= ends[0]) & (curve[0] <= ends[1])
     x, y = (of_all[inside] for of_all in curve)
     ax.fill_between(x, y, **look)

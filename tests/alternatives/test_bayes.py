@@ -18,7 +18,7 @@ from tests import naive
 from tests.alternatives import known
 
 A, B = [90, 10, 20], [95, 9, 15]
-SINGLE = ("precision", "recall", "f1", "jaccard", "specificity", "accuracy")
+SINGLE = ("precision", "recall", "f1", "jaccard", "specificity")
 METRICS = (*SINGLE, "f2", "f0.5")
 counts = st.sampled_from([0, 1, 3, 25]).flatmap(lambda top: st.integers(0, top))
 cells = st.tuples(counts, counts, counts, counts)
@@ -251,7 +251,11 @@ def test_json_and_words():
     nothing = alt.bayes_test([0, 0, 0], [0, 0, 0], "precision", 0.5)
     assert json.loads(nothing.to_json())["models"][0]["mode"] is None
     text = str(found)
-    for part in ("P(new better than <old>) = 0.71", "within 0.01", "6 folds, weight 0.3688"):
+    for part in (
+        "P(new better than <old>) = 0.71",
+        "within 0.01",
+        "6 folds of 3 x 2 cross-validation, weight 0.3688",
+    ):
         assert part in text
     assert "&lt;old&gt;" in found._repr_html_()
     assert "<old>" not in found._repr_html_()
@@ -265,7 +269,7 @@ def test_a_metric_of_ones_own():
     found = alt.bayes_test(A, B, mine)
     # It rises with precision.
     assert found.p_h1 == pytest.approx(alt.bayes_test(A, B, "precision").p_h1, rel=1e-12)
-    assert "My ratio of B less that of A" in str(found)
+    assert str(found).startswith("My ratio is 0.75 for A")
     assert found.conservative.p_h1 == found.p_h1
     assert "My ratio" in found._repr_html_()
 
@@ -295,3 +299,15 @@ def test_errors_name_the_argument():
     for draws in (0, 1.5, True):
         with pytest.raises(ValueError, match=f"draws={draws!r} must be a whole number above 0"):
             alt.bayes_test(A, B).sampled(draws)
+
+
+def test_folds_that_are_no_partitions_are_noted():
+    six = [[8, 1, 2], [7, 2, 4], [9, 1, 1], [8, 2, 3], [6, 1, 4], [9, 2, 2]]  # tp + fn: 21 a pair
+    assert alt.bayes_test(six, six).notes == ()
+    turned = six[0::2] + six[1::2]
+    assert alt.bayes_test(turned, turned).notes == ()
+    six[0][0] += 1
+    found = alt.bayes_test(six, six)
+    assert "the folds of A do not pair up to the same corpus" in found.notes[0]
+    assert f"Note: {found.notes[0]}" in str(found)
+    assert alt.bayes_test(six, six, weight=0.3).notes == ()

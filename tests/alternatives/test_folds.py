@@ -92,7 +92,7 @@ def test_counts_refuse():
         r"counts\[0\] has tp = inf": [np.inf, 2, 3],
         r"counts must have shape \(folds, 3: tp, fp, fn or 4: .* for F1, got \(1, 2\)": [1, 2],
         r"counts must have shape .* got \(0, 3\)": np.zeros((0, 3)),
-        r"counts must have shape .* got \(2, 2, 3\)": np.ones((2, 2, 3)),
+        r"counts must have shape .* got \(2, 2, 2, 3\)": np.ones((2, 2, 2, 3)),
         r"counts must be numbers": [[1, 2, 3], [1, 2]],
         r"counts must be numbers.*'x'": [["x", 2, 3]],
         r"counts .*(rows|length|size)": {"tp": [1, 2], "fp": [1], "fn": [1, 2]},
@@ -110,3 +110,15 @@ def test_metrics_are_ratios_of_cells():
             folds.metric_of(name)
     with pytest.raises(ValueError, match="did you mean 'recall'"):
         folds.metric_of("recal")
+
+
+def test_a_series_and_partitions_are_read_by_name_and_shape():
+    series = pd.Series({"fn": 20, "tp": 90, "fp": 10})
+    assert folds.FoldCounts.of(series, F1).table.tolist() == [[90, 10, 20]]
+    assert folds.FoldCounts.of(pd.Series([90, 10, 20]), F1).table.tolist() == [[90, 10, 20]]
+    cube = np.arange(18).reshape(3, 2, 3)
+    assert folds.FoldCounts.of(cube, F1).table.tolist() == cube.reshape(6, 3).tolist()
+    with pytest.raises(ValueError, match="counts has masked entries"):
+        folds.FoldCounts.of(np.ma.array([1, 2, 3], mask=[0, 0, 1]), F1)
+    with pytest.raises(ValueError, match="2078 rows are hardly the folds"):
+        folds.weight_by_design(2078)
