@@ -207,8 +207,8 @@ def test_areas_are_as_large_as_the_probabilities(name):
         ("rope", ["A better: 0.14", "within 0.03: 0.23", "B better: 0.62"]),
         ("sure", ["A better or equal: 2e-61", "B better: 1 − 2e-61"]),
         ("surer", ["A better or equal: < 1e-300", "B better: 1"]),
-        ("equivalent", ["A better: < 1e-12", "within 0.01: 1", "B better: < 1e-12"]),
-        ("far from the rope", ["A better: < 1e-12", "within 0.01: < 1e-12", "B better: 1"]),
+        ("equivalent", ["A better: 3e-267", "within 0.01: 1 − 6e-267", "B better: 3e-267"]),
+        ("far from the rope", ["A better: < 1e-300", "within 0.01: < 1e-300", "B better: 1"]),
     ],
 )
 def test_probabilities_are_written_in_words(name, words):

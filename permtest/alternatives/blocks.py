@@ -287,7 +287,9 @@ def _larger(rest: int, signs: IndexArray, rng: np.random.Generator) -> IndexArra
     if rest == 0:
         return np.empty(0, dtype=np.int64)
     chosen = rng.permuted(np.tile(np.arange(n_blocks), (TRIES, 1)), axis=1)[:, :rest]
-    uneven = np.abs(signs[:, chosen].sum(axis=2)).max(axis=0)
+    picked = np.zeros((TRIES, n_blocks), dtype=np.int64)
+    np.put_along_axis(picked, chosen, 1, axis=1)
+    uneven = np.abs(signs @ picked.T).max(axis=0)
     best: IndexArray = chosen[np.argmin(uneven)]
     return best
 

@@ -35,8 +35,8 @@ CELLS = {"tp", "fp", "fn", "tn", "correct", "wrong"}
 #: Partitions that a cross-validation may have; more rows are rather something else.
 MOST = 50
 
-#: Larger counts would cost the probabilities more than three digits.
-LARGEST = 1e12
+#: With larger counts, tails of Beta variables lose their digits.
+LARGEST = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +157,9 @@ def _numbers(table: Any, name: str) -> NDArray[Any]:
         array = np.asarray(["ragged"])
     if np.ma.is_masked(table):
         raise ValueError(f"{name} has masked entries; leave those folds out for both models")
-    if array.dtype.kind not in "iuf" and not all(isinstance(x, Real) for x in array.flat):
-        raise ValueError(f"{name} must be numbers, of shape (folds, columns), not {table!r}")
+    wrong = [] if array.dtype.kind in "iuf" else [x for x in array.flat if not isinstance(x, Real)]
+    if wrong:
+        raise ValueError(f"{name} must be numbers, of shape (folds, columns), not {wrong[0]!r}")
     return array
 
 

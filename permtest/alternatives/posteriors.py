@@ -13,6 +13,7 @@ a million.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp, inf, log, nan, sqrt
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.folds import FoldCounts, as_number, as_weight, metric_of
+from permtest.alternatives.folds import LARGEST, FoldCounts, as_number, as_weight, metric_of
 from permtest.alternatives.log_odds import (
     NEGLIGIBLE,
     Floats,
@@ -37,6 +38,9 @@ from permtest.statistics import CountStatistic
 
 #: Parameters of Beta below this would make quadratures long.
 SMALLEST_PARAMETER = 0.01
+
+#: Values of a mixture that are computed at a time.
+CHUNK = 20_000
 
 #: A mixture has so many shifts at most; polynomials of them up to degree 127 keep their means.
 SHIFTS = 64
@@ -164,27 +168,28 @@ class MetricPosterior:
 
     def log_odds_logpdf(self, x: ArrayLike) -> Floats:
         """Logarithm of the density of the log-odds of the metric at `x`."""
-        return self._mixed(log_density(self.a, self.b, self._standardised(x)))
+        return self._mixed(log_density, np.asarray(x, dtype=np.float64))
 
     def log_odds_logcdf(self, x: ArrayLike) -> Floats:
         """Logarithm of P(log-odds of the metric <= x)."""
-        return self._mixed(log_tail(self.a, self.b, self._standardised(x)))
+        return self._mixed(log_tail, np.asarray(x, dtype=np.float64))
 
     def log_odds_logsf(self, x: ArrayLike) -> Floats:
         """Logarithm of P(log-odds of the metric > x)."""
-        return self._mixed(log_tail(self.b, self.a, -self._standardised(x)))
+        return self.mirrored.log_odds_logcdf(-np.asarray(x, dtype=np.float64))
 
-    def _standardised(self, x: ArrayLike) -> Floats:
-        """Log-odds of the Beta variable, for every shift along a last axis."""
-        return np.asarray(np.asarray(x, dtype=np.float64)[..., None] - self.shifts)
-
-    def _mixed(self, logs: Floats) -> Floats:
-        """log of the mean of exp(logs) over the last axis, that of the shifts."""
-        if self.shifts.size == 1:
-            return np.asarray(logs[..., 0])
+    def _mixed(self, function: Callable[[float, float, Floats], Floats], x: Floats) -> Floats:
+        """Logarithm of the mean of exp(function(a, b, .)) over the shifts."""
         from scipy.special import logsumexp
 
-        return np.asarray(logsumexp(logs, axis=-1, b=self.weights))
+        if self.shifts.size == 1:
+            return function(self.a, self.b, x - self.shifts[0])
+        flat, found = x.ravel(), np.empty(x.size)
+        for start in range(0, x.size, CHUNK):
+            part = slice(start, start + CHUNK)
+            logs = function(self.a, self.b, flat[part, None] - self.shifts)
+            found[part] = logsumexp(logs, axis=-1, b=self.weights)
+        return found.reshape(x.shape)
 
     def bounds(self, x: Floats, *, tail: bool = False) -> tuple[Floats, Floats]:
         """No less than slope and curvature of log_odds_logpdf between neighbours in the last axis.
@@ -358,8 +363,9 @@ def posterior(
     -----
     Effective counts are weight times the sums; for one fold this is Goutte and Gaussier (2005),
     for six Wang and Li (2019), Eq. 22-30, where the exponents of Eq. 25 and 26 should read
-    TP_e + lambda - 1 and so on. Cost: none to speak of; F-scores other than F1 are mixtures of
-    up to 64 shifts.
+    TP_e + lambda - 1 and so on. F-scores other than F1 are mixtures of up to 64 shifts, whose
+    probabilities are exact to 1e-13, but not relative to themselves where they are smaller. Cost:
+    none to speak of, some ten milliseconds for such mixtures.
 
     Examples
     --------
@@ -387,6 +393,8 @@ def of_totals(seen: FoldCounts, prior: float, weight: float) -> MetricPosterior:
     cells = weight * seen.totals + prior
     hits, misses = np.array(ratio.hits[0]), np.array(ratio.misses[0])
     a, b = float(cells[hits > 0].sum()), float(cells[misses > 0].sum())
+    if max(a, b) > 10 * LARGEST:
+        raise ValueError(f"prior={prior} is too large; {LARGEST:g} is more than enough")
     if min(a, b) < SMALLEST_PARAMETER:
         raise ValueError(f"prior={prior} is too small for these counts; use 0.01 or more")
     gain, factors = float(hits.max()), np.unique(misses[misses > 0])

@@ -75,7 +75,7 @@ def test_margins_against_mpmath(metric, gain, margin):
 
 
 @given(cells, cells, st.sampled_from([0.01, 0.5, 1.0]), st.sampled_from(METRICS))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_one_of_both_is_better(a, b, prior, metric):
     prior = max(prior, 0.5) if metric in ("f2", "f0.5") else prior  # seconds, otherwise
     found, turned = alt.bayes_test(a, b, metric, prior), alt.bayes_test(b, a, metric, prior)
@@ -311,3 +311,31 @@ def test_folds_that_are_no_partitions_are_noted():
     assert "the folds of A do not pair up to the same corpus" in found.notes[0]
     assert f"Note: {found.notes[0]}" in str(found)
     assert alt.bayes_test(six, six, weight=0.3).notes == ()
+
+
+def test_small_tails_across_zero_keep_their_digits():
+    gap = alt.bayes_test([200, 0, 10], [100, 0, 100], "recall").difference
+    assert 0 < gap.sf(0) < gap.sf(-1e-9) < gap.sf(0) * (1 + 1e-5)
+    far = alt.bayes_test([10**5, 0, 10**4], [9 * 10**4, 0, 2 * 10**4], "recall").difference
+    q = np.array([1e-10, 1e-15, 1e-40])
+    assert np.all(np.diff(far.isf(q)) > 0)
+    assert far.sf(far.isf(q)) == pytest.approx(q, rel=1e-9, abs=0)
+
+
+def test_tails_add_up_at_the_largest_counts():
+    gap = alt.bayes_test([10**10] * 3, [10**10] * 3, "recall").difference
+    for x in (-1e-5, 0, 1e-6):
+        assert gap.sf(x) + gap.cdf(x) == pytest.approx(1, abs=1e-10)
+    with pytest.raises(ValueError, match="numbers from 0 to 1e"):
+        alt.bayes_test([2 * 10**10, 0, 0], [1, 1, 1])
+    with pytest.raises(ValueError, match="prior=1e"):
+        alt.bayes_test([1, 0, 0], [1, 1, 1], prior=1e18)
+
+
+def test_practical_equivalence_is_a_quadrature_too():
+    found = alt.bayes_test([3000, 10, 300], [2000, 10, 1000], "recall", rope=0.001)
+    gap = found.difference
+    inside = np.linspace(-0.001, 0.001, 401)
+    weights = np.full(401, 0.002 / 400)
+    weights[[0, -1]] /= 2
+    assert found.p_equivalent == pytest.approx(float(weights @ gap.pdf(inside)), rel=1e-3, abs=0)

@@ -174,8 +174,10 @@ def test_random_values_with_next_to_no_prior():
 
 def test_few_of_one_kind_of_error_are_no_burden():
     law = alt.posterior([10**6, 0, 10**6], "f2")
-    assert law.shifts.size < 5000
-    assert law.mean() == pytest.approx(5 / 9, rel=1e-5)
+    assert law.shifts.size <= 64
+    # With next to no fp it is a function of recall.
+    recall = alt.posterior([10**6, 0, 10**6], "recall")
+    assert law.mean() == pytest.approx(5 * recall.mean() / (4 + recall.mean()), rel=3e-6)
 
 
 def test_text_and_errors():
