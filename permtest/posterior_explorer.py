@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from permtest.alternatives.bayes import BayesTestResult, bayes_test
+from permtest.alternatives.bayes import bayes_test
+from permtest.alternatives.bayes_result import BayesTestResult
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
 from permtest.alternatives.result import interval_text
 

@@ -7,7 +7,8 @@ answers with probabilities of the hypotheses instead.
 
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.assumptions import Assumption, Check, Diagnosis, inflation
-from permtest.alternatives.bayes import BayesTestResult, bayes_test
+from permtest.alternatives.bayes import bayes_test
+from permtest.alternatives.bayes_result import BayesTestResult
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.compare import compare_all
 from permtest.alternatives.contests import paired_bootstrap
@@ -23,9 +24,10 @@ from permtest.alternatives.fold_tests import (
 )
 from permtest.alternatives.folds import FoldCounts, block_weight
 from permtest.alternatives.medians import permutation_median
+from permtest.alternatives.metric_posterior import MetricPosterior
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
 from permtest.alternatives.permutations import permutation_mean, randomisation
-from permtest.alternatives.posteriors import MetricPosterior, posterior
+from permtest.alternatives.posteriors import posterior
 from permtest.alternatives.proportions import chi_squared, fisher_exact, two_proportion_z
 from permtest.alternatives.ranks import wilcoxon
 from permtest.alternatives.result import AlternativeResult

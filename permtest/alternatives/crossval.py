@@ -275,12 +275,26 @@ class BlockRegularizedCV:
         return self.partition(X, y, groups).splits()
 
     def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:
-        """Cut the items `X` into blocks, no group into two.
+        """Cut the items into blocks, no group into two.
 
-        Of `X`, any sequence, array or frame, only the length matters, unless `balance` names
-        columns. `y` is balanced if `balance` is None. `groups` has a label for each item.
-        TypeError or ValueError if lengths differ, a number is not finite, a column is unknown, or
-        there are fewer items, or groups, than blocks.
+        Parameters
+        ----------
+        X : sequence, array or data frame of n items
+            Only its length matters, unless `balance` names columns.
+        y : array_like of shape (n,), optional
+            Balanced if `balance` is None.
+        groups : array_like of shape (n,), optional
+            A label for each item; items with the same one stay together.
+
+        Returns
+        -------
+        BlockPartition
+
+        Raises
+        ------
+        TypeError, ValueError
+            If lengths differ, a number is not finite, a column is unknown, or there are fewer
+            items, or groups, than blocks.
         """
         n, signs = _length(X), _signs(int(self.m))
         _check_enough(n, "items", signs)

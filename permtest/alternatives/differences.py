@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.log_odds import NOTHING, Floats, trapezoid
-from permtest.alternatives.posteriors import MetricPosterior
+from permtest.alternatives.metric_posterior import MetricPosterior
 
 Bounds = Callable[[Floats], tuple[Floats, Floats]]
 
@@ -105,8 +105,8 @@ class DifferencePosterior:
         """The difference that is as likely exceeded as not."""
         return float(self.ppf(0.5))
 
-    def rvs(self, size: int | tuple[int, ...] = 1, *, rng: RNG = None) -> Floats:
-        """Random differences, an array of shape `size`."""
+    def rvs(self, size: int | tuple[int, ...] | None = None, *, rng: RNG = None) -> Any:
+        """Random differences, an array of shape `size`; a single one by default."""
         generator = as_generator(rng)
         return self.b.rvs(size, rng=generator) - self.a.rvs(size, rng=generator)
 

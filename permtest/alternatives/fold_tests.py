@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from permtest._integers import with_room
 from permtest.alternatives.assumptions import NORMAL_DIFFERENCES, Assumption
+from permtest.alternatives.folds import as_number
 from permtest.alternatives.parametric import around, lead, refuse_constant, t_quantile
 from permtest.alternatives.result import AlternativeResult
 from permtest.alternatives.sample import PairedSample, as_floats
@@ -131,7 +132,9 @@ def corrected_resampled_t(
     """
     wanted = "(K,) or (r, K), K >= 2"
     sample, shape = _folds(a, b, wanted, lambda s: len(s) in (1, 2) and s[-1] >= 2, delta, names)
-    ratio = 1 / (shape[-1] - 1) if test_train_ratio is None else float(test_train_ratio)
+    ratio = 1 / (shape[-1] - 1)
+    if test_train_ratio is not None:
+        ratio = as_number(test_train_ratio, "test_train_ratio")
     if not (isfinite(ratio) and ratio > 0):
         raise ValueError(f"test_train_ratio must be above 0 and finite, got {test_train_ratio}")
     error, df = sample.deviation * sqrt(1 / sample.n + ratio), sample.n - 1
@@ -324,7 +327,7 @@ def _scores(values: Any, name: str) -> NDArray[np.object_]:
     scores = np.asarray(values, dtype=object)
     for index, score in np.ndenumerate(scores):
         place = f"{name}[{', '.join(map(str, index))}]" if index else name
-        if not isinstance(score, Real):
+        if isinstance(score, bool | np.bool_) or not isinstance(score, Real):
             raise TypeError(f"{place} = {score!r} is not a number; give one score for each fold")
         if not isfinite(score):
             raise ValueError(f"{place} = {score} is not a score; evaluate that fold again")

@@ -151,6 +151,8 @@ def gauss(nodes: Floats, weights: Floats, most: int) -> tuple[Floats, Floats]:
 
     By the method of Lanczos, with every vector orthogonalised against all before it.
     """
+    from scipy.linalg import eigh_tridiagonal
+
     if nodes.size <= most:
         return nodes, weights
     basis, diagonal, beside = np.zeros((most, nodes.size)), np.zeros(most), np.zeros(most)
@@ -162,8 +164,7 @@ def gauss(nodes: Floats, weights: Floats, most: int) -> tuple[Floats, Floats]:
         diagonal[k] = basis[k] @ vector
         for _ in range(2):  # once leaves roundings
             vector = vector - basis[: k + 1].T @ (basis[: k + 1] @ vector)
-    jacobi = np.diag(diagonal) + np.diag(beside[1:], 1) + np.diag(beside[1:], -1)
-    found, vectors = np.linalg.eigh(jacobi)
+    found, vectors = eigh_tridiagonal(diagonal, beside[1:])
     shares = vectors[0] ** 2
     return found, shares / shares.sum()
 
