@@ -239,7 +239,8 @@ class BayesTestResult:
         a, b = self.names
         gap, chances = self.difference, self.chances()
         values = _observed(self.counts_a), _observed(self.counts_b)
-        lead = f"{self.title} is {values[0]} for {a} and {values[1]} for {b}"
+        title = self.title[:1].upper() + self.title[1:]
+        lead = f"{title} is {values[0]} for {a} and {values[1]} for {b}"
         lead += f": P({b} better than {a}) {_stated(chances['b'])}"
         if self.rope:
             lead += f", P(within {self.rope:g} of each other) {_stated(chances['neither'])}"
@@ -264,7 +265,7 @@ class BayesTestResult:
     def _folds_text(self) -> str:
         what = f"{self.n_folds} folds"
         if self.n_folds == 1:
-            what = "one hold-out set" if self.weight == 1 else "counts in one"
+            what = "one hold-out set" if self.weight == 1 else "counts added up"
         elif self.weight == block_weight(self.n_folds // 2):
             what += f" of {self.n_folds // 2} x 2 cross-validation"
         return f"{what}, weight {self.weight:.4g}"
