@@ -73,7 +73,7 @@ class MetricPosterior:
         return np.exp(self.logcdf(value))[()]
 
     def sf(self, value: ArrayLike) -> Any:
-        """P(metric > value), with full relative accuracy."""
+        """P(metric > value); small ones keep their digits, but for F-scores other than F1."""
         return np.exp(self.logsf(value))[()]
 
     def logcdf(self, value: ArrayLike) -> Any:
@@ -250,7 +250,7 @@ class MetricPosterior:
             return np.asarray(expit(x))
 
     def _bisected(self, q: Floats, upper: bool) -> Floats:
-        """Log-odds of quantiles of a mixture."""
+        """Log-odds of quantiles, by halving brackets."""
         low = np.full(q.shape, self.log_odds_support[0])
         high = np.full(q.shape, self.log_odds_support[1])
         target = np.log(q)
