@@ -247,7 +247,8 @@ class BayesTestResult:
         lead += f", P({a} better{'' if self.rope else ' or equal'}) {_stated(chances['a'])}"
         return (
             f"{lead}; {b} less {a}: {gap.mean():.4g}, 95% credible "
-            f"{interval_text(gap.interval())}. {self.verdict()} ({self._folds_text()}, prior {self.prior:g})."
+            f"{interval_text(gap.interval())}. {self.verdict()} "
+            f"({self._folds_text()}, prior {self.prior:g})."
             + "".join(f" Note: {note}" for note in self.notes)
         )
 
