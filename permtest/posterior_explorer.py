@@ -261,10 +261,7 @@ def describe(result: BayesTestResult) -> str:
     (a, b), title = result.names, result.title
     one, other = (interval_text(law.interval()) for law in (result.posterior_a, result.posterior_b))
     rule = f"H1, {b} is better" if result.accepted == "H1" else f"H0, {b} is not better"
-    gold_a, gold_b = (int(sum(_whole(c, "")[::2])) for c in (result.counts_a, result.counts_b))
-    doubt = f" There were {gold_a:,} to be found for {a} and {gold_b:,} for {b}; were both judged "
-    doubt = f"{doubt}on the same items?" if gold_a != gold_b else ""
     return (
         f"{result} With a probability of 95%, {title} is {one} for {a} and {other} for {b}. The "
-        f"rule of Wang and Li, which takes what is more probable than not, says {rule}.{doubt}"
+        f"rule of Wang and Li, which takes what is more probable than not, says {rule}."
     )

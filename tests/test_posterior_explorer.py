@@ -237,7 +237,7 @@ def test_the_sentence_states_the_numbers():
     equal = describe(bayes_test(A, A, "f2"))
     assert "says H0, B is not better." in equal
     assert "Undecided at a threshold of 0.95" in equal
-    assert "were both judged on the same items?" in describe(bayes_test(A, (90, 10, 10)))
+    assert describe(bayes_test(A, (90, 10, 10))).count("were both judged on the same items?") == 1
 
 
 def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):

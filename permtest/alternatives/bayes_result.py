@@ -212,15 +212,19 @@ class BayesTestResult:
                 f"{where}there were {golds[0][fold]:g} to be found for {self.names[0]} and "
                 f"{golds[1][fold]:g} for {self.names[1]}; were both judged on the same items?"
             )
-        by_design = self.n_folds > 1 and self.weight == block_weight(self.n_folds // 2)
-        for name, gold in zip(self.names, golds, strict=True):
-            if by_design and not _are_partitions(gold):
-                found.append(
-                    f"the folds of {name} do not pair up to the same corpus; if this is no m x 2 "
-                    "cross-validation, pass its weight="
-                )
-                break
+        strange = [x for x, gold in zip(self.names, golds, strict=True) if not _are_paired(gold)]
+        if strange and self._by_design:
+            found.append(
+                f"the folds of {strange[0]} do not pair up to the same corpus; if this is no m x 2 "
+                "cross-validation, pass its weight="
+            )
         return tuple(found)
+
+    @property
+    def _by_design(self) -> bool:
+        """Whether folds are weighted as those of an m x 2 cross-validation."""
+        m, rest = divmod(self.n_folds, 2)
+        return rest == 0 and self.weight == block_weight(m)
 
     def chances(self, digits: int = 4) -> dict[str, str]:
         """The probabilities of B, of neither (if there is a `rope`) and of A, as text."""
@@ -267,7 +271,7 @@ class BayesTestResult:
         what = f"{self.n_folds} folds"
         if self.n_folds == 1:
             what = "one hold-out set" if self.weight == 1 else "counts added up"
-        elif self.weight == block_weight(self.n_folds // 2):
+        elif self._by_design:
             what += f" of {self.n_folds // 2} x 2 cross-validation"
         return f"{what}, weight {self.weight:.4g}"
 
@@ -366,9 +370,11 @@ def chance_text(p: float, rest: float, *, least: float = 1e-300, digits: int = 4
     return f"{p:.{digits}f}" if p >= edge else f"{p:.1g}"
 
 
-def _are_partitions(gold: Floats) -> bool:
+def _are_paired(gold: Floats) -> bool:
     """Whether folds pair up to the same sum, as neighbours, or the first and the second halves."""
-    m = gold.size // 2
+    m, rest = divmod(gold.size, 2)
+    if rest:
+        return False
     pairs = (gold[0::2] + gold[1::2], gold[:m] + gold[m:])
     return any(bool(np.allclose(sums, sums[0], rtol=1e-9)) for sums in pairs)
 

@@ -140,10 +140,12 @@ class DifferencePosterior:
                 # It may be infinite at 0.
                 inside = (moved >= low) & (moved <= high) & np.isfinite(density)
                 moved = np.where(gap == 0, x, np.where(inside, moved, (low + high) / 2))
-                done = np.nanmax(np.abs(moved - x), initial=0.0) <= 1e-12 * self.std()
+                done = np.nanmax(np.abs(moved - x), initial=0.0) <= 1e-12 * self.std() + 1e-15
                 x = moved
                 if done:
                     break
+            else:
+                raise ArithmeticError("the search for a quantile of the difference did not settle")
             ends = np.where(target == 0, -sign, x)
         return np.where((target >= 0) & (target <= 1), ends, nan).reshape(q.shape)[()]
 

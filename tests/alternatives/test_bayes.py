@@ -339,3 +339,10 @@ def test_practical_equivalence_is_a_quadrature_too():
     weights = np.full(401, 0.002 / 400)
     weights[[0, -1]] /= 2
     assert found.p_equivalent == pytest.approx(float(weights @ gap.pdf(inside)), rel=1e-3, abs=0)
+
+
+def test_an_odd_number_of_folds_is_no_design():
+    weight = alt.block_weight(1)
+    found = alt.bayes_test([A] * 3, [B] * 3, weight=weight)
+    assert not any("pair up" in note for note in found.notes)
+    assert f"(3 folds, weight {weight:.4g}, prior 1)" in str(found)
