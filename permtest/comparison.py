@@ -26,7 +26,7 @@ from permtest.null.grouping import (
     group,
     group_differences,
 )
-from permtest.pairs import LocalEffects, Pairs, check_aligned, check_names, unscaled
+from permtest.pairs import LocalEffects, Pairs, check_names, labels_of, unscaled
 from permtest.statistics import CountStatistic, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
@@ -317,8 +317,8 @@ def compare(
     entry = lookup(statistic)
     if g is not None and entry.name != "sum":
         raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
+    clusters = labels_of(u, clusters)
     if g is None:
-        check_aligned(u, clusters, ("u", "clusters"))
         assert isinstance(entry, Statistic), "measures of counts are compared elsewhere"
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
         found = _of_differences(pairs, entry, clusters)

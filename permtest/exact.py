@@ -126,7 +126,8 @@ def exact_perm_test(
         What the systems are called. Default: names of the columns, if they have any.
     clusters : array_like of shape (N,), optional
         What each entry belongs to, such as its document: numbers or strings. Whole clusters are
-        then swapped, which leaves the entries in them free to depend on each other.
+        then swapped, which leaves the entries in them free to depend on each other. Default:
+        those that `Pairs` bring, if any.
     rng : numpy.random.Generator, int or None
         Only matters where a ready-made statistic is sampled because its exact p is out of reach.
     axis : int, optional

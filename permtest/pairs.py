@@ -8,7 +8,7 @@ cannot wrap around.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
@@ -43,6 +43,10 @@ class Pairs:
         By what the integers have to be divided: 100 for scores with two decimals.
     columns : tuple of str
         Names of the c counts; empty where there is one score an entry.
+    ids : tuple of N str, or None
+        What the items are called; None where they have an order only.
+    clusters : tuple of N str, or None
+        What each item belongs to, such as its document. Tests swap whole clusters then.
     labels : tuple of two str
         How error messages call `u` and `v`; not kept.
     """
@@ -53,6 +57,8 @@ class Pairs:
     source: dict[str, Any] = field(default_factory=dict, repr=False)
     scale: int = 1
     columns: tuple[str, ...] = ()
+    ids: tuple[str, ...] | None = field(default=None, repr=False)
+    clusters: tuple[str, ...] | None = field(default=None, repr=False)
     labels: InitVar[tuple[str, str]] = ("u", "v")
 
     @classmethod
@@ -153,22 +159,36 @@ class Pairs:
         return cls(first, second, names or ("u", "v"), columns=tuple(chosen))
 
     def __post_init__(self, labels: tuple[str, str]) -> None:
+        check_names(self.names)
         if self.columns:
             object.__setattr__(self, "u", as_counts(self.u, "u"))
             object.__setattr__(self, "v", as_counts(self.v, "v"))
-            check_names(self.names)
-            _check_lengths(len(self.u), len(self.v))
-            return
+        else:
+            self._scale_up(labels)
+        _check_lengths(len(self.u), len(self.v), labels)
+        for name, texts in (("ids", self.ids), ("clusters", self.clusters)):
+            if texts is not None and len(texts) != len(self):
+                raise ValueError(f"{name} has {len(texts)} entries for {len(self)} pairs")
+
+    def _scale_up(self, labels: tuple[str, str]) -> None:
+        """Make integers of the scores."""
         (u, first), (v, second) = as_scaled(self.u, labels[0]), as_scaled(self.v, labels[1])
         common = lcm(first, second)
         object.__setattr__(self, "u", _times(u, common // first))
         object.__setattr__(self, "v", _times(v, common // second))
         object.__setattr__(self, "scale", self.scale * common)
-        check_names(self.names)
-        _check_lengths(len(self.u), len(self.v), labels)
 
     def __len__(self) -> int:
         return len(self.u)
+
+    def by_cluster(self) -> Pairs:
+        """One pair for each cluster: the sums of its items, called by its label.
+
+        Raises ValueError if there are no clusters.
+        """
+        if self.clusters is None:
+            raise ValueError("these pairs have no clusters; read them with clusters=, or set them")
+        return replace(self.folded(self.clusters), ids=tuple(dict.fromkeys(self.clusters)))
 
     def score(self, total: int) -> float:
         """A sum of the integers as a sum of scores: divided by `scale`."""
@@ -188,7 +208,7 @@ class Pairs:
         """
         labels = cluster_numbers(clusters, len(self))
         u, v = (add_up(scores, labels) for scores in (self.u, self.v))
-        return Pairs(u, v, self.names, self.source, self.scale, self.columns)
+        return replace(self, u=u, v=v, ids=None, clusters=None)
 
 
 @dataclass(frozen=True)
@@ -235,6 +255,21 @@ class LocalEffects:
         stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
         swap = as_integers([g(y, x) for x, y in zip(a, b, strict=True)], "g(v, u)")
         return cls(stay, swap)
+
+
+def check_unclustered(pairs: Any) -> None:
+    """Refuse clusters where a test takes items by themselves."""
+    if isinstance(pairs, Pairs) and pairs.clusters is not None:
+        raise ValueError(
+            "these pairs have clusters, but this test takes items by themselves; test "
+            "pairs.by_cluster(), the sums of whole clusters"
+        )
+
+
+def labels_of(u: Any, clusters: Any) -> Any:
+    """The clusters of a test of `u`: those that are given, else those that `Pairs` bring."""
+    check_aligned(u, clusters, ("u", "clusters"))
+    return u.clusters if clusters is None and isinstance(u, Pairs) else clusters
 
 
 def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.int64]:

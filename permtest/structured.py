@@ -23,7 +23,7 @@ from permtest.null.grouping import TwoPointSum, attainable
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
 from permtest.null.window import Window
-from permtest.pairs import LocalEffects, Pairs, check_aligned, check_names
+from permtest.pairs import LocalEffects, Pairs, check_names, labels_of
 from permtest.statistics import CountStatistic, check_alternative
 
 #: Values of a measure that differ by less, relative to the largest, are compared exactly.
@@ -393,7 +393,7 @@ def compare_measures(
     given = isinstance(u, Pairs) and v is None
     pairs = u if given else entry.pairs(u, v, names)
     measure, first, second = entry.measure(pairs)
-    check_aligned(u, clusters, ("u", "clusters"))
+    clusters = labels_of(u, clusters)
     n_entries = None if clusters is None else len(pairs)
     if clusters is not None:
         effects = LocalEffects(first, second).folded(clusters)
@@ -441,13 +441,13 @@ def compare_functions(
     functions = list(g) if isinstance(g, Iterable) else [g]
     if not functions or not all(map(callable, (*functions, h))):
         raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
+    clusters = labels_of(u, clusters)
     u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
     each = [LocalEffects.of(u, v, function) for function in functions]
     effects = LocalEffects(
         np.stack([e.stay for e in each], axis=1), np.stack([e.swap for e in each], axis=1)
     )
     n_entries = None if clusters is None else len(effects.stay)
-    check_aligned(u, clusters, ("u", "clusters"))
     if clusters is not None:
         effects = effects.folded(clusters)
     label = getattr(h, "__name__", "<lambda>")

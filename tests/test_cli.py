@@ -294,10 +294,11 @@ def test_plots_of_counts(run, folder, options, label):
     assert f"<!-- {label}" in (folder / "null.svg").read_text(encoding="utf-8")
 
 
-def test_negative_scores_need_the_sum(answer, run, folder):
+def test_negative_scores_are_no_counts(answer, run, folder):
     (folder / "gains.txt").write_text("3 -2\n-1 0\n", encoding="utf-8")
     assert answer("gains.txt", "--metric", "sum")["totals"] == [2, -2]
-    code, out, err = run("compare", "gains.txt")
+    assert answer("gains.txt")["metric"] == "mean"
+    code, out, err = run("compare", "gains.txt", "--metric", "accuracy")
     assert (code, out) == (2, "")
     assert "gains.txt, line 1, column 2: -2 is below 0, but accuracy counts correct answers" in err
 
@@ -568,7 +569,7 @@ def test_version(run):
 def test_help_shows_examples_and_directions(run):
     code, out, _ = run("compare", "--help")
     assert code == 0
-    assert out.count("  permtest compare ") == 3
+    assert out.count("  permtest compare ") == 5
     assert "\n  specificity, balanced_accuracy, mcc " in out
     assert "greater: A is better than B" in " ".join(out.split())
     assert "exit codes:" in out

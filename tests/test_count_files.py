@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.readers import ReadError, read, read_clustered
+from permtest.readers import ReadError, read
 from permtest.readers.headers import JOINTS, readings
 from permtest.statistics import STATISTICS, CountStatistic, statistic
 
@@ -239,7 +239,13 @@ def test_the_source_is_recorded(write):
         "separator": "\t",
         "header": True,
         "rows": 1,
-        "paired_by": "row",
+        "paired_by": "row (column 'id')",
+        "matched": 1,
+        "unmatched": [0, 0],
+        "unmatched_ids": [[], []],
+        "dropped": 0,
+        "dropped_ids": [],
+        "notes": [],
     }
     assert json.loads(json.dumps(source)) == source
 
@@ -257,13 +263,13 @@ def test_variants_of_a_statistic(write):
 
 def test_clusters_are_read_with_the_counts(write):
     path = write("doc,n_tp,n_fp,n_fn,o_tp,o_fp,o_fn\nx,3,1,0,2,2,1\nx,2,0,1,2,1,1\n")
-    pairs, labels = read_clustered(path, clusters="doc", statistic="f1")
-    assert (tables(pairs), labels) == (TWO, ["x", "x"])
+    pairs = read(path, clusters="doc", statistic="f1")
+    assert (tables(pairs), pairs.clusters) == (TWO, ("x", "x"))
     with pytest.raises(ReadError, match="column 'n_fp' holds the clusters"):
-        read_clustered(path, clusters="n_fp", statistic="f1")
+        read(path, clusters="n_fp", statistic="f1")
     bare = write("3 1 7 2 3\n2 1 7 2 2\n", "bare.txt")
-    pairs, labels = read_clustered(bare, clusters=3, statistic="f1")
-    assert (tables(pairs), labels) == (([[3, 1], [2, 1]], [[2, 3], [2, 2]]), ["7", "7"])
+    pairs = read(bare, clusters=3, statistic="f1")
+    assert (tables(pairs), pairs.clusters) == (([[3, 1], [2, 1]], [[2, 3], [2, 2]]), ("7", "7"))
 
 
 @pytest.mark.parametrize(

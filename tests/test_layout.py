@@ -40,7 +40,7 @@ LAYERS = [
     {"statistics"},
     {"measures", "pairs"},
     {"null"},
-    {"_integers", "_jit", "_progress", "_rng", "_threads"},
+    {"_integers", "_jit", "_jupyter", "_progress", "_rng", "_threads"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 

@@ -1,5 +1,6 @@
 """What is accepted as scores, what is refused, and that no value ever changes on the way in."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import Pairs, exact_perm_test
+from permtest import Pairs, alternatives, exact_perm_test
 from permtest._integers import exact_sum
 from permtest.pairs import LocalEffects, as_integers
 
@@ -154,3 +155,40 @@ def test_tiny_decimals_against_zeros():
     pairs = Pairs.of([0.00012345678901234567], [0])
     assert pairs.u[0] == Fraction("0.00012345678901234567") * pairs.scale
     assert pairs.v[0] == 0
+
+
+# ---- names and clusters of items ---------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from("xyz")), min_size=1))
+def test_pairs_bring_their_clusters(rows):
+    u, v, labels = zip(*rows, strict=True)
+    pairs = replace(Pairs.of(list(u), list(v)), clusters=labels)
+    whole = pairs.by_cluster()
+    expected = exact_perm_test(u, v, clusters=labels).fraction()
+    assert exact_perm_test(pairs).fraction() == expected
+    assert exact_perm_test(whole).fraction() == expected
+    assert whole.ids == tuple(dict.fromkeys(labels))
+    assert whole.clusters is None
+    assert whole.u.tolist() == [sum(x for x, _, c in rows if c == label) for label in whole.ids]
+
+
+def test_clusters_that_are_given_go_before_those_of_the_pairs():
+    pairs = Pairs([3, 1, 2], [1, 2, 0], clusters=("x", "x", "y"))
+    assert exact_perm_test(pairs, clusters=[1, 2, 3]).n == 3
+    assert exact_perm_test(pairs).n == 2
+
+
+def test_tests_of_single_items_refuse_clusters():
+    pairs = Pairs([3, 1, 2], [1, 2, 0], clusters=("x", "x", "y"))
+    for test in (alternatives.paired_t, alternatives.paired_bootstrap):
+        with pytest.raises(ValueError, match=r"by_cluster\(\)"):
+            test(pairs)
+    assert alternatives.paired_t(pairs.by_cluster()).n == 2
+
+
+def test_ids_and_clusters_are_as_many_as_the_pairs():
+    with pytest.raises(ValueError, match="ids has 1 entries for 2 pairs"):
+        Pairs([1, 2], [3, 4], ids=("a",))
+    with pytest.raises(ValueError, match="no clusters"):
+        Pairs([1, 2], [3, 4]).by_cluster()

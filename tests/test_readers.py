@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest.readers import ReadError, read, read_clustered
+from permtest.readers import ReadError, read
 from permtest.readers.cells import MAX_DIGITS, as_score, kind_of
 
 
@@ -140,7 +140,13 @@ def test_the_source_is_recorded(write):
         "separator": "\t",
         "header": True,
         "rows": 2,
-        "paired_by": "row",
+        "paired_by": "row (column 'id')",
+        "matched": 2,
+        "unmatched": [0, 0],
+        "unmatched_ids": [[], []],
+        "dropped": 0,
+        "dropped_ids": [],
+        "notes": [],
     }
     assert json.loads(json.dumps(source)) == source
 
@@ -288,14 +294,14 @@ def test_unknown_statistic_is_refused_before_the_file_is_read():
 
 def test_clusters_are_read_with_the_scores(write):
     path = write("doc,a,b\nx,3,2\n 7 ,5,4\nx,0,1\n")
-    pairs, labels = read_clustered(path, clusters="doc")
-    assert labels == ["x", "7", "x"]
+    pairs = read(path, clusters="doc")
+    assert pairs.clusters == ("x", "7", "x")
     assert columns(pairs) == ([3, 5, 0], [2, 4, 1])
     assert pairs.source == read(path, a="a", b="b").source | {"clusters": "doc"}
-    assert read_clustered(path, clusters=1, a="b", b="a")[1] == labels
+    assert read(path, clusters=1, a="b", b="a").clusters == pairs.clusters
     path = write("1 3 2\n2 5 4\n", "plain.txt")
-    pairs, labels = read_clustered(path, clusters=1)
-    assert (labels, pairs.source["clusters"]) == (["1", "2"], 1)
+    pairs = read(path, clusters=1)
+    assert (pairs.clusters, pairs.source["clusters"]) == (("1", "2"), 1)
     assert columns(pairs) == ([3, 5], [2, 4])
 
 
@@ -312,7 +318,7 @@ BAD_CLUSTERS = {
 def test_bad_clusters(write, clusters, part):
     path = write("doc,place,part,a,b\nx,u,NaN,3,2\nx,,2,5,4\n")
     with pytest.raises(ReadError) as caught:
-        read_clustered(path, clusters=clusters, a="a", b="b")
+        read(path, clusters=clusters, a="a", b="b")
     assert part in str(caught.value)
 
 
@@ -322,7 +328,7 @@ def test_no_such_file(tmp_path):
 
 
 def test_folder(tmp_path):
-    with pytest.raises(ReadError, match="this is a folder; name one file in it"):
+    with pytest.raises(ReadError, match="this is a folder without what .*; name one file in it"):
         read(tmp_path)
 
 

@@ -27,7 +27,7 @@ from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
 from permtest.measures import subtract
-from permtest.pairs import Pairs, check_names
+from permtest.pairs import Pairs, check_names, check_unclustered
 from permtest.statistics import (
     Alternative,
     CountStatistic,
@@ -111,6 +111,7 @@ def paired_bootstrap(
     """
     check_alternative(alternative)
     size, generator, threshold = check_resamples(K), as_generator(rng), as_threshold(delta)
+    check_unclustered(u)
     if callable(statistic):
         systems = Systems.of(u, v, statistic, names)
         contest = _contest_of_function(systems, size, generator, threshold)

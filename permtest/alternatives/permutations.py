@@ -25,7 +25,7 @@ from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
 from permtest.exact import exact_perm_test
-from permtest.pairs import Pairs, check_aligned, cluster_numbers
+from permtest.pairs import Pairs, cluster_numbers, labels_of
 from permtest.result import PermutationTestResult
 from permtest.statistics import (
     Alternative,
@@ -107,7 +107,7 @@ def randomisation(
     check_alternative(alternative)
     if callable(statistic):
         systems = Systems.of(u, v, statistic, names)
-        check_aligned(u, clusters, ("u", "clusters"))
+        clusters = labels_of(u, clusters)
         return _sampled(systems, clusters, check_resamples(K), as_generator(rng), alternative)
     entry = lookup(statistic)
     options: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_sum, roomy, with_room
-from permtest.pairs import Pairs, check_names
+from permtest.pairs import Pairs, check_names, check_unclustered
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +76,7 @@ class PairedSample:
                 f"({', '.join(pairs.columns)}), but this test takes one score; "
                 "use randomisation or paired_bootstrap"
             )
+        check_unclustered(pairs)
         if len(pairs) < least:
             first, second = labels
             raise ValueError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from decimal import Context, Decimal
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,20 +13,17 @@ import numpy as np
 
 from permtest import __version__
 from permtest._integers import exact_sum
+from permtest.cli.inputs import FILES, METRICS, add_input, read_input
 from permtest.cli.shared import EXIT_CODES, aligned, print_text
 from permtest.exact import exact_perm_test
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
-from permtest.readers import read, read_clustered
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.solvers import SOLVERS
 from permtest.statistics import (
     ALTERNATIVES,
-    STATISTICS,
     CountStatistic,
     Statistic,
-    lookup,
-    statistic,
 )
 
 if TYPE_CHECKING:
@@ -44,25 +40,16 @@ Is system A better than system B on the same items, or could it be luck? Reads t
 or counts such as true positives, and runs the exact paired-permutation test."""
 
 EPILOG = f"""\
-FILE holds one item a line: the number of points (correct tokens, 0 or 1, ...) of A and of B,
-separated by tabs, semicolons, commas or blanks, with or without a header; or a table of more
-columns, of which --a and --b choose two. Scores are whole numbers (3, 3.0, true, false), or
-decimals where --metric is sum or mean.
+{FILES}
 
-For a metric of counts, a line holds several whole numbers of each system:
-  precision, recall, f1, f0.5, f2, ..., jaccard (or iou)   tp, fp, fn
-  f1, jaccard                                              or tp, incorrect
-  specificity, balanced_accuracy, mcc                      tp, fp, fn, tn
-  wer                                                      errors, length
-  bleu       match_1 to match_4, total_1 to total_4, length, reference_length
-With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and neither option
-is needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
-header and options, a line is the counts of A, then those of B.
+{METRICS}
 
 examples:
   permtest compare scores.txt
   permtest compare results.csv --a new --b old --alternative greater --plot null.png
   permtest compare entities.csv --a new --b old --metric f1 --clusters document
+  permtest compare runs/new runs/old --metric acc_norm
+  permtest compare --gold gold.conllu new.conllu old.conllu --metric las
 
 {EXIT_CODES}"""
 
@@ -80,37 +67,13 @@ def add_compare(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    _add_input(parser)
+    add_input(parser)
     _add_test(parser)
     _add_output(parser)
     parser.set_defaults(run=_compare)
 
 
-def _add_input(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="scores of both systems, UTF-8 text")
-    parser.add_argument(
-        "--a",
-        metavar="COL",
-        help="column of system A: its name, or number from 1; of counts the system, or all columns",
-    )
-    parser.add_argument("--b", metavar="COL", help="column of system B, or columns")
-    parser.add_argument(
-        "--clusters",
-        metavar="COL",
-        help="column of what a line belongs to, such as its document; whole clusters are swapped",
-    )
-
-
 def _add_test(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--metric",
-        default="accuracy",
-        help="accuracy: counts of correct answers, never negative (default); sum or mean: any "
-        "numbers; exact_match, uas, las; f1 and other metrics of counts: see below",
-    )
-    parser.add_argument(
-        "--zero-division", metavar="X", type=float, help="what 0 / 0 is in a ratio; default: 0"
-    )
     parser.add_argument(
         "--alternative",
         choices=ALTERNATIVES,
@@ -142,12 +105,12 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    entry = _metric(args.metric, args.zero_division)
-    _check_sampling(args, entry)
+    _check_sampling(args)
     if args.plot is not None:
         _check_plot(Path(args.plot), args.force)
-    pairs, clusters = _read(args, entry)
-    result = _test(pairs, clusters, entry, args)
+    pairs, entry = read_input(args)
+    _check_seed(args, entry)
+    result = _test(pairs, entry, args)
     try:
         print_text(_json(result, pairs, args) if args.json else _text(result, pairs, entry, args))
     finally:  # the picture was asked for, even if nobody reads all of the output
@@ -155,49 +118,21 @@ def _compare(args: argparse.Namespace) -> None:
             _draw(result, Path(args.plot))
 
 
-def _metric(name: str, zero_division: float | None) -> Statistic | CountStatistic:
-    """The statistic of that name."""
-    try:
-        entry = lookup(name)
-    except ValueError:
-        names = [known for known in STATISTICS if not known.startswith(BY_CLASS)]
-        close = get_close_matches(name.lower(), names, n=1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
-        raise ValueError(
-            f"--metric {name}: not known{hint}; choose one of {', '.join(names)}, or f with a "
-            "beta up to 1000, such as f0.5 or f2"
-        ) from None
-    if zero_division is None:
-        return entry
-    if not isinstance(entry, CountStatistic):
-        raise ValueError(f"--zero-division is for ratios of counts, not for --metric {name}")
-    try:
-        return statistic(name, zero_division=zero_division)
-    except ValueError as error:
-        raise ValueError(f"--zero-division {zero_division:g}: {error}") from None
-
-
-def _read(
-    args: argparse.Namespace, entry: Statistic | CountStatistic
-) -> tuple[Pairs, list[str] | None]:
-    """The scores, and what each line belongs to."""
-    options = {"a": args.a, "b": args.b, "statistic": entry}
-    if args.clusters is None:
-        return read(args.file, **options), None
-    return read_clustered(args.file, clusters=args.clusters, **options)
-
-
-def _check_sampling(args: argparse.Namespace, entry: Statistic | CountStatistic) -> None:
+def _check_sampling(args: argparse.Namespace) -> None:
     """Sampling options must not be ignored in silence, nor fail after a long computation."""
     if args.samples is not None and args.method != MONTE_CARLO:
         raise ValueError(f"--samples needs --method {MONTE_CARLO}")
-    may_sample = isinstance(entry, CountStatistic) and args.method == "auto"
-    if args.seed is not None and args.method != MONTE_CARLO and not may_sample:
-        raise ValueError(f"--seed needs --method {MONTE_CARLO}, or a metric of counts")
     if args.samples is not None and args.samples < 1:
         raise ValueError(f"--samples {args.samples}: at least 1 is needed")
     if args.seed is not None and args.seed < 0:
         raise ValueError(f"--seed {args.seed}: a seed must not be negative")
+
+
+def _check_seed(args: argparse.Namespace, entry: Statistic | CountStatistic) -> None:
+    """Only measures of counts are sampled where nobody asked for it."""
+    may_sample = isinstance(entry, CountStatistic) and args.method == "auto"
+    if args.seed is not None and args.method != MONTE_CARLO and not may_sample:
+        raise ValueError(f"--seed needs --method {MONTE_CARLO}, or a metric of counts")
 
 
 def _check_plot(path: Path, force: bool) -> None:
@@ -215,12 +150,9 @@ def _check_plot(path: Path, force: bool) -> None:
 
 
 def _test(
-    pairs: Pairs,
-    clusters: list[str] | None,
-    entry: Statistic | CountStatistic,
-    args: argparse.Namespace,
+    pairs: Pairs, entry: Statistic | CountStatistic, args: argparse.Namespace
 ) -> PermutationTestResult:
-    options = {"statistic": entry, "alternative": args.alternative, "clusters": clusters}
+    options = {"statistic": entry, "alternative": args.alternative}
     if args.method != MONTE_CARLO:
         return exact_perm_test(pairs, method=args.method, rng=args.seed, axis=None, **options)
     size = {} if args.samples is None else {"K": args.samples}
@@ -269,7 +201,7 @@ def _text(
         metric += f" ({entry.about}{_zero(args.zero_division)})"
     else:
         systems = _totals(result)
-    facts = [*_facts(result, metric), *_doubts(pairs)]
+    facts = [("data", pairs.source["read"]), *_facts(result, metric), *_doubts(pairs)]
     return f"{result}\n\n{aligned(systems)}\n\n{aligned(facts)}"
 
 

@@ -1,6 +1,8 @@
 """Files that people have -> pairs, one module per format."""
 
-from permtest.readers.dispatch import read, read_clustered
-from permtest.readers.files import ReadError
+from permtest.readers.dispatch import read, recognise
+from permtest.readers.files import File, ReadError
+from permtest.readers.formats import FORMATS
+from permtest.readers.matching import describe
 
-__all__ = ["ReadError", "read", "read_clustered"]
+__all__ = ["FORMATS", "File", "ReadError", "describe", "read", "recognise"]

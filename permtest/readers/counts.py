@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from difflib import get_close_matches
@@ -50,7 +50,7 @@ def count_pairs(
     entry: CountStatistic,
     a: Columns | None = None,
     b: Columns | None = None,
-    apart: int | None = None,
+    apart: Collection[int] = (),
 ) -> Pairs:
     """The counts of two systems in a table.
 
@@ -61,8 +61,8 @@ def count_pairs(
         What the counts are for.
     a, b
         As in `permtest.read`.
-    apart : int or None
-        A column, counted from 0, that holds something else.
+    apart : collection of int
+        Columns, counted from 0, that hold something else.
 
     Returns
     -------
@@ -119,13 +119,13 @@ class Chooser:
     ----------
     table : Table
     entry : CountStatistic
-    apart : int or None
-        A column, counted from 0, that holds something else.
+    apart : collection of int
+        Columns, counted from 0, that hold something else.
     """
 
     table: Table
     entry: CountStatistic
-    apart: int | None
+    apart: Collection[int]
 
     @cached_property
     def systems(self) -> Systems:
@@ -180,17 +180,18 @@ class Chooser:
             raise self._error(f"{names} both hold {count} of {system!r}; rename one of them")
         return columns[0]
 
-    def _complete(self) -> list[str]:
-        """The systems that have a complete set."""
-        wanted = [set(measure.columns) for measure in self.entry.measures]
-        return [
-            system
+    def complete(self) -> dict[str, set[tuple[str, ...]]]:
+        """The systems that have a complete set of counts, and their sets."""
+        wanted = [measure.columns for measure in self.entry.measures]
+        found = {
+            system: {columns for columns in wanted if self._counts(system).keys() >= set(columns)}
             for system in self.systems
-            if system and any(self._counts(system).keys() >= columns for columns in wanted)
-        ]
+            if system
+        }
+        return {system: sets for system, sets in found.items() if sets}
 
     def _only_two(self) -> tuple[Side, Side]:
-        found = self._complete()
+        found = list(self.complete())
         if len(found) == 2:
             return Side(found[0], self._sets(found[0])), Side(found[1], self._sets(found[1]))
         if len(found) > 2:
@@ -207,7 +208,7 @@ class Chooser:
         begun = [
             system
             for system in self.systems
-            if system and system not in self._complete() and self.systems[system].keys() & wanted
+            if system and system not in self.complete() and self.systems[system].keys() & wanted
         ]
         return min(begun, key=lambda system: len(self._lacking(system)), default=None)
 
@@ -225,9 +226,9 @@ class Chooser:
             return self._error(f"no {counts} of system {system!r}; {self._needs()}; {self._has()}")
         if self.table.header is None:
             return self._error(f"no header names a system {system!r}; {self._remedy()}")
-        close = get_close_matches(system, self._complete(), n=3)
+        close = get_close_matches(system, list(self.complete()), n=3)
         hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
-        remedy = self._has() if self._complete() else self._remedy()
+        remedy = self._has() if self.complete() else self._remedy()
         return self._error(f"no columns of system {system!r}{hint}; {remedy}")
 
     # ---- listed columns
@@ -308,7 +309,7 @@ class Chooser:
 
     def _has(self) -> str:
         """What there is instead."""
-        found = ", ".join(map(repr, self._complete()))
+        found = ", ".join(map(repr, self.complete()))
         return f"its systems are {found}" if found else self.table.columns()
 
 

@@ -2,62 +2,95 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from permtest.pairs import Pairs
-from permtest.readers.counts import check_has_files, count_pairs
-from permtest.readers.files import ReadError, StrPath
-from permtest.readers.table import Column, Columns, Table, score_pairs
+from permtest.readers.choices import names_of
+from permtest.readers.counts import check_has_files
+from permtest.readers.evaluation import Evaluation, ItemEvaluation
+from permtest.readers.files import File, ReadError
+from permtest.readers.folders import files_at
+from permtest.readers.formats import FORMATS, TABLES, format_of
+from permtest.readers.frames import is_frame, of_frame
+from permtest.readers.scores import Format, SystemScores, renamed
+from permtest.readers.table import Columns
+from permtest.readers.tables import evaluation_of_tables
 from permtest.statistics import CountStatistic, Statistic, lookup
+
+#: What can be read: a path, an uploaded file, or a data frame.
+Source: TypeAlias = Any  # str, path-like, File, DataFrame
 
 
 def read(
-    path: StrPath,
+    path: Source,
+    path_b: Source | None = None,
     *,
     a: Columns | None = None,
     b: Columns | None = None,
+    gold: Source | None = None,
+    score: str | None = None,
     statistic: str | Statistic | CountStatistic = "sum",
+    clusters: str | int | bool | None = None,
 ) -> Pairs:
-    r"""Read the scores, or the counts, of two systems on the same items from a file.
+    r"""Read the scores, or the counts, of two systems on the same items.
 
-    One line is one item; lines pair the two systems, and none is skipped or reordered. The
-    columns are separated by tabs, semicolons, commas or runs of blanks. Cells may be quoted as in
-    CSV. A first line of text is a header; a first line of text and numbers could be one or not,
-    and is refused. The file is UTF-8.
+    The format is recognised by the content: tables of text (one line is one item), JSON records,
+    the files of evaluation harnesses, treebanks and tagged text; `permtest formats` lists them.
+    Items are paired by their ids where there are any, and by their order only where there are
+    none; nothing is dropped without being counted.
 
     Parameters
     ----------
-    path : str or path-like
-        The file.
+    path : str, path-like or data frame
+        A file of both systems, or of the first; or a folder that a harness wrote for it. Or a
+        pandas or polars frame.
+    path_b : str, path-like or data frame, optional
+        The file of the second system, in the same format.
     a, b : str or int, or a sequence of them, optional
-        The columns of the first and of the second system: names from the header, or numbers
-        counted from 1 (``2`` or ``"2"``). Give both or neither: without them, the file's only two
-        columns, or the only two that hold numbers. For a statistic of counts see Notes.
+        The first and the second system. In a table: the columns, names from the header or numbers
+        counted from 1 (``2`` or ``"2"``); for a statistic of counts see Notes. Elsewhere: the
+        names of the systems, or their numbers. Give both or neither: without them, the only two.
+    gold : str or path-like, optional
+        What would be right: a file, for formats that need one; or a column of a table of answers.
+    score : str, optional
+        Which score, where a file has several for each item, such as "acc_norm" or "las".
     statistic : str, or what `statistic` returns, default "sum"
         What the scores are for, as in `exact_perm_test`. Scores that it cannot have (below 0 for
-        "accuracy") are refused here, where the line is known.
+        "accuracy") are refused here, where the line is known. Where `score` is not given, the
+        score of this name is taken, if there is one.
+    clusters : str or int, optional
+        What each item belongs to, such as its document: a column of a table, or one of the
+        groupings that the format has. Default: those that have to be swapped as a whole, such as
+        the epochs of one sample. False: none.
 
     Returns
     -------
     Pairs
-        Its `names` are those of the columns, or "A" and "B" where the file has no header. Its
-        `source` holds ``file``, ``sha256``, ``loader``, ``columns``, ``separator``, ``header``,
-        ``rows`` and ``paired_by``; ``columns`` are a list for each system where they hold counts.
+        Its `names` are those of the systems, its `ids` those of the items, its `clusters` what
+        they belong to. Its `source` says where they come from: ``loader``, the files with their
+        ``sha256``, what items are ``paired_by``, how many are ``matched``, ``unmatched`` (only in
+        the first, only in the second) and ``dropped`` (without a score), and ``notes`` of what
+        the reader did.
 
     Raises
     ------
     ReadError
-        A ValueError that names the file, the line (counted from 1), the column, the value, and
+        A ValueError that names the file, the line (counted from 1) or the item, the value, and
         what to do.
     ValueError
         If there is no such statistic, or it is one that no file holds ("macro_f1").
+    ImportError
+        If the format needs an extra that is not installed; the message names it.
 
     Notes
     -----
-    Scores are read exactly, not by way of a float: integers of up to 1000 digits, also written as
-    ``3.0``, and decimals (``0.75``, ``1e-05``); ``true`` and ``false`` in any case stand for 1 and
-    0. Large numbers in scientific notation (``1e3`` may have been rounded), missing values and
-    text are refused.
+    In tables, columns are separated by tabs, semicolons, commas or runs of blanks. Cells may be
+    quoted as in CSV. A first line of text is a header; a first line of text and numbers could be
+    one or not, and is refused. All text is UTF-8. Scores are read exactly, not by way of a float:
+    integers of up to 1000 digits, also written as ``3.0``, and decimals (``0.75``, ``1e-05``);
+    ``true`` and ``false`` in any case stand for 1 and 0. Large numbers in scientific notation
+    (``1e3`` may have been rounded), missing values and text are refused.
 
     For a statistic of counts, such as "f1", each system has several columns of whole numbers. `a`
     and `b` are the names of the systems, those of their columns being made of it and of what they
@@ -67,6 +100,8 @@ def read(
     first half of the columns is that of the first system. "wer" and "bleu" share the column
     ``length`` or ``reference_length`` where systems have none of their own.
 
+    Files are data: their size and the memory they need are bounded, nothing in them is executed.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -75,76 +110,79 @@ def read(
     ...     path = Path(folder, "scores.csv")
     ...     _ = path.write_text("item,old,new\ns1,3,4\ns2,5,5\n", encoding="utf-8")
     ...     pairs = read(path, a="new", b="old")
-    >>> pairs.names, pairs.u.tolist(), pairs.v.tolist()
-    (('new', 'old'), [4, 5], [3, 5])
+    >>> pairs.names, pairs.u.tolist(), pairs.v.tolist(), pairs.ids
+    (('new', 'old'), [4, 5], [3, 5], ('s1', 's2'))
     """
-    entry = _entry(statistic)
-    return _pairs(Table.load(path), entry, a, b, None)
+    entry = lookup(statistic)
+    if isinstance(entry, CountStatistic):
+        check_has_files(entry)  # asked before a file is opened
+    sources = [path] if path_b is None else [path, path_b]
+    evaluation = recognise(*sources, gold=gold)
+    return evaluation.pairs(a, b, score=score, statistic=entry, clusters=clusters)
 
 
-def read_clustered(
-    path: StrPath,
-    *,
-    clusters: Column,
-    a: Columns | None = None,
-    b: Columns | None = None,
-    statistic: str | Statistic | CountStatistic = "sum",
-) -> tuple[Pairs, list[str]]:
-    r"""Read two systems from a file, and what each item belongs to, such as its document.
+def recognise(*sources: Source, gold: Source | None = None) -> Evaluation:
+    """Read files, without choosing two systems yet.
 
     Parameters
     ----------
-    path, a, b, statistic
+    *sources : str, path-like or data frame
+        Files of one format.
+    gold : str or path-like, optional
         As in `read`.
-    clusters : str or int
-        The column of the labels: its name, or its number counted from 1. None may be missing.
 
     Returns
     -------
-    pairs : Pairs
-        As from `read`; its `source` also holds ``clusters``, the column.
-    labels : list of str
-        One for each item, to be passed as ``clusters=``.
+    Evaluation
+        Its ``format`` says what was recognised, its ``systems`` which there are.
 
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "scores.csv")
-    ...     _ = path.write_text("text,old,new\nx,3,4\nx,5,5\ny,2,3\n", encoding="utf-8")
-    ...     pairs, labels = read_clustered(path, clusters="text", a="new", b="old")
-    >>> labels, pairs.source["clusters"]
-    (['x', 'x', 'y'], 'text')
+    Raises
+    ------
+    ReadError, ImportError
+        As for `read`.
     """
-    entry = _entry(statistic)
-    table = Table.load(path)
-    labels = table.labels(clusters)
-    column = table.find(clusters)
-    (key,) = table.keys([column])
-    pairs = _pairs(table, entry, a, b, column)
-    chosen = pairs.source["columns"]
-    if key in chosen or any(isinstance(columns, list) and key in columns for columns in chosen):
-        problem = f"{table.label(column)} holds the clusters; choose other columns as a and b"
-        raise ReadError.at(table.file.path, problem)
-    return replace(pairs, source=pairs.source | {"clusters": key}), labels
+    if not sources:
+        raise ValueError("no file; name one that has both systems, or one for each")
+    files = _files(sources)
+    formats = [format_of(file) for file in files]
+    for file, kind in zip(files, formats, strict=True):
+        if kind is not formats[0]:
+            raise ReadError.at(
+                file.path,
+                f"{kind.title}, but {files[0].path} is {formats[0].title}; compare files of one "
+                "format",
+            )
+    if formats[0].name in TABLES:
+        return evaluation_of_tables(files, None if gold is None else str(gold))
+    found = _load(formats[0], files, gold)
+    return ItemEvaluation(formats[0], renamed(found, names_of([one.file for one in found])))
 
 
-def _entry(statistic: str | Statistic | CountStatistic) -> Statistic | CountStatistic:
-    """The statistic, if there are files for it; asked before one is opened."""
-    entry = lookup(statistic)
-    if isinstance(entry, CountStatistic):
-        check_has_files(entry)
-    return entry
+def _files(sources: Sequence[Source]) -> list[File]:
+    """All of them opened; of folders, the files that a harness wrote."""
+    if any(isinstance(source, File) or is_frame(source) for source in sources):
+        return [
+            source
+            if isinstance(source, File)
+            else of_frame(source, number)
+            if is_frame(source)
+            else File.load(source)
+            for number, source in enumerate(sources, 1)
+        ]
+    return [File.load(path) for path in files_at(sources)]
 
 
-def _pairs(
-    table: Table,
-    entry: Statistic | CountStatistic,
-    a: Columns | None,
-    b: Columns | None,
-    apart: int | None,
-) -> Pairs:
-    if isinstance(entry, CountStatistic):
-        return count_pairs(table, entry, a, b, apart)
-    return score_pairs(table, entry, a, b, apart)
+def _load(kind: Format, files: Sequence[File], gold: Source | None) -> list[SystemScores]:
+    path = files[0].path
+    if kind.gold == "none" and gold is not None:
+        raise ReadError.at(path, f"{kind.title} hold scores; leave gold (--gold) out")
+    if kind.gold == "required" and gold is None:
+        problem = f"{kind.title} hold no scores; add the file of what is right as gold (--gold)"
+        raise ReadError.at(path, problem)
+    if gold is None:
+        return [one for file in files for one in kind.load(file)]
+    reference = gold if isinstance(gold, File) else File.load(gold)
+    return [one for file in files for one in kind.load(file, reference)]
+
+
+__all__ = ["FORMATS", "Source", "read", "recognise"]

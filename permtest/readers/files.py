@@ -1,15 +1,24 @@
-"""A file as text with its fingerprint, and the error that every reader raises."""
+"""A file as bytes, text or JSON, within bounds, and the error that every reader raises."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
+
+#: How much memory a file may need when it is read, and how large it may be, in bytes.
+MEMORY = 2**30
+LARGEST = 2**29
+
+#: What a value of a JSON document, or a cell of a table, needs at most beside its text, in bytes.
+PER_VALUE = 100
 
 
 class ReadError(ValueError):
@@ -40,60 +49,160 @@ class ReadError(ValueError):
         return cls(f"{', '.join(place)}: {problem}")
 
 
-@dataclass(frozen=True)
-class TextFile:
-    """The content of a text file.
+@dataclass(frozen=True, eq=False)
+class File:
+    """The content of a file: of one on a disk, or of one that was handed over.
 
     Parameters
     ----------
     path : str
-        The file, as the caller wrote it.
-    sha256 : str
-        Hexadecimal digest of its bytes.
-    text : str
-        Decoded, without a byte-order mark.
+        The file as the caller wrote it; of an upload no more than a name.
+    data : bytes
     """
 
     path: str
-    sha256: str
-    text: str
+    data: bytes
 
     @classmethod
-    def load(cls, path: StrPath) -> TextFile:
-        """Read a UTF-8 file, with or without a byte-order mark.
-
-        Raises
-        ------
-        ReadError
-            If there is no such file, or if it is not UTF-8 text.
-        """
+    def load(cls, path: StrPath) -> File:
+        """Read a file; ReadError if there is none, or if it is too large."""
         written = os.fspath(path)
-        data = _bytes(written)
-        return cls(written, hashlib.sha256(data).hexdigest(), _decode(written, data))
+        return cls(written, _bytes(written))
+
+    def __post_init__(self) -> None:
+        if len(self.data) > LARGEST:
+            raise ReadError.at(self.path, _too_large(len(self.data)))
 
     @property
     def name(self) -> str:
         """The name of the file without its folder."""
         return Path(self.path).name
 
+    @property
+    def stem(self) -> str:
+        """The name without its folder and its last suffix."""
+        return Path(self.path).stem
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder that the file is in, "" where none was written."""
+        return Path(self.path).parent.name
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hexadecimal digest of the bytes."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def text(self) -> str:
+        """Decoded, without a byte-order mark; ReadError where it is not UTF-8 text."""
+        return _decode(self.path, self.data)
+
     @cached_property
     def lines(self) -> list[str]:
         """The lines, whichever way they ended, without the blank ones at the end."""
+        check_memory(self.path, PER_VALUE * self.data.count(b"\n") + 4 * len(self.data))
         lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         while lines and not lines[-1].strip(" "):
             lines.pop()
         return lines
 
+    # ---- JSON
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether the file looks like JSON, one document or one a line."""
+        start = self.data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        return start in (b"{", b"[")
+
+    @cached_property
+    def document(self) -> Any:
+        """The JSON document; a list of documents where there is one a line.
+
+        Raises
+        ------
+        ReadError
+            If it is no JSON, too deep, or too large.
+        """
+        check_json(self.path, self.data)
+        text = self.text
+        try:
+            return json.loads(text)
+        except RecursionError:
+            raise ReadError.at(self.path, DEEP) from None
+        except ValueError as error:
+            problem = error
+        try:
+            return [record for _, record in self.records()]
+        except ReadError as error:
+            if self.is_lines:
+                raise
+            line = getattr(problem, "lineno", None)
+            raise ReadError.at(self.path, f"not JSON ({problem})", line=line) from error
+
+    @cached_property
+    def is_lines(self) -> bool:
+        """Whether the first line is a JSON object of its own, and not the only one."""
+        first, _, rest = self.data.partition(b"\n")
+        start = first.strip().removeprefix(b"\xef\xbb\xbf")
+        return start.startswith(b"{") and start.endswith(b"}") and rest.lstrip().startswith(b"{")
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """The number of each line that is not blank, and the JSON document on it."""
+        for number, line in enumerate(self.text.split("\n"), 1):
+            if not line.strip():
+                continue
+            check_json(self.path, line.encode())
+            try:
+                yield number, json.loads(line)
+            except RecursionError:
+                raise ReadError.at(self.path, DEEP, line=number) from None
+            except ValueError as error:
+                problem = f"not JSON ({error}); a line must be one JSON object"
+                raise ReadError.at(self.path, problem, line=number) from None
+
+
+DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"
+
+
+def check_json(path: str, data: bytes) -> None:
+    """Refuse JSON whose values would not fit into memory, before they are made."""
+    values = sum(data.count(mark) for mark in (b",", b"{", b"[", b":"))
+    check_memory(path, PER_VALUE * values + 3 * len(data))
+
+
+def check_memory(path: str, needed: int) -> None:
+    """Refuse a file that would need too much memory; `needed` is in bytes."""
+    if needed > MEMORY:
+        raise ReadError.at(
+            path,
+            f"reading it may take {needed / 2**30:.1f} GiB of memory, more than "
+            f"{MEMORY / 2**30:.0f} GiB; keep the scores alone, or split the file, or pass arrays "
+            "to exact_perm_test",
+        )
+
+
+def _too_large(size: int) -> str:
+    return (
+        f"has {size / 2**20:.0f} MiB, more than {LARGEST / 2**20:.0f} MiB; keep the scores alone, "
+        "or pass arrays to exact_perm_test"
+    )
+
 
 def _bytes(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        if (size := Path(path).stat().st_size) > LARGEST:
+            raise ReadError.at(path, _too_large(size))
+        with Path(path).open("rb") as file:
+            return file.read(LARGEST + 1)  # what is no regular file does not say its size
     except FileNotFoundError:
         problem = "there is no such file; check the name and the folder"
     except IsADirectoryError:
         problem = "this is a folder; name one file in it"
-    except OSError as error:
-        problem = f"cannot be opened: {error.strerror or error}"
+    except (OSError, ValueError) as error:
+        if isinstance(error, ReadError):
+            raise
+        problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
     raise ReadError.at(path, problem)
 
 

@@ -7,6 +7,38 @@ from typing import TypeAlias
 
 from permtest.statistics import STATISTICS, CountStatistic
 
+#: How columns are called that say which item a line is, the surest first.
+ID_NAMES = (
+    "id",
+    "item_id",
+    "sent_id",
+    "sample_id",
+    "doc_id",
+    "question_id",
+    "instance_id",
+    "example_id",
+    "segment_id",
+    "seg_id",
+    "utterance_id",
+    "utt_id",
+    "sentence_id",
+    "task_id",
+    "qid",
+    "uid",
+    "guid",
+    "key",
+    "item",
+    "index",
+)
+
+#: How the columns of a long table are called.
+SYSTEM_NAMES = ("system", "model", "system_id", "model_id")
+SCORE_NAMES = ("score", "value", "correct", "is_correct", "accuracy")
+CLUSTER_NAMES = ("cluster", "cluster_id", "group")
+
+#: How the column is called that says what is right.
+GOLD_NAMES = ("gold", "y_true", "label", "target", "truth", "reference", "answer")
+
 #: What may stand between the name of a system and that of a count.
 JOINTS = ("_", ".", "-", "/", " ")
 
@@ -21,6 +53,12 @@ WORDS = {
 
 #: The columns of each system, counted from 0, by what they hold; "" is no system.
 Systems: TypeAlias = "dict[str, dict[str, list[int]]]"
+
+
+def column_of(header: Sequence[str] | None, names: Sequence[str]) -> int | None:
+    """The first of `names` that a header has, in whatever case, as a column counted from 0."""
+    said = [name.lower() for name in header or ()]
+    return next((said.index(name) for name in names if name in said), None)
 
 
 def readings(name: str) -> list[tuple[str, str]]:

@@ -1,20 +1,19 @@
-"""Lines of cells: two columns of scores, or a wide table of which some columns are named."""
+"""Lines of cells, and the columns that they make."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from permtest.pairs import Pairs
 from permtest.readers.cells import as_score, is_number, kind_of, shown
-from permtest.readers.files import ReadError, StrPath, TextFile
-from permtest.readers.headers import systems_in
-from permtest.statistics import Statistic
+from permtest.readers.files import PER_VALUE, File, ReadError, check_memory
+from permtest.readers.headers import ID_NAMES, column_of
 
 #: A column: its name, or its number counted from 1.
 Column: TypeAlias = "str | int"
@@ -40,7 +39,7 @@ class Table:
 
     Parameters
     ----------
-    file : TextFile
+    file : File
     separator : str
     header : list of str, or None
         Names of the columns; "" where one has none.
@@ -48,19 +47,16 @@ class Table:
         All of one width, at least one.
     """
 
-    file: TextFile
+    file: File
     separator: str
     header: list[str] | None
     rows: list[Record]
 
     @classmethod
-    def load(cls, path: StrPath) -> Table:
-        """Read a file and cut it into cells; ReadError where it is no table."""
-        return cls.of(TextFile.load(path))
-
-    @classmethod
-    def of(cls, file: TextFile) -> Table:
+    def of(cls, file: File) -> Table:
         """Cut `file` into cells; ReadError where it is no table."""
+        cells = sum(file.data.count(mark) for mark in (b"\n", b"\t", b";", b",", b" "))
+        check_memory(file.path, PER_VALUE * cells + 3 * len(file.data))
         separator, records = _cut(file)
         _check_shape(file, records)
         header = _header(file, records[0])
@@ -74,9 +70,30 @@ class Table:
         """The number of columns."""
         return len(self.rows[0].cells)
 
-    def besides(self, apart: int | None) -> list[int]:
-        """All columns but one, counted from 0."""
-        return [column for column in range(self.width) if column != apart]
+    @cached_property
+    def ids(self) -> int | None:
+        """The column, counted from 0, of what the items are called; None if none says so."""
+        return column_of(self.header, ID_NAMES)
+
+    def besides(self, apart: Iterable[int]) -> list[int]:
+        """All columns but some, counted from 0."""
+        return [column for column in range(self.width) if column not in apart]
+
+    def names_of_items(self) -> tuple[str, ...] | None:
+        """What the items are called; ReadError if two have one name, or one has none."""
+        if self.ids is None:
+            return None
+        names = self.labels(self.ids + 1, "an item without a name; give each its own")
+        lines: dict[str, int] = {}
+        for (line, _), name in zip(self.rows, names, strict=True):
+            if lines.setdefault(name, line) != line:
+                problem = (
+                    f"{shown(name)} is on line {lines[name]}, too; a line is one item: remove one "
+                    "of them, or call the column something else if it holds no ids"
+                )
+                label = self.label(self.ids)
+                raise ReadError.at(self.file.path, problem, line=line, column=label)
+        return tuple(names)
 
     def label(self, column: int) -> str:
         """How error messages call a column, counted from 0."""
@@ -100,12 +117,14 @@ class Table:
             raise ReadError.at(self.file.path, str(error), line=row.line, column=label) from None
         return number
 
-    def labels(self, wanted: Column) -> list[str]:
-        """The text of all cells of a column; ReadError if one is missing."""
+    def labels(
+        self, wanted: Column, missing: str = "a missing label; write where the item belongs"
+    ) -> list[str]:
+        """The text of all cells of a column; ReadError if one is `missing`."""
         column = self.find(wanted)
         for line, cells in self.rows:
             if kind_of(cells[column]) == "missing":
-                problem = f"{shown(cells[column])} is a missing label; write where the item belongs"
+                problem = f"{shown(cells[column])} is {missing}"
                 raise ReadError.at(self.file.path, problem, line=line, column=self.label(column))
         return [row.cells[column] for row in self.rows]
 
@@ -134,7 +153,13 @@ class Table:
             "separator": self.separator,
             "header": self.header is not None,
             "rows": len(self.rows),
-            "paired_by": "row",
+            "paired_by": "row" if self.ids is None else f"row ({self.label(self.ids)})",
+            "matched": len(self.rows),
+            "unmatched": [0, 0],
+            "unmatched_ids": [[], []],
+            "dropped": 0,
+            "dropped_ids": [],
+            "notes": [],
         }
 
     def columns(self) -> str:
@@ -146,42 +171,10 @@ class Table:
         return f"its columns are {', '.join(names[:30])}{more}"
 
 
-def score_pairs(
-    table: Table,
-    entry: Statistic,
-    a: Columns | None = None,
-    b: Columns | None = None,
-    apart: int | None = None,
-) -> Pairs:
-    """The scores of two systems in a table.
-
-    Parameters
-    ----------
-    table : Table
-    entry : Statistic
-        What the scores are for.
-    a, b
-        As in `permtest.read`.
-    apart : int or None
-        A column, counted from 0, that holds something else.
-
-    Returns
-    -------
-    Pairs
-    """
-    columns = _choose(table, entry, a, b, apart)
-    # Line by line, so that an error names the first bad line.
-    scores = [table.number(row, column, entry.problem) for row in table.rows for column in columns]
-    first, second = columns
-    names = table.name(first, "A"), table.name(second, "B")
-    pairs = Pairs.of(scores[::2], scores[1::2], names)
-    return replace(pairs, source=table.source(table.keys(columns)))
-
-
 # ---- lines to cells ----------------------------------------------------------------------------
 
 
-def _cut(file: TextFile) -> tuple[str, list[Record]]:
+def _cut(file: File) -> tuple[str, list[Record]]:
     """The separator, and the cells it gives.
 
     Taken is the first separator that cuts all lines into the same number of cells, two or more;
@@ -194,7 +187,7 @@ def _cut(file: TextFile) -> tuple[str, list[Record]]:
     return separator, list(_records(file, separator))
 
 
-def _records(file: TextFile, separator: str) -> Iterator[Record]:
+def _records(file: File, separator: str) -> Iterator[Record]:
     lines = file.lines
     if separator == BLANKS:
         lines = [BLANKS.join(line.split()) for line in lines]
@@ -212,7 +205,7 @@ def _records(file: TextFile, separator: str) -> Iterator[Record]:
         yield Record(line, [cell.strip() for cell in cells])
 
 
-def _cuts_first_line(file: TextFile, separator: str) -> bool:
+def _cuts_first_line(file: File, separator: str) -> bool:
     try:
         first = next(_records(file, separator), None)
     except ReadError:
@@ -220,35 +213,34 @@ def _cuts_first_line(file: TextFile, separator: str) -> bool:
     return first is not None and len(first.cells) > 1
 
 
-def _is_regular(file: TextFile, separator: str) -> bool:
+def _is_regular(file: File, separator: str) -> bool:
     try:
         return len({len(record.cells) for record in _records(file, separator)}) == 1
     except ReadError:
         return False
 
 
-def _check_shape(file: TextFile, records: list[Record]) -> None:
+def _check_shape(file: File, records: list[Record]) -> None:
     if not records:
         raise ReadError.at(file.path, "the file is empty; a line must hold the scores of an item")
     width = len(records[0].cells)
     for line, cells in records:
         if len(cells) < 2 and not any(cells):
             problem = "a blank line; remove it, or write the missing item there"
-        elif width == 1:
-            problem = f"only one column ({shown(cells[0])}); a line must hold both systems' scores"
         elif len(cells) != width:
-            problem = f"{_count(len(cells))}, but line {records[0].line} has {width}; every line "
+            problem = f"{some_columns(len(cells))}, but line {records[0].line} has {width}; every line "
             problem += "needs the same columns (quote cells that contain the separator)"
         else:
             continue
         raise ReadError.at(file.path, problem, line=line)
 
 
-def _count(cells: int) -> str:
+def some_columns(cells: int) -> str:
+    """So many columns, in words."""
     return f"{cells} column{'s' * (cells != 1)}"
 
 
-def _header(file: TextFile, first: Record) -> list[str] | None:
+def _header(file: File, first: Record) -> list[str] | None:
     """The cells of the first record if they are names: text, and no number among it."""
     if first.cells[0].startswith("#"):
         problem = "a comment; remove the line, or the # if it holds the names of the columns"
@@ -268,7 +260,7 @@ def _header(file: TextFile, first: Record) -> list[str] | None:
     return first.cells
 
 
-def _check_distinct(file: TextFile, header: Record) -> None:
+def _check_distinct(file: File, header: Record) -> None:
     for name, count in Counter(header.cells).items():
         if name and count > 1:
             places = [str(i) for i, cell in enumerate(header.cells, 1) if cell == name]
@@ -276,7 +268,7 @@ def _check_distinct(file: TextFile, header: Record) -> None:
             raise ReadError.at(file.path, problem, line=header.line)
 
 
-# ---- which two columns -------------------------------------------------------------------------
+# ---- columns of a system -----------------------------------------------------------------------
 
 
 def check_both(table: Table, a: Columns | None, b: Columns | None) -> None:
@@ -292,59 +284,3 @@ def as_list(wanted: Columns) -> list[Column]:
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         return [wanted]
     return list(wanted)
-
-
-def _choose(
-    table: Table, entry: Statistic, a: Columns | None, b: Columns | None, apart: int | None
-) -> tuple[int, int]:
-    check_both(table, a, b)
-    if a is None or b is None:
-        return _only_two(table, apart)
-    first, second = _one(table, entry, "a", a), _one(table, entry, "b", b)
-    if first == second:
-        problem = f"a and b are both {table.label(first)}; name two columns; {table.columns()}"
-        raise ReadError.at(table.file.path, problem)
-    return first, second
-
-
-def _one(table: Table, entry: Statistic, option: str, wanted: Columns) -> int:
-    """The one column of a system."""
-    listed = as_list(wanted)
-    if len(listed) != 1:
-        problem = (
-            f"{option} lists {_count(len(listed))}, but {entry.name!r} takes one score of each "
-            "system; choose one column, or a statistic of counts, such as 'f1' (--metric f1)"
-        )
-        raise ReadError.at(table.file.path, problem)
-    try:
-        return table.find(listed[0])
-    except ReadError as error:
-        raise ReadError(f"{error}{_hint(table)}") from None
-
-
-def _only_two(table: Table, apart: int | None) -> tuple[int, int]:
-    columns = table.besides(apart)
-    if len(columns) == 2:
-        return columns[0], columns[1]
-    kinds = [kind_of(table.rows[0].cells[column]) for column in columns]
-    if table.header is None and kinds == ["integer"] * 4:
-        problem = (
-            "four numbers on a line and no header: if these are counts of two systems (true "
-            "positives and incorrect ones of each), choose a statistic of counts, such as 'f1' "
-            "(--metric f1); if they are scores of four systems, choose two as a and b, by number"
-        )
-        raise ReadError.at(table.file.path, problem)
-    numeric = [
-        column for column in columns if any(is_number(row.cells[column]) for row in table.rows)
-    ]
-    if len(numeric) == 2:
-        return numeric[0], numeric[1]
-    problem = f"{_count(len(numeric))} with numbers; choose two as a and b; {table.columns()}"
-    raise ReadError.at(table.file.path, problem + _hint(table))
-
-
-def _hint(table: Table) -> str:
-    """What to do where the table is one of counts."""
-    if not any({"tp", "fp"} <= counts.keys() for counts in systems_in(table.header).values()):
-        return ""
-    return "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"

@@ -1,0 +1,181 @@
+"""Arguments that say what is compared: files, systems, metric, clusters."""
+
+from __future__ import annotations
+
+import argparse
+from difflib import get_close_matches
+
+from permtest.pairs import Pairs
+from permtest.readers import describe, recognise
+from permtest.readers.choices import find_score
+from permtest.readers.evaluation import Evaluation
+from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup, statistic
+
+#: How the names of metrics begin that are of classes.
+BY_CLASS = ("micro_", "macro_")
+
+FILES = """\
+FILE holds one item a line: the number of points (correct tokens, 0 or 1, ...) of A and of B,
+separated by tabs, semicolons, commas or blanks, with or without a header; or a table of more
+columns, of which --a and --b choose two. Or there is a file for each system, FILE and FILE_B: one
+number a line, tables with ids, or what an evaluation harness wrote (a file, or its folder).
+Treebanks and tagged text are compared with --gold GOLD. The format is recognised by the content;
+permtest formats lists them. Scores are whole numbers (3, 3.0, true, false) or decimals."""
+
+METRICS = """\
+For a metric of counts, a line holds several whole numbers of each system:
+  precision, recall, f1, f0.5, f2, ..., jaccard (or iou)   tp, fp, fn
+  f1, jaccard                                              or tp, incorrect
+  specificity, balanced_accuracy, mcc                      tp, fp, fn, tn
+  wer                                                      errors, length
+  bleu       match_1 to match_4, total_1 to total_4, length, reference_length
+With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and neither option
+is needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
+header and options, a line is the counts of A, then those of B."""
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments to the parser of a command.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    """
+    parser.add_argument("file", metavar="FILE", help="scores of both systems, or of A")
+    parser.add_argument(
+        "file_b", metavar="FILE_B", nargs="?", help="scores of B, where FILE has those of A alone"
+    )
+    parser.add_argument(
+        "--a",
+        metavar="COL",
+        help="system A: a column by name, or number from 1; of counts the system, or all columns",
+    )
+    parser.add_argument("--b", metavar="COL", help="system B: a column, or columns")
+    parser.add_argument(
+        "--gold",
+        metavar="GOLD",
+        help="what is right: a file (CoNLL-U, tagged text), or the column of the right answers",
+    )
+    parser.add_argument(
+        "--metric",
+        help="accuracy: counts of correct answers, never negative; sum or mean: any numbers; "
+        "exact_match, upos, uas, las, spans; f1 and other metrics of counts: see below; or a score "
+        "that the files have, such as acc_norm; default: accuracy, or mean where scores are no "
+        "counts",
+    )
+    parser.add_argument(
+        "--score", metavar="NAME", help="which score, where the files have several for each item"
+    )
+    parser.add_argument(
+        "--zero-division", metavar="X", type=float, help="what 0 / 0 is in a ratio; default: 0"
+    )
+    parser.add_argument(
+        "--clusters",
+        metavar="COL",
+        help="what an item belongs to, such as its document: a column, or a grouping of the "
+        "format; whole clusters are swapped",
+    )
+    parser.add_argument(
+        "--no-clusters",
+        action="store_true",
+        help="swap items by themselves, even if the format says which belong together",
+    )
+
+
+def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatistic]:
+    """The pairs that the arguments speak of, and what is to be tested of them.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the arguments of `add_input`.
+
+    Returns
+    -------
+    pairs : Pairs
+        Its `source` also has ``read``: what was read, in a sentence.
+    statistic : Statistic or CountStatistic
+
+    Raises
+    ------
+    ValueError, ImportError
+        As for `permtest.read`.
+    """
+    if args.no_clusters and args.clusters is not None:
+        raise ValueError("--clusters and --no-clusters exclude each other; leave one out")
+    entry = None if args.metric is None else _known(args.metric)
+    if entry is not None:
+        entry = _with_zero(entry, args.metric, args.zero_division)
+    sources = [args.file] if args.file_b is None else [args.file, args.file_b]
+    evaluation = recognise(*sources, gold=args.gold)
+    score = args.score
+    if args.metric is not None and entry is None:
+        score = _score_of(args, evaluation)
+    clusters = False if args.no_clusters else args.clusters
+    chosen: Statistic | CountStatistic = entry or _fitting(evaluation, args, score)
+    pairs = evaluation.pairs(args.a, args.b, score=score, statistic=chosen, clusters=clusters)
+    if entry is None and isinstance(chosen, Statistic):
+        counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
+        chosen = lookup("accuracy" if counts else "mean")
+    if entry is None:
+        chosen = _with_zero(chosen, chosen.name, args.zero_division)
+    pairs.source["read"] = describe(pairs.source, evaluation.format.title)
+    return pairs, chosen
+
+
+def _known(name: str) -> Statistic | CountStatistic | None:
+    """The statistic of that name, if there is one."""
+    try:
+        return lookup(name)
+    except ValueError:
+        return None
+
+
+def _with_zero(
+    entry: Statistic | CountStatistic, name: str, value: float | None
+) -> Statistic | CountStatistic:
+    if value is None:
+        return entry
+    if not isinstance(entry, CountStatistic):
+        raise ValueError(f"--zero-division is for ratios of counts, not for --metric {name}")
+    try:
+        return statistic(name, zero_division=value)
+    except ValueError as error:
+        raise ValueError(f"--zero-division {value:g}: {error}") from None
+
+
+def _systems(evaluation: Evaluation, args: argparse.Namespace) -> tuple[str, str] | None:
+    """The two systems, where it is clear which they are."""
+    names = evaluation.systems
+    if args.a in names and args.b in names:
+        return args.a, args.b
+    return (names[0], names[1]) if len(names) == 2 and args.a is None else None
+
+
+def _score_of(args: argparse.Namespace, evaluation: Evaluation) -> str:
+    """The score that --metric names; ValueError if it is neither that nor a statistic."""
+    systems = _systems(evaluation, args) or (evaluation.systems[0],) * 2
+    scores = evaluation.score_names(*systems)
+    found = find_score(args.metric, scores)
+    if found is not None and args.score is None:
+        return found
+    names = [known for known in STATISTICS if not known.startswith(BY_CLASS)]
+    close = get_close_matches(args.metric.lower(), [*names, *scores], n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
+    raise ValueError(
+        f"--metric {args.metric}: not known{hint}; choose one of {', '.join(names)}, or f with a "
+        f"beta up to 1000, such as f0.5 or f2{more}"
+    )
+
+
+def _fitting(
+    evaluation: Evaluation, args: argparse.Namespace, score: str | None
+) -> Statistic | CountStatistic:
+    """What fits the score where --metric is no statistic; "sum" stands for all single scores."""
+    systems = _systems(evaluation, args)
+    scores = evaluation.score_names(*systems) if systems else ()
+    if systems is None or not scores or (score is None and len(scores) > 1):
+        return lookup("sum")  # what is not clear is refused when the pairs are made
+    best = lookup(evaluation.statistics(*systems, score)[0])
+    return best if isinstance(best, CountStatistic) else lookup("sum")

@@ -1,0 +1,195 @@
+"""Files, before two systems are chosen, and how they become pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from permtest.pairs import Pairs
+from permtest.readers.choices import (
+    count_statistics,
+    did_you_mean,
+    find_score,
+    listed,
+    single_statistics,
+)
+from permtest.readers.files import ReadError
+from permtest.readers.matching import Match
+from permtest.readers.scores import Format, SystemScores
+from permtest.statistics import CountStatistic, Statistic, lookup
+
+__all__ = ["Evaluation", "Format", "ItemEvaluation", "SystemScores"]
+
+
+class Evaluation(Protocol):
+    """What one or several files say, before two systems are chosen."""
+
+    @property
+    def format(self) -> Format:
+        """What was recognised."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, those of the first file first."""
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """Names of what items may belong to."""
+
+    def score_names(self, a: str, b: str) -> tuple[str, ...]:
+        """Names of the scores that two systems have; empty where each system is one score."""
+
+    def statistics(self, a: str, b: str, score: str | None = None) -> tuple[str, ...]:
+        """What can be tested of them, the most fitting first."""
+
+    def pairs(
+        self,
+        a: Any = None,
+        b: Any = None,
+        *,
+        score: str | None = None,
+        statistic: str | Statistic | CountStatistic = "sum",
+        clusters: Any = None,
+    ) -> Pairs:
+        """Two systems; see `permtest.read`."""
+
+    def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The names of some columns, and what the first items have there."""
+
+    def text(self, name: str) -> str:
+        """What an item is, for people to read; "" where the files do not say."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemEvaluation:
+    """The scores of one or several systems, item by item.
+
+    Parameters
+    ----------
+    format : Format
+    found : tuple of SystemScores
+        The names of the systems all differ.
+    """
+
+    format: Format
+    found: tuple[SystemScores, ...]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, those of the first file first."""
+        return tuple(one.system for one in self.found)
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """Names of what items may belong to."""
+        return tuple(dict.fromkeys(name for one in self.found for name in one.clusters))
+
+    def score_names(self, a: str, b: str) -> tuple[str, ...]:
+        """Names of the scores that two systems have, in the order of the first."""
+        first, second = self._system(a, "a"), self._system(b, "b")
+        return tuple(name for name in first.scores if name in second.scores)
+
+    def statistics(self, a: str, b: str, score: str | None = None) -> tuple[str, ...]:
+        """What can be tested of two systems, the most fitting first."""
+        first, second = self._system(a, "a"), self._system(b, "b")
+        name = self._score(first, second, score, None)
+        if name in first.counts:
+            return count_statistics([first.counts[name]])
+        return single_statistics(value for one in (first, second) for value in one.scores[name])
+
+    def text(self, name: str) -> str:
+        """What an item is, for people to read; "" where the files do not say."""
+        for one in self.found:
+            if one.texts is not None and name in one.positions:
+                return one.texts[one.positions[name]]
+        return ""
+
+    def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Ids and scores of the first items of the first system."""
+        one = self.found[0]
+        head = (one.paired_by if one.ids is not None else "item", *one.scores, *one.clusters)
+        columns = [*one.scores.values(), *one.clusters.values()]
+        body = [
+            (one.ids[i] if one.ids is not None else str(i + 1), *(str(c[i]) for c in columns))
+            for i in range(min(rows, len(one)))
+        ]
+        return head, body
+
+    def pairs(
+        self,
+        a: Any = None,
+        b: Any = None,
+        *,
+        score: str | None = None,
+        statistic: str | Statistic | CountStatistic = "sum",
+        clusters: Any = None,
+    ) -> Pairs:
+        """Two systems, paired by id, or by order where there are none."""
+        first, second = self._two(a, b)
+        entry = lookup(statistic)
+        name = self._score(first, second, score, entry.name)
+        match = Match.of(first, second, name)
+        pairs = match.pairs(entry, self._grouping(first, second, clusters))
+        return replace(pairs, source={"loader": self.format.name, **match.source()})
+
+    # ---- choices
+
+    def _system(self, wanted: Any, option: str) -> SystemScores:
+        for one in self.found:
+            if one.system == wanted:
+                return one
+        text = str(wanted)
+        if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(self.found):
+            return self.found[int(text) - 1]
+        hint = did_you_mean(text, self.systems)
+        raise ReadError.at(
+            self.found[0].file.path, f"{option}: no system {wanted!r}{hint}; {listed(self.systems)}"
+        )
+
+    def _two(self, a: Any, b: Any) -> tuple[SystemScores, SystemScores]:
+        path = self.found[0].file.path
+        if (a is None) != (b is None):
+            given, other = ("b", "a") if a is None else ("a", "b")
+            problem = f"{given} is given without {other}; name both systems; {listed(self.systems)}"
+            raise ReadError.at(path, problem)
+        if a is None:
+            if len(self.found) != 2:
+                number = f"{len(self.found)} system{'s' * (len(self.found) != 1)}"
+                remedy = "choose two as a and b" if self.found[2:] else "add the file of another"
+                raise ReadError.at(path, f"{number} ({', '.join(self.systems)}); {remedy}")
+            return self.found[0], self.found[1]
+        first, second = self._system(a, "a"), self._system(b, "b")
+        if first is second:
+            raise ReadError.at(path, f"a and b are both {first.system!r}; {listed(self.systems)}")
+        return first, second
+
+    def _score(
+        self, a: SystemScores, b: SystemScores, wanted: str | None, statistic: str | None
+    ) -> str:
+        names = [name for name in a.scores if name in b.scores]
+        if not names:
+            both = (f"{', '.join(one.scores)} of {one.system!r}" for one in (a, b))
+            problem = f"no score in common: {' and '.join(both)}; score both alike"
+            raise ReadError.at(b.file.path, problem)
+        if wanted is None and len(names) == 1:
+            return names[0]
+        chosen = find_score(wanted if wanted is not None else statistic or names[0], names)
+        if chosen is not None:
+            return chosen
+        if wanted is None:
+            problem = f"{len(names)} scores ({', '.join(names)}); choose one as score (--score)"
+        else:
+            problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are "
+            problem += ", ".join(names)
+        raise ReadError.at(a.file.path, problem)
+
+    def _grouping(self, a: SystemScores, b: SystemScores, wanted: Any) -> str | None:
+        """The grouping whose groups are swapped as a whole, if any."""
+        if wanted is False:
+            return None
+        name = wanted if wanted is not None else a.swapped or b.swapped
+        if name is None or (name in a.clusters and name in b.clusters):
+            return None if name is None else str(name)
+        known = [name for name in a.clusters if name in b.clusters]
+        there = f"there are {', '.join(known)}" if known else "these files have no groups"
+        raise ReadError.at(a.file.path, f"clusters: no {name!r} of both systems; {there}")

@@ -1,0 +1,213 @@
+"""Items of two systems that belong together, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from permtest.pairs import Pairs
+from permtest.readers.cells import shown
+from permtest.readers.choices import count_statistics, distinct
+from permtest.readers.files import ReadError
+from permtest.readers.scores import ORDER, SystemScores
+from permtest.statistics import CountStatistic, Statistic
+
+#: Ids that are named in messages and in the provenance, at most.
+NAMED = 5
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two systems and which of their items belong together."""
+
+    a: SystemScores
+    b: SystemScores
+    score: str
+    rows: tuple[list[int], list[int]]
+    unscored: tuple[str, ...]
+
+    @classmethod
+    def of(cls, a: SystemScores, b: SystemScores, score: str) -> Match:
+        """Match by id, or by order; ReadError if nothing matches, or the items differ."""
+        first, second = _matched(a, b)
+        kept: tuple[list[int], list[int]] = [], []
+        unscored = []
+        for i, j in zip(first, second, strict=True):
+            if a.scores[score][i] is None or b.scores[score][j] is None:
+                unscored.append(a.place(i) if a.ids is None else a.ids[i])
+                continue
+            kept[0].append(i)
+            kept[1].append(j)
+        if not kept[0]:
+            raise ReadError.at(b.file.path, f"no item has the score {score!r} of both systems")
+        match = cls(a, b, score, kept, tuple(unscored))
+        match._check_agreement()
+        return match
+
+    def _check_agreement(self) -> None:
+        for name in self.a.agree.keys() & self.b.agree.keys():
+            mine, theirs = self.a.agree[name], self.b.agree[name]
+            for i, j in zip(*self.rows, strict=True):
+                if mine[i] != theirs[j]:
+                    raise ReadError.at(
+                        self.b.file.path,
+                        f"{self.b.place(j)} has another {name} ({shown(theirs[j])}) than in "
+                        f"{self.a.file.path} ({shown(mine[i])}); both systems must have been "
+                        "scored on the same items",
+                    )
+
+    def pairs(self, entry: Statistic | CountStatistic, grouping: str | None) -> Pairs:
+        """The scores of both systems."""
+        sides = zip((self.a, self.b), self.rows, strict=True)
+        u, v = ([one.scores[self.score][i] for i in rows] for one, rows in sides)
+        names = distinct(self.a.system, self.b.system)
+        counts = self.a.counts.get(self.score, ())
+        self._check_statistic(entry, counts)
+        if counts:
+            pairs = Pairs(_table(u), _table(v), names, columns=counts)
+            self._check_counts(entry, pairs)
+        else:
+            self._check_scores(entry, u, v)
+            pairs = Pairs.of(u, v, names, labels=names)
+        ids, labels = self.a.ids, None
+        if grouping is not None:
+            labels = self._labels(grouping)
+        return replace(
+            pairs,
+            ids=None if ids is None else tuple(ids[i] for i in self.rows[0]),
+            clusters=labels,
+        )
+
+    def _check_statistic(self, entry: Statistic | CountStatistic, counts: tuple[str, ...]) -> None:
+        if isinstance(entry, CountStatistic):
+            if counts not in (measure.columns for measure in entry.measures) or entry.average:
+                kind = f"counts {', '.join(counts)}" if counts else "one number an item"
+                raise ReadError.at(
+                    self.a.file.path,
+                    f"{self.score} is {kind}, but {entry.name!r} needs {entry.layouts()}",
+                )
+        elif counts:
+            raise ReadError.at(
+                self.a.file.path,
+                f"{self.score} has counts ({', '.join(counts)}) of each item, but {entry.name!r} "
+                f"takes one number; choose {' or '.join(count_statistics([counts])[:3])} as "
+                "statistic (--metric)",
+            )
+
+    def _check_scores(self, entry: Statistic | CountStatistic, u: list[Any], v: list[Any]) -> None:
+        assert isinstance(entry, Statistic)
+        if entry.minimum is None:
+            return
+        for one, rows, scores in ((self.a, self.rows[0], u), (self.b, self.rows[1], v)):
+            for i, score in zip(rows, scores, strict=True):
+                if problem := entry.problem(score):
+                    raise ReadError.at(one.file.path, f"{one.place(i)}: {problem}")
+
+    def _check_counts(self, entry: Statistic | CountStatistic, pairs: Pairs) -> None:
+        assert isinstance(entry, CountStatistic)
+        measure = next(m for m in entry.measures if m.columns == pairs.columns)
+        first, second = measure.addends(pairs.u), measure.addends(pairs.v)
+        for one, rows, own, other in (
+            (self.a, self.rows[0], first, second),
+            (self.b, self.rows[1], second, first),
+        ):
+            if bad := measure.problem(own, other):
+                raise ReadError.at(one.file.path, f"{one.place(rows[int(bad[0])])} has {bad[1]}")
+
+    def _labels(self, grouping: str) -> tuple[str, ...]:
+        mine, theirs = self.a.clusters[grouping], self.b.clusters[grouping]
+        for i, j in zip(*self.rows, strict=True):
+            if mine[i] != theirs[j]:
+                raise ReadError.at(
+                    self.b.file.path,
+                    f"{self.b.place(j)} belongs to {grouping} {shown(theirs[j])}, but in "
+                    f"{self.a.file.path} to {shown(mine[i])}; make them agree",
+                )
+        return tuple(mine[i] for i in self.rows[0])
+
+    def source(self) -> dict[str, Any]:
+        """Where the pairs come from, and what was left out."""
+        unmatched = [_besides(self.a, self.b), _besides(self.b, self.a)]
+        files = [
+            {"file": one.file.name, "sha256": one.file.sha256, "system": one.system}
+            for one in (self.a, self.b)
+        ]
+        return {
+            "files": files,
+            "score": self.score,
+            "paired_by": self.a.paired_by if self.a.ids is not None else ORDER,
+            "matched": len(self.rows[0]),
+            "unmatched": [len(names) for names in unmatched],
+            "unmatched_ids": [names[:NAMED] for names in unmatched],
+            "dropped": len(self.unscored),
+            "dropped_ids": list(self.unscored[:NAMED]),
+            "notes": list(dict.fromkeys((*self.a.notes, *self.b.notes))),
+        }
+
+
+def _matched(a: SystemScores, b: SystemScores) -> tuple[list[int], list[int]]:
+    """The positions of the items that both systems have, in the order of the first."""
+    if (a.ids is None) != (b.ids is None):
+        one, other = (a, b) if a.ids is None else (b, a)
+        raise ReadError.at(
+            one.file.path, f"has no ids, but {other.file.path} has; give both or neither"
+        )
+    if a.ids is None:
+        if len(a) != len(b):
+            raise ReadError.at(
+                b.file.path,
+                f"{len(b)} items, but {len(a)} of {a.system!r}, and no ids to pair them by; both "
+                "systems must have been scored on the same items, in the same order",
+            )
+        return list(range(len(a))), list(range(len(b)))
+    if a.paired_by != b.paired_by:
+        raise ReadError.at(
+            b.file.path,
+            f"its items are known by {b.paired_by}, but those of {a.file.path} by {a.paired_by}; "
+            "evaluate both systems with the same version of the tool",
+        )
+    there = b.positions
+    rows = [(i, there[name]) for i, name in enumerate(a.ids) if name in there]
+    if not rows:
+        mine, theirs = shown(a.ids[0]), shown((b.ids or ("",))[0])
+        raise ReadError.at(
+            b.file.path,
+            f"no {a.paired_by} in common with {a.file.path} (first: {theirs} and {mine}); both "
+            "systems must have been scored on the same items",
+        )
+    return [i for i, _ in rows], [j for _, j in rows]
+
+
+def _besides(a: SystemScores, b: SystemScores) -> list[str]:
+    """The ids that only the first system has."""
+    return [] if a.ids is None else [name for name in a.ids if name not in b.positions]
+
+
+def _table(rows: list[Any]) -> Any:
+    """Rows of counts; NumPy left to itself makes floats of large integers beside smaller ones."""
+    try:
+        return np.array(rows, dtype=np.int64)
+    except OverflowError:
+        return np.array(rows, dtype=object)
+
+
+def describe(source: Mapping[str, Any], title: str) -> str:
+    """What was read, in a sentence: the format, how items were paired, what was left out."""
+    text = f"{title}: {source['matched']} items paired by {source['paired_by']}"
+    for (number, names), side in zip(
+        zip(source["unmatched"], source["unmatched_ids"], strict=True), "AB", strict=True
+    ):
+        if number:
+            text += f"; {number} only in {side} ({_some(names, number)})"
+    if source["dropped"]:
+        names = _some(source["dropped_ids"], source["dropped"])
+        text += f"; {source['dropped']} without a score ({names})"
+    return " ".join(f"{part.rstrip('.')}." for part in (text, *source["notes"]))
+
+
+def _some(names: Sequence[str], number: int) -> str:
+    dots = ", ..." if number > len(names) else ""
+    return ", ".join(shown(name) for name in names) + dots

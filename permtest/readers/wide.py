@@ -1,0 +1,237 @@
+"""A table with a line for each item and columns for each system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from permtest.pairs import Pairs
+from permtest.readers.cells import is_number, kind_of, shown
+from permtest.readers.choices import count_statistics, single_statistics
+from permtest.readers.counts import Chooser, check_has_files, count_pairs
+from permtest.readers.files import ReadError
+from permtest.readers.headers import systems_in
+from permtest.readers.scores import Format
+from permtest.readers.table import Columns, Table, as_list, check_both, some_columns
+from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
+
+
+@dataclass(frozen=True, eq=False)
+class WideTable:
+    """A table before two systems are chosen; what `Evaluation` asks for.
+
+    Parameters
+    ----------
+    format : Format
+    table : Table
+    """
+
+    format: Format
+    table: Table
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that have counts; else the columns of numbers, by name or number."""
+        return tuple(self._counts) or tuple(
+            str(self.table.keys([column])[0]) for column in self._numeric
+        )
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """Names of the columns in which some items have the same text."""
+        table = self.table
+        apart = [*self._numeric, *self._ids]
+        found = [
+            column
+            for column in table.besides(apart)
+            if table.header and 1 < len({row.cells[column] for row in table.rows}) < len(table.rows)
+        ]
+        return tuple(str(table.keys([column])[0]) for column in found)
+
+    def score_names(self, a: str, b: str) -> tuple[str, ...]:
+        """Nothing: a system is one score, or has one set of counts."""
+        del a, b
+        return ()
+
+    def statistics(self, a: str, b: str, score: str | None = None) -> tuple[str, ...]:
+        """What can be tested of two systems, the most fitting first."""
+        del score
+        if a in self._counts and b in self._counts:
+            both = self._counts[a] & self._counts[b]
+            return count_statistics(sorted(both, key=len))
+        pairs = self.pairs(a, b, clusters=False)
+        return single_statistics([int(pairs.u.min()), int(pairs.v.min()), 1 / pairs.scale])
+
+    def pairs(
+        self,
+        a: Columns | None = None,
+        b: Columns | None = None,
+        *,
+        score: str | None = None,
+        statistic: str | Statistic | CountStatistic = "sum",
+        clusters: Any = None,
+    ) -> Pairs:
+        """Two systems; a line is a pair."""
+        table, entry = self.table, lookup(statistic)
+        if score is not None:
+            problem = "score is for files with several scores of a system; name columns as a and b"
+            raise ReadError.at(table.file.path, problem)
+        labels, column = None, None
+        if clusters is not None and clusters is not False:
+            labels, column = tuple(table.labels(clusters)), table.find(clusters)
+        apart = [*self._ids, *([] if column is None else [column])]
+        if isinstance(entry, CountStatistic):
+            check_has_files(entry)
+            halves = table.header is None and isinstance(a, str) and (a, b) == ("A", "B")
+            a, b = (None, None) if halves else (a, b)
+            pairs = count_pairs(table, entry, a, b, apart)
+        else:
+            pairs = score_pairs(table, entry, a, b, apart)
+        pairs = replace(pairs, ids=table.names_of_items(), clusters=labels)
+        return pairs if column is None else self._with_clusters(pairs, column)
+
+    def _with_clusters(self, pairs: Pairs, column: int) -> Pairs:
+        (key,) = self.table.keys([column])
+        chosen = pairs.source["columns"]
+        if key in chosen or any(isinstance(columns, list) and key in columns for columns in chosen):
+            problem = f"{self.table.label(column)} holds the clusters; choose other columns as a and b"
+            raise ReadError.at(self.table.file.path, problem)
+        return replace(pairs, source=pairs.source | {"clusters": key})
+
+    def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The first lines."""
+        head = tuple(str(key) for key in self.table.keys(range(self.table.width)))
+        return head, [tuple(row.cells) for row in self.table.rows[:rows]]
+
+    def text(self, name: str) -> str:
+        """Nothing: what else a line holds may be anything."""
+        del name
+        return ""
+
+    @property
+    def _ids(self) -> list[int]:
+        return [] if self.table.ids is None else [self.table.ids]
+
+    @cached_property
+    def _numeric(self) -> list[int]:
+        """The columns that hold numbers."""
+        table = self.table
+        return [
+            column
+            for column in table.besides(self._ids)
+            if all(is_number(row.cells[column]) for row in table.rows[:1000])
+        ]
+
+    @cached_property
+    def _counts(self) -> dict[str, set[tuple[str, ...]]]:
+        """The systems that have counts, and the sets of these."""
+        if self.table.header is None:
+            return self._halves()
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for entry in STATISTICS.values():
+            if isinstance(entry, CountStatistic) and entry.average is None:
+                for system, sets in Chooser(self.table, entry, ()).complete().items():
+                    found.setdefault(system, set()).update(sets)
+        return found
+
+    def _halves(self) -> dict[str, set[tuple[str, ...]]]:
+        """Two systems where lines of whole numbers, four or six, can be counts of both."""
+        kinds = {4: ("tp", "incorrect"), 6: ("tp", "fp", "fn")}
+        whole = all(kind_of(cell) == "integer" for row in self.table.rows[:100] for cell in row[1])
+        columns = kinds.get(self.table.width) if whole else None
+        return {} if columns is None else {"A": {columns}, "B": {columns}}
+
+
+def score_pairs(
+    table: Table,
+    entry: Statistic,
+    a: Columns | None = None,
+    b: Columns | None = None,
+    apart: Collection[int] = (),
+) -> Pairs:
+    """The scores of two systems in a table.
+
+    Parameters
+    ----------
+    table : Table
+    entry : Statistic
+        What the scores are for.
+    a, b
+        As in `permtest.read`.
+    apart : collection of int
+        Columns, counted from 0, that hold something else.
+
+    Returns
+    -------
+    Pairs
+    """
+    columns = _choose(table, entry, a, b, apart)
+    # Line by line, so that an error names the first bad line.
+    scores = [table.number(row, column, entry.problem) for row in table.rows for column in columns]
+    first, second = columns
+    names = table.name(first, "A"), table.name(second, "B")
+    pairs = Pairs.of(scores[::2], scores[1::2], names)
+    return replace(pairs, source=table.source(table.keys(columns)))
+
+
+def _choose(
+    table: Table, entry: Statistic, a: Columns | None, b: Columns | None, apart: Collection[int]
+) -> tuple[int, int]:
+    check_both(table, a, b)
+    if a is None or b is None:
+        return _only_two(table, apart)
+    first, second = _one(table, entry, "a", a), _one(table, entry, "b", b)
+    if first == second:
+        problem = f"a and b are both {table.label(first)}; name two columns; {table.columns()}"
+        raise ReadError.at(table.file.path, problem)
+    return first, second
+
+
+def _one(table: Table, entry: Statistic, option: str, wanted: Columns) -> int:
+    """The one column of a system."""
+    listed = as_list(wanted)
+    if len(listed) != 1:
+        problem = (
+            f"{option} lists {some_columns(len(listed))}, but {entry.name!r} takes one score of each "
+            "system; choose one column, or a statistic of counts, such as 'f1' (--metric f1)"
+        )
+        raise ReadError.at(table.file.path, problem)
+    try:
+        return table.find(listed[0])
+    except ReadError as error:
+        raise ReadError(f"{error}{_hint(table)}") from None
+
+
+def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
+    if table.width == 1:
+        line, cells = table.rows[0]
+        problem = f"only one column ({shown(cells[0])}); a line must hold both systems' scores, or "
+        problem += "add the file of the other system"
+        raise ReadError.at(table.file.path, problem, line=line)
+    columns = table.besides(apart)
+    if len(columns) == 2:
+        return columns[0], columns[1]
+    kinds = [kind_of(table.rows[0].cells[column]) for column in columns]
+    if table.header is None and kinds == ["integer"] * 4:
+        problem = (
+            "four numbers on a line and no header: if these are counts of two systems (true "
+            "positives and incorrect ones of each), choose a statistic of counts, such as 'f1' "
+            "(--metric f1); if they are scores of four systems, choose two as a and b, by number"
+        )
+        raise ReadError.at(table.file.path, problem)
+    numeric = [
+        column for column in columns if any(is_number(row.cells[column]) for row in table.rows)
+    ]
+    if len(numeric) == 2:
+        return numeric[0], numeric[1]
+    problem = f"{some_columns(len(numeric))} with numbers; choose two as a and b; {table.columns()}"
+    raise ReadError.at(table.file.path, problem + _hint(table))
+
+
+def _hint(table: Table) -> str:
+    """What to do where the table is one of counts."""
+    if not any({"tp", "fp"} <= counts.keys() for counts in systems_in(table.header).values()):
+        return ""
+    return "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
