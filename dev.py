@@ -3,7 +3,7 @@
     python3 dev.py lab      open JupyterLab on notebook 01, all cells run (--no-browser, --port N)
     python3 dev.py test     run every check and every test
     python3 dev.py bench    measure the accuracy and speed that the README speaks of
-    python3 dev.py html     keep HTML copies of the executed notebooks under build/html/
+    python3 dev.py html     run all notebooks and make a book of them, build/html/index.html
 
 The first command makes `.venv` beside this file and installs the project there, which takes a
 minute or so; later ones start at once. `.venv` is made anew when the dependencies change. On
@@ -47,8 +47,9 @@ CHECKS = {
 TOOLS = {
     "lab": [str(ROOT / "tools" / "open_lab.py")],
     "bench": ["-m", "benchmarks"],
-    "html": [str(ROOT / "tools" / "render_html.py")],
+    "html": [str(ROOT / "tools" / "build_book.py")],
 }
+EXTRAS = {"lab": "lab", "bench": "bench", "html": "book"}
 
 # What a reader of a notebook would see as a warning makes its test fail.
 VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")
@@ -205,7 +206,7 @@ def main() -> None:
             sys.exit(f"dev.py test takes no arguments; for some tests only: {PYTHON} -m pytest ...")
         test()
     elif command in TOOLS:
-        prepare("bench" if command == "bench" else "lab")
+        prepare(EXTRAS[command])
         os.chdir(ROOT)
         become(*TOOLS[command], *rest)
     else:

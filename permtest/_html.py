@@ -1,7 +1,12 @@
-"""The HTML form of a result: a small table and an inline picture, no script, nothing to load."""
+"""The HTML form of results: small tables and an inline picture, no script, nothing to load.
+
+Text has the colour of the page, and nothing has a background, so that results can be read in any
+notebook, by day and by night. What comes from data is escaped here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
@@ -18,7 +23,61 @@ LONGEST = 4_000_000  # cells; more would take seconds, and nobody asked for them
 MOST_POINTS = 200_000  # the same for several sums, where each value of a measure is computed
 MOST_CALLS = 25_000  # the same where a user's function makes it slow
 TOO_LONG = "<p>The null distribution is too long to draw here.</p>"
-BODY, REJECTED = "#5B8FBC", "#8C2D04"  # as in the style sheet
+BODY = "#5B8FBC"  # as in the style sheet; it stands out from white and from black
+REJECTED = "currentColor"
+TABLE = "margin:0 0 0.5em;border-collapse:collapse;font-variant-numeric:tabular-nums"
+CELL = "vertical-align:top;padding:0.2em 0.8em 0.2em 0.3em;text-align"
+
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def facts(rows: Mapping[str, str], heading: str = "") -> str:
+    """A table of names and what is to be said about them."""
+    body = "".join(
+        f"<tr>{_cell(name, scope='row')}{_cell(text)}</tr>" for name, text in rows.items()
+    )
+    return _table(f"<tbody>{body}</tbody>", heading)
+
+
+def grid(
+    header: Sequence[str], rows: Iterable[Sequence[str]], heading: str = "", *, align: str = "left"
+) -> str:
+    """A table with names of columns; the first cell of a row is its name."""
+    first, *others = header
+    head = _cell(first, scope="col") + "".join(_cell(x, align, "col") for x in others)
+    body = "".join(
+        f"<tr>{_cell(name, scope='row')}{''.join(_cell(x, align + _room(x)) for x in cells)}</tr>"
+        for name, *cells in rows
+    )
+    return _table(f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>", heading)
+
+
+def said(text: str) -> str:
+    """A paragraph; nothing for no text."""
+    return f"<p>{escape(text)}</p>" if text else ""
+
+
+def together(*parts: str) -> str:
+    """Parts below each other; what is too wide for the page can be scrolled."""
+    return f"<div style='overflow-x:auto'>{''.join(parts)}</div>"
+
+
+def _cell(text: str, align: str = "left", scope: str = "") -> str:
+    name, which = ("th", f" scope='{scope}'") if scope else ("td", "")
+    return f"<{name}{which} style='{CELL}:{align}'>{escape(text)}</{name}>"
+
+
+def _room(text: str) -> str:
+    """Numbers stay in one line, and sentences do not become columns of letters on a phone."""
+    return ";min-width:15em" if len(text) > 30 else ";white-space:nowrap"
+
+
+def _table(inside: str, heading: str) -> str:
+    caption = f"<caption style='text-align:left'>{escape(heading)}</caption>" if heading else ""
+    return f"<table style='{TABLE}'>{caption}{inside}</table>"
+
+
+# ---- the exact test -----------------------------------------------------------------------------
 
 
 def result_html(result: PermutationTestResult) -> str:
@@ -28,12 +87,7 @@ def result_html(result: PermutationTestResult) -> str:
         "p": _evidence(result),
         "N": result.pairs_text(),
     }
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{key}</th>"
-        f"<td style='text-align:left'>{escape(text)}</td></tr>"
-        for key, text in rows.items()
-    )
-    return f"<div><table>{cells}</table>{_picture(result)}</div>"
+    return together(facts(rows), _picture(result))
 
 
 def _evidence(result: PermutationTestResult) -> str:
@@ -79,7 +133,8 @@ def _drawn(sketch: _Sketch, text: str) -> str:
         marks += _line(sketch.mirrored, "1", "1 3")
     return (
         f"<svg role='img' aria-label='{label}' width='{WIDTH}' height='{HEIGHT + 4}' "
-        f"viewBox='0 0 {WIDTH} {HEIGHT + 4}'><title>{label}</title>{_rectangles(sketch)}"
+        f"style='max-width:100%' viewBox='0 0 {WIDTH} {HEIGHT + 4}'><title>{label}</title>"
+        f"{_rectangles(sketch)}"
         f"<line x1='0' x2='{WIDTH}' y1='{HEIGHT}' y2='{HEIGHT}' stroke='currentColor' "
         f"stroke-opacity='0.6'/>{marks}</svg>"
     )

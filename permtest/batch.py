@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from html import escape
 from math import log, log10, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._html import said
 from permtest._progress import progress
 from permtest._threads import in_threads
 from permtest.comparison import Comparison, compare
@@ -150,7 +150,7 @@ class BatchResult:
         return f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return said(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings."""

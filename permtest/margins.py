@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from permtest._html import said, together
 from permtest.comparison import Comparison, compare
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.result import PermutationTestResult, counted
@@ -179,10 +180,7 @@ class EquivalenceResult:
         return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        tests = self.lower._repr_html_() + self.upper._repr_html_()
-        return f"<div><p>{escape(str(self))}</p>{tests}</div>"
+        return together(said(str(self)), self.lower._repr_html_(), self.upper._repr_html_())
 
 
 def noninferiority_test(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from permtest._html import grid, said, together
 from permtest.alternatives.assumptions import (
     Check,
 )
@@ -176,7 +176,7 @@ class AnswerTable:
 
     def __str__(self) -> str:
         lines = [self._cells(answer) for answer in self.answers]
-        header = ("test", "p", f"{100 * self.confidence_level:.4g}% interval", "ms", "assumptions")
+        header = self._header()
         widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
         body = "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -186,6 +186,9 @@ class AnswerTable:
 
     __repr__ = __str__
 
+    def _header(self) -> tuple[str, ...]:
+        return "test", "p", f"{100 * self.confidence_level:.4g}% interval", "ms", "assumptions"
+
     def _cells(self, answer: Answer) -> tuple[str, ...]:
         p = answer.result.pvalue_text() if answer.result else "-"
         interval = interval_text(answer.interval) if answer.interval else "-"
@@ -193,19 +196,8 @@ class AnswerTable:
         return answer.title, p, interval, took, answer.assumptions_text
 
     def _repr_html_(self) -> str:
-        header = ("test", "p", f"{100 * self.confidence_level:.4g}% interval", "ms", "assumptions")
-        head = "".join(f"<th style='text-align:left'>{escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td style='text-align:left'>{escape(c)}</td>" for c in self._cells(answer))
-            + "</tr>"
-            for answer in self.answers
-        )
-        return (
-            f"<div><table><caption style='text-align:left'>{escape(self.heading())}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{escape(self.correlation_text())}</p></div>"
-        )
+        table = grid(self._header(), map(self._cells, self.answers), self.heading())
+        return together(table, said(self.correlation_text()))
 
 
 def _milliseconds(seconds: float) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from math import sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from permtest._html import facts, said, together
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.differences import DifferencePosterior, exceeds, reaches
 from permtest.alternatives.folds import FoldCounts, block_weight
@@ -332,13 +332,7 @@ class BayesTestResult:
         rows[f"P({a} better{'' if self.rope else ' or equal'})"] = chances["a"]
         rows["decision"] = self.verdict()
         rows["from"] = f"{self._folds_text()}, prior {self.prior:g}"
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(key)}</th>"
-            f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for key, text in rows.items()
-        )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<div><table><caption>Bayes test</caption>{cells}</table>{notes}</div>"
+        return together(facts(rows, "Bayes test"), *map(said, self.notes))
 
 
 def chance_text(p: float, rest: float, *, least: float = 1e-300, digits: int = 4) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from permtest._html import grid, said, together
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.blocks import (
     FloatArray,
@@ -100,18 +100,9 @@ class BalanceReport:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in HEADER)
-        body = ""
-        for k in self._shown():
-            name, *cells = map(escape, self._cells(k))
-            weight = "bold" if k == self.worst else "normal"
-            body += f"<tr style='font-weight:{weight}'><th style='text-align:left'>{name}</th>"
-            body += "".join(f"<td style='text-align:right'>{cell}</td>" for cell in cells) + "</tr>"
-        return (
-            f"<div><table><caption style='text-align:left'>{escape(self.heading())}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{''.join(self._remark())}</p></div>"
-        )
+        rows = map(self._cells, self._shown())
+        table = grid(HEADER, rows, self.heading(), align="right")
+        return together(table, said("".join(self._remark())))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and None, a dict for each row."""
@@ -194,8 +185,14 @@ class BlockPartition:
             yield rest, train
 
     def __str__(self) -> str:
+        return f"{self._design_text()}\n{self.balance}"
+
+    def _design_text(self) -> str:
         halves = ", ".join("+".join(f"B{b + 1}" for b in s) for s in self.design)
-        return f"Training sets of first folds: {halves}.\n{self.balance}"
+        return f"Training sets of first folds: {halves}."
+
+    def _repr_html_(self) -> str:
+        return said(self._design_text()) + self.balance._repr_html_()
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from permtest._html import said
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.log_odds import NOTHING, Floats, trapezoid
 from permtest.alternatives.metric_posterior import MetricPosterior
@@ -115,6 +116,9 @@ class DifferencePosterior:
         return (
             f"{self.b.metric} of B less that of A: {self.mean():.4g}, 95% {low:.4g} to {high:.4g}"
         )
+
+    def _repr_html_(self) -> str:
+        return said(str(self))
 
     def _quantile(self, q: Floats, upper: NDArray[np.bool_] | bool) -> Any:
         """Where the smaller tail has its probability, by Newton's method for its logarithm.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from permtest._html import said
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.log_odds import (
     NEGLIGIBLE,
@@ -304,6 +305,9 @@ class MetricPosterior:
             f"{self.metric}: mode {self.mode():.4g}, mean {self.mean():.4g}, 95% credible interval "
             f"{low:.4g} to {high:.4g}"
         )
+
+    def _repr_html_(self) -> str:
+        return said(str(self))
 
 
 def _log_gamma(shape: float, size: Any, generator: np.random.Generator) -> Floats:

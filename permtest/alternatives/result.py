@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from html import escape
 from math import inf, isfinite
 from typing import Any
 
+from permtest._html import facts, together
 from permtest.alternatives.assumptions import Assumption
 from permtest.interval import ConfidenceInterval
 
@@ -164,13 +164,7 @@ class AlternativeResult:
         if self.has_interval:
             rows["95% interval"] = interval_text(self.confidence_interval())
         rows["assumes"] = "; ".join(a.text for a in self.assumptions)
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(key)}</th>"
-            f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for key, text in rows.items()
-        )
-        heading = f"{self.title}: {self.names[0]} against {self.names[1]}"
-        return f"<div><table><caption>{escape(heading)}</caption>{cells}</table></div>"
+        return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
 
 
 def interval_text(interval: tuple[float, float], digits: int = 4) -> str:

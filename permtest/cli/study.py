@@ -8,11 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from permtest.cli.inputs import FILES
 from permtest.cli.shared import EXIT_CODES, print_text
 from permtest.readers import read
 from permtest.study.config import StudyConfig
 
 if TYPE_CHECKING:
+    from permtest.pairs import Pairs
     from permtest.cli.shared import Commands
     from permtest.study.pipeline import Study
 
@@ -22,9 +24,8 @@ tests, makes them side by side, estimates how large the difference is, what powe
 and how many items another study needs; and writes a report that says how to repeat it."""
 
 EPILOG = f"""\
-FILE holds one item a line: the score of A and of B, separated by tabs, semicolons, commas or
-blanks, with or without a header; or a table of more columns, of which --a and --b choose two.
-Scores are whole numbers or decimals.
+{FILES}
+Where items belong together, such as the epochs of one sample, their sums are studied.
 
 Whatever can be chosen is in a configuration, with a comment for each option: --write-config
 makes one to edit, --config reads it, and what the command line says goes before it. A report
@@ -49,9 +50,16 @@ def add_study(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("file", metavar="FILE", help="scores of both systems, UTF-8 text")
+    parser.add_argument("file", metavar="FILE", help="scores of both systems, or of A")
+    parser.add_argument(
+        "file_b", metavar="FILE_B", nargs="?", help="scores of B, where FILE has those of A alone"
+    )
     parser.add_argument("--a", metavar="COL", help="column of system A: its name, or number from 1")
     parser.add_argument("--b", metavar="COL", help="column of system B")
+    parser.add_argument("--gold", metavar="GOLD", help="what is right, as for permtest compare")
+    parser.add_argument(
+        "--score", metavar="NAME", help="which score, where the files have several for each item"
+    )
     parser.add_argument("--config", metavar="YAML", help="options of the study; see below")
     parser.add_argument("--seed", metavar="N", type=int, help="of everything random; default: 0")
     parser.add_argument(
@@ -80,7 +88,7 @@ def _study(args: argparse.Namespace) -> None:
     if args.out is not None:
         _check_folder(Path(args.out), config, args.force)
     try:
-        pairs = read(args.file, a=config.data.a, b=config.data.b, statistic="mean")
+        pairs = _read(args, config)
     except ValueError as error:
         if "--metric" not in str(error):
             raise
@@ -95,6 +103,13 @@ def _study(args: argparse.Namespace) -> None:
         print_text(study.sentence() if args.out is not None else str(study))
     if args.out is not None:
         _report(study, args)
+
+
+def _read(args: argparse.Namespace, config: StudyConfig) -> Pairs:
+    """The scores; where items have to be kept together, their sums."""
+    where = {"a": config.data.a, "b": config.data.b, "gold": args.gold, "score": args.score}
+    pairs = read(args.file, args.file_b, statistic="mean", **where)
+    return pairs if pairs.clusters is None else pairs.by_cluster()
 
 
 def _configuration(args: argparse.Namespace) -> StudyConfig:

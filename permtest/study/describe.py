@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from html import escape
 from math import inf, isfinite, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._html import facts, grid, together
 from permtest.alternatives.assumptions import (
     SYMMETRIC_BELOW,
     Diagnosis,
@@ -175,24 +175,10 @@ class Description:
         return "\n".join(table + [f"{key}: {text}" for key, text in self.facts().items()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name, _ in self.columns)
-        columns = [_cells(summary) for _, summary in self.columns]
-        rows = [
-            f"<tr><th style='text-align:left'>{label}</th>"
-            + "".join(f"<td style='text-align:right'>{column[i]}</td>" for column in columns)
-            + "</tr>"
-            for i, label in enumerate(LABELS)
-        ]
-        rows += [
-            f"<tr><th style='text-align:left'>{escape(key)}</th>"
-            f"<td colspan='3' style='text-align:left'>{escape(text)}</td></tr>"
-            for key, text in self.facts().items()
-        ]
-        heading = escape(f"{self.names[0]} against {self.names[1]}")
-        return (
-            f"<div><table><caption>{heading}</caption><tr><th></th>{head}</tr>{''.join(rows)}"
-            "</table></div>"
-        )
+        header = ("", *(name for name, _ in self.columns))
+        rows = zip(LABELS, *(_cells(summary) for _, summary in self.columns), strict=True)
+        heading = f"{self.names[0]} against {self.names[1]}"
+        return together(grid(header, rows, heading, align="right"), facts(self.facts()))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain numbers, strings, lists and None."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
+from permtest._html import facts, together
 from permtest.alternatives.result import finite, interval_text
 from permtest.interval import ConfidenceInterval
 from permtest.study.checks import check_probability
@@ -124,10 +124,4 @@ class EffectSize:
             "n": f"{self.n}",
             "size": self.interpretation,
         }
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(key)}</th>"
-            f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for key, text in rows.items()
-        )
-        heading = escape(f"{self.title}: {self.names[0]} against {self.names[1]}")
-        return f"<div><table><caption>{heading}</caption>{cells}</table></div>"
+        return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from permtest._html import said
 from permtest._progress import progress
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.compare import compare_all
@@ -140,6 +141,10 @@ class Study:
 
     def __str__(self) -> str:
         return "\n\n\n".join([wrapped(self.sentence()), *map(str, self.chapters())])
+
+    def _repr_html_(self) -> str:
+        parts = (self.description, self.exact, self.answers)
+        return said(self.sentence()) + "".join(part._repr_html_() for part in parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and None."""

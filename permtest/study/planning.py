@@ -7,6 +7,7 @@ from math import asin, isfinite, sqrt
 from statistics import NormalDist
 from typing import Any
 
+from permtest._html import said
 from permtest.statistics import check_alternative
 from permtest.study.checks import (
     check_above_zero,
@@ -67,6 +68,9 @@ class SampleSize(int):
             f"{int(self):,} items give a power of {self.power:.4f}, "
             f"one less {self.power_before:.4f} ({self.method})"
         )
+
+    def _repr_html_(self) -> str:
+        return said(str(self))
 
     def __format__(self, spec: str) -> str:
         return format(int(self), spec)

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._html import grid, said, together
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.names import TITLES
@@ -158,14 +158,11 @@ class PowerCurve:
         return pd.DataFrame({"size": self.sizes, "power": self.power, "low": low, "high": high})
 
     def _repr_html_(self) -> str:
-        style = "style='text-align:left'"
-        head = "".join(f"<th {style}>{cell}</th>" for cell in ("pairs", "power", "95% interval"))
-        body = "".join(
-            f"<tr><td>{size}</td><td>{power:.3f}</td><td>{low:.3f} to {high:.3f}</td></tr>"
+        rows = (
+            (str(size), f"{power:.3f}", f"{low:.3f} to {high:.3f}")
             for size, power, (low, high) in zip(self.sizes, self.power, self.intervals, strict=True)
         )
-        caption = f"<caption {style}>{escape(str(self))}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return together(said(str(self)), grid(("pairs", "power", "95% interval"), rows))
 
 
 # ---- simulated ---------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from math import isfinite
 from typing import Any
 
+from permtest._html import grid, together
 from permtest.alternatives.assumptions import (
     INDEPENDENT_SYSTEMS,
     MANY,
@@ -87,15 +87,13 @@ class Recommendation:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{_heading(name) if i == 0 else ''}</th>"
-            f"<td style='text-align:left'>{escape(entry.title)}</td>"
-            f"<td style='text-align:left'>{escape(entry.reason)}</td></tr>"
+        rows = (
+            (entry.title, _heading(name), entry.reason)
             for name, entries in self.lists.items()
-            for i, entry in enumerate(entries)
+            for entry in entries
         )
-        heading = escape(" against ".join(self.description.names))
-        return f"<div><table><caption>Tests for {heading}</caption>{rows}</table></div>"
+        heading = f"Tests for {' against '.join(self.description.names)}"
+        return together(grid(("test", "advice", "reason"), rows, heading))
 
     def to_dict(self) -> dict[str, Any]:
         """Lists, description and rule as plain numbers, strings, lists and None."""

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._html import grid, together
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.result import SMALLEST, rejects
@@ -186,14 +186,7 @@ class RejectionRates:
         return "\n".join([self.heading(), "", *lines])
 
     def _repr_html_(self) -> str:
-        style = "style='text-align:left'"
-        head = "".join(f"<th {style}>{cell}</th>" for cell in ("test", "rate", "95% interval"))
-        body = "".join(
-            f"<tr>{''.join(f'<td {style}>{escape(cell)}</td>' for cell in row)}</tr>"
-            for row in self.rows()
-        )
-        caption = f"<caption {style}>{escape(self.heading())}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return together(grid(("test", "rate", "95% interval"), self.rows(), self.heading()))
 
 
 def rejection_rates(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._html import said
 from permtest._integers import IntArray, with_room
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.sample import PairedSample
@@ -84,9 +85,12 @@ class EvaluationUnits:
             text += f"; the last one has {self.sizes[-1]}"
         if self.n_left_out:
             some = ", ".join(map(str, self.left_out[:5]))
-            dots = ", ..." if self.n_left_out > 5 else ""
+            dots = ", .." if self.n_left_out > 5 else ""
             text += f"; {self.n_left_out} items left out: {some}{dots}"
         return text + "."
+
+    def _repr_html_(self) -> str:
+        return said(str(self))
 
 
 def evaluation_units(
@@ -236,6 +240,9 @@ class UnitSizes:
             f"{self.sds[0]:.4g} to {self.sds[-1]:.4g}; first sizes that change it by no more than "
             f"{self.tolerance:.3g}: {found}."
         )
+
+    def _repr_html_(self) -> str:
+        return said(str(self))
 
 
 def unit_sizes(

@@ -180,7 +180,7 @@ def test_report_of_many_classes_shows_the_largest_and_the_worst():
         assert shown in str(report)
     html = report._repr_html_()
     assert html.count("<tr") == 15
-    assert "bold'><th style='text-align:left'>y=77" in html
+    assert "Worst half: y=77" in html
     assert "<p>38 more rows" in html
     assert repr(report) == str(report)
 

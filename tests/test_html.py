@@ -1,0 +1,135 @@
+"""Every result can be shown in a notebook: well-formed, harmless, by day and by night."""
+
+import re
+from importlib import import_module
+from inspect import getmembers, isclass
+from pkgutil import walk_packages
+from xml.etree import ElementTree
+
+import pytest
+
+import permtest as pt
+from permtest import alternatives as alt
+from permtest import study
+
+NAMES = '<b>new</b> & "co"', "<i onload='x'>old"
+NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
+COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0, 2, 1], [2, 2, 3]]
+NAMED = {"names": NAMES}
+BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
+PARTITION = alt.BlockRegularizedCV(3, rng=0).partition([NAMES[0], NAMES[1]] * 8, [*NAMES] * 8)
+QUICK = {"power": {"experiments": 20, "sizes": 2}, "significance": {"K": 99}}
+NAMELESS = {"BatchResult", "DifferencePosterior", "EvaluationUnits", "MarginTestResult"} | {
+    "MetricPosterior",
+    "PowerCurve",
+    "SampleSize",
+    "UnitSizes",
+}
+PAIRS = pt.Pairs.of(NEW, OLD, NAMES)
+
+
+def draw(rng, experiments, n):
+    return rng.integers(9, size=(2, experiments, n))
+
+
+RESULTS = [
+    pt.exact_perm_test(NEW, OLD, **NAMED),
+    pt.exact_perm_test(NEW, OLD, alternative="greater", **NAMED),
+    pt.monte_carlo(NEW, OLD, K=99, rng=0, **NAMED),
+    pt.exact_perm_test(*COUNTS, statistic="f1", **NAMED),
+    pt.exact_perm_test([[1, 2], [3, 4]], [[0, 2], [4, 4]], axis=1),
+    pt.noninferiority_test(NEW, OLD, margin=1, **NAMED),
+    pt.equivalence_test(NEW, OLD, margin=2, **NAMED),
+    pt.compare_all(NEW, OLD, K=99, **NAMED),
+    alt.paired_t(NEW, OLD, **NAMED),
+    BAYES,
+    BAYES.posterior_a,
+    BAYES.difference,
+    PARTITION,
+    PARTITION.balance,
+    study.cohen_d(NEW, OLD, **NAMED),
+    study.describe(NEW, OLD, **NAMED),
+    study.evaluation_units(NEW, OLD, 2, **NAMED),
+    study.overview(PAIRS),
+    study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
+    study.recommend(NEW, OLD, **NAMED),
+    study.rejection_rates({NAMES[0]: lambda a, b: 0.5}, draw, n=4, experiments=2, rng=0),
+    study.run_study(NEW, OLD, QUICK, names=NAMES),
+    study.sample_size(0.1, 0.5),
+    study.unit_sizes(NEW * 4, OLD * 4, rng=0),
+]
+
+PAGES = {"white": 1.0, "VS Code's dark": 0.0130, "JupyterLab's dark": 0.0056}  # luminances
+LEAST = 3.0  # contrast of what is no text (WCAG 2.2, 1.4.11)
+
+
+def shown(result):
+    return result._repr_html_()
+
+
+def read(result):
+    return ElementTree.fromstring(f"<body>{shown(result)}</body>")
+
+
+def classes():
+    """All classes of the package that notebooks show as HTML, but for widgets."""
+    names = [module.name for module in walk_packages(pt.__path__, "permtest.")]
+    modules = [import_module(name) for name in names if not name.endswith(("explorer", "__main__"))]
+    found = {kind for module in modules for _, kind in getmembers(module, isclass)}
+    return {kind for kind in found if "_repr_html_" in vars(kind) and "permtest" in kind.__module__}
+
+
+def luminance(colour):
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(x, y):
+    return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+
+
+def test_there_is_an_example_of_each_class():
+    assert classes() - {type(result) for result in RESULTS} == set()
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
+class TestResult:
+    def test_it_is_well_formed_and_has_no_script(self, result):
+        for element in read(result).iter():
+            assert element.tag not in {"script", "link", "img", "style", "iframe", "a"}
+            assert not [name for name in element.attrib if name.startswith("on")]
+
+    def test_names_from_data_are_text(self, result):
+        assert not re.search("<b>|<i ", shown(result))
+        text = "".join(read(result).itertext())
+        assert any(name in text for name in NAMES) == (type(result).__name__ not in NAMELESS)
+        assert "&lt;" not in text, "escaped once"
+
+    def test_colours_can_be_seen_on_any_page(self, result):
+        html = shown(result)
+        assert "background" not in html
+        assert not re.search(r"[\s;'\"]color\s*:", html)
+        colours = set(re.findall(r"(?:fill|stroke)=['\"]([^'\"]+)", html)) - {
+            "currentColor",
+            "none",
+        }
+        for colour in colours:
+            for page in PAGES.values():
+                assert contrast(luminance(colour), page) >= LEAST
+
+    def test_tables_and_pictures_can_be_heard(self, result):
+        body = read(result)
+        assert {cell.get("scope") for cell in body.iter("th")} <= {"row", "col"}
+        for picture in body.iter("svg"):
+            assert picture.get("role") == "img"
+            assert picture.get("aria-label")
+
+    def test_wide_tables_scroll_and_pictures_shrink(self, result):
+        body = read(result)
+        scrolling = [
+            part for part in body.iter("div") if "overflow-x:auto" in part.get("style", "")
+        ]
+        inside = {id(table) for part in scrolling for table in part.iter("table")}
+        assert {id(table) for table in body.iter("table")} <= inside
+        assert all("max-width:100%" in picture.get("style") for picture in body.iter("svg"))
