@@ -8,13 +8,18 @@ from functools import lru_cache
 
 MAX_DIGITS = 1000
 
+#: What terminals obey, what ends a line or turns its direction, and what UTF-8 cannot hold.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
 _KINDS = {
     "integer": rf"[+-]?\d{{1,{MAX_DIGITS}}}(?:\.0*)?|true|false",
     "missing": r"|[+-]?nan|na|n/a|<na>|null|none|-+|\?|\.",
     "long": r"[+-]?\d+(?:\.0*)?",
     "decimal": rf"[+-]?\d{{0,{MAX_DIGITS}}}\.\d{{1,{MAX_DIGITS}}}|"
     rf"[+-]?(?:\d{{1,40}}(?:\.\d{{0,40}})?|\.\d{{1,40}})e-\d{{1,3}}",
-    "scientific": r"[+-]?(?:\d+\.?\d*|\.\d+)e[+-]?\d+",
+    "scientific": r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)e[+-]?\d+",
 }
 _KIND = re.compile(
     "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()),
@@ -88,6 +93,17 @@ def as_score(cell: str) -> int | Decimal:
         raise ValueError(_PROBLEMS[kind].format(shown(text)))
     word = text.lower()
     return int(word == "true") if word in ("true", "false") else int(word.partition(".")[0])
+
+
+def printable(text: str) -> str:
+    r"""`text` with the characters escaped that a terminal or a file could not bear.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb"), printable("naïve 文"))
+    a\x1b[2Jb naïve 文
+    """
+    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def shown(text: str, width: int = 40) -> str:

@@ -39,7 +39,8 @@ def check_has_files(entry: CountStatistic) -> None:
     if entry.average is not None:
         shape = f"(N, classes, {len(entry.columns)})"
         raise ValueError(
-            f"{entry.name!r} is for counts of several classes, which no file holds; in Python, "
+            f"{entry.name!r} is for counts of several classes, which only predictions beside what "
+            "is right tell; name the column of what is right as gold (--gold); in Python, "
             f"exact_perm_test(u, v, statistic={entry.name!r}) takes arrays of shape {shape} with "
             f"{', '.join(entry.columns)} of each class"
         )
@@ -72,7 +73,8 @@ def count_pairs(
     sides = chooser.both(a, b)
     measure, first, second = chooser.agreed(*sides)
     # Line by line, so that an error names the first bad line.
-    rows = [[int(table.number(row, i, _problem)) for i in first + second] for row in table.rows]
+    chosen = first + second
+    rows = [[int(table.number(row, i, count_problem)) for i in chosen] for row in table.rows]
     u, v = np.hsplit(_array(rows), 2)
     names = _distinct(sides[0].name, sides[1].name)
     pairs = Pairs(u, v, names, columns=measure.columns)
@@ -88,7 +90,8 @@ def _array(rows: list[list[int]]) -> IntArray:
         return np.array(rows, dtype=object)
 
 
-def _problem(count: float | Decimal) -> str | None:
+def count_problem(count: float | Decimal) -> str | None:
+    """What is wrong with a number that is to be a count, and what to do about it."""
     if count != int(count):
         return f"{count} is not a whole number, but counts are; write how many, not rates or means"
     if count < 0:
@@ -100,8 +103,7 @@ def _check_possible(table: Table, measure: Measure, pairs: Pairs) -> None:
     first, second = measure.addends(pairs.u), measure.addends(pairs.v)
     for name, own, other in zip(pairs.names, (first, second), (second, first), strict=True):
         if bad := measure.problem(own, other):
-            place, problem = table.rows[int(bad[0])].line, f"{name!r} has {bad[1]}"
-            raise ReadError.at(table.file.path, problem, line=place)
+            raise table.error(f"{name!r} has {bad[1]}", table.rows[int(bad[0])])
 
 
 def _distinct(a: str, b: str) -> tuple[str, str]:

@@ -7,15 +7,14 @@ from typing import Any, TypeAlias
 
 from permtest.pairs import Pairs
 from permtest.readers.choices import names_of
-from permtest.readers.counts import check_has_files
 from permtest.readers.evaluation import Evaluation, ItemEvaluation
 from permtest.readers.files import File, ReadError
 from permtest.readers.folders import files_at
-from permtest.readers.formats import FORMATS, TABLES, format_of
+from permtest.readers.formats import FORMATS, format_of
 from permtest.readers.frames import is_frame, of_frame
 from permtest.readers.scores import Format, SystemScores, renamed
 from permtest.readers.table import Columns
-from permtest.readers.tables import evaluation_of_tables
+from permtest.readers.tables import BY_FILE, evaluation_of_tables
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 #: What can be read: a path, an uploaded file, or a data frame.
@@ -113,9 +112,7 @@ def read(
     >>> pairs.names, pairs.u.tolist(), pairs.v.tolist(), pairs.ids
     (('new', 'old'), [4, 5], [3, 5], ('s1', 's2'))
     """
-    entry = lookup(statistic)
-    if isinstance(entry, CountStatistic):
-        check_has_files(entry)  # asked before a file is opened
+    entry = lookup(statistic)  # asked before a file is opened
     sources = [path] if path_b is None else [path, path_b]
     evaluation = recognise(*sources, gold=gold)
     return evaluation.pairs(a, b, score=score, statistic=entry, clusters=clusters)
@@ -152,7 +149,7 @@ def recognise(*sources: Source, gold: Source | None = None) -> Evaluation:
                 f"{kind.title}, but {files[0].path} is {formats[0].title}; compare files of one "
                 "format",
             )
-    if formats[0].name in TABLES:
+    if formats[0].name in BY_FILE:
         return evaluation_of_tables(files, None if gold is None else str(gold))
     found = _load(formats[0], files, gold)
     return ItemEvaluation(formats[0], renamed(found, names_of([one.file for one in found])))
@@ -179,6 +176,8 @@ def _load(kind: Format, files: Sequence[File], gold: Source | None) -> list[Syst
     if kind.gold == "required" and gold is None:
         problem = f"{kind.title} hold no scores; add the file of what is right as gold (--gold)"
         raise ReadError.at(path, problem)
+    if gold is None and kind.items_of is not None:
+        gold = kind.items_of(files)
     if gold is None:
         return [one for file in files for one in kind.load(file)]
     reference = gold if isinstance(gold, File) else File.load(gold)

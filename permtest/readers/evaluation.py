@@ -60,6 +60,10 @@ class Evaluation(Protocol):
         """What an item is, for people to read; "" where the files do not say."""
 
 
+#: The statistics that say which score they are of.
+SCORES = ("exact_match", "uas", "las")
+
+
 @dataclass(frozen=True, eq=False)
 class ItemEvaluation:
     """The scores of one or several systems, item by item.
@@ -171,6 +175,8 @@ class ItemEvaluation:
             both = (f"{', '.join(one.scores)} of {one.system!r}" for one in (a, b))
             problem = f"no score in common: {' and '.join(both)}; score both alike"
             raise ReadError.at(b.file.path, problem)
+        if wanted is None and self.format.names_scores and statistic in SCORES:
+            wanted = statistic
         if wanted is None and len(names) == 1:
             return names[0]
         chosen = find_score(wanted if wanted is not None else statistic or names[0], names)
@@ -180,7 +186,7 @@ class ItemEvaluation:
             problem = f"{len(names)} scores ({', '.join(names)}); choose one as score (--score)"
         else:
             problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are "
-            problem += ", ".join(names)
+            problem += "; ".join([", ".join(names), *dict.fromkeys(a.notes + b.notes)])
         raise ReadError.at(a.file.path, problem)
 
     def _grouping(self, a: SystemScores, b: SystemScores, wanted: Any) -> str | None:

@@ -8,8 +8,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from permtest.readers.cells import printable
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -20,9 +23,27 @@ LARGEST = 2**29
 #: What a value of a JSON document, or a cell of a table, needs at most beside its text, in bytes.
 PER_VALUE = 100
 
+#: Characters of a message.
+LONGEST_MESSAGE = 1000
+
+#: What a file may begin with to say how it is encoded.
+BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+
 
 class ReadError(ValueError):
-    """A file that cannot be read as pairs; the message says where, why, and what to do."""
+    """A file that cannot be read as pairs; the message says where, why, and what to do.
+
+    Parameters
+    ----------
+    message : str
+        Whatever it quotes from a file, it becomes one line that a terminal can show.
+    """
+
+    def __init__(self, message: str) -> None:
+        text = printable(message)
+        if len(text) > LONGEST_MESSAGE:
+            text = f"{text[: LONGEST_MESSAGE - 405]} ... {text[-400:]}"
+        super().__init__(text)
 
     @classmethod
     def at(
@@ -101,7 +122,7 @@ class File:
     @cached_property
     def lines(self) -> list[str]:
         """The lines, whichever way they ended, without the blank ones at the end."""
-        check_memory(self.path, PER_VALUE * self.data.count(b"\n") + 4 * len(self.data))
+        check_memory(self.path, PER_VALUE * self.data.count(b"\n") + text_size(self.data, 3))
         lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         while lines and not lines[-1].strip(" "):
             lines.pop()
@@ -112,7 +133,7 @@ class File:
     @cached_property
     def is_json(self) -> bool:
         """Whether the file looks like JSON, one document or one a line."""
-        start = self.data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        start = self.data[:4096].removeprefix(BOM).lstrip()[:1]
         return start in (b"{", b"[")
 
     @cached_property
@@ -138,23 +159,30 @@ class File:
             if self.is_lines:
                 raise
             line = getattr(problem, "lineno", None)
-            raise ReadError.at(self.path, f"not JSON ({problem})", line=line) from error
+            remedy = "write it with a program, such as Python's json"
+            raise ReadError.at(self.path, f"not JSON ({problem}); {remedy}", line=line) from error
 
     @cached_property
     def is_lines(self) -> bool:
         """Whether the first line is a JSON object of its own, and not the only one."""
-        first, _, rest = self.data.partition(b"\n")
-        start = first.strip().removeprefix(b"\xef\xbb\xbf")
-        return start.startswith(b"{") and start.endswith(b"}") and rest.lstrip().startswith(b"{")
+        lines = BytesIO(self.data.removeprefix(BOM))
+        first, second = lines.readline().strip(), lines.readline().strip()
+        return first.startswith(b"{") and first.endswith(b"}") and second.startswith(b"{")
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """The number of each line that is not blank, and the JSON document on it."""
-        for number, line in enumerate(self.text.split("\n"), 1):
+        if b"\0" in self.data or self.data.startswith(UTF_16):
+            _decode(self.path, self.data)
+        # Line by line, so that memory is that of what is kept of them.
+        for number, line in enumerate(BytesIO(self.data.removeprefix(BOM)), 1):
             if not line.strip():
                 continue
-            check_json(self.path, line.encode())
+            check_json(self.path, line)
             try:
                 yield number, json.loads(line)
+            except UnicodeDecodeError:
+                problem = "not UTF-8, the encoding this file must have; save it as UTF-8"
+                raise ReadError.at(self.path, problem, line=number) from None
             except RecursionError:
                 raise ReadError.at(self.path, DEEP, line=number) from None
             except ValueError as error:
@@ -168,7 +196,12 @@ DEEP = "JSON that is nested too deeply to be an evaluation; check where the file
 def check_json(path: str, data: bytes) -> None:
     """Refuse JSON whose values would not fit into memory, before they are made."""
     values = sum(data.count(mark) for mark in (b",", b"{", b"[", b":"))
-    check_memory(path, PER_VALUE * values + 3 * len(data))
+    check_memory(path, PER_VALUE * values + text_size(data, 2))
+
+
+def text_size(data: bytes, copies: int) -> int:
+    """Bytes that UTF-8 text needs so many times over, and once undecoded."""
+    return len(data) * (1 + copies * (1 if data.isascii() else 4))
 
 
 def check_memory(path: str, needed: int) -> None:
@@ -207,7 +240,7 @@ def _bytes(path: str) -> bytes:
 
 
 def _decode(path: str, data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if data.startswith(UTF_16):
         raise ReadError.at(path, "looks like UTF-16; the encoding must be UTF-8: save it as UTF-8")
     if b"\0" in data:
         raise ReadError.at(

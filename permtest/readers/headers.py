@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from permtest.statistics import STATISTICS, CountStatistic
@@ -39,6 +39,9 @@ CLUSTER_NAMES = ("cluster", "cluster_id", "group")
 #: How the column is called that says what is right.
 GOLD_NAMES = ("gold", "y_true", "label", "target", "truth", "reference", "answer")
 
+#: How the column is called that shows people what an item is.
+TEXT_NAMES = ("text", "sentence", "question", "prompt", "input", "query", "utterance")
+
 #: What may stand between the name of a system and that of a count.
 JOINTS = ("_", ".", "-", "/", " ")
 
@@ -61,12 +64,14 @@ def column_of(header: Sequence[str] | None, names: Sequence[str]) -> int | None:
     return next((said.index(name) for name in names if name in said), None)
 
 
-def readings(name: str) -> list[tuple[str, str]]:
+def readings(name: str, words: Mapping[str, str] = WORDS) -> list[tuple[str, str]]:
     """All ways to read the name of a column as that of a system and a count.
 
     Parameters
     ----------
     name : str
+    words : mapping of str to str
+        What it may say, in small letters, and the count that this means.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def readings(name: str) -> list[tuple[str, str]]:
     ([('crf', 'tp')], [('hmm', 'incorrect')], [('', 'fn')], [])
     """
     said, found = name.lower(), []
-    for word, count in WORDS.items():
+    for word, count in words.items():
         room = len(said) > len(word) + 1
         if said == word:
             found.append(("", count))
@@ -90,12 +95,14 @@ def readings(name: str) -> list[tuple[str, str]]:
     return found
 
 
-def systems_in(header: Sequence[str] | None) -> Systems:
+def systems_in(header: Sequence[str] | None, words: Mapping[str, str] = WORDS) -> Systems:
     """The systems that the names of columns speak of, in their order.
 
     Parameters
     ----------
     header : sequence of str, or None
+    words : mapping of str to str
+        As in `readings`.
 
     Returns
     -------
@@ -104,6 +111,6 @@ def systems_in(header: Sequence[str] | None) -> Systems:
     """
     found: Systems = {}
     for column, name in enumerate(header or ()):
-        for system, count in readings(name):
+        for system, count in readings(name, words):
             found.setdefault(system, {}).setdefault(count, []).append(column)
     return found

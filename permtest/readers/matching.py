@@ -42,7 +42,8 @@ class Match:
             kept[0].append(i)
             kept[1].append(j)
         if not kept[0]:
-            raise ReadError.at(b.file.path, f"no item has the score {score!r} of both systems")
+            problem = f"no item has the score {shown(score)} of both systems; score both alike"
+            raise ReadError.at(b.file.path, problem)
         match = cls(a, b, score, kept, tuple(unscored))
         match._check_agreement()
         return match
@@ -87,12 +88,13 @@ class Match:
                 kind = f"counts {', '.join(counts)}" if counts else "one number an item"
                 raise ReadError.at(
                     self.a.file.path,
-                    f"{self.score} is {kind}, but {entry.name!r} needs {entry.layouts()}",
+                    f"{shown(self.score)} is {kind}, but {entry.name!r} needs {entry.layouts()}; "
+                    "choose another statistic (--metric) or score",
                 )
         elif counts:
             raise ReadError.at(
                 self.a.file.path,
-                f"{self.score} has counts ({', '.join(counts)}) of each item, but {entry.name!r} "
+                f"{shown(self.score)} has counts ({', '.join(counts)}) of each item, but {entry.name!r} "
                 f"takes one number; choose {' or '.join(count_statistics([counts])[:3])} as "
                 "statistic (--metric)",
             )
@@ -205,7 +207,8 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     if source["dropped"]:
         names = _some(source["dropped_ids"], source["dropped"])
         text += f"; {source['dropped']} without a score ({names})"
-    return " ".join(f"{part.rstrip('.')}." for part in (text, *source["notes"]))
+    notes = [f"{note[:1].upper()}{note[1:]}" for note in source["notes"]]
+    return " ".join(f"{part.rstrip('.')}." for part in (text, *notes))
 
 
 def _some(names: Sequence[str], number: int) -> str:

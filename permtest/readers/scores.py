@@ -39,6 +39,11 @@ class Format:
         sequence of `SystemScores`; raises `ReadError`.
     gold : {"none", "optional", "required"}
         Whether a file says what would be right.
+    items_of : callable or None
+        Makes a gold `File` of all files of the systems, where none is given.
+    names_scores : bool
+        Whether the names of scores are those of the format, so that a statistic such as "las"
+        means the score of that name and no other.
     """
 
     name: str
@@ -50,6 +55,8 @@ class Format:
     load: Callable[..., Sequence[SystemScores]] = field(repr=False)
     extra: str | None = None
     gold: str = "none"
+    items_of: Callable[[Sequence[File]], File] | None = field(default=None, repr=False)
+    names_scores: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +110,7 @@ class SystemScores:
         columns = {**self.scores, **self.clusters, **self.agree}
         assert {len(column) for column in columns.values()} == {len(self)}, "columns of one length"
         if len(self) == 0:
-            raise ReadError.at(self.file.path, "holds no item")
+            raise ReadError.at(self.file.path, "holds no item; check that the evaluation has run")
         for name, i, first in self._repeated():
             places = self.places
             where = f" ({places[first]} and {places[i]})" if places else ""

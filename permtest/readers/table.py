@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from permtest.readers.cells import as_score, is_number, kind_of, shown
-from permtest.readers.files import PER_VALUE, File, ReadError, check_memory
+from permtest.readers.files import PER_VALUE, File, ReadError, check_memory, text_size
 from permtest.readers.headers import ID_NAMES, column_of
+from permtest.readers.values import printable
 
 #: A column: its name, or its number counted from 1.
 Column: TypeAlias = "str | int"
@@ -24,6 +25,12 @@ Columns: TypeAlias = "Column | Sequence[Column]"
 #: What may stand between two cells; runs of blanks count where none of these splits a line.
 SEPARATORS = ("\t", ";", ",")
 BLANKS = " "
+
+#: How many records are looked at to see what a column holds.
+SOME = 1000
+
+#: What is said of an id that is missing.
+NAMELESS = "an item without a name; give each its own"
 
 
 class Record(NamedTuple):
@@ -45,18 +52,27 @@ class Table:
         Names of the columns; "" where one has none.
     rows : list of Record
         All of one width, at least one.
+    kind : str
+        The name of the format.
+    unit : str
+        What the numbers of records count, in messages.
+    key : int or None
+        The column, counted from 0, of what the items are called, where its name does not say so.
     """
 
     file: File
     separator: str
     header: list[str] | None
     rows: list[Record]
+    kind: str = "table"
+    unit: str = "line"
+    key: int | None = None
 
     @classmethod
     def of(cls, file: File) -> Table:
         """Cut `file` into cells; ReadError where it is no table."""
         cells = sum(file.data.count(mark) for mark in (b"\n", b"\t", b";", b",", b" "))
-        check_memory(file.path, PER_VALUE * cells + 3 * len(file.data))
+        check_memory(file.path, PER_VALUE * cells + text_size(file.data, 3))
         separator, records = _cut(file)
         _check_shape(file, records)
         header = _header(file, records[0])
@@ -73,9 +89,20 @@ class Table:
     @cached_property
     def ids(self) -> int | None:
         """The column, counted from 0, of what the items are called; None if none says so."""
-        return column_of(self.header, ID_NAMES)
+        return column_of(self.header, ID_NAMES) if self.key is None else self.key
 
-    def besides(self, apart: Iterable[int]) -> list[int]:
+    @cached_property
+    def numeric(self) -> list[int]:
+        """The columns that hold numbers, perhaps with holes, as far as the first lines tell."""
+        some = self.rows[:SOME]
+
+        def holds_numbers(column: int) -> bool:
+            kinds = {kind_of(cell) for cell in {row.cells[column] for row in some}}
+            return "text" not in kinds and kinds != {"missing"}
+
+        return [column for column in range(self.width) if holds_numbers(column)]
+
+    def besides(self, apart: Iterable[int | None]) -> list[int]:
         """All columns but some, counted from 0."""
         return [column for column in range(self.width) if column not in apart]
 
@@ -83,17 +110,28 @@ class Table:
         """What the items are called; ReadError if two have one name, or one has none."""
         if self.ids is None:
             return None
-        names = self.labels(self.ids + 1, "an item without a name; give each its own")
-        lines: dict[str, int] = {}
-        for (line, _), name in zip(self.rows, names, strict=True):
-            if lines.setdefault(name, line) != line:
+        names = self.labels(self.ids + 1, NAMELESS)
+        first: dict[str, Record] = {}
+        for row, name in zip(self.rows, names, strict=True):
+            if first.setdefault(name, row) is not row:
                 problem = (
-                    f"{shown(name)} is on line {lines[name]}, too; a line is one item: remove one "
-                    "of them, or call the column something else if it holds no ids"
+                    f"{shown(name)} is on {self.place(first[name])}, too; a line is one item: "
+                    "remove one of them, or call the column something else if it holds no ids"
                 )
-                label = self.label(self.ids)
-                raise ReadError.at(self.file.path, problem, line=line, column=label)
+                raise self.error(problem, row, self.ids)
         return tuple(names)
+
+    def place(self, row: Record) -> str:
+        """Where a record is, for messages."""
+        return f"{self.unit} {row.line}"
+
+    def error(
+        self, problem: str, row: Record | None = None, column: int | None = None
+    ) -> ReadError:
+        """The error of a record, or of a column, or of both."""
+        places = [] if row is None else [self.place(row)]
+        places += [] if column is None else [self.label(column)]
+        return ReadError.at(self.file.path, problem, column=", ".join(places) or None)
 
     def label(self, column: int) -> str:
         """How error messages call a column, counted from 0."""
@@ -113,8 +151,7 @@ class Table:
             if found := problem(number):
                 raise ValueError(found)
         except ValueError as error:
-            label = self.label(column)
-            raise ReadError.at(self.file.path, str(error), line=row.line, column=label) from None
+            raise self.error(str(error), row, column) from None
         return number
 
     def labels(
@@ -122,11 +159,14 @@ class Table:
     ) -> list[str]:
         """The text of all cells of a column; ReadError if one is `missing`."""
         column = self.find(wanted)
-        for line, cells in self.rows:
-            if kind_of(cells[column]) == "missing":
-                problem = f"{shown(cells[column])} is {missing}"
-                raise ReadError.at(self.file.path, problem, line=line, column=self.label(column))
-        return [row.cells[column] for row in self.rows]
+        labels = [row.cells[column] for row in self.rows]
+        # What stands for a missing label is short, or a line of dashes.
+        few = {label for label in set(labels) if len(label) < 5 or label.startswith("-")}
+        absent = {label for label in few if kind_of(label) == "missing"}
+        for row in self.rows if absent else ():
+            if row.cells[column] in absent:
+                raise self.error(f"{shown(row.cells[column])} is {missing}", row, column)
+        return list(map(printable, labels))
 
     def find(self, wanted: Column) -> int:
         """The column, counted from 0, of a name, or of a number counted from 1; no name is one."""
@@ -148,12 +188,13 @@ class Table:
         return {
             "file": self.file.name,
             "sha256": self.file.sha256,
-            "loader": "table",
+            "loader": self.kind,
             "columns": list(columns),
             "separator": self.separator,
             "header": self.header is not None,
             "rows": len(self.rows),
-            "paired_by": "row" if self.ids is None else f"row ({self.label(self.ids)})",
+            "ids": None if self.ids is None else self.keys([self.ids])[0],
+            "paired_by": "row",
             "matched": len(self.rows),
             "unmatched": [0, 0],
             "unmatched_ids": [[], []],
@@ -193,16 +234,14 @@ def _records(file: File, separator: str) -> Iterator[Record]:
         lines = [BLANKS.join(line.split()) for line in lines]
     # A quoted cell may hold line breaks, so that a record is not always a line.
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
-            raise ReadError.at(file.path, problem, line=line) from None
-        if cells is None:
-            return
-        yield Record(line, [cell.strip() for cell in cells])
+    line = 1
+    try:
+        for cells in reader:
+            yield Record(line, list(map(str.strip, cells)))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
+        raise ReadError.at(file.path, problem, line=line) from None
 
 
 def _cuts_first_line(file: File, separator: str) -> bool:
@@ -228,8 +267,8 @@ def _check_shape(file: File, records: list[Record]) -> None:
         if len(cells) < 2 and not any(cells):
             problem = "a blank line; remove it, or write the missing item there"
         elif len(cells) != width:
-            problem = f"{some_columns(len(cells))}, but line {records[0].line} has {width}; every line "
-            problem += "needs the same columns (quote cells that contain the separator)"
+            problem = f"{some_columns(len(cells))}, but line {records[0].line} has {width}; every "
+            problem += "line needs the same columns (quote cells that contain the separator)"
         else:
             continue
         raise ReadError.at(file.path, problem, line=line)
@@ -257,7 +296,7 @@ def _header(file: File, first: Record) -> list[str] | None:
         )
         raise ReadError.at(file.path, problem, line=first.line)
     _check_distinct(file, first)
-    return first.cells
+    return list(map(printable, first.cells))
 
 
 def _check_distinct(file: File, header: Record) -> None:

@@ -1,13 +1,17 @@
-"""Tables of text: a line for each item, for each item and system, or a file for each system."""
+"""Tables: of a line for each item, of a line for each item and system, or one for each system."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from permtest.readers.evaluation import Evaluation
+from permtest.readers import frames, long, one_system, records
+from permtest.readers.answers import gold_of
+from permtest.readers.evaluation import Evaluation, ItemEvaluation
 from permtest.readers.files import File
-from permtest.readers.scores import Format
+from permtest.readers.predictions import predictions
+from permtest.readers.scores import Format, SystemScores
 from permtest.readers.table import Table
+from permtest.readers.tools import from_tools, segments
 from permtest.readers.wide import WideTable
 
 FORMAT = Format(
@@ -16,9 +20,21 @@ FORMAT = Format(
     rows="the scores of both systems in columns: CSV, TSV, or numbers apart",
     pairs_on="row",
     example="permtest compare results.csv --a new --b old",
-    recognises=lambda file: True,
-    load=lambda file: (),
+    recognises=lambda file: True,  # noqa: ARG005
+    load=lambda file: (),  # noqa: ARG005
 )
+
+#: The formats that become tables, and that are recognised by file.
+BY_FILE = {kind.name: kind for kind in (frames.FORMAT, records.FORMAT, FORMAT)}
+
+
+def table_of(file: File) -> Table:
+    """The cells of a file, or of a data frame."""
+    if isinstance(file, frames.FrameFile):
+        return from_tools(file.table)
+    if records.recognises(file):
+        return from_tools(records.table_of(file))
+    return segments(file) or from_tools(Table.of(file))
 
 
 def evaluation_of_tables(files: Sequence[File], gold: str | None) -> Evaluation:
@@ -34,5 +50,15 @@ def evaluation_of_tables(files: Sequence[File], gold: str | None) -> Evaluation:
     -------
     Evaluation
     """
-    del gold
-    return WideTable(FORMAT, Table.of(files[0]))
+    tables = [table_of(file) for file in files]
+    alone = len(tables) == 1
+    if gold is not None or all(gold_of(table, alone=alone) is not None for table in tables):
+        return predictions(tables, gold)
+    if alone and not long.is_long(tables[0]):
+        return WideTable(BY_FILE[tables[0].kind], tables[0])
+    found: list[SystemScores] = []
+    for table in tables:
+        several = long.is_long(table)
+        found += long.systems_of(table) if several else [one_system.system_of(table)]
+    kind = long.FORMAT if len(found) > len(files) else one_system.FORMAT
+    return ItemEvaluation(kind, one_system.told_apart(found))

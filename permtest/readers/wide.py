@@ -10,9 +10,10 @@ from typing import Any
 from permtest.pairs import Pairs
 from permtest.readers.cells import is_number, kind_of, shown
 from permtest.readers.choices import count_statistics, single_statistics
+from permtest.readers.columns import numbers, swapped_column, texts
 from permtest.readers.counts import Chooser, check_has_files, count_pairs
 from permtest.readers.files import ReadError
-from permtest.readers.headers import systems_in
+from permtest.readers.headers import GOLD_NAMES, SYSTEM_NAMES, column_of, systems_in
 from permtest.readers.scores import Format
 from permtest.readers.table import Columns, Table, as_list, check_both, some_columns
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
@@ -41,8 +42,8 @@ class WideTable:
     @property
     def groupings(self) -> tuple[str, ...]:
         """Names of the columns in which some items have the same text."""
-        table = self.table
-        apart = [*self._numeric, *self._ids]
+        table, swapped = self.table, swapped_column(self.table)
+        apart = [*self._ids, *(column for column in self._numeric if column != swapped)]
         found = [
             column
             for column in table.besides(apart)
@@ -78,9 +79,10 @@ class WideTable:
         if score is not None:
             problem = "score is for files with several scores of a system; name columns as a and b"
             raise ReadError.at(table.file.path, problem)
-        labels, column = None, None
-        if clusters is not None and clusters is not False:
-            labels, column = tuple(table.labels(clusters)), table.find(clusters)
+        column = None
+        if clusters is not False:
+            column = swapped_column(table) if clusters is None else table.find(clusters)
+        labels = None if column is None else tuple(table.labels(column + 1))
         apart = [*self._ids, *([] if column is None else [column])]
         if isinstance(entry, CountStatistic):
             check_has_files(entry)
@@ -96,7 +98,8 @@ class WideTable:
         (key,) = self.table.keys([column])
         chosen = pairs.source["columns"]
         if key in chosen or any(isinstance(columns, list) and key in columns for columns in chosen):
-            problem = f"{self.table.label(column)} holds the clusters; choose other columns as a and b"
+            label = self.table.label(column)
+            problem = f"{label} holds the clusters; choose other columns as a and b"
             raise ReadError.at(self.table.file.path, problem)
         return replace(pairs, source=pairs.source | {"clusters": key})
 
@@ -106,9 +109,13 @@ class WideTable:
         return head, [tuple(row.cells) for row in self.table.rows[:rows]]
 
     def text(self, name: str) -> str:
-        """Nothing: what else a line holds may be anything."""
-        del name
-        return ""
+        """What an item is, for people to read; "" where no column is called so."""
+        return self._texts.get(name, "")
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        names, found = self.table.names_of_items(), texts(self.table, self.table.rows)
+        return dict(zip(names, found, strict=True)) if names and found else {}
 
     @property
     def _ids(self) -> list[int]:
@@ -117,12 +124,7 @@ class WideTable:
     @cached_property
     def _numeric(self) -> list[int]:
         """The columns that hold numbers."""
-        table = self.table
-        return [
-            column
-            for column in table.besides(self._ids)
-            if all(is_number(row.cells[column]) for row in table.rows[:1000])
-        ]
+        return [column for column in self.table.numeric if column not in self._ids]
 
     @cached_property
     def _counts(self) -> dict[str, set[tuple[str, ...]]]:
@@ -168,11 +170,15 @@ def score_pairs(
     Pairs
     """
     columns = _choose(table, entry, a, b, apart)
-    # Line by line, so that an error names the first bad line.
-    scores = [table.number(row, column, entry.problem) for row in table.rows for column in columns]
+    try:
+        u, v = (numbers(table, table.rows, column, entry.problem) for column in columns)
+    except ReadError:
+        for row in table.rows:  # line by line, so that the error names the first bad line
+            for column in columns:
+                table.number(row, column, entry.problem)
+        raise
     first, second = columns
-    names = table.name(first, "A"), table.name(second, "B")
-    pairs = Pairs.of(scores[::2], scores[1::2], names)
+    pairs = Pairs.of(u, v, (table.name(first, "A"), table.name(second, "B")))
     return replace(pairs, source=table.source(table.keys(columns)))
 
 
@@ -194,8 +200,8 @@ def _one(table: Table, entry: Statistic, option: str, wanted: Columns) -> int:
     listed = as_list(wanted)
     if len(listed) != 1:
         problem = (
-            f"{option} lists {some_columns(len(listed))}, but {entry.name!r} takes one score of each "
-            "system; choose one column, or a statistic of counts, such as 'f1' (--metric f1)"
+            f"{option} lists {some_columns(len(listed))}, but {entry.name!r} takes one score of "
+            "each system; choose one column, or a statistic of counts, such as 'f1' (--metric f1)"
         )
         raise ReadError.at(table.file.path, problem)
     try:
@@ -206,10 +212,9 @@ def _one(table: Table, entry: Statistic, option: str, wanted: Columns) -> int:
 
 def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
     if table.width == 1:
-        line, cells = table.rows[0]
-        problem = f"only one column ({shown(cells[0])}); a line must hold both systems' scores, or "
-        problem += "add the file of the other system"
-        raise ReadError.at(table.file.path, problem, line=line)
+        problem = f"only one column ({shown(table.rows[0].cells[0])}); a line must hold both "
+        problem += "systems' scores, or add the file of the other system"
+        raise table.error(problem, table.rows[0])
     columns = table.besides(apart)
     if len(columns) == 2:
         return columns[0], columns[1]
@@ -226,12 +231,18 @@ def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
     ]
     if len(numeric) == 2:
         return numeric[0], numeric[1]
-    problem = f"{some_columns(len(numeric))} with numbers; choose two as a and b; {table.columns()}"
+    problem = f"{some_columns(len(numeric))} with numbers; choose two as a and b"
+    problem += f"{', or add the file of the other system' * (len(numeric) == 1)}; {table.columns()}"
     raise ReadError.at(table.file.path, problem + _hint(table))
 
 
 def _hint(table: Table) -> str:
-    """What to do where the table is one of counts."""
-    if not any({"tp", "fp"} <= counts.keys() for counts in systems_in(table.header).values()):
-        return ""
-    return "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
+    """What to do where the table is one of counts, of labels, or of systems below each other."""
+    if any({"tp", "fp"} <= counts.keys() for counts in systems_in(table.header).values()):
+        return "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
+    if (gold := column_of(table.header, GOLD_NAMES)) is not None:
+        name = table.name(gold, "")
+        return f"; if {name!r} says what is right, name it as gold (--gold {name})"
+    if column_of(table.header, SYSTEM_NAMES) is not None and table.ids is None:
+        return "; if a line is an item of one system, add a column 'id' that says which item"
+    return ""

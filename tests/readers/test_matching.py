@@ -8,7 +8,7 @@ from permtest.readers import File, ReadError, describe
 from permtest.readers.evaluation import Format, ItemEvaluation
 from permtest.readers.scores import ORDER, SystemScores
 
-FORMAT = Format("made", "made scores", "", "id", "", lambda file: True, lambda file: ())  # noqa: ARG005
+FORMAT = Format("made", "made scores", "", "id", "", lambda file: True, lambda file: ())
 
 
 def system(name, scores, ids=None, **more):

@@ -1,0 +1,195 @@
+"""Small files in the formats of evaluation harnesses, made from the scores of items."""
+
+import io
+import json
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Mapping
+from importlib import import_module
+
+from permtest.readers.files import File
+
+ZSTANDARD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def lm_eval_row(number, value, chosen="none", **more):
+    return {
+        "doc_id": number,
+        "doc": {"question": f"What is {number}?", "answer": str(number)},
+        "target": str(number),
+        "arguments": {"gen_args_0": {"arg_0": f"Q: What is {number}?", "arg_1": {"until": ["\n"]}}},
+        "resps": [["-1.5", "False"]],
+        "filtered_resps": ["x"],
+        "filter": chosen,
+        "metrics": ["acc"],
+        "doc_hash": f"d{number}",
+        "prompt_hash": f"p{number}",
+        "target_hash": f"t{number}",
+        "acc": value,
+    } | more
+
+
+def lm_eval(scores: Mapping[int, object], name="model") -> File:
+    rows = [lm_eval_row(number, value) for number, value in scores.items()]
+    return File(f"out/{name}/samples_task_2026-01-02T03-04-05.000000.jsonl", lines(rows))
+
+
+def sample(number, value, epoch=1, **more):
+    return {
+        "id": f"q{number}",
+        "epoch": epoch,
+        "input": f"What is {number}?",
+        "target": str(number),
+        "scores": {"match": {"value": value, "answer": "x"}},
+    } | more
+
+
+def header(name="model", status="success"):
+    spec = {"task": "sums", "run_id": "r", "model": name, "dataset": {"samples": 3}}
+    return {"version": 2, "status": status, "eval": spec, "plan": {}}
+
+
+def inspect_json(samples, name="model", status="success") -> File:
+    log = header(name, status) | {"results": {"scores": []}, "samples": list(samples)}
+    return File("logs/sums.json", json.dumps(log).encode())
+
+
+def inspect_ai(scores: Mapping[int, object], name="model") -> File:
+    return inspect_json([sample(number, value) for number, value in scores.items()], name)
+
+
+def archive(parts: Mapping[str, object], method=zipfile.ZIP_DEFLATED) -> File:
+    """A zip archive; what is not yet bytes becomes JSON."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED if method == 93 else method) as made:
+        for name, part in parts.items():
+            data = part if isinstance(part, bytes) else json.dumps(part).encode()
+            made.writestr(name, data)
+    if method != 93:
+        return File("logs/sums.eval", stream.getvalue())
+    return File("logs/sums.eval", with_zstandard(stream.getvalue()))
+
+
+def with_zstandard(stored: bytes) -> bytes:
+    """The same archive, its members compressed as Inspect does, by hand."""
+    zstandard = import_module(ZSTANDARD)
+    body, central = b"", b""
+    with zipfile.ZipFile(io.BytesIO(stored)) as made:
+        members = [(member.filename.encode(), made.read(member)) for member in made.infolist()]
+    for name, data in members:
+        packed = zstandard.compress(data)
+        fixed = struct.pack("<HHHHIIIHH", 0, 93, 0, 33, zlib.crc32(data), len(packed), len(data),
+                            len(name), 0)  # fmt: skip
+        start = len(body)
+        body += b"PK\3\4" + struct.pack("<H", 45) + fixed + name + packed
+        central += b"PK\1\2" + struct.pack("<HH", 45, 45) + fixed
+        central += struct.pack("<HHHII", 0, 0, 0, 0, start) + name
+    count = len(members)
+    end = struct.pack("<HHHHIIH", 0, 0, count, count, len(central), len(body), 0)
+    return body + central + b"PK\5\6" + end
+
+
+def eval_parts(samples, name="model", status="success"):
+    samples = list(samples)
+    return {
+        "_journal/start.json": header(name, "started"),
+        **{f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples},
+        "_journal/summaries/1.json": samples,
+        "summaries.json": samples,
+        "header.json": header(name, status),
+    }
+
+
+def inspect_eval(scores: Mapping[int, object], name="model") -> File:
+    return archive(eval_parts([sample(i, value) for i, value in scores.items()], name))
+
+
+def instance(number, value, model="model", **more):
+    return {
+        "schema_version": "0.2.2",
+        "evaluation_id": f"run/{model}",
+        "model_id": model,
+        "evaluation_name": "sums",
+        "sample_id": str(number),
+        "sample_hash": f"h{number}",
+        "interaction_type": "single_turn",
+        "input": {"raw": f"What is {number}?", "reference": [str(number)]},
+        "output": {"raw": ["x"]},
+        "answer_attribution": [],
+        "evaluation": {"score": value, "is_correct": value == 1},
+        "metadata": None,
+    } | more
+
+
+def every_eval_ever(scores: Mapping[int, object], name="model") -> File:
+    rows = [instance(number, value, name) for number, value in scores.items()]
+    return File(f"data/{name}_samples.jsonl", lines(rows))
+
+
+def stat(name, total, count=1, split="test", **more):
+    found = {"name": {"name": name, "split": split}, "count": count, "sum": total}
+    return found | ({"mean": total / count} if count and total is not None else {}) | more
+
+
+def entry(number, value, trial=0, **more):
+    return {
+        "instance_id": f"id{number}",
+        "train_trial_index": trial,
+        "stats": [stat("exact_match", value)],
+    } | more
+
+
+def helm(scores: Mapping[int, object], name="model") -> File:
+    rows = [entry(number, value) for number, value in scores.items()]
+    path = f"runs/v1/sums:subject=add,model={name}/per_instance_stats.json"
+    return File(path, json.dumps(rows, indent=2).encode())
+
+
+def result(number, value, system=0, provider="model", **more):
+    return {
+        "id": f"r{number}-{system}",
+        "testIdx": number,
+        "promptIdx": system,
+        "promptId": "p",
+        "provider": {"id": provider, "label": ""},
+        "prompt": {"raw": "What is {{n}}?", "label": "ask"},
+        "vars": {"n": number},
+        "testCase": {"vars": {"n": number}},
+        "success": value == 1,
+        "score": value,
+        "failureReason": 0 if value == 1 else 1,
+        "namedScores": {},
+    } | more
+
+
+def promptfoo_of(results) -> File:
+    summary = {"version": 3, "timestamp": "t", "prompts": [], "results": list(results)}
+    whole = {"evalId": "eval-1", "results": summary, "config": {}}
+    return File("results.json", json.dumps(whole).encode())
+
+
+def promptfoo(scores: Mapping[int, object], name="model") -> File:
+    return promptfoo_of(result(i, value, provider=name) for i, value in scores.items())
+
+
+def swe_bench(scores: Mapping[int, object], name="model") -> File:
+    ids = [f"repo__issue-{number}" for number in scores]
+    right = [one for one, value in zip(ids, scores.values(), strict=True) if value]
+    report = {
+        "total_instances": len(ids),
+        "completed_ids": ids,
+        "incomplete_ids": [],
+        "empty_patch_ids": [],
+        "submitted_ids": ids,
+        "resolved_ids": right,
+        "unresolved_ids": [one for one in ids if one not in right],
+        "error_ids": [],
+        "schema_version": 2,
+    }
+    return File(f"{name}.json", json.dumps(report).encode())
