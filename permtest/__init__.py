@@ -20,12 +20,12 @@ from permtest.null.enumeration import enumerate_swaps
 from permtest.null.fft import convolve_fft
 from permtest.null.joint import JointDistribution
 from permtest.pairs import Pairs
-from permtest.readers import read
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
+    from permtest.readers import read
 
 __version__ = "0.1.0"
 
@@ -62,10 +62,18 @@ __all__ = [
 ]
 
 
+#: Where the public names are that not everybody needs.
+LATER = {
+    "AnswerTable": "permtest.alternatives",
+    "compare_all": "permtest.alternatives",
+    "read": "permtest.readers",
+}
+
+
 def __getattr__(name: str) -> Any:
     """Load the parts of the package that not everybody needs when they are first used."""
-    if name in ("alternatives", "plots", "report", "study", "widgets"):
+    if name in ("alternatives", "app", "plots", "readers", "report", "study", "widgets"):
         return import_module(f"permtest.{name}")
-    if name in ("AnswerTable", "compare_all"):
-        return getattr(import_module("permtest.alternatives"), name)
+    if name in LATER:
+        return getattr(import_module(LATER[name]), name)
     raise AttributeError(f"module 'permtest' has no attribute {name!r}")

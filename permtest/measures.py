@@ -302,5 +302,6 @@ class Bleu(Measure):
         for n in np.flatnonzero(bad.any(axis=1))[:1]:
             order = int(np.flatnonzero(bad[n])[0])
             match, total = addends[n, order], addends[n, ORDERS + order]
-            return int(n), f"{match} matches among {total} n-grams of order {order + 1}"
+            problem = f"{match} matches among {total} n-grams of order {order + 1}"
+            return int(n), f"{problem}; there cannot be more matches than n-grams"
         return None

@@ -59,7 +59,10 @@ class Statistic:
                 f"other decimals need 'sum' in place of {self.name!r}"
             )
         if self.maximum is not None and score > self.maximum:
-            return f"{score} is above {self.maximum}, the most that {self.name} can be for an entry"
+            return (
+                f"{score} is above {self.maximum}, the most that {self.name} can be for an entry; "
+                f"larger scores need 'sum' in place of {self.name!r}"
+            )
         if score >= self.minimum:
             return None
         return (

@@ -239,7 +239,8 @@ def test_the_source_is_recorded(write):
         "separator": "\t",
         "header": True,
         "rows": 1,
-        "paired_by": "row (column 'id')",
+        "ids": "id",
+        "paired_by": "row",
         "matched": 1,
         "unmatched": [0, 0],
         "unmatched_ids": [[], []],
@@ -382,10 +383,10 @@ def test_systems_need_a_header(write):
 
 
 @pytest.mark.parametrize("name", ["macro_f1", "micro_recall", "macro_f2"])
-def test_counts_by_class_are_for_python(name):
+def test_counts_by_class_are_for_python(write, name):
     wanted = rf"exact_perm_test\(u, v, statistic='{name}'\) takes arrays of shape \(N, classes, 3\)"
     with pytest.raises(ValueError, match=wanted):
-        read("nowhere.csv", statistic=name)
+        read(write(X_Y + "1,2,3,4,5,6\n"), statistic=name)
 
 
 def test_scores_of_a_table_of_counts(write):

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "permtest"
 LAYERS = [
     {"__main__"},
     {"cli", "convolution_explorer", "sampling_explorer", "staircase_explorer", "tail_explorer"}
-    | {"assumptions_explorer", "posterior_explorer", "power_explorer"},
+    | {"app", "assumptions_explorer", "posterior_explorer", "power_explorer"},
     {"report", "widgets"},
     {"plots"},
     {"captions"},
@@ -49,6 +49,7 @@ OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars",
     "sklearn"
 }
 EXPLORERS = {
+    "app",
     "assumptions_explorer",
     "convolution_explorer",
     "posterior_explorer",

@@ -6,11 +6,12 @@ from pathlib import Path
 from queue import Empty
 
 import nbformat
-import open_lab
 import pytest
 from jupyter_client.manager import start_new_kernel
-from jupyter_wakeup import _get_msg_in_slices
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from permtest._jupyter import _get_msg_in_slices
+from permtest.cli import lab as open_lab
 
 
 def notebook_file(folder: Path, *sources: str) -> Path:

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 
 from permtest import __version__
 from permtest.cli.compare import add_compare
+from permtest.cli.completion import add_completion
+from permtest.cli.formats import add_formats
+from permtest.cli.notebooks import add_app, add_lab
+from permtest.cli.report import add_report
 from permtest.cli.shared import BAD_INPUT, BROKEN_PIPE, NOT_COMPUTED, OK, Parser, fail
 from permtest.cli.study import add_study
 
@@ -51,6 +55,9 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"permtest {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    add_compare(commands)
-    add_study(commands)
+    for add in (
+        *(add_compare, add_report, add_study, add_formats),
+        *(add_app, add_lab, add_completion),
+    ):
+        add(commands)
     return parser

@@ -7,6 +7,7 @@ except ModuleNotFoundError as error:
 
 from permtest.plots.answers import plot_answers
 from permtest.plots.bayes import plot_difference, plot_posteriors
+from permtest.plots.differences import plot_estimation
 from permtest.plots.null import plot_null, plot_plane, plot_values
 from permtest.plots.scores import plot_histograms, plot_unit_sizes
 from permtest.plots.sheet import STYLE, style
@@ -17,6 +18,7 @@ __all__ = [
     "plot_answers",
     "plot_difference",
     "plot_effects",
+    "plot_estimation",
     "plot_histograms",
     "plot_null",
     "plot_plane",

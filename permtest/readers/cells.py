@@ -9,9 +9,7 @@ from functools import lru_cache
 MAX_DIGITS = 1000
 
 #: What terminals obey, what ends a line or turns its direction, and what UTF-8 cannot hold.
-_UNPRINTABLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _KINDS = {
     "integer": rf"[+-]?\d{{1,{MAX_DIGITS}}}(?:\.0*)?|true|false",

@@ -51,7 +51,8 @@ def read(
         counted from 1 (``2`` or ``"2"``); for a statistic of counts see Notes. Elsewhere: the
         names of the systems, or their numbers. Give both or neither: without them, the only two.
     gold : str or path-like, optional
-        What would be right: a file, for formats that need one; or a column of a table of answers.
+        What would be right: a file, for formats that need one; or the column of a table that says
+        it, beside columns of what systems predicted.
     score : str, optional
         Which score, where a file has several for each item, such as "acc_norm" or "las".
     statistic : str, or what `statistic` returns, default "sum"
@@ -78,7 +79,8 @@ def read(
         A ValueError that names the file, the line (counted from 1) or the item, the value, and
         what to do.
     ValueError
-        If there is no such statistic, or it is one that no file holds ("macro_f1").
+        If there is no such statistic, or it is one of counts by class ("macro_f1") and the file
+        is no table of predictions.
     ImportError
         If the format needs an extra that is not installed; the message names it.
 
@@ -89,7 +91,19 @@ def read(
     one or not, and is refused. All text is UTF-8. Scores are read exactly, not by way of a float:
     integers of up to 1000 digits, also written as ``3.0``, and decimals (``0.75``, ``1e-05``);
     ``true`` and ``false`` in any case stand for 1 and 0. Large numbers in scientific notation
-    (``1e3`` may have been rounded), missing values and text are refused.
+    (``1e3`` may have been rounded), missing values and text are refused. Where one of the scores
+    has 15 digits or more, and all of them are multiples of 1 / D but for rounding, D up to 1000, as
+    means of three that a program printed, they stand for those fractions, as floats do in
+    `Pairs.of`; otherwise for what is written.
+
+    A table may have a line for each item and system, if its columns say which (``id``, ``system``
+    or ``model``, and one or several scores or counts); there may be a file for each system, of one
+    number a line or of columns with names; JSON records and data frames are read as such tables.
+    Items without a score are left out there, and counted. A column called ``cluster``,
+    ``cluster_id`` or ``group`` says what is swapped together. Predictions are right where they are
+    the text that `gold` has, and wrong where they are missing; "f1" and its like take the label
+    ``1``, ``true`` or ``yes`` for the one to be found, and the classes of "macro_f1" are all labels
+    of either system and of `gold`.
 
     For a statistic of counts, such as "f1", each system has several columns of whole numbers. `a`
     and `b` are the names of the systems, those of their columns being made of it and of what they

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
+from select import select
+from stat import S_ISFIFO
 from typing import Any, TypeAlias
 
 from permtest.readers.cells import printable
@@ -22,6 +24,9 @@ LARGEST = 2**29
 
 #: What a value of a JSON document, or a cell of a table, needs at most beside its text, in bytes.
 PER_VALUE = 100
+
+#: Seconds that a program may take between two things that it writes into a pipe.
+SILENCE = 30
 
 #: Characters of a message.
 LONGEST_MESSAGE = 1000
@@ -224,8 +229,11 @@ def _too_large(size: int) -> str:
 
 def _bytes(path: str) -> bytes:
     try:
-        if (size := Path(path).stat().st_size) > LARGEST:
-            raise ReadError.at(path, _too_large(size))
+        status = Path(path).stat()
+        if status.st_size > LARGEST:
+            raise ReadError.at(path, _too_large(status.st_size))
+        if S_ISFIFO(status.st_mode):
+            return _of_pipe(path)
         with Path(path).open("rb") as file:
             return file.read(LARGEST + 1)  # what is no regular file does not say its size
     except FileNotFoundError:
@@ -237,6 +245,22 @@ def _bytes(path: str) -> bytes:
             raise
         problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
     raise ReadError.at(path, problem)
+
+
+def _of_pipe(path: str) -> bytes:
+    """What a program writes into a pipe; ReadError where it writes nothing for long."""
+    parts, size = [], 0
+    # Opened without waiting for someone to write, which may be never.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:
+        while size <= LARGEST:
+            if not select([pipe], [], [], SILENCE)[0]:
+                problem = f"nothing came through this pipe for {SILENCE} s; check the program that "
+                raise ReadError.at(path, problem + "writes into it, or save its output as a file")
+            if not (part := pipe.read(2**20)):
+                break
+            parts.append(part)
+            size += len(part)
+    return b"".join(parts)
 
 
 def _decode(path: str, data: bytes) -> str:

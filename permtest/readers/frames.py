@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.pairs import recognised
-from permtest.readers.cells import shown
+from permtest.readers.cells import printable, shown
 from permtest.readers.files import PER_VALUE, File, ReadError, check_memory
 from permtest.readers.headers import ID_NAMES, SYSTEM_NAMES, column_of
 from permtest.readers.records import cell_of, plain
 from permtest.readers.scores import Format
 from permtest.readers.table import Record, Table
-from permtest.readers.values import printable
 
 #: Floats of fewer digits than Python's.
 NARROW = ("float16", "float32", "halffloat[pyarrow]", "float[pyarrow]")

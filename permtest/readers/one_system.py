@@ -7,14 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from permtest.readers.cells import is_number, kind_of
+from permtest.readers.cells import is_number, kind_of, printable
 from permtest.readers.choices import names_of
 from permtest.readers.columns import Lazy, counts_in, numbers, swapped_column, texts, tuples
 from permtest.readers.files import ReadError
 from permtest.readers.headers import CLUSTER_NAMES, ID_NAMES, SCORE_NAMES, SYSTEM_NAMES, column_of
 from permtest.readers.scores import ORDER, Format, SystemScores
 from permtest.readers.table import NAMELESS, SOME, Record, Table, some_columns
-from permtest.readers.values import printable
 
 FORMAT = Format(
     name="one_system",
@@ -84,6 +83,8 @@ def of_rows(
         return Lazy(len(rows), partial(read, table, rows, *columns, **options))
 
     shared = [SHARED[name] for name in sets if name in SHARED]
+    only = len(scores) + len(sets) == 1
+    surely = [i for name, i in scores.items() if only or name.lower() in SCORE_NAMES]
     return SystemScores(
         system,
         table.file,
@@ -93,7 +94,7 @@ def of_rows(
         }
         | {name: lazy(tuples, [*columns.values()]) for name, columns in sets.items()},
         **identity(table, rows),
-        **groups(table, rows, [*apart, *scores.values(), *_used(sets)]),
+        **groups(table, rows, [*apart, *surely, *_used(sets)]),
         counts={name: tuple(columns) for name, columns in sets.items()},
         agree={name: lazy(_texts, _column(sets, name)) for name in shared},
     )
@@ -111,13 +112,14 @@ def identity(table: Table, rows: Sequence[Record]) -> dict[str, Any]:
 
 
 def groups(table: Table, rows: Sequence[Record], apart: Collection[int]) -> dict[str, Any]:
-    """What the items of some rows belong to: columns in which labels are repeated."""
+    """What the items of some rows belong to: texts, or whole numbers, that are repeated."""
     swapped, clusters = swapped_column(table), {}
-    for column in table.besides(apart):
+    for column in table.besides([*apart, table.ids] if table.header else range(table.width)):
         labels = [row.cells[column] for row in rows]
         distinct = set(labels)
-        repeated = 1 < len(distinct) < len(rows) and all(kind_of(x) != "missing" for x in distinct)
-        if column == swapped or (table.header and column != table.ids and repeated):
+        kinds = {"text", "integer"} if column not in table.numeric else {"integer"}
+        repeated = 1 < len(distinct) < len(rows) and {kind_of(x) for x in distinct} <= kinds
+        if column == swapped or repeated:
             clusters[str(table.keys([column])[0])] = labels
     if swapped is None:
         return {"clusters": clusters}

@@ -11,11 +11,10 @@ from decimal import Decimal
 from itertools import chain, repeat
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import MAX_DIGITS, shown
+from permtest.readers.cells import MAX_DIGITS, printable, shown
 from permtest.readers.files import DEEP, File, ReadError, check_json, check_memory
 from permtest.readers.scores import Format
 from permtest.readers.table import Record, Table
-from permtest.readers.values import printable
 
 #: The keys that lead to a value.
 Keys: TypeAlias = "tuple[str, ...]"
@@ -203,8 +202,26 @@ def cell_of(value: Any) -> str:
     if isinstance(value, float | Decimal):
         return plain(str(value))
     if isinstance(value, list | tuple | dict):
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return _written(value)
     return str(value)
+
+
+def _written(value: Any) -> str:
+    """JSON, with the numbers as they are in cells."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, dict):
+        inner = (f"{json.dumps(str(key))}: {_written(x)}" for key, x in value.items())
+        return f"{{{', '.join(inner)}}}"
+    if isinstance(value, str) and not isinstance(value, Digits):
+        return json.dumps(value, ensure_ascii=False)
+    return cell_of(value) or "null"
+
+
+class Digits(str):
+    """A number in JSON, which stays text so that it is not rounded."""
+
+    __slots__ = ()
 
 
 def plain(number: str) -> str:
@@ -223,9 +240,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-#: Numbers stay text, so that none is rounded.
 DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=str, parse_float=plain, parse_constant=str
+    object_pairs_hook=_object,
+    parse_int=Digits,
+    parse_float=lambda number: Digits(plain(number)),
+    parse_constant=Digits,
 )
 
 

@@ -11,10 +11,9 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from permtest.readers.cells import as_score, is_number, kind_of, shown
+from permtest.readers.cells import as_score, is_number, kind_of, printable, shown
 from permtest.readers.files import PER_VALUE, File, ReadError, check_memory, text_size
 from permtest.readers.headers import ID_NAMES, column_of
-from permtest.readers.values import printable
 
 #: A column: its name, or its number counted from 1.
 Column: TypeAlias = "str | int"

@@ -13,7 +13,7 @@ from permtest.readers.choices import count_statistics, single_statistics
 from permtest.readers.columns import numbers, swapped_column, texts
 from permtest.readers.counts import Chooser, check_has_files, count_pairs
 from permtest.readers.files import ReadError
-from permtest.readers.headers import GOLD_NAMES, SYSTEM_NAMES, column_of, systems_in
+from permtest.readers.headers import CLUSTER_NAMES, GOLD_NAMES, SYSTEM_NAMES, column_of, systems_in
 from permtest.readers.scores import Format
 from permtest.readers.table import Columns, Table, as_list, check_both, some_columns
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
@@ -83,7 +83,8 @@ class WideTable:
         if clusters is not False:
             column = swapped_column(table) if clusters is None else table.find(clusters)
         labels = None if column is None else tuple(table.labels(column + 1))
-        apart = [*self._ids, *([] if column is None else [column])]
+        named = column_of(table.header, CLUSTER_NAMES)
+        apart = [*self._ids, *(i for i in (column, named) if i is not None)]
         if isinstance(entry, CountStatistic):
             check_has_files(entry)
             halves = table.header is None and isinstance(a, str) and (a, b) == ("A", "B")
@@ -215,7 +216,8 @@ def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
         problem = f"only one column ({shown(table.rows[0].cells[0])}); a line must hold both "
         problem += "systems' scores, or add the file of the other system"
         raise table.error(problem, table.rows[0])
-    columns = table.besides(apart)
+    system = column_of(table.header, SYSTEM_NAMES)
+    columns = table.besides([*apart, *([] if system in table.numeric else [system])])
     if len(columns) == 2:
         return columns[0], columns[1]
     kinds = [kind_of(table.rows[0].cells[column]) for column in columns]

@@ -1,6 +1,7 @@
 """Around the test: describe the data, recommend a test, effect size, power and sample size.
 
-`run_study` does all of it in one go, and can be repeated from its configuration.
+`run_study` does all of it in one go, and can be repeated from its configuration; `overview` has
+what there is to say about one comparison, of counts too.
 """
 
 from permtest.study.config import StudyConfig
@@ -8,6 +9,7 @@ from permtest.study.describe import Description, describe
 from permtest.study.discordant_power import exact_power, exact_power_n
 from permtest.study.effect import EffectSize
 from permtest.study.effects import cohen_d, hedges_g
+from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, run_study
 from permtest.study.planning import (
     SampleSize,
@@ -30,6 +32,7 @@ __all__ = [
     "Description",
     "EffectSize",
     "EvaluationUnits",
+    "Overview",
     "PowerCurve",
     "Recommendation",
     "RejectionRates",
@@ -47,6 +50,7 @@ __all__ = [
     "hedges_g",
     "hodges_lehmann",
     "minimum_detectable_effect",
+    "overview",
     "phi",
     "power_at",
     "power_curve",

@@ -1,34 +1,43 @@
-"""A study as files: one page for browsers, one in Markdown, one for programs."""
+"""A study or an overview as files: pages for browsers, in Markdown, for papers, for programs."""
 
 from __future__ import annotations
 
-import secrets
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from io import BytesIO
-from math import floor, log10
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from permtest._progress import progress
 from permtest.alternatives.sample import PairedSample
-from permtest.exact import exact_perm_test
-from permtest.pairs import Pairs
+from permtest.report.files import write_files
+from permtest.report.overview import check_overview, report_files, write_overview
+from permtest.report.pages import Shown, data_uri, page
+from permtest.report.pictures import (
+    MOST_CELLS,
+    check_matplotlib,
+    drawing,
+    on_axes,
+    rounded,
+    svg,
+)
 from permtest.study.config import StrPath
 from permtest.study.options import FORMATS
-from permtest.study.sections import Chapter
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from matplotlib.figure import Figure
 
     from permtest.result import PermutationTestResult
     from permtest.study.pipeline import Study
 
-TEMPLATES = Path(__file__).with_name("templates")
+__all__ = [
+    "MOST_CELLS",
+    "check_overview",
+    "check_writable",
+    "drawable",
+    "report_files",
+    "write_files",
+    "write_overview",
+    "write_report",
+]
 
 #: What a report may consist of; a picture is called after its chapter.
 PAGES = {"html": "report.html", "md": "report.md", "json": "report.json"}
@@ -43,9 +52,6 @@ PICTURES = {
     "effects": "Effect sizes with their intervals",
     "power": "Power against the number of units, with an interval at each size",
 }
-
-#: A null distribution that has more cells is drawn for rounded differences, with about as many.
-MOST_CELLS, ROUNDED_CELLS = 5 * 10**6, 10**5
 
 #: Those that are too broad for a small screen, where they are moved sideways.
 BROAD = ("data", "answers")
@@ -134,41 +140,6 @@ def check_writable(folder: Path, formats: Iterable[str], *, overwrite: bool) -> 
         raise FileExistsError(f"{folder}: {', '.join(there)} would be overwritten")
 
 
-def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = True) -> None:
-    """Write all files under other names, then rename them.
-
-    Parameters
-    ----------
-    folder : Path
-        It exists.
-    files : mapping of str to bytes
-        Name -> content.
-    overwrite : bool, default True
-
-    Raises
-    ------
-    FileExistsError
-        If a file has come into the way meanwhile.
-    OSError
-        If one cannot be written; none of the others is then.
-    """
-    token = secrets.token_hex(4)
-    hidden = {name: folder / f".{name}.{token}" for name in files}
-    try:
-        for name, content in files.items():
-            with hidden[name].open("xb") as file:
-                file.write(content)
-        there = [name for name in files if (folder / name).exists()]
-        if there and not overwrite:
-            raise FileExistsError(f"{folder}: {', '.join(there)} would be overwritten")
-        for name, path in hidden.items():
-            path.replace(folder / name)
-    finally:
-        for path in hidden.values():
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-
-
 def _names(formats: Iterable[str]) -> list[str]:
     """All files that these formats may need, pictures included."""
     chosen = tuple(formats)
@@ -181,48 +152,32 @@ def _names(formats: Iterable[str]) -> list[str]:
 
 def _files(study: Study, formats: tuple[str, ...]) -> dict[str, bytes]:
     """Name -> content of every file."""
-    chapters = study.chapters()
     pictures = _pictures(study) if {"html", "md"} & set(formats) else {}
     files = {}
     for name in formats:
         if name == "json":
             text = study.to_json(indent=2) + "\n"
         else:
-            text = _page(name, study, chapters, pictures)
+            text = page(name, study, _shown(study, name, pictures))
         files[PAGES[name]] = text.encode()
     if "md" in formats:
         files |= {f"{key}.svg": picture for key, picture in pictures.items()}
     return files | {CONFIGURATION: study.config.to_yaml().encode()}
 
 
-# ---- pages -------------------------------------------------------------------------------------
+# ---- pages and pictures --------------------------------------------------------------------------
 
 
-class Shown(NamedTuple):
-    """A picture on a page."""
-
-    source: str
-    alt: str
-    broad: bool
-
-
-def _page(
-    kind: str, study: Study, chapters: tuple[Chapter, ...], pictures: dict[str, bytes]
-) -> str:
-    page = {
-        "study": study,
-        "title": f"{study.names[0]} against {study.names[1]}",
-        "chapters": chapters,
-        "pictures": {
-            key: Shown(
-                _data_uri(svg) if kind == "html" else f"{key}.svg",
-                PICTURES[key] + _note(study, key),
-                key in BROAD,
-            )
-            for key, svg in pictures.items()
-        },
+def _shown(study: Study, kind: str, pictures: dict[str, bytes]) -> dict[str, Shown]:
+    """The pictures of a page: on it, or beside it."""
+    return {
+        key: Shown(
+            data_uri(picture) if kind == "html" else f"{key}.svg",
+            PICTURES[key] + _note(study, key),
+            key in BROAD,
+        )
+        for key, picture in pictures.items()
     }
-    return _environment(kind).get_template(f"report.{kind}").render(page)
 
 
 def _note(study: Study, key: str) -> str:
@@ -232,81 +187,17 @@ def _note(study: Study, key: str) -> str:
     return ""
 
 
-def _environment(kind: str) -> Environment:
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError:
-        raise ImportError("reports need jinja2: pip install 'permtest[study]'") from None
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=kind == "html",
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=None if kind == "html" else _markdown,
-    )
-    environment.filters["code"] = _Verbatim
-    return environment
-
-
-class _Verbatim(str):
-    """Text in a block of code, where nothing needs escaping."""
-
-    __slots__ = ()
-
-
-#: What Markdown, or the HTML in it, would take for a mark.
-MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$"}
-MARKS |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;", ord("\n"): " "}
-
-
-def _markdown(value: Any) -> Any:
-    """Text in which no character is a mark."""
-    if isinstance(value, _Verbatim) or not isinstance(value, str):
-        return value
-    return value.translate(MARKS)
-
-
-def _data_uri(svg: bytes) -> str:
-    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
-
-
-# ---- pictures ----------------------------------------------------------------------------------
-
-
 def _pictures(study: Study) -> dict[str, bytes]:
     """Chapter or stage -> SVG, of everything that was found."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("reports need matplotlib: pip install 'permtest[study]'") from None
+    check_matplotlib()
     jobs = [(key, draw) for key, draw in _drawings(study).items() if key in PICTURES]
 
     def drawn() -> Iterator[tuple[str, bytes]]:
         for key, draw in jobs:
-            with _drawing():
-                yield key, _svg(draw())
+            with drawing():
+                yield key, svg(draw())
 
     return dict(progress(drawn(), total=len(jobs), what="pictures"))
-
-
-@contextmanager
-def _drawing() -> Iterator[None]:
-    """The project's style, and SVG that is the same every time."""
-    import matplotlib as mpl
-
-    from permtest.plots import style
-
-    with style(), mpl.rc_context({"svg.hashsalt": "permtest", "svg.fonttype": "path"}):
-        yield
-
-
-def _svg(figure: Figure) -> bytes:
-    buffer = BytesIO()
-    about = {"Date": None, "Creator": None}
-    figure.savefig(buffer, format="svg", metadata=about, bbox_inches="tight", pad_inches=0.1)
-    return buffer.getvalue()
 
 
 def _drawings(study: Study) -> dict[str, Callable[[], Figure]]:
@@ -316,11 +207,11 @@ def _drawings(study: Study) -> dict[str, Callable[[], Figure]]:
     level, alpha = study.config.effects.confidence_level, study.config.significance.alpha
     target = study.config.prospective.power
     jobs: dict[str, Callable[[], Figure]] = {
-        "data": lambda: _on_axes(
+        "data": lambda: on_axes(
             (13, 4), lambda axes: plots.plot_histograms(study.description, ax=axes), columns=3
         ),
-        "test": lambda: _on_axes((8, 4.5), lambda ax: plots.plot_null(drawable(study), ax=ax)),
-        "answers": lambda: _on_axes(
+        "test": lambda: on_axes((8, 4.5), lambda ax: plots.plot_null(drawable(study), ax=ax)),
+        "answers": lambda: on_axes(
             (13, 2 + 0.42 * len(study.answers)),
             lambda axes: plots.plot_answers(study.answers, ax=axes, alpha=alpha),
             columns=2,
@@ -329,15 +220,15 @@ def _drawings(study: Study) -> dict[str, Callable[[], Figure]]:
     }
     if study.unit_sizes is not None:
         sizes = study.unit_sizes
-        jobs["units"] = lambda: _on_axes((8, 4), lambda ax: plots.plot_unit_sizes(sizes, ax=ax))
+        jobs["units"] = lambda: on_axes((8, 4), lambda ax: plots.plot_unit_sizes(sizes, ax=ax))
     if study.effects:
         effects, height = study.effects, 1.6 + 0.6 * len(study.effects)
-        jobs["effects"] = lambda: _on_axes(
+        jobs["effects"] = lambda: on_axes(
             (8, height), lambda ax: plots.plot_effects(effects, ax=ax, confidence_level=level)
         )
     if study.power is not None:
         curve = study.power
-        jobs["power"] = lambda: _on_axes(
+        jobs["power"] = lambda: on_axes(
             (8, 4), lambda ax: plots.plot_power(curve, ax=ax, target=target)
         )
     return {key: jobs[key] for key in PICTURES if key in jobs}
@@ -357,24 +248,5 @@ def drawable(study: Study) -> PermutationTestResult:
     if study.exact.n_cells <= MOST_CELLS:
         return study.exact
     chosen = study.config.significance
-    d = PairedSample.of(study.units.pairs, None, chosen.delta).shifted
-    digits = floor(log10(ROUNDED_CELLS / float(np.abs(d).sum())))
-    cells = [int(x) for x in np.rint(d * 10.0**digits)]
-    coarse = Pairs(
-        np.array([x * 10 ** max(-digits, 0) for x in cells], dtype=object),
-        np.zeros(d.size, dtype=np.int64),
-        study.exact.names,
-        scale=10 ** max(digits, 0),
-    )
-    return exact_perm_test(coarse, statistic="mean", alternative=chosen.alternative)
-
-
-def _on_axes(
-    size: tuple[float, float], draw: Callable[[Any], Any], columns: int = 1, **options: Any
-) -> Figure:
-    """A figure that no window shows, with so many axes beside each other to draw on."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure.subplots(1, columns, **options))
-    return figure
+    differences = PairedSample.of(study.units.pairs, None, chosen.delta).shifted
+    return rounded(differences, study.exact.names, chosen.alternative)

@@ -1,0 +1,289 @@
+"""The first step: which files, and what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+import permtest
+from permtest.app.page import ROW, heading, message, preview, problem, working
+from permtest.readers import File, recognise
+from permtest.readers.evaluation import Evaluation
+from permtest.readers.formats import format_of
+from permtest.readers.tables import BY_FILE
+from permtest.study.overview_items import legible
+
+#: Megabytes of an upload, and how many files there may be.
+LARGEST, MOST = 100, 20
+
+#: The bundled example, and what is compared in it.
+EXAMPLE = "own_taggers.csv"
+EXAMPLE_SYSTEMS = ("crf_base", "crf_rich")
+
+#: What is chosen where a table holds scores instead of answers.
+NO_COLUMN = ("none: columns are scores", None)
+
+#: Lines of a file that are shown, and letters of its name.
+LINES, NAME = 5, 100
+
+LIMITS = (
+    f"Up to {MOST} files, at most {LARGEST} MB each. Files go to the Python of this page and to "
+    "nobody else. One file may hold both systems, or each system has its own; choose several at "
+    "once, or one after the other."
+)
+
+
+def bundled(name: str) -> Path:
+    """A file of the data that come with the notebooks, wherever these are.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    FileNotFoundError
+        If the package was installed without its notebooks.
+    """
+    package = Path(permtest.__file__).parent
+    for folder in (package.parent / "notebooks", package / "notebooks"):
+        if (folder / "data" / name).is_file():
+            return folder / "data" / name
+    raise FileNotFoundError(f"{name} is not there; install permtest again, with its notebooks")
+
+
+class FilesStep:
+    """Files, uploaded or bundled, and what was recognised.
+
+    Parameters
+    ----------
+    changed : callable
+        Called after `evaluation` has changed.
+
+    Attributes
+    ----------
+    files : list of File
+    gold : File, str or None
+        What would be right: a file, or the name of a column of a table.
+    evaluation : Evaluation or None
+        None where there is nothing to be compared yet.
+    upload, gold_upload : ipywidgets.FileUpload
+    gold_column : ipywidgets.Dropdown
+    example, remove : ipywidgets.Button
+    note : ipywidgets.HTML
+        What went wrong, or what is missing.
+    found : ipywidgets.HTML
+        What was recognised, with the first lines.
+    paired : ipywidgets.HTML
+        How items were paired.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._quiet = False
+        self._columns: tuple[str, ...] = ()
+        self.files: list[File] = []
+        self.gold: File | str | None = None
+        self.evaluation: Evaluation | None = None
+        self.upload = _upload("Choose files of scores", multiple=True)
+        self.gold_upload = _upload("Choose a gold file, if need be", multiple=False)
+        self.gold_column = widgets.Dropdown(
+            options=[NO_COLUMN],
+            description="Column of right answers",
+            style={"description_width": "initial"},
+            layout={"display": "none", "max_width": "100%"},
+        )
+        self.example = widgets.Button(description="Use the example")
+        self.remove = widgets.Button(description="Remove all files")
+        self.note, self.found, self.paired = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.upload.observe(lambda change: self._uploaded(change["new"]), names="value")
+        self.gold_upload.observe(lambda change: self._gold_uploaded(change["new"]), names="value")
+        self.gold_column.observe(self._column_chosen, names="value")
+        self.example.on_click(lambda _: self.use_example())
+        self.remove.on_click(lambda _: self.load([], None))
+        buttons = widgets.HBox(
+            [self.upload, self.gold_upload, self.example, self.remove], layout=ROW
+        )
+        about = widgets.HTML(f"<p>{LIMITS}</p>")
+        parts = [about, buttons, self.note, self.found, self.gold_column, self.paired]
+        self.box = widgets.VBox([heading("1. Files"), *parts])
+
+    # ---- what a person does
+
+    def load(self, files: Sequence[File], gold: File | str | None) -> bool:
+        """Take these files in place of those that are there; not if they cannot be read.
+
+        Parameters
+        ----------
+        files : sequence of File
+        gold : File, str or None
+
+        Returns
+        -------
+        bool
+            Whether they were taken.
+        """
+        self.note.value = working("the files") if files else ""
+        try:
+            evaluation, missing = _recognised(files, gold)
+        except Exception as error:  # whatever it is: the page must go on
+            self.note.value = problem(_refused(error, self.files))
+            return False
+        self.files, self.gold, self.evaluation = list(files), gold, evaluation
+        self.note.value = problem(missing)
+        self.found.value = self._describe()
+        self.paired.value = ""
+        self._offer_columns()
+        self._changed()
+        return True
+
+    def use_example(self) -> bool:
+        """Take the bundled example; say whether there is one."""
+        try:
+            file = File(EXAMPLE, bundled(EXAMPLE).read_bytes())
+        except OSError as error:
+            self.note.value = problem(str(error))
+            return False
+        return self.load([file], None)
+
+    def _uploaded(self, uploads: Sequence[Mapping[str, Any]]) -> None:
+        if not uploads:
+            return
+        self._free(self.upload)
+        try:
+            files = self._with_new([_file(one) for one in uploads])
+        except ValueError as error:
+            self.note.value = problem(_refused(error, self.files))
+            return
+        gold = self.gold if isinstance(self.gold, File) else None
+        self.load(files, gold)
+
+    def _gold_uploaded(self, uploads: Sequence[Mapping[str, Any]]) -> None:
+        if not uploads:
+            return
+        self._free(self.gold_upload)
+        try:
+            gold = _file(uploads[0])
+        except ValueError as error:
+            self.note.value = problem(_refused(error, self.files))
+            return
+        if self.files:
+            self.load(self.files, gold)
+        else:
+            self.gold = gold
+            self.note.value = problem("")
+            self.found.value = self._describe()
+
+    def _column_chosen(self, change: Mapping[str, Any]) -> None:
+        if not self._quiet and not self.load(self.files, change["new"]):
+            self._choose(self.gold if isinstance(self.gold, str) else None)
+
+    # ---- helpers
+
+    def _with_new(self, new: list[File]) -> list[File]:
+        """All files, without those that are there already, and with names that differ."""
+        files = list(self.files)
+        for one in new:
+            if one.sha256 in {known.sha256 for known in files}:
+                continue
+            names = {known.path for known in files}
+            path = Path(one.path)
+            numbered = (f"{path.stem} ({k}){path.suffix}" for k in range(2, MOST + 2))
+            name = next(name for name in (one.path, *numbered) if name not in names)
+            files.append(File(name, one.data))
+        if len(files) > MOST:
+            raise ValueError(f"{len(files)} files, more than {MOST}; remove those there are first")
+        return files
+
+    def _free(self, upload: widgets.FileUpload) -> None:
+        """Forget the content of an upload, so that it is not kept twice."""
+        upload.value = ()
+
+    def _describe(self) -> str:
+        """What was recognised."""
+        if not self.files and self.gold is None:
+            return "<p>No file yet.</p>"
+        sizes = [f"{legible(one.name, NAME)} ({_size(one)})" for one in self.files]
+        if isinstance(self.gold, File):
+            sizes.append(f"{legible(self.gold.name, NAME)} ({_size(self.gold)}) as gold")
+        text = f"<p><b>Files:</b> {escape(', '.join(sizes))}</p>"
+        if self.evaluation is None:
+            return text
+        one = self.evaluation
+        names = ", ".join(legible(name) for name in one.systems[:MOST])
+        more = f" and {len(one.systems) - MOST} more" if len(one.systems) > MOST else ""
+        text += (
+            f"<p><b>Recognised:</b> {escape(one.format.title)}; systems: {escape(names)}{more}</p>"
+        )
+        return text + preview(*one.preview(LINES), "The first items")
+
+    def _offer_columns(self) -> None:
+        """The columns of a table that may say what is right."""
+        chosen = self.gold if isinstance(self.gold, str) else None
+        if chosen is None:
+            table = self.evaluation is not None and self.evaluation.format.name in BY_FILE
+            columns = self.evaluation.preview(1)[0] if self.evaluation and table else ()
+            self._columns = tuple(dict.fromkeys(columns))
+        elif chosen not in self._columns:
+            self._columns = (*self._columns, chosen)
+        self.gold_column.layout.display = None if self._columns else "none"
+        self._quiet = True
+        self.gold_column.options = [NO_COLUMN, *((legible(name), name) for name in self._columns)]
+        self._quiet = False
+        self._choose(chosen)
+
+    def _choose(self, column: str | None) -> None:
+        self._quiet = True
+        self.gold_column.value = column
+        self._quiet = False
+
+
+def _upload(text: str, *, multiple: bool) -> widgets.FileUpload:
+    # Without the icon, which a page of Voila would ask another server for.
+    return widgets.FileUpload(description=text, multiple=multiple, icon="", tooltip=text)
+
+
+def _file(upload: Mapping[str, Any]) -> File:
+    """An upload as a file; ValueError if it is too large."""
+    name, data = legible(str(upload["name"]), NAME), upload["content"]
+    size = max(int(upload.get("size", 0)), len(data))
+    if size > LARGEST * 10**6:
+        raise ValueError(
+            f"{name}: {size / 1e6:,.0f} MB, more than {LARGEST} MB; keep the scores alone, or use "
+            "permtest compare"
+        )
+    return File(name, bytes(data))
+
+
+def _size(file: File) -> str:
+    size = len(file.data)
+    return f"{size:,} bytes" if size < 10_000 else f"{size / 1000:,.0f} kB"
+
+
+def _refused(error: Exception, there: Sequence[File]) -> str:
+    kept = "; the files below are still there" if there else ""
+    return f"Not taken: {message(error)}{kept}"
+
+
+def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluation | None, str]:
+    """What files are, and what is missing for a comparison."""
+    if not files:
+        return None, ""
+    kind = format_of(files[0])
+    if kind.gold == "required" and gold is None:
+        return None, f"These are {kind.title}: choose the file of what is right as the gold file."
+    if kind.name in BY_FILE and isinstance(gold, File):
+        raise ValueError("a table has the right answers in a column; remove the gold file")
+    evaluation = recognise(*files, gold=gold)
+    if len(evaluation.systems) < 2:
+        names = ", ".join(legible(name) for name in evaluation.systems)
+        return None, f"There is one system so far ({names}): choose the file of the other one too."
+    return evaluation, ""

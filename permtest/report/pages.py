@@ -1,0 +1,95 @@
+"""Pages of a report, in which whatever comes from data is text and nothing else."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from permtest.study.overview import Overview
+    from permtest.study.pipeline import Study
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+
+
+class Shown(NamedTuple):
+    """A picture on a page."""
+
+    source: str
+    alt: str
+    broad: bool
+
+
+def page(kind: str, found: Study | Overview, pictures: Mapping[str, Shown]) -> str:
+    """The chapters of a study or of an overview on one page.
+
+    Parameters
+    ----------
+    kind : {"html", "md"}
+    found : Study or Overview
+    pictures : mapping of str to Shown
+        By their keys in the chapters.
+
+    Returns
+    -------
+    str
+    """
+    content = {
+        "study": found,
+        "title": f"{found.names[0]} against {found.names[1]}",
+        "chapters": found.chapters(),
+        "pictures": pictures,
+    }
+    return _environment(kind).get_template(f"report.{kind}").render(content)
+
+
+def check_jinja2() -> None:
+    """Raise ImportError, which says what to install, where there is no jinja2."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise ImportError("reports need jinja2: pip install 'permtest[study]'") from None
+
+
+def _environment(kind: str) -> Environment:
+    check_jinja2()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=kind == "html",
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=None if kind == "html" else _markdown,
+    )
+    environment.filters["code"] = _Verbatim
+    return environment
+
+
+class _Verbatim(str):
+    """Text in a block of code, where nothing needs escaping."""
+
+    __slots__ = ()
+
+
+#: What Markdown, or the HTML in it, would take for a mark.
+MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$"}
+MARKS |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;", ord("\n"): " "}
+
+
+def _markdown(value: Any) -> Any:
+    """Text in which no character is a mark."""
+    if isinstance(value, _Verbatim) or not isinstance(value, str):
+        return value
+    return value.translate(MARKS)
+
+
+def data_uri(svg: bytes) -> str:
+    """A picture as the address of itself."""
+    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"

@@ -1,0 +1,297 @@
+"""Parts of an overview: which tests are affordable, and what another study needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from permtest._integers import exact_sum
+from permtest.alternatives.answers import Answer, AnswerTable
+from permtest.alternatives.compare import compare_all
+from permtest.alternatives.names import TITLES
+from permtest.alternatives.permutations import permutation_mean, randomisation
+from permtest.alternatives.result import finite
+from permtest.alternatives.sample import PairedSample
+from permtest.pairs import Pairs
+from permtest.statistics import Alternative, CountStatistic, Statistic
+from permtest.study.discordant_power import exact_power, exact_power_n
+from permtest.study.effect import EffectSize
+from permtest.study.effects import hedges_g
+from permtest.study.overview_items import Floats
+from permtest.study.pipeline import OF_COUNTS
+from permtest.study.planning import minimum_detectable_effect, power_t, sample_size
+from permtest.study.proportion_effects import cohen_h
+from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
+
+if TYPE_CHECKING:
+    from permtest.study.overview import Overview
+
+#: Tests that take long where there are more than `MANY` distinct differences, as the interval of
+#: the exact one does.
+SLOW = ("permutation_median", "wilcoxon", "bootstrap_mean", "bootstrap_median", "paired_bootstrap")
+MANY = 30_000
+
+#: Resamples, and as many where more than so many distinct differences make them slow.
+RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
+
+#: The power that another study is planned for.
+TARGET = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """The tests of the same units, of which those that take long are left to be asked for.
+
+    Parameters
+    ----------
+    units : Pairs
+        What is swapped.
+    statistic : Statistic or CountStatistic
+    alternative : str
+    confidence_level : float
+    seed : int
+    asked : tuple of str or None
+        Names of tests.
+    """
+
+    units: Pairs
+    statistic: Statistic | CountStatistic
+    alternative: Alternative
+    confidence_level: float
+    seed: int
+    asked: tuple[str, ...] | None
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different units there are, on which the time of most tests depends."""
+        if not self.units.columns:
+            return int(np.unique(PairedSample(self.units).differences).size)
+        both = [x.reshape(len(x), -1).astype(np.float64) for x in (self.units.u, self.units.v)]
+        return len(np.unique(np.concatenate(both, axis=1), axis=0))
+
+    @property
+    def applicable(self) -> tuple[str, ...]:
+        """All tests that there are for such scores, or for such a measure."""
+        if not self.units.columns:
+            binary = PairedSample(self.units).is_binary
+            return tuple(test for test in TITLES if binary or test not in OF_COUNTS)
+        proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
+        return ("exact", "paired_bootstrap", *(OF_COUNTS[-3:] if proportion else ()))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Slow tests that nobody asked for."""
+        if self.asked is not None or self.units.columns or self.distinct <= MANY:
+            return ()
+        return SLOW
+
+    def check(self, names: tuple[str, ...]) -> None:
+        """Raise ValueError for a name of no test that applies."""
+        for name in names:
+            if name not in self.applicable:
+                known = ", ".join(self.applicable)
+                raise ValueError(f"tests: {name!r} does not apply here; choose among {known}")
+
+    @cached_property
+    def first(self) -> dict[str, Answer]:
+        """The exact test, and the test whose interval is shown, if that is another one."""
+        if self.units.columns:
+            return self.rows(["paired_bootstrap"])
+        if self.distinct <= MANY:
+            return self.rows(["exact"])
+        test = permutation_mean(self.units, alternative=self.alternative)
+        return {"exact": Answer("exact", test, None, (), 0.0)} | self.rows(["paired_t"])
+
+    @property
+    def with_interval(self) -> Answer:
+        """The test whose interval is shown: the last one of `first`."""
+        return list(self.first.values())[-1]
+
+    def table(self, sampled: bool) -> AnswerTable:
+        """All rows, the exact one first.
+
+        `sampled`: p is out of reach, and is sampled with the seed.
+        """
+        asked = self.applicable if self.asked is None else self.asked
+        order = ["exact", *(x for x in asked if x not in ("exact", *self.left_out))]
+        found = dict(self.first)
+        if sampled:
+            test = randomisation(
+                self.units,
+                statistic=self.statistic,
+                alternative=self.alternative,
+                rng=self.stream(0),
+            )
+            found["exact"] = Answer("exact", test, None, (), 0.0)
+        missing = [test for test in order if test not in found]
+        table = self.compared(missing or [self.applicable[-1]])
+        found |= {answer.test: answer for answer in table}
+        return replace(table, answers=tuple(found[test] for test in order))
+
+    def rows(self, tests: list[str]) -> dict[str, Answer]:
+        """Answers by the names of their tests."""
+        return {answer.test: answer for answer in self.compared(tests)}
+
+    def compared(self, tests: list[str]) -> AnswerTable:
+        """Some rows, which are the same whichever others are made."""
+        return compare_all(
+            self.units,
+            statistic=self.statistic if self.units.columns else "mean",
+            alternative=self.alternative,
+            tests=tests,
+            confidence_level=self.confidence_level,
+            K=RESAMPLES if self.distinct <= CHEAP else FEWER,
+            rng=self.stream(1),
+        )
+
+    def stream(self, number: int) -> np.random.Generator:
+        """Random numbers that nothing else draws."""
+        return np.random.default_rng([self.seed, number])
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What power a test of such systems has, and what another study needs.
+
+    Parameters
+    ----------
+    n : int
+        Number of units.
+    power : float
+        Probability that n such units show a difference as large as the observed one.
+    detectable : float or None
+        The smallest difference that n units show with a power of `target`.
+    needed : int or None
+        Units that show the observed difference with a power of `target`.
+    target : float
+    method : str
+        What the numbers rest on.
+    problem : str
+        Why one is missing.
+    """
+
+    n: int
+    power: float
+    detectable: float | None
+    needed: int | None
+    target: float
+    method: str
+    problem: str = ""
+
+    @classmethod
+    def of(cls, worth: Floats, *, binary: bool, alpha: float, alternative: Alternative) -> Outlook:
+        """Plan with the differences of all units, as `ItemScores.worth` has them.
+
+        Parameters
+        ----------
+        worth : ndarray of shape (N,)
+        binary : bool
+            Whether they are differences of scores that are 0 or 1.
+        alpha : float
+        alternative : str
+
+        Returns
+        -------
+        Outlook
+
+        Raises
+        ------
+        ValueError
+            If all differences are equal.
+        """
+        n = worth.size
+        how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
+        sigma = float(np.std(worth, ddof=1)) if n > 1 else 0.0
+        if sigma == 0:
+            raise ValueError("all differences are equal, so that they say nothing of others")
+        mean = float(worth.mean())
+        detectable = minimum_detectable_effect(n, sigma, power=TARGET, **how)
+        if binary:
+            chances = float(np.mean(worth > 0)), float(np.mean(worth < 0))
+            power = exact_power(*chances, n, **how)
+            needed, problem = _or_why(lambda: exact_power_n(*chances, TARGET, **how))
+            method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
+        else:
+            power = power_t(n, mean, sigma, **how)
+            needed, problem = _or_why(lambda: int(sample_size(mean, sigma, power=TARGET, **how)))
+            method = "paired t test of differences that are close to normal on average"
+        return cls(n, power, detectable, needed, TARGET, method, problem)
+
+
+def _or_why(job: Callable[[], int]) -> tuple[int | None, str]:
+    try:
+        return job(), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def effect_sizes(units: Pairs, *, binary: bool, many: bool) -> Iterator[Callable[[], EffectSize]]:
+    """The effect sizes that fit single scores, to be computed.
+
+    Parameters
+    ----------
+    units : Pairs
+    binary : bool
+        Whether scores are 0 or 1.
+    many : bool
+        Whether there are so many distinct differences that ranks take long.
+
+    Yields
+    ------
+    callable
+    """
+    yield lambda: hedges_g(units)
+    if binary:
+        n, hits = len(units), [exact_sum(x) for x in (units.u, units.v)]
+        yield lambda: cohen_h(hits[0], n, hits[1], n, names=units.names)
+    elif not many:
+        yield lambda: wilcoxon_r(units)
+        yield lambda: hodges_lehmann(units)
+
+
+# ---- as plain values ---------------------------------------------------------------------------
+
+
+def as_dict(found: Overview) -> dict[str, Any]:
+    """The dict of `Overview.to_dict`."""
+    facts = {"statistic": found.statistic.name, "n_items": len(found.pairs)}
+    facts |= {"n_units": len(found.units), "problems": found.problems}
+    plain = ("names", "alternative", "alpha", "seed", "unit", "scores", "difference")
+    parts = {
+        "sentence": found.sentence(),
+        **{name: getattr(found, name) for name in (*plain, "rejected", "interval_about")},
+        **facts,
+        "interval": found.interval and found.interval._asdict() | vars(found.interval),
+        "exact": found.exact.to_dict(),
+        "record": vars(found.record),
+        "most_different": [vars(item) for item in found.most_different],
+        "answers": [_without(row, "seconds") for row in found.answers.rows()],
+        "effects": [
+            effect.to_dict() | {"interval": effect.confidence_interval(found.confidence_level)}
+            for effect in found.effects
+        ],
+        "power": found.power and vars(found.power),
+        "source": found.pairs.source,
+        "versions": found.versions(),
+        "citation": found.citation(),
+    }
+    return {key: _strict(value) for key, value in parts.items()}
+
+
+def _without(row: dict[str, Any], key: str) -> dict[str, Any]:
+    """All but what differs from run to run."""
+    return {name: value for name, value in row.items() if name != key}
+
+
+def _strict(value: Any) -> Any:
+    """What JSON has a form for; anything else as text, and no number that is not finite."""
+    if isinstance(value, Mapping):
+        return {str(key): _strict(x) for key, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(x) for x in value]
+    plain = finite(value)
+    return plain if plain is None or isinstance(plain, bool | int | float | str) else str(plain)

@@ -1,0 +1,395 @@
+"""An overview says what the parts of the package say, and nothing that they do not."""
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import permtest as pt
+from permtest import Pairs, exact_perm_test
+from permtest.alternatives import compare_all
+from permtest.study import exact_power, exact_power_n, hedges_g, overview, power_t, sample_size
+from permtest.study.overview_items import ItemScores, legible
+from permtest.study.overview_latex import citation, tex
+from permtest.study.overview_parts import MANY, SLOW
+
+NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
+RNG = np.random.default_rng(5)
+GOLD = RNG.poisson(1.5, 60)
+COUNTS = ("tp", "fp", "fn")
+
+
+def spans(share: float) -> np.ndarray:
+    hits = RNG.binomial(GOLD, share)
+    return np.stack([hits, RNG.poisson(0.3, GOLD.size), GOLD - hits], axis=1)
+
+
+SCORES = Pairs.of(NEW, OLD, ("new", "old"))
+SPANS = Pairs.of_counts(spans(0.9), spans(0.7), [COUNTS], ("new", "old"))
+BITS = Pairs.of(RNG.integers(0, 2, 80), RNG.integers(0, 2, 80), ("new", "old"))
+DOCUMENTS = tuple(f"d{i // 4}" for i in range(60))
+
+
+# ---- the exact test ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_exact_test_and_its_interval(alternative):
+    found = overview(SCORES, alternative=alternative, alpha=0.1)
+    exact = exact_perm_test(SCORES, statistic="mean", alternative=alternative)
+    assert found.exact == exact
+    assert found.interval == exact.confidence_interval(0.9)
+    assert found.scores == (np.mean(NEW), np.mean(OLD))
+    assert found.difference == pytest.approx(np.mean(NEW) - np.mean(OLD))
+    assert found.rejected is bool(exact.pvalue <= 0.1)
+
+
+def test_intervals_are_on_the_scale_of_the_statistic():
+    mean, total = overview(SCORES), overview(SCORES, statistic="accuracy")
+    assert total.difference == 12 * mean.difference
+    assert total.interval == pytest.approx([12 * end for end in mean.interval])
+    grouped = replace(SCORES, clusters=tuple("aabbccddeeff"))
+    sums = exact_perm_test(
+        np.add.reduceat(NEW, range(0, 12, 2)), np.add.reduceat(OLD, range(0, 12, 2))
+    )
+    assert overview(grouped).exact.pvalue == sums.pvalue
+    assert overview(grouped).interval == pytest.approx(
+        [end / 2 for end in sums.confidence_interval()]
+    )
+    assert overview(grouped, statistic="sum").interval == pytest.approx(
+        [end * 6 for end in sums.confidence_interval()]
+    )
+
+
+def test_counts_are_compared_by_their_measure():
+    found = overview(SPANS, statistic="f1")
+    exact = exact_perm_test(SPANS, statistic="f1")
+    row = compare_all(SPANS, statistic="f1", rng=np.random.default_rng([0, 1]))["paired_bootstrap"]
+    assert (found.exact.pvalue, found.difference) == (exact.pvalue, exact.statistic)
+    assert found.interval == row.interval
+    assert found.interval_about == "percentiles of 10,000 paired bootstrap resamples"
+    assert found.answers["paired_bootstrap"].result.pvalue == row.result.pvalue
+    assert [answer.test for answer in found.answers] == ["exact", "paired_bootstrap"]
+    assert len(overview(SPANS, statistic="recall").answers) == 5
+
+
+def test_clusters_are_swapped_as_wholes():
+    grouped = replace(SPANS, clusters=DOCUMENTS)
+    found = overview(grouped, statistic="f1")
+    assert found.exact.pvalue == exact_perm_test(SPANS, statistic="f1", clusters=DOCUMENTS).pvalue
+    assert (len(found.units), found.unit, found.power.n) == (15, "clusters", 15)
+    assert "On 60 items in 15 clusters" in found.sentence()
+    assert "that swaps whole clusters" in found.sentence()
+    assert found.answers["exact"].result.pvalue == found.exact.pvalue
+
+
+def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():
+    rng = np.random.default_rng(1)
+    found = overview(Pairs.of(rng.normal(0.4, 1, 45), rng.normal(0, 1, 45)))
+    assert found.exact.method == "bracket"
+    low, high = found.exact.pvalue_interval()
+    for alpha, decision in (((low + high) / 2, None), (high * 1.01, True), (low * 0.99, False)):
+        other = replace(found, alpha=alpha)
+        vars(other).update(exact=found.exact, interval=None)
+        assert other.rejected is decision
+        assert f"p {found.exact.bracket_text()}" in other.sentence()
+        assert ("does not decide" in other.sentence()) is (decision is None)
+
+
+# ---- items ---------------------------------------------------------------------------------------
+
+
+def f1(rows) -> Fraction:
+    tp, fp, fn = (sum(int(row[i]) for row in rows) for i in range(3))
+    return Fraction(2 * tp, 2 * tp + fp + fn) if tp + fp + fn else Fraction(0)
+
+
+def test_what_items_add_is_half_of_what_their_exchange_takes_away():
+    a, b = SPANS.u.tolist(), SPANS.v.tolist()
+    scores = ItemScores.of(SPANS, pt.STATISTICS["f1"])
+    seen = f1(a) - f1(b)
+    wins = losses = 0
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        other = f1([*a[:i], y, *a[i + 1 :]]) - f1([*b[:i], x, *b[i + 1 :]])
+        share = (seen - other) / 2
+        assert scores.worth[i] / 60 == pytest.approx(float(share), abs=1e-14)
+        own = f1([x]) - f1([y]) if sum(x) and sum(y) else share
+        assert np.isnan(scores.a[i]) == (sum(x) == 0)
+        wins, losses = wins + (own > 0), losses + (own < 0)
+    found = overview(SPANS, statistic="f1")
+    assert (found.record.wins, found.record.losses) == (wins, losses)
+    assert found.record.ties == 60 - wins - losses
+    assert scores.worth.mean() == pytest.approx(float(seen), rel=0.02)
+    assert "0 / 0" in found.record.rule
+
+
+@pytest.mark.parametrize("name", ["mcc", "bleu", "wer", "macro_f1", "balanced_accuracy"])
+def test_contributions_add_up_for_other_measures(name):
+    entry, rng = pt.STATISTICS[name], np.random.default_rng(2)
+    if name == "bleu":
+        totals = rng.integers(4, 9, (300, 1)) + np.array([[3, 2, 1, 0]])
+        tables = [
+            np.hstack([rng.binomial(totals, share), totals, totals[:, :1], totals[:, :1]])
+            for share in (0.7, 0.65)
+        ]
+    elif name == "wer":
+        length = rng.integers(1, 20, 300)
+        tables = [np.stack([rng.binomial(length, x), length], axis=1) for x in (0.1, 0.12)]
+    else:
+        shape = (300, 3, 3) if name == "macro_f1" else (300, 4)
+        tables = [rng.poisson(2, shape), rng.poisson(2.2, shape)]
+    pairs = Pairs.of_counts(*tables, [entry.columns], classes=name == "macro_f1")
+    scores = ItemScores.of(pairs, entry)
+    seen = float(exact_perm_test(pairs, statistic=entry, rng=0).statistic)
+    assert scores.worth.mean() == pytest.approx(seen, abs=3e-4)
+    assert scores.record.wins + scores.record.losses + scores.record.ties == 300
+
+
+def test_items_in_descending_order_by_their_ids():
+    pairs = replace(SCORES, ids=tuple(f"q{i}" for i in range(12)))
+    found = overview(pairs, most_different=3)
+    assert [(item.id, item.difference) for item in found.most_different] == [
+        ("q5", 4.0),
+        ("q2", 3.0),
+        ("q0", 2.0),
+    ]
+    assert overview(SCORES).most_different[0].id == "item 6"
+    assert len(overview(SCORES).most_different) == 10  # those that differ
+    assert overview(SCORES, most_different=0).most_different == ()
+    assert (found.record.wins, found.record.ties, found.record.losses) == (8, 2, 2)
+
+
+# ---- around the test -----------------------------------------------------------------------------
+
+
+def test_parts_wait_until_they_are_asked_for():
+    found = overview(SCORES)
+    assert "exact" in vars(found)
+    assert {"answers", "effects", "power", "items"}.isdisjoint(vars(found))
+    assert found.complete() is found
+    assert {"answers", "effects", "power", "items"} <= set(vars(found))
+
+
+def test_other_tests_are_those_of_compare_all():
+    found = overview(BITS)
+    table = compare_all(BITS, rng=np.random.default_rng([0, 1]))
+    assert [a.test for a in found.answers] == [a.test for a in table]
+    assert [a.result.pvalue for a in found.answers] == [a.result.pvalue for a in table]
+    chosen = overview(BITS, tests=["sign", "mcnemar"])
+    assert [a.test for a in chosen.answers] == ["exact", "sign", "mcnemar"]
+
+
+def test_effects_and_power_are_those_of_the_study():
+    found, b, c = overview(BITS), np.mean(BITS.u > BITS.v), np.mean(BITS.u < BITS.v)
+    assert [effect.name for effect in found.effects] == ["hedges_g", "cohen_h"]
+    assert found.effects[0].value == hedges_g(BITS).value
+    assert found.power.power == exact_power(b, c, 80)
+    assert found.power.needed == exact_power_n(b, c, 0.8)
+    points = overview(SCORES, alpha=0.1, alternative="greater")
+    d = np.subtract(NEW, OLD)
+    how = {"alpha": 0.1, "alternative": "greater"}
+    assert points.power.power == pytest.approx(power_t(12, d.mean(), d.std(ddof=1), **how))
+    assert points.power.needed == sample_size(d.mean(), d.std(ddof=1), **how)
+    assert power_t(12, points.power.detectable, d.std(ddof=1), **how) == pytest.approx(0.8)
+
+
+def test_power_of_counts_is_near_that_of_resampled_data():
+    found, rng = overview(SPANS, statistic="f1"), np.random.default_rng(0)
+    rejected = 0
+    for _ in range(300):
+        chosen = rng.integers(0, 60, 60)
+        again = replace(SPANS, u=SPANS.u[chosen], v=SPANS.v[chosen])
+        rejected += exact_perm_test(again, statistic="f1").pvalue <= 0.05
+    assert found.power.power == pytest.approx(rejected / 300, abs=0.08)
+
+
+def test_reasons_for_what_is_missing():
+    assert set(overview(SPANS, statistic="f1").problems) == {"effects"}
+    one = overview(Pairs.of([1], [0]))
+    assert set(one.problems) == {"interval", "effects", "power"}
+    assert one.interval is None
+    assert one.power is None
+    assert "not asked for" in overview(SCORES, power=False).problems["power"]
+    less = overview(SCORES, alternative="less")
+    assert less.power.needed is None
+    assert "wrong sign" in less.problems["power"]
+    assert one.problems == one.problems  # noted once
+
+
+def test_tests_that_take_long_are_left_to_be_asked_for(monkeypatch):
+    monkeypatch.setattr("permtest.study.overview_parts.MANY", 3)
+    found = overview(SCORES)
+    assert not set(SLOW) & {answer.test for answer in found.answers}
+    assert all(test in found.problems["answers"] for test in SLOW)
+    assert "paired t-test" in found.interval_about
+    assert found.interval == compare_all(SCORES)["paired_t"].interval
+    asked = overview(SCORES, tests=["wilcoxon"])
+    assert [answer.test for answer in asked.answers] == ["exact", "wilcoxon"]
+    assert MANY > 3
+
+
+def test_a_seed_repeats_what_is_sampled():
+    rng = np.random.default_rng(3)
+    tables = [rng.integers(0, 5, (40, 3, 3)) for _ in "ab"]
+    pairs = Pairs.of_counts(*tables, [COUNTS], classes=True)
+    first, again, other = (overview(pairs, statistic="macro_f1", rng=seed) for seed in (1, 1, 2))
+    assert first.exact.n_samples == 100_000
+    assert "with 100,000 random labellings" in first.sentence()
+    assert first.to_json() == again.to_json()
+    assert first.exact.pvalue != other.exact.pvalue
+    assert overview(SCORES, rng=np.random.default_rng(0)).seed != overview(SCORES, rng=None).seed
+
+
+# ---- what it says --------------------------------------------------------------------------------
+
+
+def test_the_sentence():
+    assert overview(SCORES).sentence() == (
+        "On 12 items, new scores 7.083 and old 5.833 (mean), a difference of +1.25 (95% interval "
+        "0.25 to 2.25, all shifts that the exact test does not reject); the exact two-sided "
+        "paired-permutation test rejects the hypothesis of equal systems at the level 0.05 "
+        f"(p = 0.0293; permtest {pt.__version__})."
+    )
+    weak = overview(BITS, alternative="greater")
+    assert "finds no evidence of a difference at the level 0.05" in weak.sentence()
+    assert "against the alternative that new scores higher than old" in weak.sentence()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "statistic"),
+    [
+        (SCORES, "mean"),
+        (SCORES, "accuracy"),
+        (BITS, "mean"),
+        (SPANS, "f1"),
+        (SPANS, "precision"),
+        (replace(SPANS, clusters=DOCUMENTS), "f1"),
+        (Pairs.of([1], [1]), "mean"),
+    ],
+)
+def test_all_forms_have_the_numbers(pairs, statistic):
+    found = overview(pairs, statistic=statistic)
+    text, plain = str(found), json.loads(found.to_json())
+    assert plain == json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["exact"]["pvalue"] == found.exact.pvalue
+    assert found.exact.pvalue_text(10) in text
+    assert found.exact.pvalue_text() in found.to_latex().replace(r" \times 10^", "e")
+    assert [chapter.key for chapter in found.chapters()] == [
+        *("finding", "test", "items", "answers", "effects", "power", "data", "cite")
+    ]
+    assert found.sentence() in found._repr_html_()
+    for words in ("proves", "proven", "are equal at"):
+        assert words not in text
+
+
+def test_infinite_ends_and_foreign_values_are_strict_json():
+    source = {"nan": float("nan"), "path": Path("x"), 3: (1, np.int64(2))}
+    found = overview(replace(SCORES, source=source), alternative="greater")
+    plain = json.loads(found.to_json())
+    assert plain["interval"]["high"] is None
+    assert plain["source"] == {"nan": None, "path": "x", "3": [1, 2]}
+
+
+def test_the_citation_is_that_of_the_project():
+    root = Path(__file__).resolve().parents[2]
+    paper = (root / "CITATION.cff").read_text("utf-8").split("  - type:")[1]
+    title = re.search(r"title: (.*)", paper)[1]
+    names = re.findall(r"family-names: (\w+)\n +given-names: (\w+)", paper)
+    pages = re.findall(r"(?:start|end): (\d+)", paper)
+    text, entry = citation(), citation("bibtex")
+    for form in (text, entry):
+        assert title in form
+        assert all(page in form for page in pages)
+        assert pt.__version__ in form
+    assert all(f"{given} {family}" in text for family, given in names)
+    assert " and ".join(f"{family}, {given}" for family, given in names) in entry
+    assert entry.count("{") == entry.count("}")
+    assert overview(SCORES).citation("bibtex") == entry
+    with pytest.raises(ValueError, match="style='apa' is not known"):
+        citation("apa")
+
+
+# ---- LaTeX and names -----------------------------------------------------------------------------
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "a|b_*",
+    r"\input{/etc/passwd} $x$ 50% #1 {z} ~^ & [x] *",
+    "naïve Łódź ß ǻ",
+    "中文\u202e\u200fשלום",
+    "two\nlines\tand\x00\x1b",
+    "e" + "\u0301" * 5,
+    "\ud800",
+    "x" * 10_000,
+    "``?` ''--,,",
+]
+
+
+def plain_tex(text: str) -> str:
+    """What remains of LaTeX once its commands, escapes and formulas are taken out."""
+    text = re.sub(r"\\\\$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\\[%_&#${}]", "", text).replace("$p$", "p")
+    text = re.sub(r"\$[-+\d.,]*(\\times|\\approx|\\le)?( 10\^\{-?\d+\})?\$", "", text)
+    return re.sub(r"\\([A-Za-z]+\d*|[`'^~=.\"])", "", text)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_latex_takes_no_name_for_a_command(name):
+    table = overview(Pairs.of(NEW, OLD, (name, "[other]"))).to_latex()
+    assert table.isascii()
+    assert re.findall(r"^ +(.*) & .* \\\\$", table, re.MULTILINE)[1:3] != []
+    body = [line for line in table.splitlines() if not line.startswith("%")]
+    rows = [line for line in body if line.endswith(r"\\")]
+    assert len(rows) == 7
+    assert all(len(re.findall(r"(?<!\\)&", row)) == 1 for row in rows)
+    assert not any(row.strip().startswith(("[", "*")) for row in rows)
+    rest = plain_tex("\n".join(body))
+    assert not set(rest) & set('%#_^~\\<>|"$')
+    depth = np.cumsum([(c == "{") - (c == "}") for c in rest])
+    assert depth.min() >= 0
+    assert depth[-1] == 0
+
+
+def test_letters_that_latex_has():
+    assert tex("é ß –") == r"\'{e} \ss{} \textendash{}"
+    assert tex("a--b") == "a-{}-b"
+    assert tex("-3 to -2, x-3") == "$-$3 to $-$2, x-3"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_one_legible_line(name):
+    text = legible(name, 48)
+    assert 0 < len(text) <= 48
+    assert text.isprintable()
+    assert text.encode().decode() == text
+    a, b = overview(Pairs.of([1, 2], [2, 1], (f"{name}\n", f"{name}\t"))).names
+    assert a != b
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "error", "message"),
+    [
+        ([1, 2], {}, TypeError, "pairs must be Pairs, not list; permtest.read"),
+        (Pairs.of([], []), {}, ValueError, "pairs is empty"),
+        (SPANS, {}, ValueError, "'mean' takes one score for each entry, but there are 3"),
+        (SCORES, {"statistic": "f1"}, ValueError, "statistic='f1' needs"),
+        (SCORES, {"statistic": "f1x"}, ValueError, "statistic='f1x' is not known"),
+        (SCORES, {"alternative": "more"}, ValueError, "alternative='more' is not known"),
+        (SCORES, {"alpha": 1}, ValueError, r"alpha must lie in \(0, 1\)"),
+        (SCORES, {"most_different": -1}, ValueError, "most_different = -1 is below 0"),
+        (SCORES, {"tests": ["mcnemar"]}, ValueError, "tests: 'mcnemar' does not apply here"),
+        (SCORES, {"tests": "sign"}, TypeError, "tests='sign' must be a list"),
+        (SCORES, {"rng": -1}, ValueError, "rng=-1 must not be negative"),
+        (SCORES, {"rng": True}, TypeError, "rng must be a seed"),
+    ],
+)
+def test_refusals(pairs, options, error, message):
+    with pytest.raises(error, match=message):
+        overview(pairs, **options)

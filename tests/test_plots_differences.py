@@ -1,0 +1,190 @@
+"""Estimation plots: what is drawn is what was found, for any kind of scores."""
+
+from functools import cache
+from itertools import pairwise
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+from permtest import Pairs
+from permtest.plots import plot_estimation, style
+from permtest.plots.differences import estimation_axes
+from permtest.study import overview
+
+mpl.use("Agg")
+
+RNG = np.random.default_rng(3)
+NAMES = ("$new_1$", "<b>old</b>")
+COUNTS = ("tp", "fp", "fn")
+A = RNG.integers(0, 9, 300)
+SHIFTED = np.clip(A + RNG.integers(-3, 3, 300), 0, 9)
+CASES = {
+    "points": (Pairs.of(A, SHIFTED, NAMES), "mean"),
+    "bits": (Pairs.of(A > 3, SHIFTED > 3, NAMES), "accuracy"),
+    "few": (Pairs.of(A[:20], SHIFTED[:20], NAMES), "mean"),
+    "decimals": (Pairs.of(RNG.normal(0, 1, 60).round(1), RNG.normal(0, 1, 60).round(1)), "sum"),
+    "counts": (
+        Pairs.of_counts(RNG.poisson(0.7, (400, 3)), RNG.poisson(0.7, (400, 3)), [COUNTS], NAMES),
+        "f1",
+    ),
+    "one": (Pairs.of([3], [1], NAMES), "mean"),
+    "ties": (Pairs.of(A, A, NAMES), "mean"),
+    "long names": (Pairs.of(A, SHIFTED, ("x" * 10_000, "x" * 9_000)), "mean"),
+    "many": (Pairs.of(np.tile(A, 700), np.tile(SHIFTED, 700), NAMES), "mean"),
+}
+
+
+@cache
+def found_in(name):
+    """The overview of a case, computed once."""
+    pairs, statistic = CASES[name]
+    return overview(pairs, statistic=statistic)
+
+
+def bars(ax, gid):
+    return [patch for patch in ax.patches if patch.get_gid() == gid]
+
+
+def counted(ax, gid):
+    return sum(bar.get_height() for bar in bars(ax, gid))
+
+
+def texts_of(ax):
+    legend = ax.get_legend()
+    parts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *([legend] if legend else [])]
+    return [part for part in parts if getattr(part, "_text", " ")]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_texts_neither_overlap_nor_leave_the_picture(name):
+    before = dict(mpl.rcParams)
+    axes = plot_estimation(found_in(name))
+    assert {key for key in before if before[key] != mpl.rcParams[key]} <= {"backend"}
+    figure = axes[0].figure
+    figure.canvas.draw()
+    boxes = []
+    for ax in axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            shown = [t.label1 for t in axis.get_major_ticks() if low <= t.get_loc() <= high]
+            ticks = [label.get_window_extent() for label in shown if label.get_text()]
+            assert not any(first.overlaps(second) for first, second in pairwise(ticks))
+        boxes += [part.get_window_extent() for part in texts_of(ax)]
+    for i, box in enumerate(boxes):
+        assert figure.bbox.x0 - 1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1
+        assert figure.bbox.y0 - 1 <= box.y0 < box.y1 <= figure.bbox.y1 + 1
+        assert not any(box.overlaps(other) for other in boxes[:i])
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bars_and_legend_are_the_record(name):
+    found = found_in(name)
+    _, differences, _ = plot_estimation(found, ax=estimation_axes(Figure()))
+    record = found.record
+    for gid, count in (("higher", record.wins), ("equal", record.ties), ("lower", record.losses)):
+        assert counted(differences, gid) == count
+    numbers = [text.get_text().rpartition(": ")[2] for text in differences.get_legend().get_texts()]
+    assert numbers == [f"{n:,}" for n in (record.wins, record.ties, record.losses)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_mean_stands_below_its_differences(name):
+    found = found_in(name)
+    _, differences, mean = plot_estimation(found, ax=estimation_axes(Figure()))
+    per_item = len(found.pairs) if CASES[name][1] in ("sum", "accuracy") else 1
+    line = next(line for line in mean.lines if line.get_gid() == "interval")
+    assert line.get_xdata()[1] == pytest.approx(found.difference / per_item)
+    if found.interval is not None:
+        assert line.get_xdata()[[0, 2]] == pytest.approx(np.array(found.interval) / per_item)
+    low, high = mean.get_xlim()
+    assert low < 0 < high
+    ends = differences.get_xlim()
+    assert ends[0] < found.difference / per_item < ends[1]
+    links = [artist for artist in mean.figure.artists if artist.get_gid() == "link"]
+    assert [link.xy1[0] for link in links] == [0, 1]
+    assert [link.xy2[0] for link in links] == [
+        pytest.approx(np.clip(x, *ends)) for x in mean.get_xlim()
+    ]
+
+
+# ---- scores --------------------------------------------------------------------------------------
+
+
+def test_bits_are_four_bars():
+    pairs, statistic = CASES["bits"]
+    scores, _, _ = plot_estimation(pairs, statistic=statistic, ax=estimation_axes(Figure()))
+    u, v = pairs.u == 1, pairs.v == 1
+    both = [u & v, u & ~v, ~u & v, ~u & ~v]
+    assert [bar.get_width() for bar in bars(scores, "bars")] == [int(x.sum()) for x in both]
+    assert next(t.get_text() for t in scores.texts) == f"{(u & v).sum()} ({(u & v).mean():.1%})"
+
+
+def test_few_items_are_lines():
+    pairs, _ = CASES["few"]
+    scores, _, _ = plot_estimation(pairs, ax=estimation_axes(Figure()))
+    lines = [line for line in scores.lines if line.get_gid() in ("higher", "lower", "equal")]
+    assert [tuple(line.get_ydata()) for line in lines] == list(zip(pairs.u, pairs.v, strict=True))
+    for line in lines:
+        a, b = line.get_ydata()
+        assert line.get_gid() == ("higher" if a > b else "lower" if a < b else "equal")
+    styles = {line.get_gid(): line.get_linestyle() for line in lines}
+    assert len(set(styles.values())) == len(styles)  # not by colour alone
+
+
+@pytest.mark.parametrize("name", ["points", "counts", "ties", "many"])
+def test_many_items_are_histograms(name):
+    found = found_in(name)
+    scores, _, _ = plot_estimation(found, ax=estimation_axes(Figure()))
+    known = ~(np.isnan(found.items.a) | np.isnan(found.items.b))
+    for side, gid, values in ((-1, "first", found.items.a), (1, "second", found.items.b)):
+        widths = [side * bar.get_width() for bar in bars(scores, gid)]
+        assert sum(widths) == known.sum()
+        assert min(widths) >= 0
+        lines = [line for line in scores.lines if line.get_gid() == "mean"]
+        assert lines[(side + 1) // 2].get_ydata()[0] == pytest.approx(values[known].mean())
+    assert ("left out" in scores.get_ylabel()) is (name == "counts")
+
+
+# ---- what else -----------------------------------------------------------------------------------
+
+
+def test_the_bar_of_equal_items_is_cut_only_where_it_dwarfs_the_others():
+    u, v = np.ones(200, dtype=int), np.ones(200, dtype=int)
+    v[:10] = 0
+    for equal, cut in ((190, True), (8, False)):
+        pairs = Pairs.of(u[: 10 + equal], v[: 10 + equal], NAMES)
+        _, differences, _ = plot_estimation(pairs, ax=estimation_axes(Figure()))
+        told = [text.get_text() for text in differences.texts if text.get_gid() == "cut"]
+        assert told == ([f"↑ {equal}"] if cut else [])
+        assert bool(differences.get_ylim()[1] < equal) is cut
+
+
+def test_open_ends_are_arrows():
+    found = overview(CASES["points"][0], alternative="greater")
+    _, _, mean = plot_estimation(found, ax=estimation_axes(Figure()))
+    assert [line.get_marker() for line in mean.lines if line.get_gid() == "open"] == [">"]
+    assert "to open" in mean.get_xlabel()
+
+
+def test_colours_of_the_style_that_differ_in_grey():
+    axes = plot_estimation(CASES["points"][0])
+    with style():
+        higher, lower = to_rgba("C1"), to_rgba("C0")
+    shades = []
+    for gid, colour in (("higher", higher), ("lower", lower)):
+        bar = bars(axes[1], gid)[0]
+        assert bar.get_facecolor() == colour
+        shades.append(np.dot(colour[:3], (0.299, 0.587, 0.114)))
+    shades.append(np.dot(bars(axes[1], "equal")[0].get_facecolor()[:3], (0.299, 0.587, 0.114)))
+    assert np.diff(sorted(shades)).min() > 0.15
+    plt.close(axes[0].figure)
+
+
+def test_three_axes_are_needed():
+    with pytest.raises(ValueError, match="ax has 2 axes, but there are three"):
+        plot_estimation(CASES["few"][0], ax=Figure().subplots(1, 2))
