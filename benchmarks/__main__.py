@@ -31,6 +31,7 @@ from benchmarks import (
     large,
     peers,
     power_curves,
+    reading,
     speed,
 )
 from benchmarks.f1_data import ENTRIES as F1_ENTRIES
@@ -60,6 +61,8 @@ class Extent:
         N for the memory.
     f1_sizes, f1_entries, f1_large : tuple of int
         N for the time of F1, for its errors against integers, and against decimals.
+    rows : int
+        Lines of the files that are read.
     power : tuple of int
         The largest size of a power curve, the number of sizes, and of samples of each.
     """
@@ -73,6 +76,7 @@ class Extent:
     f1_sizes: tuple[int, ...] = f1_speed.SIZES
     f1_entries: tuple[int, ...] = F1_ENTRIES
     f1_large: tuple[int, ...] = f1_large.SIZES
+    rows: int = reading.ROWS
     power: tuple[int, int, int] = (power_curves.N, power_curves.SIZES, power_curves.EXPERIMENTS)
 
 
@@ -87,6 +91,7 @@ QUICK = Extent(
     f1_sizes=(30, 1000),
     f1_entries=(6, 40),
     f1_large=(10**4,),
+    rows=2_000,
     power=(400, 4, 200),
 )
 
@@ -107,11 +112,11 @@ def measure(extent: Extent, output: Path) -> tuple[list[Section], dict[str, floa
     ratios |= f1_speed.ratios(f1_curves, yardstick, extent.reference)
     power = power_curves.run(*extent.power)
     ratios |= power_curves.ratios(power, extent.power[0])
-    bayes = bayes_tests.run()
-    ratios |= bayes_tests.ratios(bayes)
+    bayes, files = bayes_tests.run(), reading.run(extent.rows)
+    ratios |= bayes_tests.ratios(bayes) | reading.ratios(files)
     words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
     last = Section("Ratios", words, ratios)
-    return [errors, far, by_n, by_g, *of_f1, power, bayes, *rest, last], ratios
+    return [errors, far, by_n, by_g, *of_f1, power, bayes, files, *rest, last], ratios
 
 
 def measure_f1(extent: Extent, output: Path) -> tuple[speed.Curves, list[Section]]:

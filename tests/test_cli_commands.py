@@ -247,8 +247,9 @@ def running_app(folder: Path, idle: int = 1800) -> Iterator[str]:
         finally:
             app.send_signal(signal.SIGTERM)
             rest = app.stdout.read().decode()
-            assert app.wait(timeout=20) == 0
-            assert rest.endswith("the page has been stopped\n")
+            app.wait(timeout=20)
+    assert app.returncode == 0
+    assert rest.endswith("the page has been stopped\n")
 
 
 @pytest.fixture(scope="module")

@@ -284,6 +284,5 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
         raise ValueError("a table has the right answers in a column; remove the gold file")
     evaluation = recognise(*files, gold=gold)
     if len(evaluation.systems) < 2:
-        names = ", ".join(legible(name) for name in evaluation.systems)
-        return None, f"There is one system so far ({names}): choose the file of the other one too."
+        return None, "There is one system so far: choose the file of the other one too."
     return evaluation, ""

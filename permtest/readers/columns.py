@@ -20,8 +20,8 @@ from permtest.statistics import STATISTICS, CountStatistic
 
 Number: TypeAlias = "int | Decimal | Fraction"
 
-#: Digits that a decimal has at least where a program printed a float that it computed.
-DIGITS = 15
+#: Digits that a decimal has at least where a program printed a float that it computed, and at most.
+DIGITS, MOST_DIGITS = 15, 17
 
 
 class Lazy(Sequence[Any]):
@@ -145,13 +145,14 @@ def _fractions(decimals: Sequence[Decimal]) -> dict[Decimal, Fraction] | None:
         return {}
     last = min(int(part.exponent) for part in parts)
     found, common = {}, 1
+    last_places = Fraction(4, 2**52) if digits <= MOST_DIGITS else 0  # four units, of a float
     for x in decimals:
         exact = Fraction(x)
         near = exact.limit_denominator(LARGEST_DENOMINATOR)
         common = lcm(common, near.denominator)
-        # Printed to so many digits, or to so many decimals; and four units in a float's last place.
-        unit = Fraction(10) ** max(last, x.adjusted() - digits + 1)
-        if common > LARGEST_DENOMINATOR or abs(exact - near) > unit / 2 + abs(exact) / 2**50:
+        unit = Fraction(10) ** max(last, x.adjusted() - digits + 1)  # by digits, or by decimals
+        off = abs(exact - near)
+        if common > LARGEST_DENOMINATOR or off > unit / 2 + last_places * abs(exact):
             return None
         found[x] = near
     return found

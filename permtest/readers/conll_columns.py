@@ -272,7 +272,7 @@ def system_scores(
 def _pairing(file: File, gold: Sentences, system: Sentences, pairs: int) -> list[str]:
     """What one should know of how a system was paired with the gold standard."""
     if not paired_by_name(gold, system):
-        return [f"{file.stem} was held against gold sentence by sentence, in order, words checked"]
+        return [f"paired with gold by the order of sentences, words checked: {file.stem}"]
     if missing := len(gold.items) - pairs:
         first = next(name for name in gold.by_name if name not in system.by_name)
         return [f"sentences of gold that {file.stem} lacks: {missing} (first: {shown(first)})"]

@@ -23,9 +23,9 @@ words do. The shared task aligns the tokens of a system with those of gold; here
 same. ``_`` is wrong where gold has a value, and right where gold has none. A score is not offered
 where a whole column is ``_``, of gold or of the system: it was not annotated, or not predicted.
 
-The reader is our own. The library ``conllu`` (6.0) takes some thirty times as long and twenty times
-the size of the file in memory, does not say on which line an error is, and lets rows of four or
-eleven columns and repeated IDs pass. A test holds this reader against it.
+The reader is our own. The library ``conllu`` (6.0) is many times slower and larger in memory, does
+not say on which line an error is, and lets rows of four or eleven columns and repeated IDs pass. A
+test holds this reader against it.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _offered(file: File, gold: File, there: set[int], here: set[int]) -> list[st
 
 def _notes(system: str, words: int, scores: dict[str, list[int]], lacking: set[int]) -> list[str]:
     totals = ", ".join(f"{name} {sum(right)}" for name, right in scores.items())
-    notes = ["punctuation counts as words", f"words right in {system}, of {words}: {totals}"]
+    notes = ["punctuation counts", f"words right in {system}, of {words}: {totals}"]
     if lacking:
         names = ", ".join(NAMES[i] for i in sorted(lacking))
         notes.append(f"not scored, since {system} has no value at all there: {names}")

@@ -188,7 +188,7 @@ def load(file: File, gold: File) -> list[SystemScores]:
         "an entity is right if its first word, last word and type are",
         truth.seen.note(gold.name),
         system.seen.note(file.name),
-        f"{file.stem}: tp {tp}, fp {fp}, fn {fn}",
+        f"tp {tp}, fp {fp}, fn {fn} in {file.stem}",
     )
     return [
         system_scores(

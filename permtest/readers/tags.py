@@ -140,10 +140,8 @@ class Seen:
         if self.scheme is None:
             return f"no entities in {name}"
         rules = self.scheme if self.scheme.startswith("IOB") else "IOBES"
-        text = f"{self.scheme} tags in {name}, number of entities {self.entities}"
+        text = f"{self.scheme} tags in {name}; entities: {self.entities}"
         if number := self.contradicted[rules]:
-            text += (
-                f", not as the scheme has it and read as conlleval does {number} (first: line "
-                f"{self.first[rules]})"
-            )
+            text += f", contrary to the scheme and read as by conlleval: {number} (first: line "
+            text += f"{self.first[rules]})"
         return text

@@ -210,7 +210,9 @@ def _caption(found: Overview) -> str:
         return "All items on which the systems differ"
     last = np.partition(sizes, sizes.size - shown)[sizes.size - shown]
     more = int(np.count_nonzero(sizes >= last)) - shown
-    others = f"; {more:,} more differ as much as the last of them" if more else ""
+    others = (
+        f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" if more else ""
+    )
     return f"{shown} of the {differ:,} items on which the systems differ, the largest first{others}"
 
 

@@ -1,4 +1,4 @@
-"""Two people use the page of `permtest app`, each for themselves, and nobody else hears of it."""
+"""People use the page of `permtest app`, each for themselves, and nobody else hears of it."""
 
 import time
 from collections.abc import Iterator
@@ -12,57 +12,73 @@ from tests.test_cli_commands import fetch, kernel_of, running_app
 
 pytestmark = pytest.mark.browser
 
+WATCH = """
+new MutationObserver(() => {
+  const text = document.getElementById("loading_text")?.textContent;
+  if (text) note(text);
+}).observe(document, {subtree: true, childList: true, characterData: true});
+"""
 
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[str]:
-    with running_app(tmp_path) as address:
+SEND = "WebSocket.prototype.send.call({}, {byteLength: 300_000_000})"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_app(tmp_path_factory.mktemp("app")) as address:
         yield address
 
 
-def test_each_page_has_a_kernel_and_stays_on_this_machine(
+def open_page(page: Any, app: str) -> None:  # noqa: F811
+    page.set_default_timeout(60_000)
+    page.goto(app)
+    page.locator("[role=status]", has_text="ready").wait_for()
+
+
+def test_a_page_shows_how_far_it_is_takes_files_of_some_size_and_asks_nobody(
     app: str,
     page: Any,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    texts = []
+    texts, failed, alerts = [], [], []
     page.expose_function("note", lambda text: texts.append(text))
-    page.add_init_script(
-        "new MutationObserver(() => {"
-        "  const text = document.getElementById('loading_text')?.textContent;"
-        "  if (text) note(text);"
-        "}).observe(document, {subtree: true, childList: true, characterData: true})"
-    )
-    failed = []
+    page.add_init_script(WATCH)
     page.on("requestfailed", lambda request: failed.append(request.url))
-    page.goto(app)
-    page.locator("[role=status]", has_text="ready").wait_for()
+    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    open_page(page, app)
     assert "Starting a Python for this page; this takes some seconds" in texts
     assert "Preparing the page: step 2 of 2" in texts
     assert page.title() == "permtest: compare two systems"
     assert page.evaluate("document.documentElement.lang") == "en"
-    assert page.locator("mjx-container").count() == 1  # the formula, without asking for its fonts
-
-    other = page.context.browser.new_page()
-    other.set_default_timeout(60_000)
-    other.goto(app)
-    other.locator("[role=status]", has_text="ready").wait_for()
-    other.locator(".noUi-handle").press("ArrowRight")
-    other.locator("[role=status]", has_text="slid to 1").wait_for()
-    assert page.locator("[role=status]").inner_text() == "ready"
-    kernel = f"api/kernels/{kernel_of(other.content())}?"
-    assert fetch(app.replace("?", kernel))[0] == 200
-    other.close(run_before_unload=True)
-    deadline = time.monotonic() + 30
-    while fetch(app.replace("?", kernel))[0] != 404:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    assert page.locator("mjx-container").count() == 1
 
     data = tmp_path / "scores.csv"
-    data.write_bytes(b"1,0\n" * 3_000_000)
+    data.write_bytes(b"1,0\n" * 3_000_000)  # more than Jupyter lets through
     with page.expect_file_chooser() as chooser:
         page.locator("button.widget-upload").click()
     chooser.value.set_files(data)
     page.locator("[role=status]", has_text="got 12000000 bytes").wait_for()
     assert page.locator(".jupyter-widgets-error-widget").count() == 0
+    assert alerts == []
+
+    page.evaluate(SEND)
+    assert alerts[0].startswith("These files have 300 MB; at most 268 MB can be loaded at once.")
     assert not outsiders(page.asked)
     assert not failed
+
+
+def test_every_page_has_a_kernel_which_ends_with_it(app: str, page: Any) -> None:  # noqa: F811
+    open_page(page, app)
+    other = page.context.browser.new_context().new_page()
+    open_page(other, app)
+    other.locator(".noUi-handle").press("ArrowRight")
+    other.locator("[role=status]", has_text="slid to 1").wait_for()
+    assert page.locator("[role=status]").inner_text() == "ready"
+
+    mine, its = (app.replace("?", f"api/kernels/{kernel_of(p.content())}?") for p in (page, other))
+    assert fetch(its)[0] == 200
+    other.close(run_before_unload=True)
+    deadline = time.monotonic() + 30
+    while fetch(its)[0] != 404:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert fetch(mine)[0] == 200

@@ -117,7 +117,7 @@ def test_scores_and_counts_of_a_long_table():
     assert (pairs.u.tolist(), pairs.v.tolist()) == ([[3, 1, 0], [1, 1, 1]], [[2, 2, 1], [0, 0, 0]])
     assert pairs.source["paired_by"] == "item"
     one = read(file(text), score="ms")
-    assert (scores(one), one.source["dropped_ids"]) == ({"s1": (9, 8)}, ["line 4"])
+    assert (scores(one), one.source["dropped_ids"]) == ({"s1": (9, 8)}, ["s2"])
     with pytest.raises(ReadError, match=r"2 scores \(ms, f1\); choose one as score"):
         read(file(text))
 

@@ -1,0 +1,229 @@
+"""People compare their own files, in Voila and in JupyterLab, and take the report away."""
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import nbformat
+import pytest
+
+from tests.browser.test_lab import (  # noqa: F401 - fixtures
+    END,
+    NOTEBOOK,
+    ROOT,
+    jupyter_environment,
+    lab,
+    outsiders,
+    page,
+    run_all_cells,
+)
+
+OWN = "09-your-own-data.ipynb"
+SENTENCE = ".permtest-app [role=status][aria-live]"
+ALERT = ".permtest-app [role=alert]"
+SERVE = "import sys; from pathlib import Path; from permtest.cli.app import serve; "
+SERVE += "serve(Path(sys.argv[1]), browser=False)"
+NASTY = "<img src=x onerror=alert(1)>"
+
+pytestmark = pytest.mark.browser
+
+
+def only_the_page(path: Path) -> None:
+    """Leave the cells that the page of `permtest app` consists of, and the last one."""
+    notebook = nbformat.read(path, as_version=4)
+    cells = [cell for cell in notebook.cells if "page" in cell.metadata.get("tags", [])]
+    notebook.cells = [*cells, nbformat.v4.new_code_cell(f"print({END!r})")]
+    nbformat.write(notebook, path)
+
+
+@pytest.fixture
+def voila(tmp_path: Path) -> Iterator[str]:
+    """Address of the page, served as `permtest app` serves it."""
+    notebook = tmp_path / OWN
+    notebook.write_bytes((ROOT / "notebooks" / OWN).read_bytes())
+    only_the_page(notebook)
+    log = tmp_path / "voila.log"
+    with log.open("wb") as out:
+        command = [sys.executable, "-c", SERVE, str(notebook)]
+        environment = jupyter_environment(tmp_path / "jupyter")
+        server = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
+        try:
+            yield address(server, log)
+        finally:
+            server.send_signal(signal.SIGTERM)
+            try:
+                server.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def address(server: "subprocess.Popen[bytes]", log: Path) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        if found := re.search(r"http://127\.0\.0\.1:\d+/\S+", log.read_text(errors="replace")):
+            return found[0]
+        time.sleep(0.1)
+    return pytest.fail("the page was not served:\n" + log.read_text(errors="replace"))
+
+
+# ---- what people do ----------------------------------------------------------------------------
+
+
+def scores(system: str, step: int, ids: range) -> dict[str, Any]:
+    """A file of one system, as a browser is handed it."""
+    lines = "".join(f"q{k} {NASTY},{int(k % step == 0)}\n" for k in ids)
+    data = f"id,score\n{lines}".encode()
+    return {"name": f"{system}.csv", "mimeType": "text/csv", "buffer": data}
+
+
+def choose(page: Any, button: str, *files: dict[str, Any]) -> None:  # noqa: F811
+    with page.expect_file_chooser() as chooser:
+        page.locator(".permtest-app button", has_text=button).click()
+    chooser.value.set_files(list(files))
+
+
+def press(page: Any, button: str) -> None:  # noqa: F811
+    """By keyboard."""
+    found = page.locator(".permtest-app button", has_text=button)
+    found.focus()
+    found.press("Enter")
+
+
+def says(page: Any, text: str) -> None:  # noqa: F811
+    page.locator(SENTENCE, has_text=text).wait_for()
+
+
+def settled(page: Any) -> None:  # noqa: F811
+    page.locator(".permtest-app .permtest-work", has_text="Working").wait_for(state="detached")
+
+
+def picture(page: Any) -> str:  # noqa: F811
+    """The null distribution, when it has been loaded."""
+    found = page.locator(".permtest-app img[alt^='Null distribution']")
+    assert found.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
+    return str(found.get_attribute("src"))
+
+
+def download(page: Any, name: str) -> bytes:  # noqa: F811
+    with page.expect_download() as found:
+        page.locator(f".permtest-app a[download='{name}']").click()
+    assert found.value.suggested_filename == name
+    return Path(found.value.path()).read_bytes()
+
+
+def screenshots(page: Any, name: str) -> None:  # noqa: F811
+    """The page at the widths of a projector, a window and a phone; nothing sticks out."""
+    for width in (1920, 1200, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+        right = page.locator(".permtest-app").evaluate("app => app.getBoundingClientRect().right")
+        assert right <= width
+        if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
+            height = page.locator(".permtest-app").evaluate("app => app.scrollHeight")
+            page.set_viewport_size({"width": width, "height": round(height) + 300})
+            page.screenshot(path=Path(folder, f"{name}-{width}.png"))
+    page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def compare_two_files(page: Any) -> None:  # noqa: F811
+    """A bad file, then two good ones; then all that there is to do with them."""
+    says(page, "crf_rich scores higher than crf_base")
+    before = picture(page)
+    bad = {"name": "photo.png", "mimeType": "image/png", "buffer": bytes(range(256)) * 4}
+    choose(page, "Choose files of scores", bad)
+    page.locator(ALERT, has_text="Not taken: photo.png").wait_for()
+    assert picture(page) == before
+
+    press(page, "Remove all files")
+    page.locator(SENTENCE).wait_for(state="hidden")
+    choose(page, "Choose files of scores", scores("old", 3, range(40)))
+    page.locator(ALERT, has_text="one system so far").wait_for()
+    choose(page, "Choose files of scores", scores("new", 2, range(3, 42)))
+    says(page, "over 37 pairs")
+    assert page.locator(ALERT).count() == 0
+    assert "3 only in A" in page.locator(".permtest-app").inner_text()
+    settled(page)
+    change_every_control(page)
+    assert picture(page) != before
+    open_all_and_download(page)
+
+
+def change_every_control(page: Any) -> None:  # noqa: F811
+    for label, choice, said in (
+        ("Question", "less", "one-sided (less)"),
+        ("Level", "0.1", "p ="),
+        ("Metric", "sum", "points"),
+        ("System A", "new", "No answer: "),
+        ("System B", "old", "over 37 pairs"),
+    ):
+        control = page.get_by_label(label, exact=True)
+        option = control.locator("option", has_text=choice).first.get_attribute("value")
+        control.select_option(value=option)
+        where = ALERT if said == "No answer: " else SENTENCE
+        page.locator(where, has_text=said).wait_for()
+    settled(page)
+
+
+def open_all_and_download(page: Any) -> None:  # noqa: F811
+    press(page, "Show other tests")
+    page.locator(".permtest-app td, .permtest-app th", has_text="Wilcoxon").first.wait_for()
+    press(page, "Show effect size")
+    page.locator(".permtest-app", has_text="Power, and the next study").wait_for()
+    press(page, "Make the report")
+    page.locator(".permtest-app a[download$='.zip']").wait_for()
+    settled(page)
+    assert page.locator(".permtest-app textarea").first.input_value().startswith("On 37 items, ")
+    with ZipFile(io.BytesIO(download(page, "permtest-report.zip"))) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert json.loads(held["permtest-report.json"])["names"] == ["new", "old"]
+    assert download(page, "permtest-report.html") == held["permtest-report.html"]
+    assert page.locator(".permtest-app img:not([src^='data:'])").count() == 0
+
+
+# ---- tests -------------------------------------------------------------------------------------
+
+
+def test_two_people_compare_their_files_on_the_page(voila: str, page: Any) -> None:  # noqa: F811
+    failed: list[str] = []
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.on("dialog", lambda dialog: failed.append(dialog.message))
+    other = page.context.browser.new_page()
+    other.set_default_timeout(60_000)
+    page.goto(voila, wait_until="commit")
+    other.goto(voila, wait_until="commit")
+    compare_two_files(page)
+    screenshots(page, "app-voila")
+    says(other, "crf_rich scores higher than crf_base")  # as if nobody else were there
+    other.get_by_label("Question", exact=True).select_option(label="one tail: does B score higher?")
+    says(other, "one-sided (less)")
+    assert "over 37 pairs" in page.locator(SENTENCE).inner_text()
+    assert not outsiders(page.asked)
+    assert not failed
+
+
+def test_it_works_in_jupyterlab(lab: str, page: Any, tmp_path: Path) -> None:  # noqa: F811
+    only_the_page(tmp_path / "notebooks" / OWN)
+    failed: list[str] = []
+    page.on("dialog", lambda dialog: failed.append(dialog.message))
+    page.goto(lab.replace(NOTEBOOK, OWN))
+    run_all_cells(page)
+    compare_two_files(page)
+    page.get_by_role("menuitem", name="View", exact=True).wait_for()
+    assert page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
+    assert page.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    assert page.locator(".jupyter-widgets-error-widget").count() == 0
+    if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
+        page.locator(".permtest-app h3").first.scroll_into_view_if_needed()
+        page.screenshot(path=Path(folder, "app-lab.png"))
+    assert not outsiders(page.asked)
+    assert not failed

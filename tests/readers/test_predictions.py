@@ -1,0 +1,185 @@
+"""Predicted labels are scored as if by hand, in every shape of file."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest import exact_perm_test
+from permtest.readers import File, ReadError, describe, read, recognise
+
+
+def file(text, name="preds.csv"):
+    return File(name, text.encode())
+
+
+def table(gold, a, b, header="y_true,y_pred_a,y_pred_b"):
+    rows = zip(gold, a, b, strict=True)
+    return file(f"{header}\n" + "".join(f"{','.join(row)}\n" for row in rows))
+
+
+LABELS = st.sampled_from(["cat", "dog", "cow"])
+MADE = st.lists(
+    st.tuples(LABELS, st.sampled_from(["cat", "dog", "cow", "emu", ""]), LABELS),
+    min_size=2,
+    max_size=8,
+).filter(lambda rows: any(row[0] in row[1:] for row in rows))
+
+
+def by_hand(gold, answers, labels):
+    """Counts of each label, item by item."""
+    return [
+        [
+            [int(g == p == label), int(p == label != g), int(g == label != p)]
+            for label in labels
+        ]
+        for g, p in zip(gold, answers, strict=True)
+    ]  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(MADE)
+def test_labels_are_scored_as_by_hand(rows):
+    gold, a, b = ([*column] for column in zip(*rows, strict=True))
+    made = table(gold, a, b)
+    pairs = read(made, statistic="accuracy")
+    assert pairs.u.tolist() == [int(x == y) for x, y in zip(gold, a, strict=True)]
+    assert pairs.v.tolist() == [int(x == y) for x, y in zip(gold, b, strict=True)]
+    assert (pairs.names, pairs.source["loader"]) == (("y_pred_a", "y_pred_b"), "predictions")
+    said = f"{a.count('')} predictions of 'y_pred_a' are missing, and count as wrong"
+    assert (said in pairs.source["notes"]) == ("" in a)
+    labels = sorted({*gold, *a, *b} - {""})
+    pairs = read(made, statistic="macro_f1")
+    assert pairs.u.tolist() == by_hand(gold, a, labels)
+    assert pairs.v.tolist() == by_hand(gold, b, labels)
+    assert pairs.columns == ("tp", "fp", "fn")
+    exact_perm_test(pairs, statistic="micro_f1")
+
+
+@settings(max_examples=30)
+@given(rows=MADE, data=st.data())
+def test_all_shapes_give_the_same_pairs(rows, data):
+    gold, a, b = ([*column] for column in zip(*rows, strict=True))
+    names = [f"i{n}" for n in range(len(rows))]
+
+    def lines(*columns):
+        return data.draw(st.permutations(list(zip(names, gold, *columns, strict=True))))
+
+    wide = "".join(f"{','.join(row)}\n" for row in lines(a, b))
+    firsts = "".join(f"{','.join(row)}\n" for row in lines(a))
+    seconds = "".join(f"{','.join(row)}\n" for row in lines(b))
+    long = [(i, g, system, x) for system, some in (("a", a), ("b", b)) for i, g, x in lines(some)]
+    below = "".join(f"{','.join(row)}\n" for row in long)
+    keys = ("id", "gold", "model", "prediction")
+    shapes = [
+        [file("id,gold,pred a,pred b\n" + wide)],
+        [file("id,gold,pred\n" + firsts, "a"), file("id,gold,pred\n" + seconds, "b")],
+        [file("id,gold,model,pred\n" + below)],
+        [file(json.dumps([dict(zip(keys, row, strict=True)) for row in long]))],
+    ]
+    wanted = {i: (int(g == x), int(g == y)) for i, (g, x, y) in zip(names, rows, strict=True)}
+    for files in shapes:
+        for options in ({}, {"gold": "gold"}):
+            pairs = read(*files, **options, statistic="accuracy")
+            found = zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)
+            assert dict(zip(pairs.ids, found, strict=True)) == wanted
+
+
+def test_two_labels_of_which_one_is_to_be_found():
+    gold, a, b = (column.split() for column in ("1 1 0 0 1", "1 0 1 0 1", "1 1 0 1 0"))
+    made = table(gold, a, b, "truth,p,q")
+    pairs = read(made, gold="truth", statistic="f1")
+    assert pairs.columns == ("tp", "fp", "fn", "tn")
+    assert pairs.u.tolist() == [
+        [1, 0, 0, 0],
+        [0, 0, 1, 0],
+        [0, 1, 0, 0],
+        [0, 0, 0, 1],
+        [1, 0, 0, 0],
+    ]
+    result = exact_perm_test(pairs, statistic="f1")
+    assert result.scores == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert read(made, gold="truth", statistic="mcc").v.tolist()[3] == [0, 1, 0, 0]
+    evaluation = recognise(made, gold="truth")
+    assert evaluation.statistics("p", "q")[:2] == ("accuracy", "precision")
+    assert evaluation.preview(1) == (("item", "gold", "p", "q"), [("1", "1", "1", "1")])
+    assert (evaluation.score_names("p", "q"), evaluation.groupings) == ((), ())
+    yes = read(file(made.data.decode().replace("1", "Yes").replace("0", "no")), statistic="recall")
+    assert np.array_equal(yes.u, pairs.u)
+
+
+def test_labels_that_are_written_differently():
+    made = file("id,gold,a,b\n1,1.0,1,0\n2,True,true,TRUE\n3,none,none,\n4,x,NA,x\n")
+    pairs = read(made, gold="gold")
+    assert (pairs.u.tolist(), pairs.v.tolist()) == ([1, 1, 1, 0], [0, 1, 0, 1])
+    assert pairs.ids == ("1", "2", "3", "4")
+    assert describe(pairs.source, "labels") == (
+        "labels: 4 items paired by id. 1 predictions of 'a' are missing, and count as wrong. "
+        "1 predictions of 'b' are missing, and count as wrong."
+    )
+
+
+def test_what_is_recognised_without_being_told():
+    assert recognise(file("label,a,b\nx,x,y\ny,x,y\n")).format.name == "predictions"
+    assert recognise(file("gold,pred_a,pred_b\n1,1,2\n2,1,2\n")).format.name == "predictions"
+    # Numbers can be scores, and whatever else could be compared comes first.
+    assert recognise(file("gold,a,b\n1,1,2\n2,1,2\n")).format.name == "table"
+    scored = "gold,pred_a,pred_b,right_a,right_b\n1,1,2,1,0\n2,1,2,0,1\n"
+    assert recognise(file(scored)).format.name == "table"
+    assert read(file(scored), a="right_a", b="right_b").u.tolist() == [1, 0]
+    assert recognise(file("gold,target,a,b\nx,x,x,y\n")).format.name == "table"
+    with pytest.raises(ReadError, match="if 'gold' says what is right, name it as gold"):
+        read(file("gold,a,b\n1,1,2\n2,1,2\n"))
+
+
+def test_systems_and_groupings():
+    made = file("id,cluster,lang,y_true,y_pred_a,y_pred_b,worst\n1,p,en,x,x,y,z\n2,p,de,y,x,y,z\n"
+                "3,q,de,y,y,y,z\n")  # fmt: skip
+    evaluation = recognise(made)
+    assert evaluation.systems == ("y_pred_a", "y_pred_b")
+    assert evaluation.pairs().clusters == ("p", "p", "q")
+    assert evaluation.pairs(clusters="lang").clusters == ("en", "de", "de")
+    assert evaluation.pairs("worst", "y_pred_b").u.tolist() == [0, 0, 0]  # by name only
+    ratio = exact_perm_test(evaluation.pairs(clusters=False)).fraction()
+    assert ratio == Fraction(1)
+
+
+BAD = {
+    "no such column": ("gold,a,b\nx,x,y\n", {"gold": "truth"}, ["no column 'truth'", "(--gold)"]),
+    "no gold": ("gold,a,b\nx,x,y\n,x,y\n", {}, ["line 3, column 'gold': the right label is miss"]),
+    "not two": ("gold,a,b\nx,x,y\ny,z,y\n", {"statistic": "f1"}, ["are 3 ('x', 'y', 'z')", "mac"]),
+    "neither": ("gold,a,b\nx,x,y\n", {"statistic": "f1"}, ["are 2 ('x', 'y'); call the label 1"]),
+    "errors": ("gold,a,b\nx,x,y\n", {"statistic": "wer"}, ["right or wrong, but 'wer' needs 2"]),
+    "score": ("gold,a,b\nx,x,y\n", {"score": "acc"}, ["choose a statistic (--metric)"]),
+    "one": ("gold,a\nx,x\n", {"gold": "gold"}, ["1 system (a); add the file of another"]),
+    "none": ("gold,n\nx,1\n", {"gold": "gold"}, ["no column of predictions beside 'gold'"]),
+    "unknown": ("gold,a,b\nx,x,y\n", {"a": "a", "b": "c"}, ["b: no system 'c'"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "options", "parts"), BAD.values(), ids=BAD.keys())
+def test_bad_predictions(text, options, parts):
+    with pytest.raises(ReadError) as caught:
+        read(file(text), **options)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_two_files_that_do_not_agree():
+    first = "id,gold,pred\n1,x,x\n2,y,x\n"
+    with pytest.raises(ReadError, match=r"b: line 3 has another gold \('x'\) than in a \('y'\)"):
+        read(file(first, "a"), file(first.replace("2,y", "2,x"), "b"))
+    several = file("id,gold,pred1,pred2\n1,x,x,y\n", "c")
+    with pytest.raises(ReadError, match="there are 2 with labels of column 'gold'"):
+        read(file(first, "a"), several, gold="gold")
+
+
+def test_too_many_classes_are_refused():
+    number = 7000
+    labels = [f"l{i}" for i in range(number)]
+    with pytest.raises(ReadError, match=r"counts of 7000 labels may take .* GiB"):
+        read(table(labels, labels, labels), statistic="macro_f1")
+    assert read(table(labels, labels, labels)).u.sum() == number
