@@ -224,9 +224,11 @@ def _of_counts(
     pairs: Pairs, entry: CountStatistic, options: dict[str, Any], sampled: dict[str, Any]
 ) -> dict[str, Job]:
     """The tests of a measure of counts."""
-    again = {**sampled, "rng": sampled["rng"]["paired_bootstrap"]}
+    streams = sampled["rng"]
+    again = {**sampled, "rng": streams["paired_bootstrap"]}
+    one = {**options, "rng": streams["exact"]}
     jobs: dict[str, Job] = {
-        "exact": lambda: randomisation(pairs, statistic=entry, **options),
+        "exact": lambda: randomisation(pairs, statistic=entry, **one),
         "paired_bootstrap": lambda: paired_bootstrap(pairs, statistic=entry, **again),
     }
     among = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}.get(entry.name)

@@ -309,3 +309,14 @@ def test_a_tiny_threshold_overflows_nothing():
     table = pt.compare_all([1, 1, 0], [1, 1, 0], delta=1e-25, K=20, alternative="less")
     assert table["exact"].result.pvalue == 0.125
     assert table["wilcoxon"].result.pvalue == 0.125
+
+
+def test_a_sampled_exact_row_can_be_repeated():
+    rng = np.random.default_rng(1)
+    u, v = (rng.integers(0, 9, (40, 3, 3)) for _ in range(2))
+    first, second = (
+        compare_all(u, v, statistic="macro_f1", tests=["exact"], rng=seed)["exact"].result
+        for seed in (0, 0)
+    )
+    assert first.n_samples is not None
+    assert first.pvalue == second.pvalue
