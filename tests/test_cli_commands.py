@@ -77,7 +77,7 @@ def test_a_format_in_detail(run, name):
     assert (code, err) == (0, "")
     assert out.startswith(f"{kind.title}\n")
     assert out.rstrip().endswith(kind.example)
-    assert kind.example.startswith("permtest ")
+    assert kind.example.startswith("permtest")
     for fact in (kind.rows, kind.pairs_on):
         assert fact in out
 
@@ -227,6 +227,9 @@ w.VBox([files, slider, said])
 def running_app(folder: Path, idle: int = 1800) -> Iterator[str]:
     """The address of a page with an upload, a slider and a sentence."""
     cells = [new_markdown_cell("# A page\n\n$x^2$"), new_code_cell(WIDGETS)]
+    for cell in cells:
+        cell.metadata["tags"] = ["page"]
+    cells.insert(1, new_code_cell("print('not for the page')"))
     metadata = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "page.ipynb")
     code = "import sys; from pathlib import Path; from permtest.cli.app import serve; "
@@ -296,6 +299,7 @@ def test_the_page_says_what_it_is_and_asks_nobody_else(app):
     assert policy.startswith("default-src 'none'; script-src 'self' 'unsafe-inline';")
     assert not re.search(r"\*|https?:", policy)
     assert "said = w.HTML" not in page
+    assert "not for the page" not in page
 
 
 def test_only_who_has_the_token_gets_a_page(app):

@@ -12,9 +12,12 @@ import secrets
 import webbrowser
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import nbformat
 import zmq
 from jupyter_client.manager import KernelManager
+from nbformat import NotebookNode
 from tornado.ioloop import IOLoop
 from traitlets.config import Config
 from voila.app import Voila
@@ -28,6 +31,7 @@ from permtest._jupyter import (
 )
 
 TEMPLATES = Path(__file__).parents[1] / "templates" / "app"
+TITLE = "permtest: compare two systems"
 IDLE = 1800  # seconds
 PING = 90_000  # milliseconds
 
@@ -69,7 +73,7 @@ class App(Voila):  # type: ignore[misc]
 
 
 def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) -> None:
-    """Serve a notebook until stopped.
+    """Serve a notebook until stopped; kernels work in a folder that is removed then.
 
     Parameters
     ----------
@@ -84,12 +88,34 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
     """
     poll_in_slices()
     port, token = choose_port(port), secrets.token_hex(24)
-    app = App(config=settings(port, token, idle))
-    app.initialize([str(path)])
-    stop_on_signals()
-    IOLoop.current().add_callback(_announce, f"http://127.0.0.1:{port}/?token={token}", browser)
-    app.start()
+    with TemporaryDirectory(prefix="permtest-") as folder:  # where kernels may leave something
+        page = Path(folder, path.name)
+        nbformat.write(page_of(nbformat.read(path, as_version=4)), page)
+        app = App(config=settings(port, token, idle))
+        app.initialize([str(page)])
+        stop_on_signals()
+        address = f"http://127.0.0.1:{port}/?token={token}"
+        IOLoop.current().add_callback(_announce, address, browser)
+        app.start()
     print("\nthe page has been stopped")
+
+
+def page_of(notebook: NotebookNode) -> NotebookNode:
+    """The cells of a notebook that are tagged `page`, or all where none is; with a title.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Is changed.
+
+    Returns
+    -------
+    NotebookNode
+    """
+    cells = [cell for cell in notebook.cells if "page" in cell.metadata.get("tags", ())]
+    notebook.cells = cells or notebook.cells
+    notebook.metadata["title"] = TITLE
+    return notebook
 
 
 def _announce(address: str, browser: bool) -> None:

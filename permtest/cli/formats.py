@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from permtest.readers.scores import Format
 
 #: Any of these modules will do for an extra.
-MODULES = {"inspect": ("compression.zstd", "backports.zstd", "zstandard")}
+MODULES = {"inspect": ("compression.zstd", "backports.zstd")}
 
 #: Columns of the table, and their widths; a name is never broken.
 HEADS = {"format": 1, "an item holds": 38, "paired on": 27, "needs": 22}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from permtest.readers.cells import printable
 from permtest.readers.files import File
 from permtest.statistics import STATISTICS, CountStatistic
 
@@ -25,10 +26,11 @@ def distinct(a: str, b: str) -> tuple[str, str]:
 
 def names_of(files: Sequence[File]) -> list[str]:
     """What systems are called that have a file each: its name, its folder, or a number."""
-    for names in ([file.stem for file in files], [file.folder for file in files]):
+    stems = [printable(file.stem) for file in files]
+    for names in (stems, [printable(file.folder) for file in files]):
         if len(set(names)) == len(names) and all(names):
             return names
-    return [f"{file.stem} ({number})" for number, file in enumerate(files, 1)]
+    return [f"{stem} ({number})" for number, stem in enumerate(stems, 1)]
 
 
 def did_you_mean(wanted: str, names: Sequence[str]) -> str:

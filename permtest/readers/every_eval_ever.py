@@ -78,7 +78,7 @@ def load(file: File) -> list[SystemScores]:
         if len(models) > MOST:
             raise record.error(f"more than {MOST} models in one file; split it")
     if not models:
-        raise ReadError.at(file.path, "holds no instance")
+        raise ReadError.at(file.path, "holds no instance; convert the log again")
     return [_system(file, name, rows) for name, rows in models.items()]
 
 

@@ -127,7 +127,8 @@ class File:
     @cached_property
     def lines(self) -> list[str]:
         """The lines, whichever way they ended, without the blank ones at the end."""
-        check_memory(self.path, PER_VALUE * self.data.count(b"\n") + text_size(self.data, 3))
+        ends = self.data.count(b"\n") + self.data.count(b"\r") - self.data.count(b"\r\n")
+        check_memory(self.path, PER_VALUE * ends + text_size(self.data, 3))
         lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         while lines and not lines[-1].strip(" "):
             lines.pop()
@@ -243,7 +244,8 @@ def _bytes(path: str) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, ReadError):
             raise
-        problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
+        problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}; check its name "
+        problem += "and who may read it"
     raise ReadError.at(path, problem)
 
 

@@ -7,8 +7,8 @@ An array with an entry for each instance, perturbation of it, and trial: ``insta
 - Every metric adds entries of its own, so that an instance occurs again with other stats: they
   are put together. Two values of the same stat are an error.
 - Perturbations and trials of an instance are not independent: the instance is what is swapped.
-- A stat is called "name,split". Its mean is sum / count, as a fraction where both are whole; a
-  stat with the count 0 has no value.
+- A stat is called "name,split". Its mean is sum / count, as a fraction where both are whole and the
+  count is at most 1000; a stat with the count 0 has no value.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from permtest.pairs import LARGEST_DENOMINATOR
 from permtest.readers.evaluation import Format, SystemScores
 from permtest.readers.files import File
 from permtest.readers.outline import outline
@@ -122,7 +123,7 @@ def _mean(stat: Record) -> Number | None:
         raise stat.wrong("sum", "a number") from None
     if number is None or count == 1 or "sum" not in stat.values:
         return number
-    if number == int(number):
+    if number == int(number) and count <= LARGEST_DENOMINATOR:
         return Fraction(int(number), count)
     return float(number) / count
 

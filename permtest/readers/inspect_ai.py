@@ -28,6 +28,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
+from permtest.readers.cells import printable
 from permtest.readers.evaluation import Format, SystemScores
 from permtest.readers.files import DEEP, MEMORY, File, ReadError, check_json
 from permtest.readers.outline import outline
@@ -38,7 +39,6 @@ from permtest.readers.values import (
     Record,
     Scores,
     folder_or_stem,
-    printable,
     records_of,
     short,
 )
@@ -256,7 +256,8 @@ def _zstandard(file: File) -> Any:
             "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
         )
     except ImportError:
-        problem = f"{file.path} is compressed with Zstandard, which needs another package: {EXTRA}"
+        path = printable(file.path)
+        problem = f"{path}: compressed with Zstandard, which needs another package; {EXTRA}"
         raise ImportError(problem) from None
 
 

@@ -94,9 +94,9 @@ class Match:
         elif counts:
             raise ReadError.at(
                 self.a.file.path,
-                f"{shown(self.score)} has counts ({', '.join(counts)}) of each item, but {entry.name!r} "
-                f"takes one number; choose {' or '.join(count_statistics([counts])[:3])} as "
-                "statistic (--metric)",
+                f"{shown(self.score)} has counts ({', '.join(counts)}) of each item, but "
+                f"{entry.name!r} takes one number; choose "
+                f"{' or '.join(count_statistics([counts])[:3])} as statistic (--metric)",
             )
 
     def _check_scores(self, entry: Statistic | CountStatistic, u: list[Any], v: list[Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from weakref import WeakKeyDictionary
 
 from permtest.readers.files import File
 
@@ -14,6 +15,10 @@ DEPTH = 4
 LONGEST = 1000
 
 _TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)|[{}\[\]:]', re.DOTALL)
+
+
+#: What was found already: all formats ask for it.
+_KNOWN: WeakKeyDictionary[File, frozenset[tuple[str, ...]]] = WeakKeyDictionary()
 
 
 def outline(file: File) -> frozenset[tuple[str, ...]]:
@@ -28,12 +33,18 @@ def outline(file: File) -> frozenset[tuple[str, ...]]:
     >>> sorted(outline(file))[1:]
     [('*', 'id'), ('*', 'stats'), ('*', 'stats', '*'), ('*', 'stats', '*', 'name')]
     """
+    if file not in _KNOWN:
+        _KNOWN[file] = _keys(file.data[:HEAD] if file.is_json else b"")
+    return _KNOWN[file]
+
+
+def _keys(head: bytes) -> frozenset[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     inside: list[tuple[str, ...]] = []  # the address of each open object or array
     here: tuple[str, ...] = ()
     key: tuple[str, ...] = ()  # the key whose value comes next; () in an array
     text = b""
-    for match in _TOKEN.finditer(file.data[:HEAD] if file.is_json else b""):
+    for match in _TOKEN.finditer(head):
         mark = match[0][:1]
         if mark == b'"':
             text = match[1]

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from permtest.readers.cells import shown
+from permtest.readers.cells import printable, shown
 from permtest.readers.evaluation import Format, SystemScores
 from permtest.readers.files import File, ReadError, check_memory
 from permtest.readers.outline import outline
@@ -31,7 +31,6 @@ from permtest.readers.values import (
     Record,
     folder_or_stem,
     kind,
-    printable,
 )
 
 RESOLVED = ("resolved_ids", "resolved")

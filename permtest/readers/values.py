@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import MAX_DIGITS, as_score, kind_of, shown
+from permtest.readers.cells import MAX_DIGITS, as_score, kind_of, printable, shown
 from permtest.readers.files import DEEP, File, ReadError, check_memory
 
 Number: TypeAlias = "int | float | Decimal | Fraction"
@@ -34,9 +33,6 @@ PER_ITEM = 1000
 AS_WRITTEN = "leave files as the tool writes them"
 NO_WORDS: Mapping[str, Number] = MappingProxyType({})
 _TOO_LARGE = 10**MAX_DIGITS
-
-#: What terminals obey, what turns the direction of writing, and what UTF-8 cannot hold.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # ---- rows ----------------------------------------------------------------------------------------
 
@@ -72,17 +68,6 @@ def kind(value: Any) -> str:
     if isinstance(value, int | float):
         return f"the number {shown(str(value)).strip(chr(39))}"
     return "an array" if isinstance(value, list) else "an object"
-
-
-def printable(text: str) -> str:
-    r"""`text` with the characters escaped that a terminal or a file could not bear.
-
-    Examples
-    --------
-    >>> print(printable("a\x1b[2Jb"), printable("naïve 文"))
-    a\x1b[2Jb naïve 文
-    """
-    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def short(value: Any, width: int = TEXT) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,15 @@ from permtest.readers.choices import count_statistics, single_statistics
 from permtest.readers.columns import numbers, swapped_column, texts
 from permtest.readers.counts import Chooser, check_has_files, count_pairs
 from permtest.readers.files import ReadError
-from permtest.readers.headers import CLUSTER_NAMES, GOLD_NAMES, SYSTEM_NAMES, column_of, systems_in
+from permtest.readers.headers import (
+    CLUSTER_NAMES,
+    GOLD_NAMES,
+    SCORE_NAMES,
+    SYSTEM_NAMES,
+    WORDS,
+    column_of,
+    systems_in,
+)
 from permtest.readers.scores import Format
 from permtest.readers.table import Columns, Table, as_list, check_both, some_columns
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
@@ -219,7 +227,7 @@ def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
     system = column_of(table.header, SYSTEM_NAMES)
     columns = table.besides([*apart, *([] if system in table.numeric else [system])])
     if len(columns) == 2:
-        return columns[0], columns[1]
+        return _systems(table, columns)
     kinds = [kind_of(table.rows[0].cells[column]) for column in columns]
     if table.header is None and kinds == ["integer"] * 4:
         problem = (
@@ -232,10 +240,23 @@ def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
         column for column in columns if any(is_number(row.cells[column]) for row in table.rows)
     ]
     if len(numeric) == 2:
-        return numeric[0], numeric[1]
+        return _systems(table, numeric)
     problem = f"{some_columns(len(numeric))} with numbers; choose two as a and b"
     problem += f"{', or add the file of the other system' * (len(numeric) == 1)}; {table.columns()}"
     raise ReadError.at(table.file.path, problem + _hint(table))
+
+
+def _systems(table: Table, columns: Sequence[int]) -> tuple[int, int]:
+    """The only two columns, unless a name says that one is no system."""
+    first, second = columns
+    for column in columns:
+        if table.name(column, "").lower() in (*SCORE_NAMES, *GOLD_NAMES, *WORDS):
+            raise table.error(
+                "by its name no system, but something of one; add the file of the other system, "
+                f"or choose two columns as a and b; {table.columns()}{_hint(table)}",
+                column=column,
+            )
+    return first, second
 
 
 def _hint(table: Table) -> str:

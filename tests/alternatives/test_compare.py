@@ -315,7 +315,7 @@ def test_a_sampled_exact_row_can_be_repeated():
     rng = np.random.default_rng(1)
     u, v = (rng.integers(0, 9, (40, 3, 3)) for _ in range(2))
     first, second = (
-        compare_all(u, v, statistic="macro_f1", tests=["exact"], rng=seed)["exact"].result
+        alt.compare_all(u, v, statistic="macro_f1", tests=["exact"], rng=seed)["exact"].result
         for seed in (0, 0)
     )
     assert first.n_samples is not None

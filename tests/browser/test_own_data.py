@@ -160,17 +160,16 @@ def compare_two_files(page: Any) -> None:  # noqa: F811
 
 def change_every_control(page: Any) -> None:  # noqa: F811
     for label, choice, said in (
-        ("Question", "less", "one-sided (less)"),
-        ("Level", "0.1", "p ="),
+        ("Question", "does B score higher?", "one-sided (less)"),
+        ("Level", "0.1", "90% interval"),
         ("Metric", "sum", "points"),
         ("System A", "new", "No answer: "),
         ("System B", "old", "over 37 pairs"),
     ):
         control = page.get_by_label(label, exact=True)
-        option = control.locator("option", has_text=choice).first.get_attribute("value")
-        control.select_option(value=option)
-        where = ALERT if said == "No answer: " else SENTENCE
-        page.locator(where, has_text=said).wait_for()
+        text = control.locator("option", has_text=choice).first.inner_text()
+        control.select_option(label=text)
+        page.locator(".permtest-app", has_text=said).wait_for()
     settled(page)
 
 

@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest.readers import File, ReadError, read, recognise
@@ -79,6 +79,7 @@ def test_a_shorter_name_is_not_that_of_another_column():
     assert recognise(file(rows)).systems == ("a.s", "b.s", "c.s", "a")
 
 
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(

@@ -153,6 +153,15 @@ def test_bad_long_table(text, parts):
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize("header", ["score,length", "tp,incorrect", "gold,pred", "new,accuracy"])
+def test_one_system_alone_is_not_taken_for_two(header):
+    text = f"id,{header}\n1,2,3\n2,0,1\n"
+    with pytest.raises(ReadError, match="by its name no system, but something of one; add the fil"):
+        read(file(text))
+    first, second = header.split(",")
+    assert len(read(file(text), a=first, b=second)) == 2
+
+
 # ---- a file for each system --------------------------------------------------------------------
 
 
@@ -246,6 +255,7 @@ def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
 # ---- decimals that programs print --------------------------------------------------------------
 
 
+@settings(max_examples=200)
 @given(
     denominator=st.integers(2, 1000),
     numerators=st.lists(st.integers(-3000, 3000), min_size=1, max_size=8),
@@ -261,6 +271,7 @@ def test_fractions_are_recognised_however_they_are_printed(denominator, numerato
         assert found == {}
 
 
+@settings(max_examples=200)
 @given(st.lists(st.floats(0.01, 0.99), min_size=3, max_size=6, unique=True))
 def test_measurements_are_no_fractions(values):
     exact = [Decimal(repr(x)) for x in values]
