@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from jupyter_wakeup import poll_in_slices
+from permtest._jupyter import poll_in_slices
 
 if find_spec("jupyter_client"):
     poll_in_slices()

@@ -1,5 +1,6 @@
 """Set the project up and run it. Needs nothing but Python 3.11 or newer.
 
+    python3 dev.py app      open the page that compares your own files (--no-browser, --port N)
     python3 dev.py lab      open JupyterLab on notebook 01, all cells run (--no-browser, --port N)
     python3 dev.py test     run every check and every test
     python3 dev.py bench    measure the accuracy and speed that the README speaks of
@@ -45,11 +46,12 @@ CHECKS = {
 }
 
 TOOLS = {
+    "app": ["-m", "permtest", "app"],
     "lab": [str(ROOT / "tools" / "open_lab.py")],
     "bench": ["-m", "benchmarks"],
     "html": [str(ROOT / "tools" / "build_book.py")],
 }
-EXTRAS = {"lab": "lab", "bench": "bench", "html": "book"}
+EXTRAS = {"app": "lab", "lab": "lab", "bench": "bench", "html": "book"}
 
 # What a reader of a notebook would see as a warning makes its test fail.
 VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")

@@ -461,12 +461,13 @@ def test_the_bundled_files_are_what_the_readme_says_of_them():
         assert f"`{path.name}`" in readme
 
 
-def run(tag, **parameters):
-    """Execute the code cells with one of these tags or names, as papermill would fill them in."""
+def run(**parameters):
+    """Execute what the page consists of, then make the report, as papermill would fill it in."""
     names = {}
     for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
         tags = cell.metadata.get("tags", [])
-        if cell.cell_type == "code" and (tag in tags or cell.id in ("read", "overview", "report")):
+        shown = {"page", "setup"} & set(tags) or cell.id in ("read", "overview", "report")
+        if cell.cell_type == "code" and shown:
             exec(cell.source, names)
             if "parameters" in tags:
                 names |= parameters
@@ -475,7 +476,7 @@ def run(tag, **parameters):
 
 def test_the_page_needs_no_other_cells_of_the_notebook(tmp_path, capsys):
     with plt.rc_context():
-        assert run("page", out=str(tmp_path / "table.tex"))["found"].exact.n == 1257
+        assert run(out=str(tmp_path / "table.tex"))["found"].exact.n == 1257
     assert str(tmp_path / "table.tex") in capsys.readouterr().out
 
 
@@ -484,10 +485,10 @@ def test_with_parameters_the_notebook_writes_a_report_and_overwrites_nothing(tmp
     source.write_bytes(COUNTS)
     how = {"a": str(source), "system_a": "b", "system_b": "a", "metric": "f1", "out": str(out)}
     with plt.rc_context():
-        names = run("page", **how)
+        names = run(**how)
         assert names["found"].names == ("b", "a")
         before = out.read_bytes()
         assert json.loads(before)["exact"]["pvalue"] == names["found"].exact.pvalue
         with pytest.raises(FileExistsError):
-            run("page", **how)
+            run(**how)
     assert out.read_bytes() == before

@@ -21,11 +21,12 @@ import nbformat
 from book.chapter import THEME, Chapter, chapter, markdown
 from bs4 import BeautifulSoup
 from jinja2 import Environment, FileSystemLoader
-from jupyter_wakeup import poll_in_slices
 from nbclient import NotebookClient
 from nbconvert.filters.ansi import strip_ansi
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
+
+from permtest._jupyter import poll_in_slices
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "html"

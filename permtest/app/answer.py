@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 #: Items that are listed, and letters of what an item is.
 ITEMS, TEXT = 20, 160
 
+NO_INTERVAL = "none; the report says why"
+
+#: What a tail is called.
+SIDES = {"two-sided": "two tails", "greater": "A higher", "less": "B higher"}
+
 #: Pixels per inch of the pictures.
 DPI = 100
 
@@ -134,7 +139,7 @@ class AnswerStep:
             What comes next.
         """
         jobs: list[tuple[str, widgets.HTML, Callable[[], str]]] = [
-            ("the interval", self.facts, lambda: _facts(found, between(found) or "none")),
+            ("the interval", self.facts, lambda: _facts(found, between(found) or NO_INTERVAL)),
             ("single items", self.items, lambda: _items(found, evaluation)),
             ("their differences", self.estimation, lambda: _picture(found, "estimation")),
         ]
@@ -188,7 +193,7 @@ def _facts(found: Overview, interval: str = "…") -> str:
         f"B: {b}": score(found, found.scores[1]),
         f"A minus B ({found.title})": signed(found),
         f"{percent(found.confidence_level)} interval": interval,
-        f"p, {found.alternative}": p_text(found).removeprefix("p ").removeprefix("= "),
+        f"p, {SIDES[found.alternative]}": p_text(found).removeprefix("p ").removeprefix("= "),
         "p is": _kind(found),
         "swapped": swapped,
         "A ahead": f"{record.wins:,} items",

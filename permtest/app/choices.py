@@ -181,7 +181,7 @@ def _units(evaluation: Evaluation) -> list[tuple[str, Any]]:
 
 
 def _dropdown(text: str, options: Sequence[tuple[str, Any]] = ()) -> widgets.Dropdown:
-    layout = {"width": "auto", "max_width": "100%", "flex": "0 1 auto"}
+    layout = {"width": "auto", "flex": "0 1 auto"}
     style = {"description_width": "initial"}
     return widgets.Dropdown(options=options, description=text, style=style, layout=layout)
 

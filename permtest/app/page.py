@@ -31,6 +31,7 @@ STYLE = """<style>
 .permtest-app .permtest-problem { border-left: 5px solid; padding: 0.3em 0.7em; font-weight: 600; }
 .permtest-app .permtest-work:not(:empty) { padding: 0.2em 0.7em; border-left: 5px dotted; }
 .permtest-app .permtest-old { opacity: 0.45; }
+.permtest-app .widget-dropdown { max-width: calc(100% - 4px); }
 .permtest-app select { min-width: 6em; }
 .permtest-app textarea { width: 100%; box-sizing: border-box; font: 14px/1.4 monospace;
   field-sizing: content; max-height: 24em;

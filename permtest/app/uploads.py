@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -34,6 +35,11 @@ LIMITS = (
     f"Up to {MOST} files, at most {LARGEST} MB each. Files go to the Python of this page and to "
     "nobody else. One file may hold both systems, or each system has its own; choose several at "
     "once, or one after the other."
+)
+
+ELSEWHERE = (
+    "Where JupyterLab was not started by permtest lab, uploads of more than 10 MB break the "
+    "connection: name such files as ComparisonApp(['a.csv', 'b.csv'])."
 )
 
 
@@ -112,7 +118,9 @@ class FilesStep:
         buttons = widgets.HBox(
             [self.upload, self.gold_upload, self.example, self.remove], layout=ROW
         )
-        about = widgets.HTML(f"<p>{LIMITS}</p>")
+        # Voila tells its kernels who they are; its own limit is that of the page.
+        more = "" if "VOILA_KERNEL_ID" in os.environ else f" {ELSEWHERE}"
+        about = widgets.HTML(f"<p>{escape(LIMITS + more)}</p>")
         parts = [about, buttons, self.note, self.found, self.gold_column, self.paired]
         self.box = widgets.VBox([heading("1. Files"), *parts])
 

@@ -40,7 +40,8 @@ pytestmark = pytest.mark.browser
 def only_the_page(path: Path) -> None:
     """Leave the cells that the page of `permtest app` consists of, and the last one."""
     notebook = nbformat.read(path, as_version=4)
-    cells = [cell for cell in notebook.cells if "page" in cell.metadata.get("tags", [])]
+    kept = {"page", "setup"}
+    cells = [cell for cell in notebook.cells if kept & set(cell.metadata.get("tags", []))]
     notebook.cells = [*cells, nbformat.v4.new_code_cell(f"print({END!r})")]
     nbformat.write(notebook, path)
 

@@ -29,7 +29,9 @@ def scores(pairs):
 @given(
     items=st.dictionaries(
         st.integers(0, 99),
-        st.tuples(st.integers(-(2**63), 2**63 - 1), st.sampled_from([0.1, 0.25, 1 / 3, -1e-9, 7.0])),
+        st.tuples(
+            st.integers(-(2**63), 2**63 - 1), st.sampled_from([0.1, 0.25, 1 / 3, -1e-9, 7.0])
+        ),
         min_size=2,
         max_size=5,
     ),

@@ -75,33 +75,31 @@ def _deflated(part: bytes, times: int) -> tuple[bytes, int, int]:
     return block * times + packer.flush(), len(part) * times, checksum
 
 
-def _archive(*members: tuple[str, bytes, int, int], method: int = 8) -> Parts:
-    """A log of Inspect whose members have this packed content, size and checksum."""
-
-    def parts() -> Iterator[bytes]:
-        central, start = b"", 0
-        log = b'{"version": 2, "eval": {"model": "m"}, "status": "success"}'
-        sample = b'{"id": 1, "epoch": 1, "scores": {"match": {"value": 1}}}'
-        first = ("header.json", zlib.compress(log, wbits=-15), len(log), zlib.crc32(log))
-        for name, packed, size, checksum in (first, *members):
-            kind = 8 if name == "header.json" else method
-            fixed = struct.pack("<HHHHIIIHH", 0, kind, 0, 33, checksum, len(packed),
-                                min(size, 2**32 - 2), len(name), 0)  # fmt: skip
-            yield b"PK\3\4\x2d\0" + fixed + name.encode() + packed
-            central += b"PK\1\2\x2d\0\x2d\0" + fixed + struct.pack("<HHHII", 0, 0, 0, 0, start)
-            central += name.encode()
-            start += 30 + len(name) + len(packed)
-        count = len(members) + 1
-        yield central
-        yield b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, len(central), start, 0)
-
-    return parts
+def _archive(*members: tuple[str, bytes, int, int], method: int = 8) -> Iterator[bytes]:
+    """A log of Inspect that has such members, too: name, packed content, size and checksum."""
+    log = b'{"version": 2, "eval": {"model": "m"}, "status": "success"}'
+    sample = b'{"id": 1, "epoch": 1, "scores": {"match": {"value": 1}}}'
+    central, start = b"", 0
+    first = [
+        (name, zlib.compress(data, wbits=-15), len(data), zlib.crc32(data))
+        for name, data in (("header.json", log), ("samples/1_epoch_1.json", sample))
+    ]
+    for i, (name, packed, size, checksum) in enumerate([*first, *members]):
+        numbers = (checksum, len(packed), min(size, 2**32 - 2), len(name), 0)
+        fixed = struct.pack("<HHHHIIIHH", 0, 8 if i < 2 else method, 0, 33, *numbers)
+        yield b"PK\3\4\x2d\0" + fixed + name.encode() + packed
+        central += b"PK\1\2\x2d\0\x2d\0" + fixed + struct.pack("<HHHII", 0, 0, 0, 0, start)
+        central += name.encode()
+        start += 30 + len(name) + len(packed)
+    count = len(members) + 2
+    yield central
+    yield b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, len(central), start, 0)
 
 
 def _bomb(name: str, part: bytes, gigabytes: float, size: int | None = None) -> Parts:
     def parts() -> Iterator[bytes]:
         packed, real, checksum = _deflated(part * (MEGA // len(part)), int(gigabytes * 1024))
-        yield from _archive((name, packed, real if size is None else size, checksum))()
+        yield from _archive((name, packed, real if size is None else size, checksum))
 
     return parts
 
@@ -110,14 +108,14 @@ def _summaries() -> Iterator[bytes]:
     """Ten parts that are small enough, each by itself."""
     packed, size, checksum = _deflated(b" " * MEGA, 100)
     names = [f"_journal/summaries/{i}.json" for i in range(10)]
-    yield from _archive(*((name, packed, size, checksum) for name in names))()
+    yield from _archive(*((name, packed, size, checksum) for name in names))
 
 
 def _zstandard() -> Iterator[bytes]:
     from backports import zstd
 
     packed = zstd.compress(bytes(64 * MEGA)) * 160
-    yield from _archive(("samples/1_epoch_1.json", packed, 1000, 0), method=93)()
+    yield from _archive(("samples/2_epoch_1.json", packed, 1000, 0), method=93)
 
 
 #: Files, each as a name and what makes it.
@@ -160,7 +158,7 @@ FILES: dict[str, Parts] = {
     "bomb-declared.eval": _bomb("summaries.json", b"\0", 10),
     "bomb-hidden.eval": _bomb("summaries.json", b"\0", 10, 1000),
     "bomb-that-fits.eval": _bomb("summaries.json", b" ", 0.9),
-    "bomb-of-values.eval": _bomb("samples/1_epoch_1.json", b"[", 0.5),
+    "bomb-of-values.eval": _bomb("samples/2_epoch_1.json", b"[", 0.5),
     "bomb-in-parts.eval": _summaries,
     "bomb-zstandard.eval": _zstandard,
 }  # fmt: skip
