@@ -47,7 +47,7 @@ CHECKS = {
 
 TOOLS = {
     "app": ["-m", "permtest", "app"],
-    "lab": [str(ROOT / "tools" / "open_lab.py")],
+    "lab": ["-m", "permtest", "lab"],
     "bench": ["-m", "benchmarks"],
     "html": [str(ROOT / "tools" / "build_book.py")],
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import lcm
+from math import isfinite, lcm
 from typing import Any
 
 import numpy as np
@@ -426,9 +426,9 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
         return array.astype(np.int64), 1
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and (found := recognised(array)):
         return found
-    numbers = [_as_rational(value, f"{name}[{i}]") for i, value in enumerate(_listed(values))]
-    scale = lcm(*{x.denominator for x in numbers})
-    return _packed([x.numerator * (scale // x.denominator) for x in numbers]), scale
+    ratios = [_as_ratio(value, name, i) for i, value in enumerate(_listed(values))]
+    scale = lcm(*{denominator for _, denominator in ratios})
+    return _packed([numerator * (scale // denominator) for numerator, denominator in ratios]), scale
 
 
 def recognised(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
@@ -531,6 +531,18 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, Decimal):
         return value.is_nan()
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _as_ratio(value: Any, name: str, i: int) -> tuple[int, int]:
+    """One score, exactly as it is written, in lowest terms; the usual types without a detour."""
+    if type(value) is int:
+        return value, 1
+    if type(value) is float and isfinite(value):
+        value = Decimal(repr(value))
+    if type(value) is Decimal and value.is_finite():
+        return value.as_integer_ratio()
+    number = _as_rational(value, f"{name}[{i}]")
+    return number.numerator, number.denominator
 
 
 def _as_rational(value: Any, where: str) -> int | Fraction:

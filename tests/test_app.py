@@ -296,6 +296,31 @@ def test_a_gold_file_is_asked_for_where_one_is_needed():
     assert app.choices.question.score == names[-1]
 
 
+def test_a_column_of_a_table_says_what_is_right():
+    words = ("no", "yes")
+    lines = (f"s{k},{words[k % 2]},{words[k % 2]},{words[k > 3]}\n" for k in range(8))
+    table = ("id,t,x,y\n" + "".join(lines)).encode()
+    app = ComparisonApp(example=False)
+    assert not visible(app.files.gold_column)
+    app.files.upload.value = upload(("answers.csv", table))
+    assert "no system so far" in app.files.note.value
+    assert app.found is None
+    assert app.files.gold_column.index == 0
+    app.files.gold_column.value = "y"
+    assert app.found.names == ("t", "x")
+    app.files.gold_column.value = "t"
+    assert app.files.note.value == ""
+    assert app.found.names == ("x", "y")
+    app.choices.statistic.value = "accuracy"
+    assert app.found.exact.scores == (8, 4)
+    app.files.gold_column.index = 0
+    assert app.found is None
+    assert "no system so far" in app.files.note.value
+    app.files.gold_column.value = "t"
+    app.files.remove.click()
+    assert not visible(app.files.gold_column)
+
+
 # ---- data is data ------------------------------------------------------------------------------
 
 

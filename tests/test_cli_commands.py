@@ -25,6 +25,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tornado.websocket import websocket_connect
 
 from permtest import _jupyter, cli
+from permtest.cli import app as app_module
 from permtest.cli import completion, formats, lab, notebooks
 from permtest.readers import FORMATS
 
@@ -211,6 +212,20 @@ def test_a_port_that_is_taken_or_none(run):
 
 
 # ---- the app -----------------------------------------------------------------------------------
+
+
+def test_the_app_is_the_notebook_that_comes_with_the_package(run, installed, monkeypatch):
+    served = []
+    monkeypatch.setattr(app_module, "serve", lambda *args, **named: served.append((*args, named)))
+    code, out, err = run("app", "--port", 8123, "--no-browser")
+    assert (code, out, err) == (0, "starting the page\n", "")
+    path = notebooks.PACKAGE / "notebooks" / "09-your-own-data.ipynb"
+    assert served == [(path, {"port": 8123, "browser": False})]
+    path.unlink()
+    code, _, err = run("app")
+    assert (code, err) == (1, f"permtest: error: {path} is missing; install permtest again\n")
+    assert installed == []
+
 
 WIDGETS = """
 import ipywidgets as w

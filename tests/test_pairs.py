@@ -160,7 +160,9 @@ def test_tiny_decimals_against_zeros():
 # ---- names and clusters of items ---------------------------------------------------------------
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from("xyz")), min_size=1))
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from("xyz")), min_size=1)
+)
 def test_pairs_bring_their_clusters(rows):
     u, v, labels = zip(*rows, strict=True)
     pairs = replace(Pairs.of(list(u), list(v)), clusters=labels)

@@ -329,7 +329,7 @@ def test_no_such_file(tmp_path):
 
 
 def test_folder(tmp_path):
-    with pytest.raises(ReadError, match="this is a folder without what .*; name one file in it"):
+    with pytest.raises(ReadError, match=r"this is a folder without what .*; name one file in it"):
         read(tmp_path)
 
 

@@ -99,6 +99,7 @@ class FilesStep:
         self.files: list[File] = []
         self.gold: File | str | None = None
         self.evaluation: Evaluation | None = None
+        self._seen: Evaluation | None = None
         self.upload = _upload("Choose files of scores", multiple=True)
         self.gold_upload = _upload("Choose a gold file, if need be", multiple=False)
         self.gold_column = widgets.Dropdown(
@@ -145,7 +146,8 @@ class FilesStep:
         except Exception as error:  # whatever it is: the page must go on
             self.note.value = problem(_refused(error, self.files))
             return False
-        self.files, self.gold, self.evaluation = list(files), gold, evaluation
+        self.files, self.gold, self._seen = list(files), gold, evaluation
+        self.evaluation = None if missing else evaluation
         self.note.value = problem(missing)
         self.found.value = self._describe()
         self.paired.value = ""
@@ -223,9 +225,9 @@ class FilesStep:
         if isinstance(self.gold, File):
             sizes.append(f"{legible(self.gold.name, NAME)} ({_size(self.gold)}) as gold")
         text = f"<p><b>Files:</b> {escape(', '.join(sizes))}</p>"
-        if self.evaluation is None:
+        one = self._seen
+        if one is None:
             return text
-        one = self.evaluation
         names = ", ".join(legible(name) for name in one.systems[:MOST])
         more = f" and {len(one.systems) - MOST} more" if len(one.systems) > MOST else ""
         text += (
@@ -237,8 +239,8 @@ class FilesStep:
         """The columns of a table that may say what is right."""
         chosen = self.gold if isinstance(self.gold, str) else None
         if chosen is None:
-            table = self.evaluation is not None and self.evaluation.format.name in BY_FILE
-            columns = self.evaluation.preview(1)[0] if self.evaluation and table else ()
+            one = self._seen
+            columns = one.preview(1)[0] if one and one.format.name in BY_FILE else ()
             self._columns = tuple(dict.fromkeys(columns))
         elif chosen not in self._columns:
             self._columns = (*self._columns, chosen)
@@ -250,7 +252,8 @@ class FilesStep:
 
     def _choose(self, column: str | None) -> None:
         self._quiet = True
-        self.gold_column.value = column
+        # By its number: no value would be no choice.
+        self.gold_column.index = 0 if column is None else 1 + self._columns.index(column)
         self._quiet = False
 
 
@@ -292,5 +295,8 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
         raise ValueError("a table has the right answers in a column; remove the gold file")
     evaluation = recognise(*files, gold=gold)
     if len(evaluation.systems) < 2:
-        return None, "There is one system so far: choose the file of the other one too."
+        count = "one system" if evaluation.systems else "no system"
+        answers = ", or the column of right answers if it holds answers"
+        table = answers if evaluation.format.name in BY_FILE else ""
+        return evaluation, f"There is {count} so far: choose the file of another one{table}."
     return evaluation, ""

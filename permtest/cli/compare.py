@@ -207,7 +207,7 @@ def _text(
 
 def _doubts(pairs: Pairs) -> list[tuple[str, str]]:
     """What there was to be found differs between the systems: they may not be the same items."""
-    if not {"tp", "fn"} <= set(pairs.columns):
+    if not {"tp", "fn"} <= set(pairs.columns) or pairs.u.ndim > 2:
         return []
     found, missed = pairs.columns.index("tp"), pairs.columns.index("fn")
     gold = [x[:, found] + x[:, missed] for x in (pairs.u, pairs.v)]
@@ -240,7 +240,9 @@ def _counts(
     result: PermutationTestResult, pairs: Pairs, entry: CountStatistic
 ) -> list[tuple[str, ...]]:
     """The sums of all columns, and the measure."""
-    first, second = ([exact_sum(column) for column in counts.T] for counts in (pairs.u, pairs.v))
+    width = len(pairs.columns)  # of classes, too, all are added up
+    sides = (counts.reshape(-1, width) for counts in (pairs.u, pairs.v))
+    first, second = ([exact_sum(column) for column in counts.T] for counts in sides)
     gaps = [x - y for x, y in zip(first, second, strict=True)]
     values = (*(result.scores or (0, 0)), result.statistic)
     rows = zip((*result.names, "difference"), (first, second, gaps), values, strict=True)

@@ -107,11 +107,12 @@ def _lab(args: argparse.Namespace) -> None:
 
 def _app(args: argparse.Namespace) -> None:
     _need("app", ("voila", "ipywidgets", "matplotlib", "jinja2"))
-    from permtest.cli.app import serve
-
     path = shipped() / OWN_DATA
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; install permtest again")
+    print("starting the page", flush=True)  # Voila takes some seconds
+    from permtest.cli.app import serve
+
     serve(path, port=args.port, browser=not args.no_browser)
 
 

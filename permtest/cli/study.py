@@ -14,8 +14,8 @@ from permtest.readers import read
 from permtest.study.config import StudyConfig
 
 if TYPE_CHECKING:
-    from permtest.pairs import Pairs
     from permtest.cli.shared import Commands
+    from permtest.pairs import Pairs
     from permtest.study.pipeline import Study
 
 DESCRIPTION = """\

@@ -157,7 +157,8 @@ def recognise(*sources: Source, gold: Source | None = None) -> Evaluation:
     files = _files(sources)
     formats = [format_of(file) for file in files]
     for file, kind in zip(files, formats, strict=True):
-        if kind is not formats[0]:
+        both_tables = kind.name in BY_FILE and formats[0].name in BY_FILE
+        if kind is not formats[0] and not both_tables:
             raise ReadError.at(
                 file.path,
                 f"{kind.title}, but {files[0].path} is {formats[0].title}; compare files of one "

@@ -131,7 +131,7 @@ class ItemEvaluation:
         """Two systems, paired by id, or by order where there are none."""
         first, second = self._two(a, b)
         entry = lookup(statistic)
-        name = self._score(first, second, score, entry.name)
+        name = self._score(first, second, score, entry)
         match = Match.of(first, second, name)
         pairs = match.pairs(entry, self._grouping(first, second, clusters))
         return replace(pairs, source={"loader": self.format.name, **match.source()})
@@ -168,18 +168,25 @@ class ItemEvaluation:
         return first, second
 
     def _score(
-        self, a: SystemScores, b: SystemScores, wanted: str | None, statistic: str | None
+        self,
+        a: SystemScores,
+        b: SystemScores,
+        wanted: str | None,
+        entry: Statistic | CountStatistic | None,
     ) -> str:
         names = [name for name in a.scores if name in b.scores]
         if not names:
             both = (f"{', '.join(one.scores)} of {one.system!r}" for one in (a, b))
             problem = f"no score in common: {' and '.join(both)}; score both alike"
             raise ReadError.at(b.file.path, problem)
-        if wanted is None and self.format.names_scores and statistic in SCORES:
-            wanted = statistic
+        meant = entry.name if entry is not None else names[0]
+        if wanted is None and self.format.names_scores and meant in SCORES:
+            wanted = meant
+        if wanted is None and entry is not None:
+            names = _of_kind(entry, names, a) or names
         if wanted is None and len(names) == 1:
             return names[0]
-        chosen = find_score(wanted if wanted is not None else statistic or names[0], names)
+        chosen = find_score(meant if wanted is None else wanted, names)
         if chosen is not None:
             return chosen
         if wanted is None:
@@ -199,3 +206,11 @@ class ItemEvaluation:
         known = [name for name in a.clusters if name in b.clusters]
         there = f"there are {', '.join(known)}" if known else "these files have no groups"
         raise ReadError.at(a.file.path, f"clusters: no {name!r} of both systems; {there}")
+
+
+def _of_kind(
+    entry: Statistic | CountStatistic, names: list[str], system: SystemScores
+) -> list[str]:
+    """The scores that a statistic could be of: those with counts, or those without."""
+    counts = isinstance(entry, CountStatistic)
+    return [name for name in names if (name in system.counts) == counts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from permtest.readers import (
     conllu,
     every_eval_ever,
+    frames,
     helm,
     inspect_ai,
     lm_eval,
@@ -12,6 +13,7 @@ from permtest.readers import (
     one_system,
     predictions,
     promptfoo,
+    records,
     spans,
     swe_bench,
     tables,
@@ -21,6 +23,7 @@ from permtest.readers.scores import Format
 
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
 BY_CONTENT: tuple[Format, ...] = (
+    frames.FORMAT,
     lm_eval.FORMAT,
     inspect_ai.FORMAT,
     every_eval_ever.FORMAT,
@@ -29,7 +32,8 @@ BY_CONTENT: tuple[Format, ...] = (
     swe_bench.FORMAT,
     conllu.FORMAT,
     spans.FORMAT,
-    *tables.BY_FILE.values(),
+    records.FORMAT,
+    tables.FORMAT,
 )
 
 #: What a table may turn out to be when its columns are looked at.

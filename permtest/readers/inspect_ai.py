@@ -30,7 +30,7 @@ from typing import Any
 
 from permtest.readers.cells import printable
 from permtest.readers.evaluation import Format, SystemScores
-from permtest.readers.files import DEEP, MEMORY, File, ReadError, check_json
+from permtest.readers.files import DEEP, MEMORY, File, ReadError, check_json, check_memory
 from permtest.readers.outline import outline
 from permtest.readers.values import (
     AS_WRITTEN,
@@ -47,8 +47,8 @@ from permtest.readers.values import (
 WORDS: dict[str, Number] = {"C": 1, "I": 0, "P": Fraction(1, 2), "N": 0}
 WORDS |= {"yes": 1, "Yes": 1, "YES": 1, "no": 0, "No": 0, "NO": 0}
 
-#: Members of an archive, at most.
-MEMBERS = 200_000
+#: Members of an archive, at most; and how many times what they hold is in memory, at least.
+MEMBERS, COPIES = 200_000, 3
 
 ZSTANDARD = 93
 EXTRA = "pip install 'permtest[inspect]'"
@@ -191,6 +191,7 @@ class _Archive:
         if not names:
             names = [name for name in self.members if _JOURNAL.fullmatch(name)]
             names.sort(key=lambda name: (len(name), name))
+        check_memory(self.file.path, COPIES * sum(self.members[name].file_size for name in names))
         parts = {name: self._unpacked(name) for name in names}
         check_json(self.file.path, b"".join(parts.values()))
         return [
@@ -220,6 +221,7 @@ class _Archive:
         if member.file_size > self.left:
             limit = f"more than {MEMORY // 2**20} MiB of JSON"
             raise self._error(name, f"unpacking the log up to here gives {limit}; split the log")
+        check_memory(self.file.path, COPIES * member.file_size)
         self.left -= member.file_size
         # Beyond the fixed part there is the name and what follows it, of these lengths.
         start = member.header_offset + 30

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from permtest.pairs import Pairs
-from permtest.readers.cells import shown
+from permtest.readers.cells import printable, shown
 from permtest.readers.choices import count_statistics, distinct
 from permtest.readers.files import ReadError
 from permtest.readers.scores import ORDER, SystemScores
@@ -208,7 +208,7 @@ def describe(source: Mapping[str, Any], title: str) -> str:
         names = _some(source["dropped_ids"], source["dropped"])
         text += f"; {source['dropped']} without a score ({names})"
     notes = [f"{note[:1].upper()}{note[1:]}" for note in source["notes"]]
-    return " ".join(f"{part.rstrip('.')}." for part in (text, *notes))
+    return printable(" ".join(f"{part.rstrip('.')}." for part in (text, *notes)))
 
 
 def _some(names: Sequence[str], number: int) -> str:

@@ -55,6 +55,9 @@ def system_of(table: Table) -> SystemScores:
     systems = dict.fromkeys(row.cells[column] for row in table.rows) if column is not None else {}
     if column is not None and len(systems) == 1:
         return of_rows(table, printable(next(iter(systems))), table.rows, [column])
+    if len(systems) > 1 and table.ids is None:
+        problem = f"{len(systems)} systems and no ids; add a column 'id' that says which item a "
+        raise table.error(f"{problem}line is, or write a file for each system", column=column)
     return of_rows(table, table.file.stem, table.rows, [])
 
 
@@ -120,7 +123,7 @@ def groups(table: Table, rows: Sequence[Record], apart: Collection[int]) -> dict
         kinds = {"text", "integer"} if column not in table.numeric else {"integer"}
         repeated = 1 < len(distinct) < len(rows) and {kind_of(x) for x in distinct} <= kinds
         if column == swapped or repeated:
-            clusters[str(table.keys([column])[0])] = labels
+            clusters[str(table.keys([column])[0])] = list(map(printable, labels))
     if swapped is None:
         return {"clusters": clusters}
     table.labels(swapped + 1)  # none may be missing

@@ -125,6 +125,8 @@ class SystemScores:
 
     def _repeated(self) -> list[tuple[str, int, int]]:
         """The first id that occurs twice, with both places."""
+        if len(self.positions) == len(self.ids or ()):
+            return []
         seen: dict[str, int] = {}
         for i, name in enumerate(self.ids or ()):
             if seen.setdefault(name, i) != i:

@@ -211,6 +211,7 @@ BAD_PAIRS = {
     "no header": (("1 2\n2 3\n", "1 2\n2 3\n"), ["line 1: 2 columns and no header", "'id' and 's"]),
     "ids of one": (("id,score\n1,2\n", "2\n"), ["has no ids, but a.csv has"]),
     "other ids": (("id,s\n1,2\n", "item,s\n1,2\n"), ["its ids are in column 'item'", "one name"]),
+    "two systems": (("model,s\nx,1\ny,2\n", "1\n2\n"), ["column 'model': 2 systems and no ids"]),
     "no scores": (("id,said\n1,yes\n", "id,said\n1,no\n"), ["no column of numbers"]),
     "text": (("id,s\n1,2\n2,3\n", "id,s\n1,2\n2,x\n"), ["b.csv", "no column of numbers"]),
     "slip": (("id,score\n1,2\n2,3\n", "id,score\n1,2\n2,x\n"), ["b.csv, line 3, column 'score'"]),

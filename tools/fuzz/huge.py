@@ -157,8 +157,8 @@ FILES: dict[str, Parts] = {
                                '"x"]}'),
     "bomb-declared.eval": _bomb("summaries.json", b"\0", 10),
     "bomb-hidden.eval": _bomb("summaries.json", b"\0", 10, 1000),
-    "bomb-that-fits.eval": _bomb("summaries.json", b" ", 0.9),
-    "bomb-of-values.eval": _bomb("samples/2_epoch_1.json", b"[", 0.5),
+    "bomb-that-fits.eval": _bomb("summaries.json", b" ", 0.33),
+    "bomb-of-values.eval": _bomb("samples/2_epoch_1.json", b"[", 0.33),
     "bomb-in-parts.eval": _summaries,
     "bomb-zstandard.eval": _zstandard,
 }  # fmt: skip

@@ -206,9 +206,9 @@ def _lie(rng: Random, fields: list[int], local: list[int]) -> None:
     elif kind == 2:
         fields[4] ^= 1
     elif kind == 3:
-        fields[5] = rng.choice([0, 1, fields[5] * 2, 2**32 - 1])
+        fields[5] = rng.choice([0, 1, min(fields[5], 2**30) * 2, 2**32 - 1])
     else:
-        fields[6] = rng.choice([0, 1, fields[6] * 2, 2**31, 2**32 - 1])
+        fields[6] = rng.choice([0, 1, min(fields[6], 2**30) * 2, 2**32 - 1])
 
 
 def change_members(rng: Random, members: list[tuple[str, bytes]]) -> None:

@@ -11,7 +11,7 @@ from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from permtest._jupyter import _get_msg_in_slices
-from permtest.cli import lab as open_lab
+from permtest.cli import lab
 
 
 def notebook_file(folder: Path, *sources: str) -> Path:
@@ -30,7 +30,7 @@ def test_outputs_alone_are_put_back(tmp_path):
     path = notebook_file(tmp_path, "1 + 1")
     original = path.read_bytes()
     change(path, outputs=[new_output("stream", text="2")], execution_count=7)
-    open_lab.put_back(path, original)
+    lab.put_back(path, original)
     assert path.read_bytes() == original
 
 
@@ -40,7 +40,7 @@ def test_an_edited_notebook_stays_as_it_was_saved(tmp_path, fields):
     original = path.read_bytes()
     change(path, outputs=[new_output("stream", text="2")], **fields)
     saved = path.read_bytes()
-    open_lab.put_back(path, original)
+    lab.put_back(path, original)
     assert path.read_bytes() == saved
 
 
@@ -48,7 +48,7 @@ def test_a_deleted_notebook_stays_deleted(tmp_path):
     path = notebook_file(tmp_path, "1 + 1")
     original = path.read_bytes()
     path.unlink()
-    open_lab.put_back(path, original)
+    lab.put_back(path, original)
     assert not path.exists()
 
 
@@ -56,7 +56,7 @@ def test_outputs_are_not_written_over_somebody_s_changes(tmp_path, capsys):
     path = notebook_file(tmp_path, "1 + 1")
     original = path.read_bytes()
     change(path, source="mine")
-    open_lab.save_outputs(path, nbformat.reads(original.decode(), as_version=4), original)
+    lab.save_outputs(path, nbformat.reads(original.decode(), as_version=4), original)
     assert "mine" in path.read_text(encoding="utf-8")
     assert "outputs not written" in capsys.readouterr().out
 
@@ -67,12 +67,12 @@ def test_cells_are_run_in_the_given_kernel_and_errors_are_told():
     )
     manager, client = start_new_kernel()
     try:
-        asyncio.run(open_lab.run_cells(notebook, Path(manager.connection_file)))
+        asyncio.run(lab.run_cells(notebook, Path(manager.connection_file)))
     finally:
         client.stop_channels()
         manager.shutdown_kernel()
     assert notebook.cells[2].outputs[0].data["text/plain"] == "21"
-    assert open_lab.failures(notebook) == ["cell 2 raised ZeroDivisionError: division by zero"]
+    assert lab.failures(notebook) == ["cell 2 raised ZeroDivisionError: division by zero"]
 
 
 class Channel:
