@@ -101,7 +101,7 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
 
 
 def page_of(notebook: NotebookNode) -> NotebookNode:
-    """The cells of a notebook that are tagged `page`, or all where none is; with a title.
+    """The set-up of a notebook and the cells tagged `page`, or all where none is; with a title.
 
     Parameters
     ----------
@@ -112,8 +112,10 @@ def page_of(notebook: NotebookNode) -> NotebookNode:
     -------
     NotebookNode
     """
-    cells = [cell for cell in notebook.cells if "page" in cell.metadata.get("tags", ())]
-    notebook.cells = cells or notebook.cells
+    tags = [set(cell.metadata.get("tags", ())) for cell in notebook.cells]
+    if any("page" in some for some in tags):
+        cells = zip(notebook.cells, tags, strict=True)
+        notebook.cells = [cell for cell, some in cells if some & {"page", "setup"}]
     notebook.metadata["title"] = TITLE
     return notebook
 
@@ -163,8 +165,8 @@ def settings(port: int, token: str, idle: int) -> Config:
         extension_allowlist=EXTENSIONS,
         file_allowlist=[],
         resources={"upload_limit": UPLOAD_LIMIT},
+        show_tracebacks=True,  # who sees the page is who started it
     )
-    config.VoilaExecutor.cell_error_instruction = "The terminal of permtest app says why."
     config.MappingKernelManager = Config(cull_idle_timeout=idle, cull_interval=min(60, idle))
     if hasattr(KernelManager, "transport_encryption") and zmq.has("curve"):
         config.KernelManager.transport_encryption = "auto"  # kernels complain of plain text
