@@ -5,10 +5,12 @@ import csv
 import io
 import json
 import re
+import time
 from base64 import b64decode
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
+from threading import Thread
 from zipfile import ZipFile
 
 import ipywidgets as widgets
@@ -455,6 +457,32 @@ def test_a_stage_that_fails_is_told_and_the_next_work_goes_on():
     assert [str(error) for error in told] == ["no"]
     stages.start(done.append(k) for k in range(3))
     assert done == [0, 1, 2]
+
+
+def test_pieces_of_work_in_several_threads_wait_for_each_other():
+    told, running, most = [], [], []
+    stages = Stages(told.append)
+
+    def work():
+        for _ in range(5):
+            running.append(1)
+            most.append(len(running))
+            time.sleep(0.002)
+            running.pop()
+            yield
+
+    async def person():
+        stages.start(work())
+        await asyncio.sleep(0.2)
+
+    threads = [Thread(target=asyncio.run, args=[person()]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == []
+    assert max(most) == 1
+    assert len(most) >= 4 + 4  # the first of each one, and all of the last one
 
 
 # ---- the notebook and its files ----------------------------------------------------------------

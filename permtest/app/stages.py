@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from threading import RLock
 
 #: Seconds between two pieces, in which what the person did meanwhile is heard of.
 PAUSE = 0.02
@@ -11,6 +12,9 @@ PAUSE = 0.02
 
 class Stages:
     """Runs the pieces of one piece of work; new work takes the place of what is left.
+
+    Controls may be heard of in several threads (JupyterLab has one for widgets beside that of the
+    cells), so that only one piece is done at a time.
 
     Parameters
     ----------
@@ -21,7 +25,7 @@ class Stages:
     def __init__(self, failed: Callable[[Exception], None]) -> None:
         self._failed = failed
         self._work: Iterator[object] = iter(())
-        self._timer: asyncio.TimerHandle | None = None
+        self._lock = RLock()
 
     def start(self, work: Iterator[object], *, at_once: bool = False) -> None:
         """Do the first piece now, and the others when nothing else is to be done.
@@ -33,26 +37,22 @@ class Stages:
         at_once : bool, default False
             Do all of it now, as where there is no event loop.
         """
-        self.stop()
-        self._work = work
-        self._go(at_once)
+        with self._lock:
+            self._work = work
+            self._go(work, at_once)
 
-    def stop(self) -> None:
-        """Leave what has not been done."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer, self._work = None, iter(())
-
-    def _go(self, at_once: bool = False) -> None:
+    def _go(self, work: Iterator[object], at_once: bool = False) -> None:
         loop = None if at_once else _loop()
-        try:
-            for _ in self._work:
-                if loop is not None:
-                    self._timer = loop.call_later(PAUSE, self._go)
-                    return
-        except Exception as error:
-            self.stop()
-            self._failed(error)
+        with self._lock:
+            if work is not self._work:
+                return  # it has been replaced
+            try:
+                for _ in work:
+                    if loop is not None:
+                        loop.call_later(PAUSE, self._go, work)
+                        return
+            except Exception as error:
+                self._failed(error)
 
 
 def _loop() -> asyncio.AbstractEventLoop | None:

@@ -51,9 +51,14 @@ def kind_of(cell: str) -> str:
     text = cell.strip()
     match = _KIND.fullmatch(text)
     kind = (match and match.lastgroup) or "text"
-    short = kind == "scientific" and len(text) <= 60
+    short = kind == "scientific" and len(text) <= 60 and len(exponent(text)) <= 4
     # All its digits are written if they reach the units: 1.25e+01, but not 1e3.
     return "decimal" if short and int(Decimal(text).as_tuple().exponent) <= 0 else kind
+
+
+def exponent(number: str) -> str:
+    """What is written behind the e of a number; what has many digits there must not be expanded."""
+    return number.lower().partition("e")[2]
 
 
 def is_number(cell: str) -> bool:
@@ -102,6 +107,11 @@ def printable(text: str) -> str:
     a\x1b[2Jb naïve 文
     """
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def brief(text: str, width: int = 100) -> str:
+    """`text` as a table for people shows it: printable, and cut if it is long."""
+    return printable(text if len(text) <= width else f"{text[: width - 3]}...")
 
 
 def shown(text: str, width: int = 40) -> str:

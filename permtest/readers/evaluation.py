@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from permtest.pairs import Pairs
+from permtest.readers.cells import brief, printable
 from permtest.readers.choices import (
     count_statistics,
     did_you_mean,
@@ -105,7 +106,7 @@ class ItemEvaluation:
         """What an item is, for people to read; "" where the files do not say."""
         for one in self.found:
             if one.texts is not None and name in one.positions:
-                return one.texts[one.positions[name]]
+                return printable(one.texts[one.positions[name]])
         return ""
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -117,7 +118,7 @@ class ItemEvaluation:
             (one.ids[i] if one.ids is not None else str(i + 1), *(str(c[i]) for c in columns))
             for i in range(min(rows, len(one)))
         ]
-        return head, body
+        return tuple(map(brief, head)), [tuple(map(brief, cells)) for cells in body]
 
     def pairs(
         self,

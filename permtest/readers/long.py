@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from permtest.readers.cells import shown
 from permtest.readers.headers import SYSTEM_NAMES, column_of
 from permtest.readers.one_system import of_rows
 from permtest.readers.scores import Format, SystemScores
 from permtest.readers.table import Record, Table
+from permtest.readers.values import MOST
 
 FORMAT = Format(
     name="long",
@@ -62,4 +64,7 @@ def rows_by_system(table: Table) -> dict[str, list[Record]]:
     rows: dict[str, list[Record]] = {}
     for system, row in zip(systems, table.rows, strict=True):
         rows.setdefault(system, []).append(row)
+        if len(rows) > MOST:
+            problem = f"is one more system than {MOST}; keep those that you want to compare"
+            raise table.error(f"{shown(system)} {problem}", row, column)
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
@@ -192,11 +193,12 @@ def told_apart(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
     if len(set(names)) < len(names):
         files = names_of(list(dict.fromkeys(one.file for one in found)))
         called = dict(zip(dict.fromkeys(one.file for one in found), files, strict=True))
+        number = Counter(names)
         names = [
             called[one.file]
             if one.system == one.file.stem
             else f"{one.system} ({called[one.file]})"
-            if names.count(one.system) > 1
+            if number[one.system] > 1
             else one.system
             for one in found
         ]

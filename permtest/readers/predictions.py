@@ -12,7 +12,7 @@ import numpy as np
 from permtest._integers import IntArray
 from permtest.pairs import Pairs
 from permtest.readers.answers import Part, candidates, label_of, parts_of
-from permtest.readers.cells import kind_of, shown
+from permtest.readers.cells import brief, kind_of, shown
 from permtest.readers.columns import swapped_column
 from permtest.readers.evaluation import ItemEvaluation
 from permtest.readers.files import MEMORY, ReadError
@@ -159,7 +159,8 @@ class Predictions(ItemEvaluation):
             for i in some
         ]
         head = "item" if first.ids is None else first.paired_by
-        return (head, GOLD, *(one.system for one in beside)), body
+        heads = (head, GOLD, *(one.system for one in beside))
+        return tuple(map(brief, heads)), [tuple(map(brief, cells)) for cells in body]
 
     def pairs(
         self,
@@ -212,7 +213,7 @@ class Predictions(ItemEvaluation):
             return partial(_by_class, np.array(used)), BY_CLASS
         if CONFUSION not in layouts:
             problem = f"labels are right or wrong, but {entry.name!r} needs {entry.layouts()}"
-            raise ReadError.at(path, problem)
+            raise ReadError.at(path, f"{problem}; choose accuracy or macro_f1 (--metric)")
         positive = self._positive(used)
         if positive is None:
             said = ", ".join(shown(self.labels[i - 1]) for i in used[:10])

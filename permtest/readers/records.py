@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import chain, repeat
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import MAX_DIGITS, printable, shown
+from permtest.readers.cells import MAX_DIGITS, exponent, printable, shown
 from permtest.readers.files import DEEP, File, ReadError, check_json, check_memory
 from permtest.readers.scores import Format
 from permtest.readers.table import Record, Table
@@ -226,7 +226,7 @@ class Digits(str):
 
 def plain(number: str) -> str:
     """A number written without an exponent, unless it is huge or tiny."""
-    if "e" not in number and "E" not in number:
+    if not 0 < len(exponent(number)) <= 6:
         return number
     exact = Decimal(number)
     return f"{exact:f}" if abs(exact.adjusted()) < MAX_DIGITS else number

@@ -25,6 +25,9 @@ Columns: TypeAlias = "Column | Sequence[Column]"
 SEPARATORS = ("\t", ";", ",")
 BLANKS = " "
 
+#: Columns, at most.
+MOST_COLUMNS = 10_000
+
 #: How many records are looked at to see what a column holds.
 SOME = 1000
 
@@ -77,8 +80,15 @@ class Table:
         header = _header(file, records[0])
         rows = records if header is None else records[1:]
         if not rows:
-            raise ReadError.at(file.path, "has a header but no scores below it")
+            raise ReadError.at(file.path, "has a header but no scores below it; add them")
         return cls(file, separator, header, rows)
+
+    def __post_init__(self) -> None:
+        if self.width > MOST_COLUMNS:
+            problem = (
+                f"has {self.width} columns, more than {MOST_COLUMNS}; keep those of the scores"
+            )
+            raise ReadError.at(self.file.path, problem)
 
     @property
     def width(self) -> int:
@@ -103,7 +113,8 @@ class Table:
 
     def besides(self, apart: Iterable[int | None]) -> list[int]:
         """All columns but some, counted from 0."""
-        return [column for column in range(self.width) if column not in apart]
+        left_out = set(apart)
+        return [column for column in range(self.width) if column not in left_out]
 
     def names_of_items(self) -> tuple[str, ...] | None:
         """What the items are called; ReadError if two have one name, or one has none."""

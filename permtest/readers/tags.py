@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from permtest.readers.cells import printable
+
 #: What the letters of the schemes mean in that of the longest names.
 LETTERS = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S", "M": "I", "W": "S"}
 
@@ -28,7 +30,7 @@ _TAG = re.compile(r"O|([BIESLUMW])(?:-(.{0,200}))?", re.DOTALL)
 def parsed(tag: str) -> tuple[str, str] | None:
     """Position (B, I, E, S, or O) and type of a tag; None if it is none."""
     match = _TAG.fullmatch(tag)
-    if match is None:
+    if match is None or printable(tag) != tag:
         return None
     return (LETTERS[match[1]], match[2] or "") if match[1] else ("O", "")
 

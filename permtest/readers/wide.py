@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from permtest.pairs import Pairs
-from permtest.readers.cells import is_number, kind_of, shown
+from permtest.readers.cells import brief, is_number, kind_of, shown
 from permtest.readers.choices import count_statistics, single_statistics
 from permtest.readers.columns import numbers, swapped_column, texts
 from permtest.readers.counts import Chooser, check_has_files, count_pairs
@@ -114,8 +114,8 @@ class WideTable:
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The first lines."""
-        head = tuple(str(key) for key in self.table.keys(range(self.table.width)))
-        return head, [tuple(row.cells) for row in self.table.rows[:rows]]
+        head = tuple(brief(str(key)) for key in self.table.keys(range(self.table.width)))
+        return head, [tuple(map(brief, row.cells)) for row in self.table.rows[:rows]]
 
     def text(self, name: str) -> str:
         """What an item is, for people to read; "" where no column is called so."""

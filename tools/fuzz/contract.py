@@ -32,6 +32,25 @@ from permtest.statistics import STATISTICS
 #: Seconds of computing that a call may take, and characters of a message.
 SECONDS, CHARACTERS = 2, 1000
 
+#: What may be meant by a system besides its name.
+ODD: list[Any] = [
+    1,
+    2,
+    "1",
+    "2",
+    0,
+    -1,
+    10**30,
+    "",
+    "1,2",
+    "3,4",
+    [1, 2],
+    [3, 4],
+    [],
+    "\ud800",
+    None,
+]
+
 #: What terminals obey, what ends a line, and what no encoding can hold.
 BAD = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -70,7 +89,8 @@ def check(files: Sequence[Any], gold: Any, rng: Random, limit: float = SECONDS) 
     ------
     Broken, Hang
     """
-    run = _Run([file.path for file in (*files, gold) if isinstance(file, File)], limit)
+    paths = [file.path for file in (*files, gold) if isinstance(file, File)]
+    run = _Run([*paths, gold] if isinstance(gold, str) else paths, limit)
     with Silence():
         evaluation = run.call("recognise", recognise, *files, gold=gold)
         run.outcome.kinds[run.said] += 1
@@ -210,12 +230,15 @@ def _use(run: _Run, evaluation: Any, rng: Random) -> None:
         for score in (None, *rng.sample(names, min(2, len(names)))):
             _compare(run, evaluation, {"a": a, "b": b, "score": score}, rng)
     _compare(run, evaluation, {}, rng)
+    if rng.random() < 0.2:
+        a, b = rng.sample(ODD, 2)
+        _compare(run, evaluation, {"a": a, "b": b, "score": rng.choice([None, "nonsense"])}, rng)
 
 
 def _compare(run: _Run, evaluation: Any, chosen: dict[str, Any], rng: Random) -> None:
     """Two systems by one of their scores, by some statistics."""
     known: Sequence[str] = ()
-    if chosen:
+    if all(isinstance(chosen.get(option), str) for option in "ab"):
         known = run.call("statistics", evaluation.statistics, **chosen) or ()
     for statistic in (*known[:2], rng.choice(list(STATISTICS)), "sum"):
         clusters = rng.choice([None, False, *evaluation.groupings, "nonsense"])

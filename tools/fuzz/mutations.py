@@ -39,6 +39,9 @@ RAW = (
     '[{"a":' * 900 + "1" + "}]" * 900,
 )
 
+#: Bytes of a file; repeated repetitions would fill the memory.
+LARGEST = 4 * 2**20
+
 #: Stand for such a value, and for the end of a key that is there twice, until all is written.
 MARK, TWICE = "~raw~", "~twice~"
 
@@ -251,7 +254,7 @@ def hostile(case: Case, rng: Random) -> tuple[list[str], list[bytes]]:
     names = [name + rng.choice(SUFFIXES) if rng.random() < 0.1 else name for name in names]
     if len(data) > 1 and rng.random() < 0.02:
         data[1], names[1] = data[0], names[0]
-    return names, data
+    return names, [one[:LARGEST] for one in data]
 
 
 def valid(case: Case, rng: Random) -> tuple[list[str], list[bytes]]:
