@@ -173,6 +173,8 @@ class Pairs:
     def _scale_up(self, labels: tuple[str, str]) -> None:
         """Make integers of the scores."""
         (u, first), (v, second) = as_scaled(self.u, labels[0]), as_scaled(self.v, labels[1])
+        if first != second and (same := _made_equal((self.u, u, first), (self.v, v, second))):
+            (u, first), (v, second) = as_scaled(same[0], labels[0]), as_scaled(same[1], labels[1])
         common = lcm(first, second)
         object.__setattr__(self, "u", _times(u, common // first))
         object.__setattr__(self, "v", _times(v, common // second))
@@ -429,6 +431,33 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     ratios = [_as_ratio(value, name, i) for i, value in enumerate(_listed(values))]
     scale = lcm(*{denominator for _, denominator in ratios})
     return _packed([numerator * (scale // denominator) for numerator, denominator in ratios]), scale
+
+
+def _made_equal(
+    a: tuple[Any, IntArray, int], b: tuple[Any, IntArray, int]
+) -> tuple[list[Any], list[Any]] | None:
+    """Scores in which equal floats are equal, where one column alone was taken for fractions.
+
+    Each of `a` and `b` is a column as given, and as integers with what to divide them by. None
+    where nothing has to change. A third in one column and 0.3333333333333333 in the other would
+    be no tie otherwise.
+    """
+    if any(getattr(np.asarray(raw), "dtype", np.dtype(object)).kind != "f" for raw, _, _ in (a, b)):
+        return None
+    columns = [_listed(raw) for raw, _, _ in (a, b)]
+    meant = [
+        {x: Fraction(int(n), scale) for x, n in zip(listed, scaled.tolist(), strict=True)}
+        for listed, (_, scaled, scale) in zip(columns, (a, b), strict=True)
+    ]
+    shared = meant[0].keys() & meant[1].keys()
+    if all(meant[0][x] == meant[1][x] for x in shared):
+        return None
+    # The fraction is what has the smaller denominator.
+    both = {x: min(meant[0][x], meant[1][x], key=lambda f: f.denominator) for x in shared}
+    first, second = (
+        [(own | both)[x] for x in listed] for own, listed in zip(meant, columns, strict=True)
+    )
+    return first, second
 
 
 def recognised(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:

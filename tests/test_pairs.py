@@ -194,3 +194,12 @@ def test_ids_and_clusters_are_as_many_as_the_pairs():
         Pairs([1, 2], [3, 4], ids=("a",))
     with pytest.raises(ValueError, match="no clusters"):
         Pairs([1, 2], [3, 4]).by_cluster()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.12345, 0.5, None])), min_size=1))
+def test_equal_floats_are_ties_whatever_else_is_in_their_columns(rows):
+    u = [k / 3 for k, _ in rows]
+    v = [x if other is None else other for x, (_, other) in zip(u, rows, strict=True)]
+    pairs = Pairs.of(u, v)
+    for i, (x, y) in enumerate(zip(u, v, strict=True)):
+        assert (pairs.u[i] == pairs.v[i]) == (x == y)

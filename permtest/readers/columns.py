@@ -137,6 +137,26 @@ def recognised(decimals: Iterable[Decimal]) -> dict[Decimal, Fraction]:
     return found
 
 
+def together(u: Sequence[Any], v: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Both columns, in which a decimal that is printed as a fraction of the other is that fraction.
+
+    Each column alone decides whether it has fractions; ties between the two would be lost where
+    one does and the other does not.
+    """
+    fractions = [{x for x in column if type(x) is Fraction} for column in (u, v)]
+    if bool(fractions[0]) == bool(fractions[1]):
+        return list(u), list(v)
+    known = fractions[0] or fractions[1]
+
+    def meant(x: Any) -> Any:
+        if not (isinstance(x, Decimal) and len(x.as_tuple().digits) >= DIGITS):
+            return x
+        near = Fraction(x).limit_denominator(LARGEST_DENOMINATOR)
+        return near if near in known and _fractions([x]) else x
+
+    return [meant(x) for x in u], [meant(x) for x in v]
+
+
 def _fractions(decimals: Sequence[Decimal]) -> dict[Decimal, Fraction] | None:
     """The fractions, {} where there are too few digits to tell; None where one does not fit."""
     parts = [x.as_tuple() for x in decimals]

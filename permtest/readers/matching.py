@@ -10,6 +10,7 @@ import numpy as np
 
 from permtest.pairs import Pairs
 from permtest.readers.cells import printable, shown
+from permtest.readers.columns import together
 from permtest.readers.choices import count_statistics, distinct
 from permtest.readers.files import ReadError
 from permtest.readers.scores import ORDER, SystemScores
@@ -72,6 +73,7 @@ class Match:
             self._check_counts(entry, pairs)
         else:
             self._check_scores(entry, u, v)
+            u, v = together(u, v)
             pairs = Pairs.of(u, v, names, labels=names)
         ids, labels = self.a.ids, None
         if grouping is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from permtest.pairs import Pairs
 from permtest.readers.cells import brief, is_number, kind_of, shown
 from permtest.readers.choices import count_statistics, single_statistics
-from permtest.readers.columns import numbers, swapped_column, texts
+from permtest.readers.columns import numbers, swapped_column, texts, together
 from permtest.readers.counts import Chooser, check_has_files, count_pairs
 from permtest.readers.files import ReadError
 from permtest.readers.headers import (
@@ -187,7 +187,7 @@ def score_pairs(
                 table.number(row, column, entry.problem)
         raise
     first, second = columns
-    pairs = Pairs.of(u, v, (table.name(first, "A"), table.name(second, "B")))
+    pairs = Pairs.of(*together(u, v), (table.name(first, "A"), table.name(second, "B")))
     return replace(pairs, source=table.source(table.keys(columns)))
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest.readers import File, ReadError, describe
+from permtest import exact_perm_test
+from permtest.readers import File, ReadError, describe, read
 from permtest.readers.evaluation import Format, ItemEvaluation
 from permtest.readers.scores import ORDER, SystemScores
 
@@ -136,3 +137,15 @@ def test_counts_become_a_table():
     assert evaluation.statistics("A", "B")[0] == "f1"
     with pytest.raises(ReadError, match="needs 2"):
         pairs(*both, statistic="wer")
+
+
+def test_equal_cells_are_ties_whatever_else_is_in_their_columns():
+    third, two = "0.3333333333333333", "0.6666666666666666"
+    wide = f"id,a,b\n1,{third},{third}\n2,{two},{two}\n3,1,0.12345\n"
+    files = [f"id,score\n1,{third}\n2,{two}\n3,{last}\n" for last in ("1", "0.12345")]
+    for sources in (
+        [File("wide.csv", wide.encode())],
+        [File(f"{name}.csv", text.encode()) for name, text in zip("ab", files, strict=True)],
+    ):
+        result = exact_perm_test(read(*sources), statistic="mean")
+        assert (result.n_informative, result.pvalue) == (1, 1.0)
