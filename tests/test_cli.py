@@ -185,7 +185,7 @@ def test_different_gold_counts_raise_a_doubt(run, tmp_path):
     other.write_text("2 0 1 1 1 2\n3 1 0 3 0 5\n")
     assert "doubt" not in run("compare", str(same), "--metric", "f1")[1]
     text = run("compare", str(other), "--metric", "f1")[1]
-    assert "differs between the systems on 1 of 2 lines, first for item 2 (3 and 8)" in text
+    assert "differs between the systems on 1 of 2 items, first for item 2 (3 and 8)" in text
 
 
 def test_sentence_and_table_of_counts(run):

@@ -72,6 +72,22 @@ def test_one_json_object(run):
     assert json.loads(run("scores.csv", "--json"))["statistic"] == "mean"
 
 
+def test_a_score_named_by_metric_is_the_score(run, folder):
+    """Its differences are shown per item, by whichever option it was named."""
+    (folder / "runs").mkdir()
+    for name, right in (("new", "111101"), ("old", "010100")):
+        lines = [json.dumps({"doc_id": i, "acc": int(x)}) for i, x in enumerate(right)]
+        (folder / "runs" / f"samples_{name}.jsonl").write_text("\n".join(lines))
+    files = [f"runs/samples_{name}.jsonl" for name in ("new", "old")]
+    first, other = (
+        json.loads(run(*files, "--json", way, "acc")) for way in ("--metric", "--score")
+    )
+    assert first["statistic"] == "mean"
+    assert first == other
+    whole = json.loads(run(*files, "--json", "--metric", "accuracy", "--score", "acc"))
+    assert whole["difference"] == 3
+
+
 def test_a_report_is_written_and_named(run, folder):
     out = run("scores.csv", "-o", "table.tex")
     assert out.startswith("On 12 items, new scores")

@@ -126,6 +126,24 @@ def test_write_config(run, folder):
     assert names_in(folder) == ["columns.txt", "quick.yml", "scores.csv", "study.yml"]
 
 
+CLUSTERED = "cluster,new,old\n" + "".join(
+    f"d{i // 4},{int(i % 3 > 0)},{int(i % 4 > 1)}\n" for i in range(24)
+)
+
+
+def test_clusters_are_refused_or_taken_apart(run, folder):
+    """Sums of clusters are not studied as if they were items."""
+    (folder / "grouped.csv").write_text(CLUSTERED, encoding="utf-8")
+    code, out, err = run("grouped.csv", "--config", "quick.yml")
+    assert (code, out) == (2, "")
+    assert "grouped.csv: 24 items are in 6 clusters" in err
+    assert "permtest report handles clusters, or --no-clusters studies the items by" in err
+    code, out, err = run("grouped.csv", "--config", "quick.yml", "--no-clusters")
+    assert (code, err) == (0, "")
+    assert "On 24 items, the mean difference of new over old is 0.1667 " in " ".join(out.split())
+    assert "24 pairs of scores of new and old" in out
+
+
 # ---- errors ------------------------------------------------------------------------------------
 
 BAD = {

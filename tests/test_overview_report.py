@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from permtest import Pairs
 from permtest.report import overview as module
-from permtest.report import report_files, write_overview
+from permtest.report import report_files, write_files, write_overview
 from permtest.report.overview import OVERVIEW_FORMATS, OVERVIEW_PICTURES
 from permtest.report.pictures import drawing
 from permtest.study import Overview, overview
@@ -148,6 +148,23 @@ def test_names_and_ids_stay_text(files, found):
             assert b"onerror" not in files[name]
 
 
+@pytest.mark.usefixtures("quick")
+def test_addresses_in_markdown_are_no_links():
+    ids = ("https://evil.example", "WWW.evil.example", "me@evil.example", "xmpp:a@b.example", "a:b")
+    pairs = replace(Pairs.of([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]), ids=ids)
+    text = report_files(overview(pairs), ["md"])["report.md"].decode()
+    for shown in (
+        r"| https\://evil.example |",
+        r"| WWW\.evil.example |",
+        "| me@<!-- -->evil.example |",
+        "| xmpp:a@<!-- -->b.example |",
+        "| a:b |",
+    ):
+        assert shown in text
+    prose = text.partition("@inproceedings")[0]
+    assert not re.search(r"(?i)://|www\.|@(?!<)", prose.replace(r"\://", "").replace(r"WWW\.", ""))
+
+
 # ---- pictures ------------------------------------------------------------------------------------
 
 
@@ -213,6 +230,18 @@ def test_nothing_is_overwritten_in_silence(plain, tmp_path):
     (tmp_path / "report.html").mkdir()
     with pytest.raises(FileExistsError, match=r"report\.html: this is a folder"):
         write_overview(plain, tmp_path, overwrite=True)
+
+
+def test_what_cannot_be_written_changes_nothing(tmp_path):
+    """But files are renamed one by one: those that were renamed before an error stay."""
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(TypeError):
+        write_files(tmp_path, {"a": b"new", "b": None})
+    assert ((tmp_path / "a").read_text(), names_in(tmp_path)) == ("old", ["a"])
+    (tmp_path / "b").mkdir()
+    with pytest.raises(OSError, match="b"):
+        write_files(tmp_path, {"a": b"new", "b": b"new"})
+    assert ((tmp_path / "a").read_text(), names_in(tmp_path)) == ("new", ["a", "b"])
 
 
 def test_refusals(plain, tmp_path):

@@ -156,15 +156,14 @@ def run(seed: int, files: int, cores: int) -> Summary:
     results = multiprocessing.get_context("spawn").Queue()
     workers = [Worker(seed, i, cores, results) for i in range(cores)]
     while total.files < files:
-        try:
+        with suppress(queue.Empty):
             total.join(results.get(timeout=1))
-        except queue.Empty:
-            for i, worker in enumerate(workers):
-                if not worker.process.is_alive():
-                    number = worker.at.value
-                    total.broken[number] = f"the process died ({worker.process.exitcode})"
-                    save(seed, number, total.broken[number])
-                    workers[i] = Worker(seed, number + cores, cores, results)
+        for i, worker in enumerate(workers):
+            if not worker.process.is_alive():
+                number = worker.at.value
+                total.broken[number] = f"the process died ({worker.process.exitcode})"
+                save(seed, number, total.broken[number])
+                workers[i] = Worker(seed, number + cores, cores, results)
         rate = total.files / (time.perf_counter() - start)
         line = f"\r{total.files} files, {rate:.0f}/s, {len(total.broken)} broken"
         print(line, end="", file=sys.stderr, flush=True)

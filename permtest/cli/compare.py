@@ -9,8 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from permtest import __version__
 from permtest._integers import exact_sum
 from permtest.cli.inputs import FILES, METRICS, add_input, read_input
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
 
 MONTE_CARLO = "monte_carlo"
 PICTURES = (".png", ".svg", ".pdf")
-
-#: How the names of metrics begin that no file holds the counts for.
-BY_CLASS = ("micro_", "macro_")
 
 DESCRIPTION = """\
 Is system A better than system B on the same items, or could it be luck? Reads the scores of both,
@@ -207,21 +202,10 @@ def _text(
 
 def _doubts(pairs: Pairs) -> list[tuple[str, str]]:
     """What there was to be found differs between the systems: they may not be the same items."""
-    if not {"tp", "fn"} <= set(pairs.columns) or pairs.u.ndim > 2:
-        return []
-    found, missed = pairs.columns.index("tp"), pairs.columns.index("fn")
-    gold = [x[:, found] + x[:, missed] for x in (pairs.u, pairs.v)]
-    other = np.flatnonzero(gold[0] != gold[1])
-    if other.size == 0:
-        return []
-    i = int(other[0])
-    return [
-        (
-            "doubt",
-            f"tp + fn differs between the systems on {other.size} of {len(pairs)} lines, first for "
-            f"item {i + 1} ({gold[0][i]} and {gold[1][i]}); are they the same items?",
-        )
-    ]
+    from permtest.study.gold import gold_doubt  # a study is more than a comparison has to load
+
+    text = gold_doubt(pairs)
+    return [("doubt", text)] if text else []
 
 
 def _zero(value: float | None) -> str:

@@ -147,9 +147,11 @@ def _with_zero(
 def _systems(evaluation: Evaluation, args: argparse.Namespace) -> tuple[str, str] | None:
     """The two systems, where it is clear which they are."""
     names = evaluation.systems
-    if args.a in names and args.b in names:
-        return args.a, args.b
-    return (names[0], names[1]) if len(names) == 2 and args.a is None else None
+    if args.a is None and args.b is None:
+        return (names[0], names[1]) if len(names) == 2 else None
+    numbers = {str(number): name for number, name in enumerate(names, 1)} | {x: x for x in names}
+    a, b = numbers.get(args.a), numbers.get(args.b)
+    return None if a is None or b is None else (a, b)
 
 
 def _score_of(args: argparse.Namespace, evaluation: Evaluation) -> str:
@@ -159,6 +161,11 @@ def _score_of(args: argparse.Namespace, evaluation: Evaluation) -> str:
     found = find_score(args.metric, scores)
     if found is not None and args.score is None:
         return found
+    if found is not None:
+        problem = f"--metric {args.metric} and --score {args.score} both choose a score"
+        raise ValueError(
+            f"{problem}; leave one out, or choose a statistic as --metric, such as mean"
+        )
     names = [known for known in STATISTICS if not known.startswith(BY_CLASS)]
     close = get_close_matches(args.metric.lower(), [*names, *scores], n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""

@@ -83,7 +83,7 @@ def _report(args: argparse.Namespace) -> None:
     if args.out is not None:
         _check_out(args.out, args.force)
     pairs, entry = read_input(args)
-    if args.metric is None and isinstance(entry, Statistic):
+    if not _is_statistic(args.metric) and isinstance(entry, Statistic):
         entry = lookup("mean")  # on the scale of single items, as intervals are
     how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed}
     found = overview(pairs, statistic=entry, **how)
@@ -98,6 +98,14 @@ def _report(args: argparse.Namespace) -> None:
     written = write_overview(found, args.out, overwrite=args.force)
     if not args.json:
         print_text("\nwrote " + "\n      ".join(map(str, written)))
+
+
+def _is_statistic(metric: str | None) -> bool:
+    """Whether --metric says what is tested, and not which score of the files."""
+    try:
+        return metric is not None and bool(lookup(metric))
+    except ValueError:
+        return False
 
 
 def _check_options(args: argparse.Namespace) -> None:

@@ -25,7 +25,6 @@ and how many items another study needs; and writes a report that says how to rep
 
 EPILOG = f"""\
 {FILES}
-Where items belong together, such as the epochs of one sample, their sums are studied.
 
 Whatever can be chosen is in a configuration, with a comment for each option: --write-config
 makes one to edit, --config reads it, and what the command line says goes before it. A report
@@ -59,6 +58,11 @@ def add_study(commands: Commands) -> None:
     parser.add_argument("--gold", metavar="GOLD", help="what is right, as for permtest compare")
     parser.add_argument(
         "--score", metavar="NAME", help="which score, where the files have several for each item"
+    )
+    parser.add_argument(
+        "--no-clusters",
+        action="store_true",
+        help="study items by themselves, even if the format says which belong together",
     )
     parser.add_argument("--config", metavar="YAML", help="options of the study; see below")
     parser.add_argument("--seed", metavar="N", type=int, help="of everything random; default: 0")
@@ -106,10 +110,17 @@ def _study(args: argparse.Namespace) -> None:
 
 
 def _read(args: argparse.Namespace, config: StudyConfig) -> Pairs:
-    """The scores; where items have to be kept together, their sums."""
+    """The scores of items that are independent, as all of a study takes them to be."""
     where = {"a": config.data.a, "b": config.data.b, "gold": args.gold, "score": args.score}
-    pairs = read(args.file, args.file_b, statistic="mean", **where)
-    return pairs if pairs.clusters is None else pairs.by_cluster()
+    clusters = False if args.no_clusters else None
+    pairs = read(args.file, args.file_b, statistic="mean", clusters=clusters, **where)
+    if pairs.clusters is not None:
+        raise ValueError(
+            f"{args.file}: {len(pairs)} items are in {len(set(pairs.clusters))} clusters, and a "
+            "study is of items that are independent; permtest report handles clusters, or "
+            "--no-clusters studies the items by themselves"
+        )
+    return pairs
 
 
 def _configuration(args: argparse.Namespace) -> StudyConfig:

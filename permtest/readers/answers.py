@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from permtest.readers.cells import kind_of
@@ -11,6 +12,12 @@ from permtest.readers.files import ReadError
 from permtest.readers.headers import GOLD_NAMES, SYSTEM_NAMES, column_of
 from permtest.readers.long import is_long, rows_by_system
 from permtest.readers.table import Record, Table
+
+#: How labels are written that mean the same, where all right ones are of one kind.
+ALIKE = (
+    ({"0", "1", ""}, {"false": "0", "true": "1"}),
+    ({"false", "true", ""}, {"0": "false", "1": "true"}),
+)
 
 
 def gold_of(table: Table, *, alone: bool) -> int | None:
@@ -108,9 +115,10 @@ def _answers(table: Table, rows: Sequence[Record], gold: int) -> list[int]:
     if called := [i for i in columns if _says_predicted(table, i)]:
         return called
     right = {label_of(row.cells[gold]) for row in rows} - {""}
+    words = words_of(right)
 
     def fits(column: int) -> bool:
-        shared = sum(label_of(row.cells[column]) in right for row in rows)
+        shared = sum(label_of(row.cells[column], words) in right for row in rows)
         return 2 * shared >= len(rows) if column in table.numeric else shared > 0
 
     return [i for i in columns if fits(i)]
@@ -133,14 +141,40 @@ def _says_predicted(table: Table, column: int) -> bool:
     return "pred" in table.name(column, "").lower()
 
 
-def label_of(cell: str) -> str:
+def gold_beside(table: Table, columns: Collection[int]) -> int | None:
+    """The column of what may be right, if `columns` hold labels that occur in it."""
+    gold = column_of(table.header, GOLD_NAMES)
+    if gold is None or gold in columns:
+        return None
+    return gold if set(columns) <= set(_answers(table, table.rows, gold)) else None
+
+
+def words_of(right: Collection[str]) -> Mapping[str, str]:
+    """How predictions are rewritten: true as 1 if right labels are 1 and 0, or the reverse."""
+    return next((words for labels, words in ALIKE if labels.issuperset(right)), {})
+
+
+def label_of(cell: str, words: Mapping[str, str] = MappingProxyType({})) -> str:
     """A label as it is compared: 1.0 is 1, True is true, and "" is none.
+
+    Parameters
+    ----------
+    cell : str
+    words : mapping of str to str
+        What `words_of` says for predictions.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
     >>> [label_of(cell) for cell in ("1.0", "True", "nan", "Paris", "01")]
     ['1', 'true', '', 'Paris', '01']
     """
+    label = cell
     if cell.lower() in ("nan", "true", "false"):
-        return cell.lower().removeprefix("nan")
-    return cell.partition(".")[0] if "." in cell and kind_of(cell) == "integer" else cell
+        label = cell.lower().removeprefix("nan")
+    elif "." in cell and kind_of(cell) == "integer":
+        label = cell.partition(".")[0]
+    return words.get(label, label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from permtest.pairs import Pairs
@@ -99,11 +100,12 @@ def read(
     A table may have a line for each item and system, if its columns say which (``id``, ``system``
     or ``model``, and one or several scores or counts); there may be a file for each system, of one
     number a line or of columns with names; JSON records and data frames are read as such tables.
-    Items without a score are left out there, and counted. A column called ``cluster``,
-    ``cluster_id`` or ``group`` says what is swapped together. Predictions are right where they are
-    the text that `gold` has, and wrong where they are missing; "f1" and its like take the label
-    ``1``, ``true`` or ``yes`` for the one to be found, and the classes of "macro_f1" are all labels
-    of either system and of `gold`.
+    Items without a score are left out there, and counted. A column called ``cluster`` or
+    ``cluster_id`` says what is swapped together. Predictions are right where they are the text that
+    `gold` has (``true`` and ``false`` stand for 1 and 0 where its labels are these), and wrong where
+    they are missing; "f1" and its like take the label ``1``, ``true`` or ``yes`` for the one to be
+    found, a missing prediction for one that finds nothing, and the classes of "macro_f1" are all
+    labels of either system and of `gold`. A system that shares no label with `gold` is refused.
 
     For a statistic of counts, such as "f1", each system has several columns of whole numbers. `a`
     and `b` are the names of the systems, those of their columns being made of it and of what they
@@ -196,7 +198,8 @@ def _load(kind: Format, files: Sequence[File], gold: Source | None) -> list[Syst
     if gold is None:
         return [one for file in files for one in kind.load(file)]
     reference = gold if isinstance(gold, File) else File.load(gold)
-    return [one for file in files for one in kind.load(file, reference)]
+    found = [one for file in files for one in kind.load(file, reference)]
+    return [replace(one, gold=reference) for one in found]
 
 
 __all__ = ["FORMATS", "Source", "read", "recognise"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from permtest.pairs import Pairs
-from permtest.readers.cells import brief, printable
+from permtest.readers.cells import brief, printable, shown
 from permtest.readers.choices import (
     count_statistics,
     did_you_mean,
@@ -134,8 +134,9 @@ class ItemEvaluation:
         entry = lookup(statistic)
         name = self._score(first, second, score, entry)
         match = Match.of(first, second, name)
-        pairs = match.pairs(entry, self._grouping(first, second, clusters))
-        return replace(pairs, source={"loader": self.format.name, **match.source()})
+        grouping = self._grouping(first, second, clusters)
+        pairs = match.pairs(entry, grouping)
+        return replace(pairs, source={"loader": self.format.name, **match.source(grouping)})
 
     # ---- choices
 
@@ -185,13 +186,16 @@ class ItemEvaluation:
             wanted = meant
         if wanted is None and entry is not None:
             names = _of_kind(entry, names, a) or names
-        if wanted is None and len(names) == 1:
-            return names[0]
+        if wanted is None and len(whole := _whole(names)) == 1:
+            return whole[0]
+        if wanted is None and meant in ("sum", "mean"):  # which say nothing of a score
+            meant = ""
         chosen = find_score(meant if wanted is None else wanted, names)
         if chosen is not None:
             return chosen
         if wanted is None:
-            problem = f"{len(names)} scores ({', '.join(names)}); choose one as score (--score)"
+            choice = ", ".join(map(shown, names))
+            problem = f"{len(names)} scores ({choice}); choose one as score (--score)"
         else:
             problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are "
             problem += "; ".join([", ".join(names), *dict.fromkeys(a.notes + b.notes)])
@@ -207,6 +211,11 @@ class ItemEvaluation:
         known = [name for name in a.clusters if name in b.clusters]
         there = f"there are {', '.join(known)}" if known else "these files have no groups"
         raise ReadError.at(a.file.path, f"clusters: no {name!r} of both systems; {there}")
+
+
+def _whole(names: list[str]) -> list[str]:
+    """Without those that are parts of others, as "spans.PER" is of "spans"."""
+    return [name for name in names if name.rpartition(".")[0] not in names]
 
 
 def _of_kind(

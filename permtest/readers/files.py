@@ -97,7 +97,7 @@ class File:
 
     def __post_init__(self) -> None:
         if len(self.data) > LARGEST:
-            raise ReadError.at(self.path, _too_large(len(self.data)))
+            raise ReadError.at(self.path, _too_large())
 
     @property
     def name(self) -> str:
@@ -221,18 +221,16 @@ def check_memory(path: str, needed: int) -> None:
         )
 
 
-def _too_large(size: int) -> str:
-    return (
-        f"has {size / 2**20:.0f} MiB, more than {LARGEST / 2**20:.0f} MiB; keep the scores alone, "
-        "or pass arrays to exact_perm_test"
-    )
+def _too_large() -> str:
+    most = f"{LARGEST / 2**20:.0f} MiB"
+    return f"has more than {most}; keep the scores alone, or pass arrays to exact_perm_test"
 
 
 def _bytes(path: str) -> bytes:
     try:
         status = Path(path).stat()
         if status.st_size > LARGEST:
-            raise ReadError.at(path, _too_large(status.st_size))
+            raise ReadError.at(path, _too_large())
         if S_ISFIFO(status.st_mode):
             return _of_pipe(path)
         with Path(path).open("rb") as file:

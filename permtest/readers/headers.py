@@ -34,7 +34,10 @@ ID_NAMES = (
 #: How the columns of a long table are called.
 SYSTEM_NAMES = ("system", "model", "system_id", "model_id")
 SCORE_NAMES = ("score", "value", "correct", "is_correct", "accuracy")
-CLUSTER_NAMES = ("cluster", "cluster_id", "group")
+CLUSTER_NAMES = ("cluster", "cluster_id")
+
+#: How columns are called that say where items belong; no score, also where they hold numbers.
+GROUP_NAMES = (*CLUSTER_NAMES, "document", "doc", "docid")
 
 #: How the column is called that says what is right.
 GOLD_NAMES = ("gold", "y_true", "label", "target", "truth", "reference", "answer")
@@ -53,6 +56,12 @@ WORDS = {
     for measure in entry.measures
     for column in measure.columns
 } | dict.fromkeys(("in", "inc", "wrong"), "incorrect")
+
+#: What is said where the name of a column makes a cluster of each of its values.
+SWAPPED = (
+    "whole values of {!r} are swapped by default, since that column is called so (--no-clusters "
+    "swaps items)"
+)
 
 #: The columns of each system, counted from 0, by what they hold; "" is no system.
 Systems: TypeAlias = "dict[str, dict[str, list[int]]]"

@@ -10,8 +10,8 @@ import numpy as np
 
 from permtest.pairs import Pairs
 from permtest.readers.cells import printable, shown
-from permtest.readers.columns import together
 from permtest.readers.choices import count_statistics, distinct
+from permtest.readers.columns import together
 from permtest.readers.files import ReadError
 from permtest.readers.scores import ORDER, SystemScores
 from permtest.statistics import CountStatistic, Statistic
@@ -132,16 +132,19 @@ class Match:
                 )
         return tuple(mine[i] for i in self.rows[0])
 
-    def source(self) -> dict[str, Any]:
+    def source(self, grouping: str | None) -> dict[str, Any]:
         """Where the pairs come from, and what was left out."""
         unmatched = [_besides(self.a, self.b), _besides(self.b, self.a)]
         files = [
             {"file": one.file.name, "sha256": one.file.sha256, "system": one.system}
             for one in (self.a, self.b)
         ]
+        gold = self.a.gold
         return {
             "files": files,
+            "gold": None if gold is None else {"file": gold.name, "sha256": gold.sha256},
             "score": self.score,
+            "clusters": grouping,
             "paired_by": self.a.paired_by if self.a.ids is not None else ORDER,
             "matched": len(self.rows[0]),
             "unmatched": [len(names) for names in unmatched],
@@ -200,15 +203,20 @@ def _table(rows: list[Any]) -> Any:
 
 def describe(source: Mapping[str, Any], title: str) -> str:
     """What was read, in a sentence: the format, how items were paired, what was left out."""
-    text = f"{title}: {source['matched']} items paired by {source['paired_by']}"
+    items = f"{source['matched']} item{'s' * (source['matched'] != 1)}"
+    text = f"{title}: {items} paired by {source['paired_by']}"
     for (number, names), side in zip(
         zip(source["unmatched"], source["unmatched_ids"], strict=True), "AB", strict=True
     ):
         if number:
             text += f"; {number} only in {side} ({_some(names, number)})"
+    if source["matched"] < max(source["unmatched"]):
+        text += "; most items of one system have no partner, so that this is a part of the data"
     if source["dropped"]:
         names = _some(source["dropped_ids"], source["dropped"])
         text += f"; {source['dropped']} without a score ({names})"
+    if source.get("clusters") is not None:
+        text += f"; items of one {shown(str(source['clusters']))} are swapped together"
     notes = [f"{note[:1].upper()}{note[1:]}" for note in source["notes"]]
     return printable(" ".join(f"{part.rstrip('.')}." for part in (text, *notes)))
 

@@ -12,7 +12,14 @@ from permtest.readers.cells import is_number, kind_of, printable
 from permtest.readers.choices import names_of
 from permtest.readers.columns import Lazy, counts_in, numbers, swapped_column, texts, tuples
 from permtest.readers.files import ReadError
-from permtest.readers.headers import CLUSTER_NAMES, ID_NAMES, SCORE_NAMES, SYSTEM_NAMES, column_of
+from permtest.readers.headers import (
+    GROUP_NAMES,
+    ID_NAMES,
+    SCORE_NAMES,
+    SWAPPED,
+    SYSTEM_NAMES,
+    column_of,
+)
 from permtest.readers.scores import ORDER, Format, SystemScores
 from permtest.readers.table import NAMELESS, SOME, Record, Table, some_columns
 
@@ -128,7 +135,8 @@ def groups(table: Table, rows: Sequence[Record], apart: Collection[int]) -> dict
     if swapped is None:
         return {"clusters": clusters}
     table.labels(swapped + 1)  # none may be missing
-    return {"clusters": clusters, "swapped": str(table.keys([swapped])[0])}
+    name = str(table.keys([swapped])[0])
+    return {"clusters": clusters, "swapped": name, "notes": (SWAPPED.format(name),)}
 
 
 # ---- which columns are scores ------------------------------------------------------------------
@@ -151,7 +159,7 @@ def score_columns(table: Table, apart: Collection[int]) -> dict[str, int]:
 def _labels(table: Table) -> list[int]:
     """The columns whose names say that they hold labels."""
     names = [name.lower() for name in table.header or ()]
-    said = {*ID_NAMES, *CLUSTER_NAMES}
+    said = {*ID_NAMES, *GROUP_NAMES}
     found = [i for i, name in enumerate(names) if name in said or name.endswith("_id")]
     return found if table.ids is None else [*found, table.ids]
 
@@ -220,11 +228,19 @@ def _check_ids(found: Sequence[SystemScores]) -> None:
 
 
 def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
-    """Each system's only score under one name, whatever the column is called."""
+    """Each system's only score under one name, if the columns are called so or like the systems."""
     names = [next(iter(one.scores)) for one in found]
     single = all(len(one.scores) == 1 and not one.counts for one in found)
     if not single or len(set(names)) == 1:
         return list(found)
+    likely = all(map(_is_called_like, found, names))
+    if not likely and not {name.lower() for name in names} <= set(SCORE_NAMES):
+        i = next(i for i, name in enumerate(names) if name != names[0])
+        raise ReadError.at(
+            found[i].file.path,
+            f"its only score is column {names[i]!r}, but that of {found[0].file.path} is "
+            f"{names[0]!r}; if these are the same measure, give both columns the same name",
+        )
     return [
         replace(
             one,
@@ -233,3 +249,8 @@ def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
         )
         for one, name in zip(found, names, strict=True)
     ]
+
+
+def _is_called_like(one: SystemScores, name: str) -> bool:
+    """Whether a column is called like its file or its system."""
+    return name.lower() in (one.system.lower(), one.file.stem.lower())

@@ -1,8 +1,13 @@
-"""Predicted labels beside what is right: answers that are scored here."""
+"""Predicted labels beside what is right: answers that are scored here.
+
+A missing prediction is wrong; for "f1" and its like it finds nothing: a false negative where there
+was something to be found, a true negative where there was not. ``true`` and ``false`` are 1 and 0
+where the right labels are. A system none of whose labels ever occurs is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,7 +16,7 @@ import numpy as np
 
 from permtest._integers import IntArray
 from permtest.pairs import Pairs
-from permtest.readers.answers import Part, candidates, label_of, parts_of
+from permtest.readers.answers import Part, candidates, label_of, parts_of, words_of
 from permtest.readers.cells import brief, kind_of, shown
 from permtest.readers.columns import swapped_column
 from permtest.readers.evaluation import ItemEvaluation
@@ -57,12 +62,12 @@ def predictions(tables: Sequence[Table], gold: str | None) -> Predictions:
     Predictions
     """
     parts = [part for table in tables for part in parts_of(table, gold, alone=len(tables) == 1)]
-    used = {
-        label_of(row.cells[column])
-        for table, rows, right, columns, others in parts
-        for column in (right, *columns.values(), *others.values())
-        for row in rows
-    }
+    used = set()
+    for _, rows, right, *answers in parts:
+        known = {label_of(row.cells[right]) for row in rows}
+        words = words_of(known)
+        said = [i for columns in answers for i in columns.values()]
+        used |= known | {label_of(row.cells[i], words) for row in rows for i in said}
     labels = tuple(sorted(used - {""}))
     found, others = [], []
     for part in parts:
@@ -85,14 +90,14 @@ def _systems(part: Part, columns: dict[str, int], labels: Sequence[str]) -> list
     for row, label in zip(rows, right, strict=True):
         if not label:
             raise table.error("the right label is missing; write it, or remove the line", row, gold)
-    known = set(right)
+    known, words = set(right), words_of(right)
     scored = [*part.columns.values(), *table.numeric]
     free = [i for i in candidates(table, gold) if i not in scored]
     taken = table.besides([*free, swapped_column(table)])
     common = identity(table, rows) | groups(table, rows, taken)
 
     def score(label: str, cell: str) -> int:
-        answer = label_of(cell)
+        answer = label_of(cell, words)
         missing = answer not in known and kind_of(cell) == "missing"
         return number[label] * len(number) + (0 if missing else number[answer])
 
@@ -179,8 +184,11 @@ class Predictions(ItemEvaluation):
         pairs = super().pairs(a, b, clusters=clusters)
         right, first = np.divmod(pairs.u, len(self.labels) + 1)
         second = pairs.v % (len(self.labels) + 1)
+        self._check_words(pairs.names, right, (first, second))
+        found = isinstance(entry, CountStatistic) and not entry.average
+        wrong = "finding nothing (fn where gold is positive, else tn)" if found else "wrong"
         notes = [
-            f"{np.sum(answers == 0)} predictions of {name!r} are missing, and count as wrong"
+            f"{np.sum(answers == 0)} predictions of {name!r} are missing, and count as {wrong}"
             for name, answers in zip(pairs.names, (first, second), strict=True)
             if not answers.all()
         ]
@@ -200,6 +208,26 @@ class Predictions(ItemEvaluation):
         named = [one for one in self.others if one.system == wanted]
         return named[0] if named else super()._system(wanted, option)
 
+    def _check_words(
+        self, names: Sequence[str], right: IntArray, answers: Sequence[IntArray]
+    ) -> None:
+        """ReadError if no label of a system is in gold, nor of a system that has some of gold."""
+        gold = set(right.tolist())
+        given = [set(labels.tolist()) - {0} for labels in answers]
+        known = gold.union(*(labels for labels in given if labels & gold))
+        for name, labels in zip(names, given, strict=True):
+            if labels and not labels & known:
+                raise ReadError.at(
+                    self.found[0].file.path,
+                    f"{name!r} predicts {self._listed(labels)}, but gold has "
+                    f"{self._listed(gold)}: no label in common; write the same labels in both, or "
+                    "choose another column",
+                )
+
+    def _listed(self, numbers: Collection[int]) -> str:
+        said = ", ".join(shown(self.labels[i - 1]) for i in sorted(numbers)[:10])
+        return f"{said}, ..." if len(numbers) > 10 else said
+
     # ---- counts
 
     def _counts_of(
@@ -216,11 +244,10 @@ class Predictions(ItemEvaluation):
             raise ReadError.at(path, f"{problem}; choose accuracy or macro_f1 (--metric)")
         positive = self._positive(used)
         if positive is None:
-            said = ", ".join(shown(self.labels[i - 1]) for i in used[:10])
             raise ReadError.at(
                 path,
                 f"{entry.name!r} is of two labels, one of them 1, true or yes, but there are "
-                f"{len(used)} ({said}{', ...' if len(used) > 10 else ''}); call the label 1 that "
+                f"{len(used)} ({self._listed(used)}); call the label 1 that "
                 "is to be found, and the other one 0, or choose macro_f1 (--metric macro_f1)",
             )
         return partial(_confusion, positive), CONFUSION
@@ -253,9 +280,9 @@ def _by_class(used: IntArray, right: IntArray, answers: IntArray) -> IntArray:
 
 
 def _confusion(positive: int, right: IntArray, answers: IntArray) -> IntArray:
-    """tp, fp, fn, tn, of shape (N, 4); no answer to what is not to be found is a false alarm."""
-    hit, own = answers == right, right == positive
-    return _ints(np.stack([own & hit, ~own & ~hit, own & ~hit, ~own & hit], axis=-1))
+    """tp, fp, fn, tn, of shape (N, 4); no answer finds nothing."""
+    own, found = right == positive, answers == positive
+    return _ints(np.stack([own & found, ~own & found, own & ~found, ~own & ~found], axis=-1))
 
 
 def _rank(name: str) -> bool:

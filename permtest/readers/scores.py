@@ -55,7 +55,7 @@ class Format:
     load: Callable[..., Sequence[SystemScores]] = field(repr=False)
     extra: str | None = None
     gold: str = "none"
-    items_of: Callable[[Sequence[File]], File] | None = field(default=None, repr=False)
+    items_of: Callable[[Sequence[File]], File | None] | None = field(default=None, repr=False)
     names_scores: bool = False
 
 
@@ -91,6 +91,8 @@ class SystemScores:
         What the reader did that one should know, such as a rule of repair.
     places : sequence of str, or None
         Where each item is in the file, such as "line 3", for messages.
+    gold : File or None
+        What said what is right.
     """
 
     system: str
@@ -105,6 +107,7 @@ class SystemScores:
     texts: Sequence[str] | None = None
     notes: tuple[str, ...] = ()
     places: Sequence[str] | None = None
+    gold: File | None = None
 
     def __post_init__(self) -> None:
         columns = {**self.scores, **self.clusters, **self.agree}

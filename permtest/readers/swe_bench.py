@@ -44,7 +44,12 @@ FAILED = (
 #: Lists of what was asked for, in reports that name all of it.
 ASKED = ("completed_ids", "generated")
 
-NEUTRAL = "the ids are those that the files name; what no system resolved changes no p-value"
+#: The name of a list of ids that nobody gave, and what one should know then.
+MADE_UP = "the ids that the files name"
+INCOMPLETE = (
+    "there is no list of all ids (--gold): items are those that the files name, so that N, shares, "
+    "intervals and other tests are of these; the exact p is what it would be with all"
+)
 
 
 def recognises(file: File) -> bool:
@@ -89,12 +94,12 @@ def load(file: File, gold: File | None = None) -> list[SystemScores]:
             scores={"resolved": [int(name in chosen) for name in ids]},
             paired_by="instance_id",
             ids=ids,
-            notes=(NEUTRAL,) if gold is None else _left_out(file, named, known),
+            notes=_notes(file, gold, named, known),
         )
     ]
 
 
-def ids_of(files: Sequence[File]) -> File:
+def ids_of(files: Sequence[File]) -> File | None:
     """The ids that any of the files names, to be given as `gold` where there is no full list.
 
     Parameters
@@ -104,11 +109,21 @@ def ids_of(files: Sequence[File]) -> File:
 
     Returns
     -------
-    File
-        Made up, one id a line.
+    File or None
+        Made up, one id a line. None where each report says all that was tried.
     """
-    names = dict.fromkeys(name for file in files for name in _report(file)[1])
-    return File("ids", "\n".join(names).encode())
+    reports = [_report(file) for file in files]
+    if all(complete for _, _, complete in reports):
+        return None
+    names = dict.fromkeys(name for _, named, _ in reports for name in named)
+    return File(MADE_UP, "\n".join(names).encode())
+
+
+def _notes(file: File, gold: File | None, named: Sequence[str], known: set[str]) -> tuple[str, ...]:
+    """What one should know of the list of ids."""
+    if gold is None:
+        return ()
+    return (INCOMPLETE,) if gold.path == MADE_UP else _left_out(file, named, known)
 
 
 def _left_out(file: File, named: Sequence[str], known: set[str]) -> tuple[str, ...]:

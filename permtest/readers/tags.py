@@ -106,7 +106,7 @@ class Seen:
     written otherwise, and the line of one.
     """
 
-    tags: set[str] = field(default_factory=set)
+    letters: set[str] = field(default_factory=set)
     entities: int = 0
     contradicted: Counter[str] = field(default_factory=Counter)
     first: dict[str, int] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class Seen:
         distinct = set(tags)
         if distinct == {"O"}:
             return []
-        self.tags |= distinct
+        self.letters.update(tag[0] for tag in distinct)
         found = entities(tags)
         self.entities += len(found)
         before = (0, "")
@@ -133,7 +133,7 @@ class Seen:
         if not self.entities:
             return None
         for scheme, letters in (("BMES", "MW"), ("BILOU", "LU"), ("IOBES", "ES")):
-            if any(tag[0] in letters for tag in self.tags):
+            if not self.letters.isdisjoint(letters):
                 return scheme
         return min(("IOB2", "IOB1"), key=lambda scheme: self.contradicted[scheme])
 

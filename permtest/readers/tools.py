@@ -12,7 +12,7 @@ from permtest.readers.headers import systems_in
 from permtest.readers.table import Record, Table
 
 #: A segment as sacreBLEU prints it.
-SEGMENT = re.compile(r"(?P<metric>\w[\w+]*)(?:\|\S+)? = (?P<score>-?\d+(?:\.\d+)?)(?: .*)?")
+SEGMENT = re.compile(r"(?P<metric>\w[\w+]{0,99})(?:\|\S+)? = (?P<score>-?\d+(?:\.\d+)?)(?: .*)?")
 
 #: What jiwer calls the counts of an utterance, and sacreBLEU those of a segment.
 JIWER = ("hits", "substitutions", "deletions", "insertions")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from permtest.pairs import Pairs
+from permtest.readers.answers import gold_beside
 from permtest.readers.cells import brief, is_number, kind_of, shown
 from permtest.readers.choices import count_statistics, single_statistics
 from permtest.readers.columns import numbers, swapped_column, texts, together
@@ -17,6 +18,7 @@ from permtest.readers.headers import (
     CLUSTER_NAMES,
     GOLD_NAMES,
     SCORE_NAMES,
+    SWAPPED,
     SYSTEM_NAMES,
     WORDS,
     column_of,
@@ -101,7 +103,11 @@ class WideTable:
         else:
             pairs = score_pairs(table, entry, a, b, apart)
         pairs = replace(pairs, ids=table.names_of_items(), clusters=labels)
-        return pairs if column is None else self._with_clusters(pairs, column)
+        if column is None:
+            return pairs
+        pairs = self._with_clusters(pairs, column)
+        note = SWAPPED.format(pairs.source["clusters"])
+        return _noted(pairs, note) if clusters is None else pairs
 
     def _with_clusters(self, pairs: Pairs, column: int) -> Pairs:
         (key,) = self.table.keys([column])
@@ -188,7 +194,17 @@ def score_pairs(
         raise
     first, second = columns
     pairs = Pairs.of(*together(u, v), (table.name(first, "A"), table.name(second, "B")))
-    return replace(pairs, source=table.source(table.keys(columns)))
+    pairs = replace(pairs, source=table.source(table.keys(columns)))
+    gold = gold_beside(table, columns)
+    if gold is None:
+        return pairs
+    (key,) = table.keys([gold])
+    said = f"--gold {key} scores {pairs.names[0]} and {pairs.names[1]} against it"
+    return _noted(pairs, f"column {key!r} looks like right answers; {said}")
+
+
+def _noted(pairs: Pairs, note: str) -> Pairs:
+    return replace(pairs, source=pairs.source | {"notes": [*pairs.source["notes"], note]})
 
 
 def _choose(

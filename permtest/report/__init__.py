@@ -98,8 +98,8 @@ def write_report(
 
     Notes
     -----
-    Files are written under other names and renamed when all of them are complete. The same study
-    makes the same bytes.
+    Files are written under other names and, when all of them are complete, renamed one by one. The
+    same study makes the same bytes.
     """
     chosen = study.config.report.formats if formats is None else tuple(formats)
     where = Path(folder)

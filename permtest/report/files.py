@@ -1,4 +1,4 @@
-"""Files that are written completely, or not at all."""
+"""Files of which none is ever half written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = True) -> None:
-    """Write all files under other names, then rename them.
+    """Write all files under other names, then rename them one by one.
 
     Parameters
     ----------
@@ -24,7 +24,8 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = T
     FileExistsError
         If a file has come into the way meanwhile.
     OSError
-        If one cannot be written; none of the others is then.
+        If one cannot be written: then no file has changed. Or if one cannot be renamed: those
+        before it are new then, and the others as they were.
     """
     token = secrets.token_hex(4)
     hidden = {name: folder / f".{name}.{token}" for name in files}

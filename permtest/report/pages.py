@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
@@ -84,10 +85,11 @@ MARKS |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;", ord("\n"): " "}
 
 
 def _markdown(value: Any) -> Any:
-    """Text in which no character is a mark."""
+    """Text in which no character is a mark, and nothing becomes a link by itself."""
     if isinstance(value, _Verbatim) or not isinstance(value, str):
         return value
-    return value.translate(MARKS)
+    text = re.sub(r":(?=//)|(?<=www)\.", r"\\\g<0>", value.translate(MARKS), flags=re.IGNORECASE)
+    return text.replace("@", "@<!-- -->")  # addresses are looked for when escapes are gone
 
 
 def data_uri(svg: bytes) -> str:

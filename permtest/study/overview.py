@@ -35,7 +35,8 @@ from permtest.study.overview_items import (
     named,
 )
 from permtest.study.overview_latex import citation, to_latex
-from permtest.study.overview_parts import MANY, Outlook, SideBySide, as_dict, effect_sizes
+from permtest.study.overview_parts import MANY, SideBySide, as_dict, effect_sizes
+from permtest.study.overview_power import Outlook, widest
 from permtest.study.overview_words import sentence
 from permtest.study.sections import Chapter, wrapped
 
@@ -166,7 +167,7 @@ class Overview:
             return None
         low, high = (end * self.per_unit for end in answer.interval)
         if low == -high == -inf:
-            self._note("interval", "there are too few items for any difference to be excluded")
+            self._note("interval", f"there are too few {self.unit} to exclude any difference")
             return None
         rounded = answer.interval.resolution * self.per_unit
         return ConfidenceInterval(low, high, self.confidence_level, rounded)
@@ -233,7 +234,11 @@ class Overview:
             return None
         clustered = self.pairs.clusters is not None
         items = ItemScores.of(self.units, self.statistic) if clustered else self.items
+        limit = widest(self.pairs, self.statistic)
+        if not self.pairs.columns:
+            limit *= len(self.pairs) / len(self.units)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
+        how |= {"limit": limit, "unit": self.unit}
         found: Outlook | None = self._tried(
             "power", lambda: Outlook.of(items.worth, binary=self.is_binary, **how)
         )

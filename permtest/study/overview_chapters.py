@@ -10,13 +10,17 @@ import numpy as np
 from permtest.alternatives.answers import Answer
 from permtest.alternatives.result import rejects
 from permtest.statistics import CountStatistic
+from permtest.study.gold import gold_doubt
 from permtest.study.overview_items import ID, legible
 from permtest.study.overview_latex import citation
 from permtest.study.overview_words import (
+    EXTREME,
     SIDES,
     amount,
     between,
+    counted_items,
     figure,
+    how,
     p_text,
     score,
     signed,
@@ -146,11 +150,8 @@ def _test(found: Overview) -> Chapter:
         key="test",
         title="The exact test",
         done=f"If the systems were equal, the two outputs of each {whole} could as well have been "
-        f"exchanged. p is the share of all 2^{exact.n} exchanges that make a difference at "
-        "least as large as the one seen"
-        + (
-            ", by random samples of them." if exact.n_samples is not None else ", computed exactly."
-        ),
+        f"exchanged. p is the share of all 2^{exact.n} exchanges that make a difference "
+        f"{EXTREME[found.alternative]} as the one seen, {how(found)}.",
         grids=(Grid(("", "found"), tuple(rows)),),
         meaning=f"{exact}",
         limits="p is how surprising such a difference would be between equal systems: not how "
@@ -233,7 +234,8 @@ def _answers(found: Overview) -> Chapter:
         key="answers",
         title="Other tests",
         done=f"The same question, asked of {amount(found)} by other tests"
-        + (", which compare sums of clusters." if found.unit == "clusters" else "."),
+        + (", which compare sums of clusters." if found.unit == "clusters" else ".")
+        + _scale(found),
         grids=(Grid(("test", "p", "rejects", level, "assumptions"), rows),),
         meaning=_agreement(found, table.answers) + f" {table.correlation_text()}".rstrip(),
         limits="They are one piece of evidence, not several; decide by the test that was chosen "
@@ -241,6 +243,14 @@ def _answers(found: Overview) -> Chapter:
         problem=_problem(found, "answers"),
         pictures=("answers",),
     )
+
+
+def _scale(found: Overview) -> str:
+    """What the intervals are of, where that is not what the difference is of."""
+    if found.per_unit == 1:
+        return ""
+    at_top = "mean of items" if found.statistic.name == "mean" else "sum"
+    return f" Their intervals are per {found.unit[:-1]}; that of the difference is of the {at_top}."
 
 
 def _rejects(found: Overview, answer: Answer) -> bool | None:
@@ -266,7 +276,7 @@ def _effects(found: Overview) -> Chapter:
             effect.title,
             number(effect.value),
             span(effect.confidence_interval(found.confidence_level)),
-            effect.label or "in units of the scores",
+            effect.label or f"in units of the scores, per {found.unit[:-1]}",
             effect.method,
         )
         for effect in found.effects
@@ -290,7 +300,7 @@ def _power(found: Overview) -> Chapter:
     rows: list[tuple[str, str]] = []
     if plan is not None:
         share = percent(plan.target)
-        rows.append((f"power with {plan.n:,} {found.unit}", _power_text(plan.power)))
+        rows.append((f"power with {counted_items(plan.n, found.unit)}", _power_text(plan.power)))
         if plan.detectable is not None:
             seen = figure(abs(plan.detectable * found.per_unit))
             rows.append((f"smallest difference that {plan.n:,} find in {share}", seen))
@@ -318,7 +328,7 @@ def _power_text(power: float) -> str:
 
 
 def _data(found: Overview) -> Chapter:
-    source = found.pairs.source
+    source, doubt = found.pairs.source, gold_doubt(found.pairs)
     rows = [(legible(str(key)), _words(value)) for key, value in source.items()][:ROWS]
     return Chapter(
         key="data",
@@ -327,6 +337,7 @@ def _data(found: Overview) -> Chapter:
         if rows
         else "They were given as they are.",
         grids=(Grid(("", "value"), tuple(rows)),) if rows else (),
+        meaning=doubt and f"Doubt: {doubt}",
         limits="" if rows else "No file is known, so that nothing can be said of its items.",
     )
 

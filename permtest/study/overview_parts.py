@@ -1,4 +1,4 @@
-"""Parts of an overview: which tests are affordable, and what another study needs."""
+"""Parts of an overview: which tests are affordable, and all of it as plain values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ from permtest.alternatives.result import finite
 from permtest.alternatives.sample import PairedSample
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, CountStatistic, Statistic
-from permtest.study.discordant_power import exact_power, exact_power_n
 from permtest.study.effect import EffectSize
 from permtest.study.effects import hedges_g
-from permtest.study.overview_items import Floats
 from permtest.study.pipeline import OF_COUNTS
-from permtest.study.planning import minimum_detectable_effect, power_t, sample_size
 from permtest.study.proportion_effects import cohen_h
 from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
 
@@ -37,9 +34,6 @@ MANY = 30_000
 
 #: Resamples, and as many where more than so many distinct differences make them slow.
 RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
-
-#: The power that another study is planned for.
-TARGET = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,82 +145,6 @@ class SideBySide:
     def stream(self, number: int) -> np.random.Generator:
         """Random numbers that nothing else draws."""
         return np.random.default_rng([self.seed, number])
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What power a test of such systems has, and what another study needs.
-
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    power : float
-        Probability that n such units show a difference as large as the observed one.
-    detectable : float or None
-        The smallest difference that n units show with a power of `target`.
-    needed : int or None
-        Units that show the observed difference with a power of `target`.
-    target : float
-    method : str
-        What the numbers rest on.
-    problem : str
-        Why one is missing.
-    """
-
-    n: int
-    power: float
-    detectable: float | None
-    needed: int | None
-    target: float
-    method: str
-    problem: str = ""
-
-    @classmethod
-    def of(cls, worth: Floats, *, binary: bool, alpha: float, alternative: Alternative) -> Outlook:
-        """Plan with the differences of all units, as `ItemScores.worth` has them.
-
-        Parameters
-        ----------
-        worth : ndarray of shape (N,)
-        binary : bool
-            Whether they are differences of scores that are 0 or 1.
-        alpha : float
-        alternative : str
-
-        Returns
-        -------
-        Outlook
-
-        Raises
-        ------
-        ValueError
-            If all differences are equal.
-        """
-        n = worth.size
-        how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
-        sigma = float(np.std(worth, ddof=1)) if n > 1 else 0.0
-        if sigma == 0:
-            raise ValueError("all differences are equal, so that they say nothing of others")
-        mean = float(worth.mean())
-        detectable = minimum_detectable_effect(n, sigma, power=TARGET, **how)
-        if binary:
-            chances = float(np.mean(worth > 0)), float(np.mean(worth < 0))
-            power = exact_power(*chances, n, **how)
-            needed, problem = _or_why(lambda: exact_power_n(*chances, TARGET, **how))
-            method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
-        else:
-            power = power_t(n, mean, sigma, **how)
-            needed, problem = _or_why(lambda: int(sample_size(mean, sigma, power=TARGET, **how)))
-            method = "paired t test of differences that are close to normal on average"
-        return cls(n, power, detectable, needed, TARGET, method, problem)
-
-
-def _or_why(job: Callable[[], int]) -> tuple[int | None, str]:
-    try:
-        return job(), ""
-    except ValueError as error:
-        return None, str(error)
 
 
 def effect_sizes(units: Pairs, *, binary: bool, many: bool) -> Iterator[Callable[[], EffectSize]]:

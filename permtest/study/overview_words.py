@@ -20,6 +20,14 @@ SIDES = {
 }
 
 
+#: Which exchanges p counts.
+EXTREME = {
+    "two-sided": "at least as far from zero",
+    "greater": "at least as large",
+    "less": "at most as large",
+}
+
+
 def amount(found: Overview) -> str:
     """How many items there are, and in how many clusters."""
     items = counted_items(len(found.pairs), "items")
@@ -71,6 +79,13 @@ def p_text(found: Overview) -> str:
     if exact.method == "bracket":
         return f"p {exact.bracket_text()}"
     return f"p {'=' if exact.n_samples is None else 'is about'} {exact.pvalue_text()}"
+
+
+def how(found: Overview) -> str:
+    """How p is known."""
+    if found.exact.n_samples is not None:
+        return "estimated by sampling"
+    return "enclosed in bounds" if found.exact.method == "bracket" else "computed exactly"
 
 
 def name_of_test(found: Overview) -> str:

@@ -88,7 +88,7 @@ def test_paths_that_are_no_files(tmp_path, monkeypatch):
     problems = {
         "pipe": "nothing came through this pipe for 0.1 s",
         "loop": "cannot be opened",
-        "sparse": "has 1048576 MiB, more than 1 MiB",
+        "sparse": "has more than 1 MiB",
         "socket": "cannot be opened",
         "": "this is a folder",
         "none\x1b[2J\n": "there is no such file",

@@ -67,7 +67,7 @@ BAD = {
     ),
     "scores": (
         [system(n, {"acc": [1], "acc_norm": [1]}) for n in "AB"],
-        "2 scores (acc, acc_norm); choose one as score (--score)",
+        "2 scores ('acc', 'acc_norm'); choose one as score (--score)",
     ),
     "nothing scored": ([system("A", [None]), system("B", [1])], "no item has the score 'acc'"),
     "disagreement": (

@@ -26,7 +26,7 @@ MADE = st.lists(
     st.tuples(LABELS, st.sampled_from(["cat", "dog", "cow", "emu", ""]), LABELS),
     min_size=2,
     max_size=8,
-).filter(lambda rows: any(row[0] in row[1:] for row in rows))
+).filter(lambda rows: all({row[0] for row in rows} & {row[i] for row in rows} for i in (1, 2)))
 
 
 def by_hand(gold, answers, labels):
@@ -122,6 +122,57 @@ def test_labels_that_are_written_differently():
     )
 
 
+def test_true_and_false_are_one_and_zero_where_the_right_labels_are():
+    truth, a, b = (column.split() for column in ("1 0 0", "True False True", "1 0 1"))
+    for gold, said in ((truth, a), (["1.0", "0.0", "0.0"], a), (["TRUE", "false", "False"], b)):
+        for header, more in (("y_true,y_pred_a,y_pred_b", {}), ("id2,p,q", {"gold": "id2"})):
+            pairs = read(table(gold, said, b, header), **more, statistic="accuracy")
+            assert pairs.u.tolist() == pairs.v.tolist() == [1, 1, 0]
+            pairs = read(table(gold, said, b, header), **more, statistic="f1")
+            assert pairs.u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
+    files = ["id,gold,pred\n" + "".join(f"{i},{g},{p}\n" for i, (g, p) in enumerate(rows))
+             for rows in (zip(truth, a, strict=True), zip(truth, b, strict=True))]  # fmt: skip
+    pairs = read(file(files[0], "a"), file(files[1], "b"))
+    assert pairs.u.tolist() == pairs.v.tolist() == [1, 1, 0]
+
+
+def test_frames_of_numbers_and_booleans():
+    pandas = pytest.importorskip("pandas")
+    made = pandas.DataFrame({"y_true": [1, 0], "pred_a": [True, False], "pred_b": [False, False]})
+    pairs = read(made, statistic="recall")
+    assert pairs.u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1]]
+    assert pairs.v.tolist() == [[0, 0, 1, 0], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("names", ["y_pred_a,y_pred_b", "a,b"])
+def test_labels_that_never_occur_in_gold_are_refused(names):
+    rows, (a, b) = "1,Yes,1\n0,no,0\n", names.split(",")
+    with pytest.raises(ReadError) as caught:
+        read(file(f"gold,{names}\n{rows}"), gold="gold", a=a, b=b)
+    for part in ("a' predicts 'Yes', 'no', but gold has '0', '1'", "write the same labels in both"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("statistic", ["f1", "precision", "mcc"])
+def test_no_answer_finds_nothing(statistic):
+    made = table("1100", ["", "1", "", "0"], "1010")
+    pairs = read(made, statistic=statistic)
+    assert pairs.u.tolist() == [[0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]]
+    said = "2 predictions of 'y_pred_a' are missing, and count as finding nothing (fn where gold is"
+    assert pairs.source["notes"] == [f"{said} positive, else tn)"]
+    assert "and count as wrong" in read(made, statistic="accuracy").source["notes"][0]
+
+
+def test_right_answers_beside_numeric_predictions_are_pointed_at():
+    text = "id,label,a,b\n1,2,2,1\n2,1,2,1\n3,0,0,2\n"
+    note = "column 'label' looks like right answers; --gold label scores a and b against it"
+    assert read(file(text), a="a", b="b").source["notes"] == [note]
+    assert read(file(text), a="a", b="b", gold="label").source["notes"] == []
+    assert read(file(text), a="a", b="label").source["notes"] == []
+    scored = file("id,label,a,b\n1,good,0.5,1\n2,bad,0.25,1\n")
+    assert read(scored, a="a", b="b").source["notes"] == []
+
+
 def test_what_is_recognised_without_being_told():
     assert recognise(file("label,a,b\nx,x,y\ny,x,y\n")).format.name == "predictions"
     assert recognise(file("gold,pred_a,pred_b\n1,1,2\n2,1,2\n")).format.name == "predictions"
@@ -142,7 +193,10 @@ def test_systems_and_groupings():
     assert evaluation.systems == ("y_pred_a", "y_pred_b")
     assert evaluation.pairs().clusters == ("p", "p", "q")
     assert evaluation.pairs(clusters="lang").clusters == ("en", "de", "de")
-    assert evaluation.pairs("worst", "y_pred_b").u.tolist() == [0, 0, 0]  # by name only
+    with pytest.raises(ReadError, match="'worst' predicts 'z', but gold has 'x', 'y': no label"):
+        evaluation.pairs("worst", "y_pred_b")  # by name only
+    strange = made.data.decode().replace("y,z\n3", "w,w\n3").replace(",z\n", ",w\n")
+    assert read(file(strange), a="worst", b="y_pred_b").u.tolist() == [0, 0, 0]  # w is b's, too
     ratio = exact_perm_test(evaluation.pairs(clusters=False)).fraction()
     assert ratio == Fraction(1)
 
@@ -151,8 +205,8 @@ BAD = {
     "no such column": ("gold,a,b\nx,x,y\n", {"gold": "truth"}, ["no column 'truth'", "(--gold)"]),
     "no gold": ("gold,a,b\nx,x,y\n,x,y\n", {}, ["line 3, column 'gold': the right label is miss"]),
     "not two": ("gold,a,b\nx,x,y\ny,z,y\n", {"statistic": "f1"}, ["are 3 ('x', 'y', 'z')", "mac"]),
-    "neither": ("gold,a,b\nx,x,y\n", {"statistic": "f1"}, ["are 2 ('x', 'y'); call the label 1"]),
-    "errors": ("gold,a,b\nx,x,y\n", {"statistic": "wer"}, ["right or wrong, but 'wer' needs 2"]),
+    "neither": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "f1"}, ["are 2 ('x', 'y'); call the la"]),
+    "errors": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "wer"}, ["wrong, but 'wer' needs 2"]),
     "score": ("gold,a,b\nx,x,y\n", {"score": "acc"}, ["choose a statistic (--metric)"]),
     "one": ("gold,a\nx,x\n", {"gold": "gold"}, ["1 system (a); add the file of another"]),
     "none": ("gold,n\nx,1\n", {"gold": "gold"}, ["no column of predictions beside 'gold'"]),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from permtest import exact_perm_test
-from permtest.readers import ReadError
+from permtest.readers import ReadError, read
 from permtest.readers.evaluation import ItemEvaluation
 from permtest.readers.files import File
 from permtest.readers.swe_bench import FORMAT, ids_of, load
@@ -65,9 +65,7 @@ def test_the_report_of_the_harness_is_complete():
     (one,) = load(swe_bench({1: 1, 2: 0, 3: 1}, "gpt"))
     assert one.system == "gpt"
     assert one.scores == {"resolved": [1, 0, 1]}
-    assert one.notes == (
-        "the ids are those that the files name; what no system resolved changes no p-value",
-    )
+    assert one.notes == ()
     lists = {"completed_ids": ["a", "b"], "resolved_ids": ["b"], "submitted_ids": ["a", "b", "z"]}
     (one,) = load(report("m.run.json", **lists, incomplete_ids=["c"], error_ids=["d"]))
     assert (one.ids, one.system) == (["a", "b", "d", "c"], "m.run")
@@ -117,3 +115,13 @@ def test_the_list_of_ids_is_checked():
 def test_the_system_is_called_by_its_folder():
     assert load(report("results/results.json", resolved=[]), GOLD)[0].system == "results"
     assert load(report("results.json", resolved=[]), GOLD)[0].system == "results"
+
+
+def test_a_list_of_ids_that_nobody_gave_is_owned_up_to():
+    pairs = read(leaderboard("a", ["x-1", "x-2"]), leaderboard("b", ["x-3"]))
+    assert (pairs.u.tolist(), pairs.v.tolist()) == ([1, 1, 0], [0, 0, 1])
+    assert "there is no list of all ids (--gold)" in pairs.source["notes"][0]
+    known = read(leaderboard("a", ["x-1", "x-2"]), leaderboard("b", ["x-3"]), gold=GOLD)
+    assert (len(known), known.source["notes"]) == (4, [])
+    assert known.source["gold"] == {"file": GOLD.name, "sha256": GOLD.sha256}
+    assert exact_perm_test(pairs).pvalue == exact_perm_test(known).pvalue

@@ -93,6 +93,10 @@ def test_all_shapes_give_the_same_pairs(items, data):
 
 # ---- long tables -------------------------------------------------------------------------------
 
+SWAPPED = (
+    "hole values of 'cluster' are swapped by default, since that column is called so "
+    "(--no-clusters swaps items)"
+)
 LONG = "id,system,score,cluster,topic\n1,new,3,x,p\n1,old,2,x,p\n2,old,1,x,q\n2,new,5,x,q\n"
 
 
@@ -106,7 +110,9 @@ def test_a_line_for_each_item_and_system():
     assert scores(pairs) == {"1": (2, 3), "2": (1, 5), "3": (0, 4)}
     assert pairs.clusters == ("x", "x", "y")
     assert pairs.source["loader"] == "long"
-    assert describe(pairs.source, "long") == "long: 3 items paired by id; 1 only in B ('4')."
+    said = describe(pairs.source, "long")
+    assert said.startswith("long: 3 items paired by id; 1 only in B ('4')")
+    assert said.endswith(f"{SWAPPED}.")
     assert evaluation.pairs(clusters=False).clusters is None
     assert evaluation.pairs(clusters="topic").clusters == ("p", "q", "p")
 
@@ -184,9 +190,23 @@ def test_names_of_systems():
 
 
 def test_the_only_score_of_each_file_may_be_called_differently():
-    pairs = read(file("id,new\n1,2\n2,3\n", "n.csv"), file("id,old\n2,5\n1,4\n", "o.csv"))
+    news, olds = "id,new\n1,2\n2,3\n", "id,old\n2,5\n1,4\n"
+    pairs = read(file(news, "New.csv"), file(olds, "old.csv"))
     assert scores(pairs) == {"1": (2, 4), "2": (3, 5)}
-    assert "Scores of o.csv are its column 'old'" in pairs.source["notes"]
+    assert "Scores of old.csv are its column 'old'" in pairs.source["notes"]
+    measures = news.replace("new", "accuracy"), olds.replace("old", "score")
+    assert scores(read(*(file(text, f"q{len(text)}.csv") for text in measures))) == scores(pairs)
+
+
+def test_two_measures_are_not_compared():
+    files = [file(f"id,{name}\n1,2\n2,3\n", f"q{i}.csv")
+             for i, name in enumerate(("accuracy", "latency_ms"), 1)]  # fmt: skip
+    with pytest.raises(ReadError) as caught:
+        read(*files)
+    assert str(caught.value) == (
+        "q2.csv: its only score is column 'latency_ms', but that of q1.csv is 'accuracy'; if "
+        "these are the same measure, give both columns the same name"
+    )
 
 
 def test_one_of_several_scores():
@@ -194,8 +214,23 @@ def test_one_of_several_scores():
     second = file("id,acc,ms,doc,lang\n3,1,1,8,en\n2,1,2,7,en\n1,1,3,7,en\n", "o.csv")
     assert scores(read(first, second, score="ms"))["3"] == (Fraction(3, 2), 1)
     assert read(first, second, score="acc", clusters="doc").clusters == ("7", "7", "8")
-    with pytest.raises(ReadError, match="3 scores"):
+    with pytest.raises(ReadError, match="2 scores"):
         read(first, second)
+
+
+def test_numbers_of_documents_are_no_scores():
+    files = [
+        f"id,document,score\n1,7,{a}\n2,7,{b}\n3,8,{c}\n" for a, b, c in ((1, 2, 3), (3, 2, 0))
+    ]
+    rows = [text.splitlines()[1:] for text in files]
+    long = "".join(f"{row},{name}\n" for name, some in zip("ab", rows, strict=True) for row in some)
+    for found in (
+        [file(text, name) for text, name in zip(files, "ab", strict=True)],
+        [file(f"id,document,score,system\n{long}")],
+    ):
+        assert read(*found, clusters="document").clusters == ("7", "7", "8")
+        assert scores(read(*found))["1"] == (1, 3)
+        assert read(*found).clusters is None
 
 
 def test_texts_of_items():
@@ -247,7 +282,11 @@ def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
     for pairs in found:
         assert pairs.clusters == ("7", "7", "8")
         assert exact_perm_test(pairs).fraction() == Fraction(1, 2)
+        assert [note[1:] for note in pairs.source["notes"]] == [SWAPPED]
     assert read(file(wide), clusters=False).clusters is None
+    assert read(file(wide), clusters=False).source["notes"] == []
+    assert read(file(wide), clusters="cluster").source["notes"] == []
+    assert read(file(wide.replace("cluster", "group")), a="new", b="old").clusters is None
     assert recognise(file(wide)).groupings == ("cluster",)
     assert read(file(wide.replace("8", "7"))).clusters is None  # one cluster is none
 

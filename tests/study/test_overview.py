@@ -220,6 +220,64 @@ def test_reasons_for_what_is_missing():
     assert one.problems == one.problems  # noted once
 
 
+SMALL = {
+    "ratio": (
+        Pairs.of_counts(
+            [[2, 1, 0], [1, 0, 3], [2, 2, 0]], [[1, 1, 1], [1, 0, 3], [0, 2, 2]], [COUNTS]
+        ),
+        "f1",
+    ),
+    "bits": (Pairs.of([1, 1, 1, 1, 0, 0, 1], [0, 0, 1, 0, 1, 1, 0]), "mean"),
+    "sum of bits": (Pairs.of([1, 1, 1, 1, 0, 0, 1], [0, 0, 1, 0, 1, 1, 0]), "accuracy"),
+    "clusters": (
+        replace(Pairs.of([1, 0, 0.5, 1, 1, 0], [0, 0, 1, 0, 0, 0.5]), clusters=tuple("aabbcc")),
+        "mean",
+    ),
+    "two clusters": (replace(Pairs.of([1, 0, 1, 1], [0, 0, 0, 0]), clusters=tuple("abbb")), "sum"),
+}
+
+
+@pytest.mark.parametrize(("pairs", "statistic"), SMALL.values(), ids=SMALL)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_no_difference_is_planned_for_that_cannot_be(pairs, statistic, alternative, alpha):
+    found = overview(pairs, statistic=statistic, alternative=alternative, alpha=alpha)
+    plan, most = found.power, len(pairs) if statistic in ("sum", "accuracy") else 1
+    if plan.detectable is None:
+        assert found.problems["power"]
+    else:
+        assert 0 <= abs(plan.detectable * found.per_unit) <= most
+
+
+def test_why_no_difference_can_be_found():
+    bits = overview(SMALL["bits"][0])
+    assert bits.power.detectable is None
+    assert "no difference is so large that 7 items show it in 80%" in bits.problems["power"]
+    assert "smallest difference that 7 find" not in str(bits)
+    a, b = [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0]
+    pairs = replace(Pairs.of(a, b), clusters=tuple("aabbccddeeff"))
+    assert 1 < overview(pairs).power.detectable < 2  # for two items in each of the clusters
+    a = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0])
+    worse = overview(replace(pairs, u=a, v=1 - a))
+    assert worse.power.detectable is None
+    assert "large that 6 clusters show it" in worse.problems["power"]
+    wide = overview(Pairs.of([9, 1, 8, 0, 9, 2, 5], [1, 8, 0, 9, 1, 1, 4]))
+    assert wide.power.detectable > 1  # of scores that are not between 0 and 1
+
+
+@pytest.mark.parametrize(("alternative", "least"), [("two-sided", 6), ("greater", 5)])
+def test_no_power_where_no_p_can_reject(alternative, least):
+    a, b = [10, 11, 12, 10, 11, 10], [0, 0.1, 0.3, 0, 0.2, 0.3]
+    for n in range(2, 7):
+        found = overview(Pairs.of(a[:n], b[:n]), alternative=alternative)
+        assert (found.exact.pvalue <= 0.05) is (n >= least)
+        assert (found.power.power == 0) is (n < least)
+        assert (found.power.detectable is None) is (n < least)
+        assert found.power.needed == least
+        reason = f"no p of {n} items is 0.05 or less, which takes {least}"
+        assert (reason in found.problems.get("power", "")) is (n < least)
+
+
 def test_tests_that_take_long_are_left_to_be_asked_for(monkeypatch):
     monkeypatch.setattr("permtest.study.overview_parts.MANY", 3)
     found = overview(SCORES)
@@ -284,6 +342,59 @@ def test_all_forms_have_the_numbers(pairs, statistic):
     assert found.sentence() in found._repr_html_()
     for words in ("proves", "proven", "are equal at"):
         assert words not in text
+
+
+def test_what_p_is_the_share_of():
+    """In each direction, and however it is known."""
+    words = {"two-sided": "at least as far from zero", "greater": "at least as large"}
+    for alternative in ("two-sided", "greater", "less"):
+        done = overview(SCORES, alternative=alternative).chapters()[1].done
+        assert words.get(alternative, "at most as large") + " as the one seen" in done
+        assert done.endswith("computed exactly.")
+    rng = np.random.default_rng(1)
+    bounds = overview(Pairs.of(rng.normal(0.4, 1, 45), rng.normal(0, 1, 45)))
+    assert bounds.exact.method == "bracket"
+    assert bounds.chapters()[1].done.endswith("enclosed in bounds.")
+    tables = [rng.integers(0, 5, (40, 3, 3)) for _ in "ab"]
+    sampled = overview(Pairs.of_counts(*tables, [COUNTS], classes=True), statistic="macro_f1")
+    assert sampled.chapters()[1].done.endswith("estimated by sampling.")
+
+
+def test_intervals_of_another_scale_are_said_to_be():
+    def said(pairs, statistic):
+        parts = {x.key: x for x in overview(pairs, statistic=statistic).chapters()}
+        labels = [row[3] for row in parts["effects"].grids[0].rows]
+        return parts["answers"].done.partition("Their intervals are ")[2], labels[-1]
+
+    grouped = replace(SCORES, clusters=tuple("aabbccddeeff"))
+    assert said(SCORES, "mean") == ("", "in units of the scores, per item")
+    assert said(SCORES, "accuracy")[0] == "per item; that of the difference is of the sum."
+    assert said(grouped, "mean") == (
+        "per cluster; that of the difference is of the mean of items.",
+        "in units of the scores, per cluster",
+    )
+    assert said(grouped, "sum")[0] == "per cluster; that of the difference is of the sum."
+
+
+def test_a_doubt_where_the_systems_had_other_things_to_find():
+    v = SPANS.v.copy()
+    v[3, 2] += 2
+    other = replace(SPANS, v=v, ids=tuple(f"q\n{i}" for i in range(60)))
+    parts = {x.key: x for x in overview(other, statistic="f1").chapters()}
+    assert parts["data"].meaning == (
+        "Doubt: tp + fn differs between the systems on 1 of 60 items, first for q 3 "
+        f"({GOLD[3]} and {GOLD[3] + 2}); are they the same items?"
+    )
+    for pairs, statistic in ((SPANS, "f1"), (SCORES, "mean")):
+        assert "Doubt" not in str(overview(pairs, statistic=statistic))
+
+
+def test_nouns_agree_with_their_numbers():
+    one = Pairs.of_counts([[1, 0, 1]], [[0, 1, 1]], [COUNTS])
+    assert "1 items" not in str(overview(one, statistic="f1"))
+    few = overview(replace(Pairs.of([3, 2, 1], [0, 1, 0]), clusters=tuple("aab")), alpha=0.01)
+    assert few.problems["interval"] == "there are too few clusters to exclude any difference"
+    assert "few items" not in str(few)
 
 
 def test_infinite_ends_and_foreign_values_are_strict_json():

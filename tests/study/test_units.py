@@ -75,7 +75,7 @@ def test_what_a_unit_says():
     assert str(units) == "3 units of 4 items, the mean of each; the last one has 2."
     dropped = evaluation_units(range(20), range(20), 13, metric="median", remainder="drop")
     assert str(dropped) == (
-        "1 units of 13 items, the median of each; 7 items left out: 13, 14, 15, 16, 17, ...."
+        "1 units of 13 items, the median of each; 7 items left out: 13, 14, 15, 16, 17, ..."
     )
 
 
