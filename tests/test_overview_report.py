@@ -175,10 +175,10 @@ def test_null_distributions_that_are_too_long_are_drawn_otherwise(plain, found, 
     rounded = module._drawable(plain)
     assert rounded.pvalue == pytest.approx(plain.exact.pvalue)
     assert rounded is not plain.exact
-    assert "rounded for the picture" in module._note(plain, "null")
+    assert "rounded for the picture" in module.note(plain, "null")
     sampled = module._drawable(found)
     assert sampled.n_samples == 500
-    assert "random labellings" in module._note(found, "null")
+    assert "random labellings" in module.note(found, "null")
     ax = Figure().subplots()
     with drawing():
         module._draw_null(found, ax)

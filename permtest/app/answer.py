@@ -13,7 +13,7 @@ import ipywidgets as widgets
 
 from permtest._html import facts, grid
 from permtest.app.page import ROW, chapter, heading, problem, scrolled, working
-from permtest.report.overview import BROAD, OVERVIEW_PICTURES, _drawings, _note
+from permtest.report.overview import BROAD, OVERVIEW_PICTURES, drawings, note
 from permtest.report.pictures import drawing
 from permtest.study.overview_chapters import between, p_text, score, signed
 from permtest.study.overview_items import legible
@@ -245,12 +245,12 @@ def _picture(found: Overview, key: str) -> str:
     """A picture of the report that needs no second request; a broad one can be moved sideways."""
     file = BytesIO()
     with drawing():
-        figure = _drawings(found)[key]()
+        figure = drawings(found)[key]()
         figure.savefig(file, format="png", dpi=DPI, pil_kwargs={"compress_level": 1})
     data = b64encode(file.getvalue()).decode()
     width, height = (round(DPI * side) for side in figure.get_size_inches())
     least = width * 2 // 3 if key in BROAD else 0
-    alt = OVERVIEW_PICTURES[key] + _note(found, key)
+    alt = OVERVIEW_PICTURES[key] + note(found, key)
     image = (
         f"<img alt='{escape(alt, quote=True)}' width='{width}' height='{height}' decoding='sync' "
         f"style='min-width:{least}px' src='data:image/png;base64,{data}'>"

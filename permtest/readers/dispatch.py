@@ -102,7 +102,7 @@ def read(
     number a line or of columns with names; JSON records and data frames are read as such tables.
     Items without a score are left out there, and counted. A column called ``cluster`` or
     ``cluster_id`` says what is swapped together. Predictions are right where they are the text that
-    `gold` has (``true`` and ``false`` stand for 1 and 0 where its labels are these), and wrong where
+    `gold` has (``true`` and ``false`` being 1 and 0 where its labels are these), and wrong where
     they are missing; "f1" and its like take the label ``1``, ``true`` or ``yes`` for the one to be
     found, a missing prediction for one that finds nothing, and the classes of "macro_f1" are all
     labels of either system and of `gold`. A system that shares no label with `gold` is refused.

@@ -17,6 +17,7 @@ from permtest.readers.files import ReadError
 from permtest.readers.headers import (
     CLUSTER_NAMES,
     GOLD_NAMES,
+    ID_NAMES,
     SCORE_NAMES,
     SWAPPED,
     SYSTEM_NAMES,
@@ -44,10 +45,12 @@ class WideTable:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems that have counts; else the columns of numbers, by name or number."""
-        return tuple(self._counts) or tuple(
-            str(self.table.keys([column])[0]) for column in self._numeric
-        )
+        """The systems that have counts; else the columns of numbers, by name or number.
+
+        Last those whose names say that they are no scores: of what an item is, or how large.
+        """
+        names = (str(self.table.keys([column])[0]) for column in self._numeric)
+        return tuple(self._counts) or tuple(sorted(names, key=_is_of_the_item))
 
     @property
     def groupings(self) -> tuple[str, ...]:
@@ -159,6 +162,11 @@ class WideTable:
         whole = all(kind_of(cell) == "integer" for row in self.table.rows[:100] for cell in row[1])
         columns = kinds.get(self.table.width) if whole else None
         return {} if columns is None else {"A": {columns}, "B": {columns}}
+
+
+def _is_of_the_item(name: str) -> bool:
+    said = name.lower()
+    return said in ID_NAMES or said.startswith(("n_", "num_"))
 
 
 def score_pairs(

@@ -200,7 +200,7 @@ def _content(found: Overview, kind: str, pictures: dict[str, bytes], stem: str) 
     shown = {
         key: Shown(
             data_uri(picture) if kind == "html" else f"{quote(stem)}-{key}.svg",
-            OVERVIEW_PICTURES[key] + _note(found, key),
+            OVERVIEW_PICTURES[key] + note(found, key),
             key in BROAD,
         )
         for key, picture in pictures.items()
@@ -214,7 +214,7 @@ def _content(found: Overview, kind: str, pictures: dict[str, bytes], stem: str) 
 def _pictures(found: Overview) -> dict[str, bytes]:
     """Chapter -> SVG."""
     check_matplotlib()
-    jobs = _drawings(found)
+    jobs = drawings(found)
 
     def drawn() -> Iterator[tuple[str, bytes]]:
         for key, draw in jobs.items():
@@ -224,7 +224,7 @@ def _pictures(found: Overview) -> dict[str, bytes]:
     return dict(progress(drawn(), total=len(jobs), what="pictures"))
 
 
-def _drawings(found: Overview) -> dict[str, Callable[[], Figure]]:
+def drawings(found: Overview) -> dict[str, Callable[[], Figure]]:
     """Chapter -> what draws it."""
     from permtest import plots
 
@@ -295,7 +295,7 @@ def _drawable(found: Overview) -> PermutationTestResult:
     return rounded(worth, found.names, found.alternative)
 
 
-def _note(found: Overview, key: str) -> str:
+def note(found: Overview, key: str) -> str:
     """What is special about a picture."""
     if key != "null":
         return ""
