@@ -545,3 +545,30 @@ def test_with_parameters_the_notebook_writes_a_report_and_overwrites_nothing(tmp
         with pytest.raises(FileExistsError):
             run(**how)
     assert out.read_bytes() == before
+
+
+def test_the_first_files_of_a_person_take_the_place_of_the_example():
+    app = ComparisonApp()
+    assert app.found is not None
+    app.files.upload.value = upload(("a.jsonl", b'{"id": 1, "score": 1}\n{"id": 2, "score": 0}\n'))
+    assert [file.name for file in app.files.files] == ["a.jsonl"]
+    app.files.upload.value = upload(("b.jsonl", b'{"id": 2, "score": 0}\n{"id": 1, "score": 0}\n'))
+    assert app.files.evaluation.systems == ("a", "b")
+    app.files.use_example()
+    app.files.upload.value = upload(("scores.csv", WIDE))
+    assert [file.name for file in app.files.files] == ["scores.csv"]
+
+
+def test_a_bad_cell_is_named_and_nothing_is_left_behind():
+    app = ComparisonApp(example=False)
+    bad = (("new.csv", b"id,score\n1,1\n2,n/a?\n"), ("old.csv", b"id,score\n1,1\n2,0\n"))
+    app.files.upload.value = upload(*bad)
+    assert "new.csv, line 3, column &#x27;score&#x27;" in app.files.note.value
+    assert app.files.files == []
+
+
+def test_a_table_of_items_without_names_is_not_compared_with_itself():
+    table = b"question;model;correct\n1;x;1\n1;y;0\n2;x;1\n2;y;1\n"
+    app = ComparisonApp(File("long.csv", table))
+    assert app.files.evaluation is None
+    assert "call the column that says which item" in app.files.note.value

@@ -98,6 +98,7 @@ class FilesStep:
         self._columns: tuple[str, ...] = ()
         self.files: list[File] = []
         self.gold: File | str | None = None
+        self._own = False  # what a person chooses takes the place of what the page began with
         self.evaluation: Evaluation | None = None
         self._seen: Evaluation | None = None
         self.upload = _upload("Choose files of scores", multiple=True)
@@ -115,7 +116,7 @@ class FilesStep:
         self.gold_upload.observe(lambda change: self._gold_uploaded(change["new"]), names="value")
         self.gold_column.observe(self._column_chosen, names="value")
         self.example.on_click(lambda _: self.use_example())
-        self.remove.on_click(lambda _: self.load([], None))
+        self.remove.on_click(lambda _: self._remove())
         buttons = widgets.HBox(
             [self.upload, self.gold_upload, self.example, self.remove], layout=ROW
         )
@@ -143,14 +144,14 @@ class FilesStep:
         self.note.value = working("the files") if files else ""
         try:
             evaluation, missing = _recognised(files, gold)
+            found = _description(files, gold, evaluation)
         except Exception as error:  # whatever it is: the page must go on
             self.note.value = problem(_refused(error, self.files))
             return False
         self.files, self.gold, self._seen = list(files), gold, evaluation
         self.evaluation = None if missing else evaluation
         self.note.value = problem(missing)
-        self.found.value = self._describe()
-        self.paired.value = ""
+        self.found.value, self.paired.value = found, ""
         self._offer_columns()
         self._changed()
         return True
@@ -162,7 +163,12 @@ class FilesStep:
         except OSError as error:
             self.note.value = problem(str(error))
             return False
+        self._own = False
         return self.load([file], None)
+
+    def _remove(self) -> None:
+        self._own = True
+        self.load([], None)
 
     def _uploaded(self, uploads: Sequence[Mapping[str, Any]]) -> None:
         if not uploads:
@@ -173,8 +179,8 @@ class FilesStep:
         except ValueError as error:
             self.note.value = problem(_refused(error, self.files))
             return
-        gold = self.gold if isinstance(self.gold, File) else None
-        self.load(files, gold)
+        gold = self.gold if isinstance(self.gold, File) and self._own else None
+        self._own = self.load(files, gold) or self._own
 
     def _gold_uploaded(self, uploads: Sequence[Mapping[str, Any]]) -> None:
         if not uploads:
@@ -185,12 +191,7 @@ class FilesStep:
         except ValueError as error:
             self.note.value = problem(_refused(error, self.files))
             return
-        if self.files:
-            self.load(self.files, gold)
-        else:
-            self.gold = gold
-            self.note.value = problem("")
-            self.found.value = self._describe()
+        self._own = self.load(self.files if self._own else [], gold) or self._own
 
     def _column_chosen(self, change: Mapping[str, Any]) -> None:
         if not self._quiet and not self.load(self.files, change["new"]):
@@ -200,7 +201,7 @@ class FilesStep:
 
     def _with_new(self, new: list[File]) -> list[File]:
         """All files, without those that are there already, and with names that differ."""
-        files = list(self.files)
+        files = list(self.files) if self._own else []
         for one in new:
             if one.sha256 in {known.sha256 for known in files}:
                 continue
@@ -216,24 +217,6 @@ class FilesStep:
     def _free(self, upload: widgets.FileUpload) -> None:
         """Forget the content of an upload, so that it is not kept twice."""
         upload.value = ()
-
-    def _describe(self) -> str:
-        """What was recognised."""
-        if not self.files and self.gold is None:
-            return "<p>No file yet.</p>"
-        sizes = [f"{legible(one.name, NAME)} ({_size(one)})" for one in self.files]
-        if isinstance(self.gold, File):
-            sizes.append(f"{legible(self.gold.name, NAME)} ({_size(self.gold)}) as gold")
-        text = f"<p><b>Files:</b> {escape(', '.join(sizes))}</p>"
-        one = self._seen
-        if one is None:
-            return text
-        names = ", ".join(legible(name) for name in one.systems[:MOST])
-        more = f" and {len(one.systems) - MOST} more" if len(one.systems) > MOST else ""
-        text += (
-            f"<p><b>Recognised:</b> {escape(one.format.title)}; systems: {escape(names)}{more}</p>"
-        )
-        return text + preview(*one.preview(LINES), "The first items")
 
     def _offer_columns(self) -> None:
         """The columns of a table that may say what is right."""
@@ -279,6 +262,27 @@ def _size(file: File) -> str:
     return f"{size:,} bytes" if size < 10_000 else f"{size / 1000:,.0f} kB"
 
 
+def _description(
+    files: Sequence[File], gold: File | str | None, evaluation: Evaluation | None
+) -> str:
+    """What was recognised; ReadError where a cell that is shown is no number."""
+    if not files and gold is None:
+        return "<p>No file yet.</p>"
+    sizes = [f"{legible(one.name, NAME)} ({_size(one)})" for one in files]
+    if isinstance(gold, File):
+        sizes.append(f"{legible(gold.name, NAME)} ({_size(gold)}) as gold")
+    text = f"<p><b>Files:</b> {escape(', '.join(sizes))}</p>"
+    if evaluation is None:
+        return text
+    names = ", ".join(legible(name) for name in evaluation.systems[:MOST]) or "none"
+    more = len(evaluation.systems) - MOST
+    text += (
+        f"<p><b>Recognised:</b> {escape(evaluation.format.title)}; systems: {escape(names)}"
+        f"{f' and {more} more' if more > 0 else ''}</p>"
+    )
+    return text + preview(*evaluation.preview(LINES), "The first items")
+
+
 def _refused(error: Exception, there: Sequence[File]) -> str:
     kept = "; the files below are still there" if there else ""
     return f"Not taken: {message(error)}{kept}"
@@ -295,8 +299,19 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
         raise ValueError("a table has the right answers in a column; remove the gold file")
     evaluation = recognise(*files, gold=gold)
     if len(evaluation.systems) < 2:
+        if not evaluation.systems and len(files) == 1:
+            return evaluation, _why(evaluation)
         count = "one system" if evaluation.systems else "no system"
         answers = ", or the column of right answers if it holds answers"
         table = answers if evaluation.format.name in BY_FILE else ""
         return evaluation, f"There is {count} so far: choose the file of another one{table}."
     return evaluation, ""
+
+
+def _why(evaluation: Evaluation) -> str:
+    """Why there are no two systems in a table that has none."""
+    try:
+        evaluation.pairs()
+    except ValueError as error:
+        return f"There is no system so far: {message(error)}"
+    return "There is no system so far: choose the file of another one."

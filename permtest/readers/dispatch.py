@@ -15,7 +15,7 @@ from permtest.readers.formats import FORMATS, format_of
 from permtest.readers.frames import is_frame, of_frame
 from permtest.readers.scores import Format, SystemScores, renamed
 from permtest.readers.table import Columns
-from permtest.readers.tables import BY_FILE, evaluation_of_tables
+from permtest.readers.tables import BY_FILE, FORMAT, evaluation_of_tables
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 #: What can be read: a path, an uploaded file, or a data frame.
@@ -161,6 +161,8 @@ def recognise(*sources: Source, gold: Source | None = None) -> Evaluation:
     for file, kind in zip(files, formats, strict=True):
         both_tables = kind.name in BY_FILE and formats[0].name in BY_FILE
         if kind is not formats[0] and not both_tables:
+            if kind is FORMAT:
+                file.text  # noqa: B018 - what is no text at all is refused for that
             raise ReadError.at(
                 file.path,
                 f"{kind.title}, but {files[0].path} is {formats[0].title}; compare files of one "

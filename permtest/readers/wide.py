@@ -49,8 +49,17 @@ class WideTable:
 
         Last those whose names say that they are no scores: of what an item is, or how large.
         """
-        names = (str(self.table.keys([column])[0]) for column in self._numeric)
+        numbered = [str(key) for key in self.table.keys(self._numeric)]
+        names = () if self._is_of_one and not self._counts else numbered
         return tuple(self._counts) or tuple(sorted(names, key=_is_of_the_item))
+
+    @cached_property
+    def _is_of_one(self) -> bool:
+        """Whether a line seems to be an item of one system, though nothing says which item."""
+        header = self.table.header
+        system = column_of(header, SYSTEM_NAMES)
+        score = column_of(header, SCORE_NAMES)
+        return system is not None and score is not None and system not in self._numeric
 
     @property
     def groupings(self) -> tuple[str, ...]:
@@ -291,5 +300,6 @@ def _hint(table: Table) -> str:
         name = table.name(gold, "")
         return f"; if {name!r} says what is right, name it as gold (--gold {name})"
     if column_of(table.header, SYSTEM_NAMES) is not None and table.ids is None:
-        return "; if a line is an item of one system, add a column 'id' that says which item"
+        remedy = "call the column that says which item 'id', or add one"
+        return f"; if a line is an item of one system, {remedy}"
     return ""

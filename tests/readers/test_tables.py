@@ -144,7 +144,10 @@ BAD_LONG = {
     "no cluster": (LONG.replace("3,x", "3,"), ["line 2, column 'cluster': '' is a missing label"]),
     "clusters": (LONG.replace("2,x", "2,y"), ["line 3 belongs to cluster 'y', but in", "'x'"]),
     "one": ("id,system,score\n1,a,3\n2,a,2\n", ["1 column with numbers", "add the file of the"]),
-    "no ids": ("system,score\na,3\nb,2\n", ["1 column with numbers", "add a column 'id'"]),
+    "no ids": (
+        "system,score\na,3\nb,2\n",
+        ["1 column with numbers", "call the column that says which item 'id'"],
+    ),
     "no scores": ("id,system,said\n1,a,yes\n1,b,no\n", ["no column of numbers; its columns are"]),
     "half": ("id,system,tp,TP,fp,fn\n1,a,1,1,1,1\n1,b,1,1,1,1\n", ["'tp' and column 'TP' both"]),
 }
