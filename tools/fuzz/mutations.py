@@ -139,7 +139,8 @@ def change_json(rng: Random, document: Any) -> None:
     elif kind == 2 and isinstance(one, dict):
         one[f"{key}{TWICE}"] = rng.choice([one[key], None, 0])
     elif kind == 3 and isinstance(one, list):
-        one[key:key] = [one[rng.randrange(len(one))]] * rng.choice([1, 1, 300])
+        again = one[rng.randrange(len(one))]
+        one[key:key] = [again] * (rng.choice([1, 1, 300]) if len(str(again)) < 10**4 else 1)
     elif kind == 4 and isinstance(one, list):
         rng.shuffle(one)
     elif kind == 5:
@@ -156,7 +157,7 @@ def written(value: Any) -> bytes:
     """JSON as text; as `json.dumps` would write it but for what the marks stand for."""
     text = json.dumps(value).replace(TWICE, "")
     for number, raw in enumerate(RAW):
-        text = text.replace(f'"{MARK}{number}{MARK}"', raw)
+        text = text.replace(f'"{MARK}{number}{MARK}"', raw, LARGEST // (len(raw) + 1))
     return text.encode(errors="surrogatepass")
 
 
