@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from math import log, log10, prod
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,10 +22,7 @@ from permtest._html import said
 from permtest._progress import progress
 from permtest._threads import in_threads
 from permtest.comparison import Comparison, compare
-from permtest.null.batch_kernels import count_tails
-from permtest.null.counting_kernels import TABLE, count_rows
-from permtest.null.probability import EPS, Probability
-from permtest.null.tail_kernels import upper_tails
+from permtest.null.batch import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names, unscaled
 from permtest.result import PermutationTestResult, counted
 from permtest.solvers import solve
@@ -36,12 +33,6 @@ if TYPE_CHECKING:
 
 #: How many scores of a system are handled at a time, and how many tests at least, if they fit.
 SCORES, TESTS = 2**18, 16
-
-#: Widths that the kernel may look at for one test: a hundredth of a second.
-WORK = 2 * 10**6
-
-#: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
-BITS = 62
 
 METHODS = ("auto", "tilted")
 
@@ -307,32 +298,6 @@ class _Tests:
         return f"{found[1]}[{_shown(j % size for j, size in zip(own, given, strict=True))}]"
 
 
-class _Laws(NamedTuple):
-    """What the kernel counted, with one element for each test of a block, in its own units.
-
-    Law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`. A `unit` of 0 marks a test
-    that the kernel cannot count.
-    """
-
-    starts: Ints
-    widths: Ints
-    counts: Ints
-    lead: Ints
-    low: Ints
-    unit: Ints
-    top: Ints
-    n_informative: Ints
-
-    @classmethod
-    def of(cls, pairs: Pairs, size: int, n: int) -> _Laws:
-        facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
-        widths, counts = np.empty((2, size * min(n, TABLE - 1)), dtype=np.int64)
-        if pairs.u.dtype == pairs.v.dtype == np.int64:
-            u, v = pairs.u.reshape(size, n), pairs.v.reshape(size, n)
-            count_rows(u, v, facts, starts, widths, counts)
-        return cls(starts, widths, counts, *facts.T.copy())
-
-
 class _Found(NamedTuple):
     """What was found about a block of tests.
 
@@ -386,91 +351,26 @@ def _result(tests: _Tests) -> BatchResult:
 def _solve_blocks(tests: _Tests) -> Iterable[_Found]:
     blocks = tests.blocks()
     if len(blocks) > 1:
-        _compile()
+        compile_kernels()
     found = in_threads(partial(_solve_block, tests), blocks)
     return progress(found, total=len(blocks), what="exact tests")
-
-
-def _compile() -> None:
-    """Call the kernels once before several threads do."""
-    empty = np.zeros(0, dtype=np.int64)
-    none = _Laws.of(Pairs(empty, empty), 0, 0)
-    upper_tails(*none[:3], none.top, none.top, WORK, np.zeros((0, 5)))
-    count_tails(*none[:3], none.top, none.top)
 
 
 def _solve_block(tests: _Tests, block: range) -> _Found:
     """Count the differences of each test, find its threshold, and the tail beyond it."""
     pairs = tests.pairs(block)
-    laws = _Laws.of(pairs, len(block), tests.n)
+    laws = _laws(pairs, len(block), tests.n)
     _check_scores(tests, block, pairs, int(laws.low.min()) if laws.unit.all() else _lowest(pairs))
-    t0 = _threshold(tests.alternative, laws)
-    few = (laws.unit > 0) & (laws.n_informative <= BITS) & (tests.method == "auto")
-    tilted = (laws.unit > 0) & ~few
-    twice = tests.alternative == "two-sided"
-    values, hard = _tilted_values(laws, np.where(tilted, t0, 0), twice)
-    values[:, few] = _counted_values(laws, np.where(few, t0, -1), twice)[:, few]
-    hard |= laws.unit == 0
-    return _Found(block, laws.lead, pairs.scale, laws.n_informative, values, few, hard)
+    tails = laws.solve(tests.alternative, count=tests.method == "auto")
+    return _Found(block, laws.lead, pairs.scale, laws.n_informative, *tails)
 
 
-def _threshold(alternative: str, laws: _Laws) -> Ints:
-    """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1.
-
-    `Comparison.tails` in terms of upper tails; swapping all pairs turns t into top - t.
-    """
-    top = laws.top
-    t = (laws.lead // np.maximum(laws.unit, 1) + top) // 2
-    if alternative == "greater":
-        return t
-    if alternative == "less":
-        return top - t
-    upper = np.maximum(t, top - t)
-    return np.where(2 * upper - top <= 1, 0, upper)  # tails that meet are everything
-
-
-def _beyond_centre(t0: Ints, top: Ints) -> Ints:
-    """The threshold of the tail that is computed: of the complement, where that is shorter."""
-    return np.where(2 * t0 <= top, top - t0 + 1, t0)
-
-
-def _counted_values(laws: _Laws, t0: Ints, twice: bool) -> NDArray[np.float64]:
-    """p, its decimal logarithm and its error bound where t0 >= 0, from numbers of labellings."""
-    hits, whole = np.zeros_like(t0), 2 ** np.minimum(laws.n_informative, BITS)
-    beyond = _beyond_centre(t0, laws.top)
-    count_tails(*laws[:3], np.where(t0 >= 0, laws.top - beyond, -1), hits)
-    hits = np.where(2 * t0 <= laws.top, whole - hits, hits)
-    if twice:
-        hits = np.where(t0 > 0, 2 * hits, hits)
-    p = hits / whole  # an integer, rounded once, over a power of two
-    return np.stack([p, [log10(x) for x in p.tolist()], np.full(len(p), EPS / 2)])
-
-
-def _tilted_values(
-    laws: _Laws, t0: Ints, twice: bool
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
-    tails = np.ones((len(t0), 5))
-    beyond = np.where(t0 > 0, _beyond_centre(t0, laws.top), 0)
-    upper_tails(*laws[:3], laws.top, beyond, WORK, tails)
-    hard = tails[:, 4] <= 0
-    values = np.zeros_like(tails[:, :3].T)
-    values[0] = 1.0
-    for i in ((t0 > 0) & ~hard).nonzero()[0].tolist():
-        top, differing = int(laws.top[i]), int(laws.n_informative[i])
-        p = _tail(int(t0[i]), top, differing, tails[i, :4].tolist())
-        p = p.plus(p) if twice else p
-        values[:, i] = p.value, p.log10, p.error_bound
-    return values, hard
-
-
-def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probability:
-    """P(T >= t0), as `tail_tilted` has it, from what the kernel found above the centre."""
-    if t0 >= top:
-        return Probability.of_log(-n_informative * log(2.0), 0.0)
-    if 2 * t0 <= top:
-        return _tail(top - t0 + 1, top, n_informative, found).complement()
-    return Probability.of_product(*found)
+def _laws(pairs: Pairs, size: int, n: int) -> Laws:
+    """The laws of `size` tests, whose scores stand one after the other."""
+    if not pairs.u.dtype == pairs.v.dtype == np.int64:
+        return Laws.unknown(size)
+    rows = np.arange(size)
+    return Laws.of(pairs.u.reshape(size, n), pairs.v.reshape(size, n), rows, rows)
 
 
 def _one_by_one(tests: _Tests, hard: list[int]) -> Iterator[tuple[int, PermutationTestResult]]:

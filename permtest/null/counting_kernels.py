@@ -54,23 +54,27 @@ def count_differences(
 def count_rows(
     u: NDArray[np.int64],
     v: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
     facts: NDArray[np.int64],
     starts: NDArray[np.int64],
     widths: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> None:
-    """`count_differences` of every row, with its distinct differences in place of the tables.
+    """`count_differences` of many tests, with their distinct differences in place of the tables.
 
-    Those of row r are ``widths[starts[r] : starts[r + 1]]``, ascending and divided by their
-    greatest common divisor, with their `counts`. ``facts[r]`` becomes the difference of the sums,
-    the smallest score, the divisor, the sum of the divided differences, and how many are not 0; a
-    divisor of 0 says that the row does not fit.
+    Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its differences become
+    ``widths[starts[r] : starts[r + 1]]``, ascending and divided by their greatest common divisor,
+    with their `counts`, and ``facts[r]`` the difference of the sums, the smallest score, the
+    divisor, the sum of the divided differences, and how many are not 0; a divisor of 0 says that
+    the test does not fit.
     """
     tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
     end = np.int64(0)
-    for r in range(u.shape[0]):
-        first = starts[r] = end
-        fits, total_u, total_v, low, high = count_differences(u[r], v[r], tables, block)
+    for r in range(first.size):
+        begin = starts[r] = end
+        a, b = u[first[r]], v[second[r]]
+        fits, total_u, total_v, low, high = count_differences(a, b, tables, block)
         if not fits or max(-float(low), float(high)) * u.shape[1] >= 2.0**61:
             facts[r] = 0
             tables[:] = 0
@@ -89,7 +93,7 @@ def count_rows(
                     unit, rest = rest, unit % rest
         tables[:, :used] = 0
         unit = max(unit, np.int64(1))
-        for k in range(first, end):
+        for k in range(begin, end):
             widths[k] //= unit
         facts[r, 0], facts[r, 1] = total_u - total_v, low
         facts[r, 2], facts[r, 3], facts[r, 4] = unit, top // unit, differing

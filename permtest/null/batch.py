@@ -1,0 +1,149 @@
+"""Many tests at once: how often each difference occurs in them, and the tails of those laws."""
+
+from __future__ import annotations
+
+from math import log, log10
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.null.batch_kernels import count_tails
+from permtest.null.counting_kernels import TABLE, count_rows
+from permtest.null.probability import EPS, Probability
+from permtest.null.tail_kernels import upper_tails
+
+#: Widths that the kernel may look at for one test: a hundredth of a second.
+WORK = 2 * 10**6
+
+#: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
+BITS = 62
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+class Tails(NamedTuple):
+    """The p-values of many tests.
+
+    `values` has the rows p, its decimal logarithm and its error bound; `counted` says where p was
+    counted in integers, `hard` where it has still to be found in another way.
+    """
+
+    values: NDArray[np.float64]
+    counted: NDArray[np.bool_]
+    hard: NDArray[np.bool_]
+
+
+class Laws(NamedTuple):
+    """What the kernel counted, with one element for each test, in its own units.
+
+    Law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`. A `unit` of 0 marks a test
+    that the kernel cannot count.
+    """
+
+    starts: Ints
+    widths: Ints
+    counts: Ints
+    lead: Ints
+    low: Ints
+    unit: Ints
+    top: Ints
+    n_informative: Ints
+
+    @classmethod
+    def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
+        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``.
+
+        Parameters
+        ----------
+        u, v : ndarray of shape (rows, N), int64
+            Scores; they may be the same array.
+        first, second : ndarray of shape (tests,), int64
+        """
+        size = first.size
+        facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+        widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
+        count_rows(u, v, first, second, facts, starts, widths, counts)
+        return cls(starts, widths, counts, *facts.T.copy())
+
+    @classmethod
+    def unknown(cls, size: int) -> Laws:
+        """Of so many tests whose scores no kernel can count."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((5, size), np.int64))
+
+    def solve(self, alternative: str, *, count: bool = True) -> Tails:
+        """The p-value of each.
+
+        Parameters
+        ----------
+        alternative : {"two-sided", "greater", "less"}
+        count : bool, default True
+            Whether labellings are counted where few entries differ, which rounds nothing.
+        """
+        t0, twice = self._threshold(alternative), alternative == "two-sided"
+        few = (self.unit > 0) & (self.n_informative <= BITS) & count
+        tilted = (self.unit > 0) & ~few
+        values, hard = self._tilted(np.where(tilted, t0, 0), twice)
+        values[:, few] = self._counted(np.where(few, t0, -1), twice)[:, few]
+        return Tails(values, few, hard | (self.unit == 0))
+
+    def _threshold(self, alternative: str) -> Ints:
+        """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1.
+
+        `Comparison.tails` in terms of upper tails; swapping all pairs turns t into top - t.
+        """
+        t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
+        if alternative == "greater":
+            return t
+        if alternative == "less":
+            return self.top - t
+        upper = np.maximum(t, self.top - t)
+        return np.where(2 * upper - self.top <= 1, 0, upper)  # tails that meet are everything
+
+    def _beyond_centre(self, t0: Ints) -> Ints:
+        """The threshold of the tail to compute: of the complement, where that is shorter."""
+        return np.where(2 * t0 <= self.top, self.top - t0 + 1, t0)
+
+    def _counted(self, t0: Ints, twice: bool) -> NDArray[np.float64]:
+        """p, its decimal logarithm and its error bound where t0 >= 0, from whole labellings."""
+        hits, whole = np.zeros_like(t0), 2 ** np.minimum(self.n_informative, BITS)
+        beyond = self._beyond_centre(t0)
+        count_tails(*self[:3], np.where(t0 >= 0, self.top - beyond, -1), hits)
+        hits = np.where(2 * t0 <= self.top, whole - hits, hits)
+        if twice:
+            hits = np.where(t0 > 0, 2 * hits, hits)
+        p = hits / whole  # an integer, rounded once, over a power of two
+        return np.stack([p, [log10(x) for x in p.tolist()], np.full(len(p), EPS / 2)])
+
+    def _tilted(self, t0: Ints, twice: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
+        tails = np.ones((len(t0), 5))
+        beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)
+        upper_tails(*self[:3], self.top, beyond, WORK, tails)
+        hard = tails[:, 4] <= 0
+        values = np.zeros_like(tails[:, :3].T)
+        values[0] = 1.0
+        for i in ((t0 > 0) & ~hard).nonzero()[0].tolist():
+            top, differing = int(self.top[i]), int(self.n_informative[i])
+            p = _tail(int(t0[i]), top, differing, tails[i, :4].tolist())
+            p = p.plus(p) if twice else p
+            values[:, i] = p.value, p.log10, p.error_bound
+        return values, hard
+
+
+def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probability:
+    """P(T >= t0), as `tail_tilted` has it, from what the kernel found above the centre."""
+    if t0 >= top:
+        return Probability.of_log(-n_informative * log(2.0), 0.0)
+    if 2 * t0 <= top:
+        return _tail(top - t0 + 1, top, n_informative, found).complement()
+    return Probability.of_product(*found)
+
+
+def compile_kernels() -> None:
+    """Call the kernels once, before several threads do."""
+    rows, none = np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    laws = Laws.of(rows, rows, none, none)
+    upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 5)))
+    count_tails(*laws[:3], laws.top, laws.top)
