@@ -25,6 +25,7 @@ from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
+    from permtest.many import Leaderboard, ScoreTable, compare_many
     from permtest.readers import read
 
 __version__ = "0.1.0"
@@ -38,12 +39,15 @@ __all__ = [
     "EquivalenceResult",
     "JointDistribution",
     "LatticeDistribution",
+    "Leaderboard",
     "MarginTestResult",
     "Pairs",
     "PermutationTestResult",
+    "ScoreTable",
     "Statistic",
     "StructuredTestResult",
     "compare_all",
+    "compare_many",
     "convolve_cf",
     "convolve_dp",
     "convolve_fft",
@@ -65,14 +69,17 @@ __all__ = [
 #: Where the public names are that not everybody needs.
 LATER = {
     "AnswerTable": "permtest.alternatives",
+    "Leaderboard": "permtest.many",
+    "ScoreTable": "permtest.many",
     "compare_all": "permtest.alternatives",
+    "compare_many": "permtest.many",
     "read": "permtest.readers",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load the parts of the package that not everybody needs when they are first used."""
-    if name in ("alternatives", "app", "plots", "readers", "report", "study", "widgets"):
+    if name in ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets"):
         return import_module(f"permtest.{name}")
     if name in LATER:
         return getattr(import_module(LATER[name]), name)

@@ -9,7 +9,7 @@ those that its `Measure` needs of either system, and h is the difference of the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
@@ -77,12 +77,20 @@ class Statistic:
         if self.maximum is None and low >= self.minimum and pairs.scale == 1:
             return
         for label, scores in (("u", pairs.u), ("v", pairs.v)):
-            bad = (scores % pairs.scale != 0) | (scores < self.minimum * pairs.scale)
-            if self.maximum is not None:
-                bad |= scores > self.maximum * pairs.scale
-            for i in np.flatnonzero(bad)[:1]:
+            i = self.first_bad(scores, pairs.scale)
+            if i is not None:
                 score = pairs.score(int(scores[i]))
                 raise ValueError(f"{label}[{i}] = {self.problem(score)}")
+
+    def first_bad(self, scores: IntArray, scale: int) -> int | None:
+        """The first of some scores, times `scale`, that has a `problem`; None if all are good."""
+        if self.minimum is None:
+            return None
+        bad = (scores % scale != 0) | (scores < self.minimum * scale)
+        if self.maximum is not None:
+            bad |= scores > self.maximum * scale
+        found = np.flatnonzero(bad)
+        return int(found[0]) if found.size else None
 
 
 #: How the counts of several classes become one measure.
@@ -106,6 +114,8 @@ class CountStatistic:
     average : {"micro", "macro"} or None
         For counts of several classes, of shape (N, classes, columns): whether they are added up
         over the classes, or the measures of the classes averaged.
+    ascending : bool
+        Whether less is better, as of errors.
     """
 
     name: str
@@ -113,6 +123,7 @@ class CountStatistic:
     about: str
     measures: tuple[Measure, ...]
     average: Average | None = None
+    ascending: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -232,7 +243,7 @@ def statistic(
     if not ratios:
         raise ValueError(f"zero_division is of no use for {name!r}, which is no ratio")
     assert isinstance(found, CountStatistic)
-    return CountStatistic(found.name, found.title, found.about, ratios, found.average)
+    return replace(found, measures=ratios)
 
 
 _F = re.compile(r"(?P<lead>micro_|macro_)?f(?:_beta|(?P<beta>\d+(?:\.\d+)?))")
@@ -333,6 +344,7 @@ _ENTRIES: tuple[Statistic | CountStatistic, ...] = (
         "error rate",
         "errors / length; the lower the better",
         (MeanOfRatios(("errors", "length"), ((1, 0),), ((0, 1),), whole=False),),
+        ascending=True,
     ),
     CountStatistic("bleu", "BLEU", "corpus BLEU, from n-gram counts", (Bleu(),)),
 )

@@ -28,6 +28,7 @@ LAYERS = [
     {"views"},
     {"readers", "permtest"},
     {"study"},
+    {"many"},
     {"alternatives"},
     {"exact", "margins"},
     {"monte_carlo"},
@@ -40,13 +41,13 @@ LAYERS = [
     {"statistics"},
     {"measures", "pairs"},
     {"null"},
-    {"_integers", "_jit", "_jupyter", "_progress", "_rng", "_threads"},
+    {"_integers", "_jit", "_jupyter", "_parallel", "_progress", "_rng"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
 OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars", "yaml"} | {
-    "sklearn"
+    *("dask", "distributed", "joblib", "pyarrow", "sklearn", "statsmodels"),
 }
 EXPLORERS = {
     "app",

@@ -1,0 +1,345 @@
+"""The scores of many systems on the same items, validated once for all comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+
+from permtest._integers import IntArray, exact_sum, with_room
+from permtest.measures import Exact, Measure
+from permtest.pairs import Pairs, add_up, as_scaled, check_aligned, cluster_numbers
+from permtest.statistics import CountStatistic, Statistic, lookup
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """The scores of S systems on the same N items, in the same order.
+
+    Build it with `ScoreTable.of`, or read it from files with `permtest.read_many`.
+
+    Parameters
+    ----------
+    systems : tuple of S str
+        What they are called.
+    scores : ndarray of shape (S, N), or (S, N, c), or (S, N, classes, c)
+        Scores times `scale`: int64, or Python integers where those are too small. Of more than
+        two dimensions where an item has several counts, such as true positives.
+    statistic : Statistic or CountStatistic
+        What is compared.
+    scale : int, default 1
+        By what the integers have to be divided to be scores.
+    clusters : tuple of N str, or None
+        What each item belongs to. Tests swap whole clusters then.
+    ids : tuple of N str, or None
+        What the items are called.
+    source : dict, optional
+        Where the scores come from, as the reader recorded it.
+    """
+
+    systems: tuple[str, ...]
+    scores: IntArray
+    statistic: Statistic | CountStatistic
+    scale: int = 1
+    clusters: tuple[Any, ...] | None = field(default=None, repr=False)
+    ids: tuple[str, ...] | None = field(default=None, repr=False)
+    source: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        statistic: str | Statistic | CountStatistic = "mean",
+        systems: Sequence[str] | None = None,
+        clusters: Any = None,
+        strata: Any = None,
+        name: str = "table",
+    ) -> ScoreTable:
+        """Validate a table.
+
+        Parameters
+        ----------
+        table : data frame, or mapping of str to array_like
+            A column for each system, of N scores; for counts an array of shape (N, c).
+        statistic : str, or what `statistic` returns, default "mean"
+            As in `exact_perm_test`.
+        systems : sequence of str, optional
+            Which columns are systems. Default: all but those that `clusters` and `strata` name.
+        clusters : str, or array_like of shape (N,), optional
+            What each item belongs to, such as its document: a column, or labels.
+        strata : str, or array_like of shape (N,), optional
+            Groups of items that count alike, however many items they have: the statistic becomes
+            the mean over the strata of their means. Only for "mean".
+        name : str
+            How error messages call `table`.
+
+        Returns
+        -------
+        ScoreTable
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there are fewer than two systems, a score is missing or none that the statistic can
+            have, or columns differ in length; the message names system, row and value.
+        """
+        entry = lookup(statistic)
+        labels = {"clusters": clusters, "strata": strata}
+        named = [x for x in labels.values() if isinstance(x, str)]
+        columns = _columns(table, systems, named, name)
+        clusters, strata = (_labels(table, x, key, name) for key, x in labels.items())
+        if isinstance(entry, CountStatistic):
+            found = _of_counts(columns, entry, name)
+        else:
+            found = _of_scores(columns, entry, name)
+        if clusters is not None:
+            cluster_numbers(clusters, found.n_items)
+            found = replace(found, clusters=tuple(np.asarray(clusters, dtype=object).tolist()))
+        return found if strata is None else found.stratified(strata)
+
+    @property
+    def n_items(self) -> int:
+        """N, the number of items."""
+        return int(self.scores.shape[1])
+
+    @cached_property
+    def folded(self) -> ScoreTable:
+        """The sums of whole clusters; the table itself where there are none."""
+        if self.clusters is None:
+            return self
+        numbers = cluster_numbers(self.clusters, self.n_items)
+        scores = np.stack([add_up(row, numbers) for row in self.scores])
+        return replace(self, scores=scores, clusters=None, ids=None)
+
+    def stratified(self, strata: Any) -> ScoreTable:
+        """The table whose mean is the mean over strata of their means.
+
+        Parameters
+        ----------
+        strata : array_like of shape (N,)
+
+        Returns
+        -------
+        ScoreTable
+            Of scores that are weighted, so that each stratum counts alike.
+        """
+        if self.statistic.name != "mean":
+            raise ValueError(
+                f"strata are averaged, which statistic={self.statistic.name!r} is not made for; "
+                "use statistic='mean'"
+            )
+        numbers = cluster_numbers(strata, self.n_items, "strata")
+        sizes = np.bincount(numbers)
+        weights = [Fraction(self.n_items, sizes.size * size) for size in sizes.tolist()]
+        return self._weighted([weights[k] for k in numbers.tolist()])
+
+    def _weighted(self, weights: Sequence[Fraction]) -> ScoreTable:
+        """All scores of an item times its weight."""
+        common = lcm(*{weight.denominator for weight in weights})
+        whole = [int(weight * common) for weight in weights]
+        shared = gcd(common, *set(whole))
+        factors = np.array([x // shared for x in whole], dtype=object)
+        scores = with_room(self.scores, max(factors.tolist(), default=1))
+        if scores.dtype != object:
+            factors = factors.astype(np.int64)
+        return replace(self, scores=scores * factors, scale=self.scale * (common // shared))
+
+    @classmethod
+    def joined(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
+        """All items of several tables in one.
+
+        Parameters
+        ----------
+        tables : sequence of ScoreTable
+            Of the same systems and statistic.
+
+        Returns
+        -------
+        ScoreTable
+            For "mean", every table counts alike, however many items it has: the statistic is the
+            mean of their means. Others are of the sums of all items. Clusters of different tables
+            are different.
+        """
+        scale = lcm(*(table.scale for table in tables))
+        parts = [with_room(x.scores, scale // x.scale) * (scale // x.scale) for x in tables]
+        labels = [
+            (k, i if table.clusters is None else ("cluster", table.clusters[i]))
+            for k, table in enumerate(tables)
+            for i in range(table.n_items)
+        ]
+        clustered = any(table.clusters is not None for table in tables)
+        found = replace(
+            tables[0],
+            scores=np.concatenate(parts, axis=1),
+            scale=scale,
+            clusters=tuple(labels) if clustered else None,
+            ids=None,
+            source={},
+        )
+        if found.statistic.name != "mean":
+            return found
+        return found.stratified(np.repeat(np.arange(len(tables)), [x.n_items for x in tables]))
+
+    def pairs(self, i: int, j: int) -> Pairs:
+        """Two systems, as `exact_perm_test` takes them."""
+        counts = isinstance(self.statistic, CountStatistic)
+        columns = self._layout.columns if counts else ()
+        return Pairs(
+            self.scores[i],
+            self.scores[j],
+            (self.systems[i], self.systems[j]),
+            scale=self.scale,
+            columns=columns,
+            ids=self.ids,
+            clusters=self.clusters,
+            source=self.source,
+        )
+
+    @property
+    def _layout(self) -> Measure:
+        """The measure that has columns such as the counts."""
+        assert isinstance(self.statistic, CountStatistic)
+        width = self.scores.shape[-1]
+        return next(m for m in self.statistic.measures if len(m.columns) == width)
+
+    @cached_property
+    def exact_values(self) -> tuple[Exact, ...]:
+        """The statistic of each system: fractions, or decimals of 60 digits."""
+        if isinstance(self.statistic, Statistic):
+            mean = self.statistic.name == "mean"
+            whole = self.scale * (max(self.n_items, 1) if mean else 1)
+            return tuple(Fraction(exact_sum(row), whole) for row in self.scores)
+        found = []
+        for i in range(len(self.systems)):
+            measure, addends, _ = self.statistic.measure(self.pairs(i, i - 1))
+            found.append(measure.exact([exact_sum(column) for column in addends.T]))
+        return tuple(found)
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def _columns(
+    table: Any, systems: Sequence[str] | None, besides: Sequence[str], name: str
+) -> dict[str, Any]:
+    """The columns of the systems by their names."""
+    if not hasattr(table, "keys") and not hasattr(table, "columns"):
+        raise TypeError(
+            f"{name} must be a data frame with a column for each system, or a mapping of names to "
+            f"scores, not {type(table).__name__}"
+        )
+    there = list(table.columns if hasattr(table, "columns") else table.keys())
+    if isinstance(systems, str):
+        raise TypeError(f"systems={systems!r} must be a list of names")
+    chosen = [x for x in there if x not in besides] if systems is None else list(systems)
+    for wanted in chosen:
+        if wanted not in there:
+            raise ValueError(
+                f"{name} has no system {wanted!r}; it has {', '.join(map(str, there))}"
+            )
+    if len(set(map(str, chosen))) != len(chosen) or len(set(there)) != len(there):
+        raise ValueError(f"{name} has several systems of one name; names must differ")
+    if len(chosen) < 2:
+        raise ValueError(f"{name} has {len(chosen)} system(s), but a comparison needs two or more")
+    columns = {str(x): table[x] for x in chosen}
+    first, head = next(iter(columns.items()))
+    for label, column in columns.items():
+        check_aligned(head, column, (_at(name, first), _at(name, label)))
+        if len(column) != len(head):
+            raise ValueError(
+                f"{_at(name, label)} has {len(column)} scores and {_at(name, first)} {len(head)}: "
+                "all systems need scores on the same items in the same order; align them first"
+            )
+    return columns
+
+
+def _labels(table: Any, labels: Any, key: str, name: str) -> Any:
+    """Labels that were given, or the column of that name."""
+    if not isinstance(labels, str):
+        return labels
+    there = list(table.columns if hasattr(table, "columns") else table.keys())
+    if labels not in there:
+        raise ValueError(
+            f"{key}={labels!r} is no column of {name}; it has {', '.join(map(str, there))}"
+        )
+    return table[labels]
+
+
+def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> ScoreTable:
+    raw = [_flat(column, _at(name, label)) for label, column in columns.items()]
+    size = len(raw[0])
+    every = [x for column in raw for x in _objects(column)] if _mixed(raw) else np.concatenate(raw)
+    try:
+        scores, scale = as_scaled(every, name)
+    except (TypeError, ValueError):
+        for label, column in zip(columns, raw, strict=True):
+            as_scaled(column, _at(name, label))  # says where
+        raise
+    scores = scores.reshape(len(raw), size)
+    for label, row in zip(columns, scores, strict=True):
+        bad = entry.first_bad(row, scale)
+        if bad is not None:
+            score = Fraction(int(row[bad]), scale)
+            shown = int(score) if score.denominator == 1 else float(score)
+            raise ValueError(f"{_at(name, label)}[{bad}] = {entry.problem(shown)}")
+    return ScoreTable(tuple(columns), scores, entry, scale)
+
+
+def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> ScoreTable:
+    labels, tables = list(columns), list(columns.values())
+    found = []
+    for i, column in enumerate(tables):
+        other = 1 if i == 0 else 0
+        try:
+            pairs = entry.pairs(column, tables[other], None)
+            entry.measure(pairs)
+        except (TypeError, ValueError) as error:
+            u, v = _at(name, labels[i]), _at(name, labels[other])
+            raise type(error)(f"{error} (u is {u}, v is {v})") from None
+        found.append(pairs.u)
+    return ScoreTable(tuple(columns), np.stack(found), entry)
+
+
+def _flat(column: Any, label: str) -> Any:
+    """A column as a one-dimensional array, its dtype untouched."""
+    if isinstance(column, np.ma.MaskedArray):
+        for bad in np.flatnonzero(np.ma.getmaskarray(column))[:1]:
+            raise ValueError(f"{label}[{bad}] is masked; fill in its score, or leave the item out")
+    array = column if isinstance(column, list | tuple) else np.asarray(column)
+    shape = np.shape(array) if isinstance(array, np.ndarray) else (len(array),)
+    if len(shape) != 1:
+        raise ValueError(
+            f"{label} has shape {shape}, but the statistic takes one score for each item; for "
+            "counts choose statistic='f1' or another of STATISTICS"
+        )
+    if isinstance(array, np.ndarray) and array.dtype.kind in "USM":
+        raise TypeError(
+            f"{label} holds {array.dtype.name}, and no scores; name the columns that do: "
+            "systems=[...]"
+        )
+    return array
+
+
+def _mixed(raw: Sequence[Any]) -> bool:
+    """Whether NumPy could change a number by putting the columns together."""
+    types = {x.dtype if isinstance(x, np.ndarray) else None for x in raw}
+    if all(
+        x is not None and (x.kind in "bi" or x in (np.uint8, np.uint16, np.uint32)) for x in types
+    ):
+        return False
+    return len(types) > 1 or not all(x is not None and x.kind in "uf" for x in types)
+
+
+def _objects(column: Any) -> list[Any]:
+    narrow = isinstance(column, np.ndarray) and column.dtype in (np.float16, np.float32)
+    return list(column) if narrow or isinstance(column, list | tuple) else column.tolist()
+
+
+def _at(name: str, system: str) -> str:
+    return f"{name}[{system!r}]"
