@@ -172,13 +172,10 @@ class Pairs:
 
     def _scale_up(self, labels: tuple[str, str]) -> None:
         """Make integers of the scores."""
-        (u, first), (v, second) = as_scaled(self.u, labels[0]), as_scaled(self.v, labels[1])
-        if first != second and (same := _made_equal((self.u, u, first), (self.v, v, second))):
-            (u, first), (v, second) = as_scaled(same[0], labels[0]), as_scaled(same[1], labels[1])
-        common = lcm(first, second)
-        object.__setattr__(self, "u", _times(u, common // first))
-        object.__setattr__(self, "v", _times(v, common // second))
-        object.__setattr__(self, "scale", self.scale * common)
+        (u, v), scale = in_common_units((self.u, self.v), labels)
+        object.__setattr__(self, "u", u)
+        object.__setattr__(self, "v", v)
+        object.__setattr__(self, "scale", self.scale * scale)
 
     def __len__(self) -> int:
         return len(self.u)
@@ -433,31 +430,64 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     return _packed([numerator * (scale // denominator) for numerator, denominator in ratios]), scale
 
 
-def _made_equal(
-    a: tuple[Any, IntArray, int], b: tuple[Any, IntArray, int]
-) -> tuple[list[Any], list[Any]] | None:
-    """Scores in which equal floats are equal, where one column alone was taken for fractions.
+def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> tuple[list[IntArray], int]:
+    """Several columns as integers with one number to divide them by, nothing being rounded.
 
-    Each of `a` and `b` is a column as given, and as integers with what to divide them by. None
-    where nothing has to change. A third in one column and 0.3333333333333333 in the other would
-    be no tie otherwise.
+    Parameters
+    ----------
+    columns : sequence of array_like of shape (N,)
+        As in `as_scaled`; equal floats are equal in all of them.
+    labels : sequence of str
+        How error messages call them.
+
+    Returns
+    -------
+    columns : list of ndarray of shape (N,)
+    scale : int
     """
-    if any(getattr(np.asarray(raw), "dtype", np.dtype(object)).kind != "f" for raw, _, _ in (a, b)):
+    found = [as_scaled(x, label) for x, label in zip(columns, labels, strict=True)]
+    if len({scale for _, scale in found}) > 1 and (same := _made_equal(columns, found)):
+        found = [as_scaled(x, label) for x, label in zip(same, labels, strict=True)]
+    common = lcm(*(scale for _, scale in found))
+    return [_times(x, common // scale) for x, scale in found], common
+
+
+def _made_equal(
+    columns: Sequence[Any], found: Sequence[tuple[IntArray, int]]
+) -> list[list[Any]] | None:
+    """Scores in which equal floats are equal, where some columns alone were taken for fractions.
+
+    `found` is what `as_scaled` made of each column. None where nothing has to change. A third in
+    one column and 0.3333333333333333 in another would be no tie otherwise.
+    """
+    if all(_is_decimal(scale) for _, scale in found):
         return None
-    columns = [_listed(raw) for raw, _, _ in (a, b)]
+    floats = [getattr(np.asarray(x), "dtype", np.dtype(object)).kind == "f" for x in columns]
+    listed = [_listed(x) if one else [] for x, one in zip(columns, floats, strict=True)]
     meant = [
-        {x: Fraction(int(n), scale) for x, n in zip(listed, scaled.tolist(), strict=True)}
-        for listed, (_, scaled, scale) in zip(columns, (a, b), strict=True)
+        {x: Fraction(int(n), scale) for x, n in zip(some, scaled.tolist(), strict=False)}
+        for some, (scaled, scale) in zip(listed, found, strict=True)
     ]
-    shared = meant[0].keys() & meant[1].keys()
-    if all(meant[0][x] == meant[1][x] for x in shared):
+    every: dict[Any, Fraction] = {}
+    for own in meant:
+        for x, value in own.items():
+            # The fraction is what has the smaller denominator.
+            every[x] = min(every.get(x, value), value, key=lambda f: f.denominator)
+    if all(every[x] == value for own in meant for x, value in own.items()):
         return None
-    # The fraction is what has the smaller denominator.
-    both = {x: min(meant[0][x], meant[1][x], key=lambda f: f.denominator) for x in shared}
-    first, second = (
-        [(own | both)[x] for x in listed] for own, listed in zip(meant, columns, strict=True)
-    )
-    return first, second
+    return [
+        [every[x] for x in some] if one else column
+        for some, one, column in zip(listed, floats, columns, strict=True)
+    ]
+
+
+def _is_decimal(scale: int) -> bool:
+    """Whether numbers over `scale` have finitely many decimals."""
+    while scale % 2 == 0:
+        scale //= 2
+    while scale % 5 == 0:
+        scale //= 5
+    return scale == 1
 
 
 def recognised(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -11,21 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._progress import progress
 from permtest._rng import RNG, as_generator
+from permtest.many.adjustment import Adjustment, check_adjustment
 from permtest.many.leaderboard import Leaderboard
-from permtest.many.multiplicity import adjusted_pvalues, check_correction
-from permtest.many.pairwise import Ints, Outcome, blocks, solve_blocks
-from permtest.many.store import Store, fingerprint, pair_names
+from permtest.many.pairings import Pairings
+from permtest.many.pairwise import Ints, Outcome
 from permtest.many.table import ScoreTable
 from permtest.measures import Exact, subtract
 from permtest.statistics import CountStatistic, Statistic, check_alternative
-
-#: Pairs of systems, times data sets, at most; each takes some hundred bytes.
-MOST_TESTS = 10**7
-
-#: What belongs to a family of tests.
-FAMILIES = ("each", "all")
 
 
 def compare_many(
@@ -118,9 +110,7 @@ def compare_many(
     new leads alone. 2 of 3 pairs differ at a level of 0.05 (Holm), over 8 items.
     """
     check_alternative(alternative)
-    check_correction(correction)
-    if family not in FAMILIES:
-        raise ValueError(f"family={family!r} must be 'each' or 'all'")
+    check_adjustment(correction, family)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha={alpha} must lie between 0 and 1")
     if baseline is None and alternative != "two-sided":
@@ -130,70 +120,56 @@ def compare_many(
         )
     options: dict[str, Any] = {"statistic": statistic, "systems": systems}
     tables = _tables(table, clusters, strata, options)
-    names, some = tuple(tables), list(tables.values())
-    first, second = _pairs_of(some[0].systems, baseline)
-    _check_size(first.size * len(some))
-    seed = int(as_generator(rng).integers(2**63))
-    entry = some[0].statistic
+    entry = next(iter(tables.values())).statistic
+    pairings = Pairings.of(tables, baseline, alternative, int(as_generator(rng).integers(2**63)))
+    kept = None
     if store is not None:
-        store = _opened(store, tables, first, second, alternative, seed, rng is not None)
-        seed = store.seed
-    found = _outcomes(tables, first, second, alternative, seed, store)
-    values, statistics = zip(*(_values(one, first, second) for one in some), strict=True)
-    pvalues = np.stack([one.values[0] for one in found])
-    how = (correction, family, alternative, K, seed)
+        kept = pairings.opened(store, rng is not None)
+        pairings = pairings._replace(seed=kept.seed)
+    chosen = Adjustment(correction, family, K)
+    less = getattr(entry, "ascending", False) if ascending is None else bool(ascending)
+    return _board(pairings, pairings.outcomes(kept), chosen, float(alpha), baseline, less)
+
+
+def _board(
+    pairings: Pairings,
+    found: Sequence[Outcome],
+    chosen: Adjustment,
+    alpha: float,
+    baseline: str | None,
+    ascending: bool,
+) -> Leaderboard:
+    """All that was found, with p-values adjusted."""
+    some = tuple(pairings.tables.values())
+    values, statistics = zip(
+        *(_values(table, pairings.first, pairings.second) for table in some), strict=True
+    )
+    pvalue, log10_pvalue, error_bound = np.stack([one.values for one in found], axis=1)
     return Leaderboard(
         systems=some[0].systems,
-        data_sets=names,
+        data_sets=tuple(pairings.tables),
         values=np.stack(values),
-        first=first,
-        second=second,
+        first=pairings.first,
+        second=pairings.second,
         statistic=np.stack(statistics),
-        pvalue=pvalues,
-        log10_pvalue=np.stack([one.values[1] for one in found]),
-        error_bound=np.stack([one.values[2] for one in found]),
+        pvalue=pvalue,
+        log10_pvalue=log10_pvalue,
+        error_bound=error_bound,
         n_informative=np.stack([one.n_informative for one in found]),
         method=np.stack([one.method for one in found]),
-        adjusted=adjusted(some, first, second, pvalues, *how),
-        n=tuple(one.n_items for one in some),
-        metric=entry.name,
-        alternative=alternative,
-        correction=correction,
-        family=family,
-        alpha=float(alpha),
+        adjusted=chosen.adjusted(pairings, pvalue),
+        n=tuple(table.n_items for table in some),
+        metric=some[0].statistic.name,
+        alternative=pairings.alternative,
+        correction=chosen.correction,
+        family=chosen.family,
+        alpha=alpha,
         baseline=baseline,
-        ascending=getattr(entry, "ascending", False) if ascending is None else bool(ascending),
-        K=K,
-        seed=seed,
-        _tables=tuple(some),
+        ascending=ascending,
+        K=chosen.K,
+        seed=pairings.seed,
+        _tables=some,
     )
-
-
-def adjusted(
-    tables: Sequence[ScoreTable],
-    first: Ints,
-    second: Ints,
-    pvalue: NDArray[np.float64],
-    correction: str,
-    family: str,
-    alternative: str,
-    K: int,
-    seed: int,
-) -> NDArray[np.float64]:
-    """Adjusted p-values of all tests, of shape (D, P), family by family."""
-    groups = [list(range(len(tables)))] if family == "all" else [[k] for k in range(len(tables))]
-    if correction != "max_t":
-        parts = [adjusted_pvalues(pvalue[group], correction) for group in groups]
-        return np.concatenate(parts)
-    from permtest.many.max_t import max_t
-
-    parts = []
-    for group in groups:
-        chosen = [tables[k] for k in group]
-        rng = np.random.default_rng([seed, 2, group[0]])
-        found = max_t(chosen, first, second, alternative=alternative, K=K, rng=rng)
-        parts.append(np.maximum(found.adjusted, pvalue[group]))
-    return np.concatenate(parts)
 
 
 def _tables(
@@ -234,99 +210,6 @@ def _is_table(value: Any) -> bool:
     """Whether it is the table of a data set, and not the column of a system."""
     frame = hasattr(value, "columns") and getattr(value, "ndim", 2) == 2
     return frame or isinstance(value, ScoreTable | Mapping)
-
-
-def _pairs_of(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Ints]:
-    """The numbers of the systems of each pair."""
-    size = len(systems)
-    if baseline is None:
-        first, second = np.triu_indices(size, 1)
-        return first.astype(np.int64), second.astype(np.int64)
-    if baseline not in systems:
-        raise ValueError(f"baseline={baseline!r} is no system; there are {', '.join(systems)}")
-    where = systems.index(baseline)
-    others = np.array([i for i in range(size) if i != where], dtype=np.int64)
-    return others, np.full(size - 1, where, dtype=np.int64)
-
-
-def _check_size(tests: int) -> None:
-    if tests > MOST_TESTS:
-        raise MemoryError(
-            f"{tests:,} tests are more than {MOST_TESTS:,}; compare all systems with a baseline, "
-            "or the best ones with each other: systems=[...]"
-        )
-
-
-def _opened(
-    path: Any,
-    tables: Mapping[str, ScoreTable],
-    first: Ints,
-    second: Ints,
-    alternative: str,
-    seed: int,
-    seeded: bool,
-) -> Store:
-    some = list(tables.values())
-    parts = [(k, block) for k, one in enumerate(some) for block in blocks(one, first.size)]
-    about = {
-        "systems": list(some[0].systems),
-        "data_sets": list(tables),
-        "metric": some[0].statistic.name,
-        "alternative": alternative,
-        "files": len(parts),
-    }
-    digest = fingerprint(
-        some, parts, pairs=[first.tolist(), second.tolist()], entry=repr(some[0].statistic), **about
-    )
-    return Store.open(path, about | {"fingerprint": digest}, seed, seeded)
-
-
-def _outcomes(
-    tables: Mapping[str, ScoreTable],
-    first: Ints,
-    second: Ints,
-    alternative: str,
-    seed: int,
-    store: Store | None,
-) -> list[Outcome]:
-    """What was found on each data set."""
-    total = sum(len(blocks(one, first.size)) for one in tables.values())
-    every = progress(
-        _parts(tables, first, second, alternative, seed, store), total=total, what="exact tests"
-    )
-    parts: dict[int, list[Outcome]] = {k: [] for k in range(len(tables))}
-    for k, outcome in every:
-        parts[k].append(outcome)
-    return [Outcome.joined(some) for some in parts.values()]
-
-
-def _parts(
-    tables: Mapping[str, ScoreTable],
-    first: Ints,
-    second: Ints,
-    alternative: str,
-    seed: int,
-    store: Store | None,
-) -> Iterator[tuple[int, Outcome]]:
-    """The number of the data set, and what was found about a block of pairs."""
-    for k, (name, table) in enumerate(tables.items()):
-        every = blocks(table, first.size)
-        todo = [block for block in every if store is None or not store.has((k, block))]
-        found: Generator[Outcome] = solve_blocks(
-            table, first, second, todo, alternative=alternative, seed=(seed, 1, k)
-        )
-        missing = set(todo)
-        with closing(found):
-            for block in every:
-                if store is not None and block not in missing:
-                    yield k, store.load((k, block))
-                    continue
-                outcome = next(found)
-                if store is not None:
-                    where = slice(block.start, block.stop)
-                    names = pair_names(table.systems, first[where], second[where])
-                    store.save((k, block), outcome, {"data_set": [name] * len(block)} | names)
-                yield k, outcome
 
 
 def _values(

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._html import grid, together
-from permtest.alternatives.result import rejects
+from permtest.alternatives.result import SMALLEST, rejects
 from permtest.exact import exact_perm_test
-from permtest.many.multiplicity import CORRECTIONS
+from permtest.many import rows, wording
+from permtest.many.adjustment import Adjustment, check_adjustment
+from permtest.many.combining import combined_pvalues
+from permtest.many.pairings import Pairings
 from permtest.many.pairwise import Ints
 from permtest.many.ranks import Verdicts, in_order, verdicts
+from permtest.many.replicability import Replicability, replicability
 from permtest.many.table import ScoreTable
-from permtest.result import PermutationTestResult, counted
+from permtest.result import PermutationTestResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-
-#: Systems that a sentence or a table of text lists at most.
-LISTED = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +115,15 @@ class Leaderboard:
 
     def __getitem__(self, data_set: str) -> Leaderboard:
         k = self._data_set(data_set)
-        rows = {
+        parts: dict[str, Any] = {
             name: values[k : k + 1]
             for name, values in vars(self).items()
             if isinstance(values, np.ndarray) and values.ndim == 2
         }
-        chosen: dict[str, Any] = rows | {"n": self.n[k : k + 1], "_tables": self._tables[k : k + 1]}
+        chosen: dict[str, Any] = parts | {
+            "n": self.n[k : k + 1],
+            "_tables": self._tables[k : k + 1],
+        }
         return replace(self, data_sets=(self.data_sets[k],), **chosen)
 
     @property
@@ -269,76 +272,133 @@ class Leaderboard:
             raise ValueError(f"there is no system {name!r}; there are {', '.join(self.systems)}")
         return self.systems.index(name)
 
-    # ---- tables
+    # ---- other corrections, several data sets
+
+    def corrected(self, correction: str, family: str | None = None) -> Leaderboard:
+        """The same tests with another correction.
+
+        Parameters
+        ----------
+        correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}
+        family : {"each", "all"}, optional
+            Default: as it is.
+
+        Returns
+        -------
+        Leaderboard
+        """
+        chosen = Adjustment(correction, family or self.family, self.K)
+        check_adjustment(*chosen[:2])
+        adjusted = chosen.adjusted(self._pairings(self.alternative), self.pvalue)
+        return replace(self, adjusted=adjusted, correction=correction, family=chosen.family)
+
+    def overall(self) -> Leaderboard:
+        """The board of all data sets together, by exact tests as well.
+
+        For "mean", the statistic is the mean over the data sets of their means: each counts alike,
+        however many items it has. Sums and measures of counts are of all items together.
+
+        Returns
+        -------
+        Leaderboard
+            Of one data set, called "all data sets".
+        """
+        from permtest.many.compare import compare_many  # which makes boards
+
+        joined = {"all data sets": ScoreTable.joined(self._tables)}
+        return compare_many(
+            joined,
+            baseline=self.baseline,
+            alternative=self.alternative,
+            correction=self.correction,
+            alpha=self.alpha,
+            ascending=self.ascending,
+            K=self.K,
+            rng=self.seed,
+        )
+
+    def replicability(
+        self, *, alpha: float | None = None, method: str = "bonferroni"
+    ) -> Replicability:
+        """On how many data sets, and on which, one system of each pair is better than the other.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Level for each pair by itself. Default: that of the board over the number of pairs,
+            so that all statements hold together.
+        method : {"bonferroni", "fisher"}, default "bonferroni"
+            "fisher" takes data sets to be independent.
+
+        Returns
+        -------
+        Replicability
+        """
+        level = self.alpha / self.first.size if alpha is None else alpha
+        better, worse = self._one_sided()
+        return replicability(
+            self.systems,
+            self.data_sets,
+            self.first,
+            self.second,
+            better,
+            worse,
+            alpha=level,
+            method=method,
+        )
+
+    def combined(self, method: str = "fisher") -> NDArray[np.float64]:
+        """P-values of each pair that combine those of independent data sets.
+
+        Parameters
+        ----------
+        method : {"fisher", "stouffer", "tippett", "bonferroni"}, default "fisher"
+            As in `combined_pvalues`; both sides are combined by themselves. `overall` instead has
+            an exact test of the mean.
+
+        Returns
+        -------
+        ndarray of shape (P,)
+            In (0, 1], without a correction for the number of pairs.
+        """
+        logs = combined_pvalues(*self._one_sided(), method=method)
+        return np.maximum(10.0**logs, SMALLEST)
+
+    def _one_sided(self) -> tuple[Floats, Floats]:
+        """Decimal logarithms of p for "the first is better", and for the second; (D, P) each."""
+        sides = ("less", "greater") if self.ascending else ("greater", "less")
+        better, worse = (
+            np.stack([one.values[1] for one in self._pairings(side).outcomes()]) for side in sides
+        )
+        return better, worse
+
+    def _pairings(self, alternative: str) -> Pairings:
+        tables = dict(zip(self.data_sets, self._tables, strict=True))
+        return Pairings(tables, self.first, self.second, alternative, self.seed)
+
+    # ---- tables and sentences
 
     def to_frame(self) -> pd.DataFrame:
         """All tests as a pandas DataFrame, one row for each pair and data set."""
-        pandas, size = _pandas("to_frame"), self.first.size
-        names = np.array(self.systems, dtype=object)
-        columns = {
-            "data_set": np.repeat(np.array(self.data_sets, dtype=object), size),
-            "first": np.tile(names[self.first], len(self.data_sets)),
-            "second": np.tile(names[self.second], len(self.data_sets)),
-            "difference": self.statistic.ravel(),
-            "pvalue": self.pvalue.ravel(),
-            "log10_pvalue": self.log10_pvalue.ravel(),
-            "adjusted": self.adjusted.ravel(),
-            "differs": self.differs.ravel(),
-            "n_informative": self.n_informative.ravel(),
-            "error_bound": self.error_bound.ravel(),
-            "method": self.method.ravel(),
-        }
-        return pandas.DataFrame(columns)
+        return _pandas("to_frame").DataFrame(rows.of_pairs(self))
 
     def ranking(self) -> pd.DataFrame:
         """All systems as a pandas DataFrame, those of each data set from the best to the worst.
 
         With a baseline: by how much each one is ahead of it, and p, instead of ranks.
         """
-        pandas = _pandas("ranking")
-        rows = [row for name in self.data_sets for row in self._ranking(name)]
-        return pandas.DataFrame(rows)
-
-    def _ranking(self, data_set: str) -> list[dict[str, Any]]:
-        """What `ranking` says about a data set."""
-        k = self._data_set(data_set)
-        values = dict(zip(self.systems, self.values[k].tolist(), strict=True))
-        head = [
-            {"data_set": data_set, "system": name, "value": values[name]}
-            for name in self.order(data_set)
-        ]
-        if self.baseline is not None:
-            return [row | self._against(row["system"], k) for row in head]
-        found, tied = self._one(data_set), set(self.tied_with_best(data_set))
-        for row in head:
-            i = self._system(row["system"])
-            low, high = found.ranges[i].tolist()
-            row |= {"rank": int(found.places[i]), "rank_low": low, "rank_high": high}
-            row["tied_with_best"] = row["system"] in tied
-        return head
-
-    def _against(self, system: str, k: int) -> dict[str, Any]:
-        """The comparison with the baseline; that with itself finds nothing."""
-        for p in np.flatnonzero(self.first == self._system(system)).tolist():
-            return {
-                "difference": float(self.statistic[k, p]),
-                "pvalue": float(self.pvalue[k, p]),
-                "adjusted": float(self.adjusted[k, p]),
-                "differs": bool(self.differs[k, p]),
-            }
-        return {"difference": 0.0, "pvalue": 1.0, "adjusted": 1.0, "differs": False}
+        every = [row for name in self.data_sets for row in rows.of_systems(self, name)]
+        return _pandas("ranking").DataFrame(every)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings."""
         shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
         fields = {name: getattr(self, name) for name in shown}
-        return {k: x.tolist() if isinstance(x, np.ndarray) else x for k, x in fields.items()}
+        return {k: rows.plain(x) if isinstance(x, np.ndarray) else x for k, x in fields.items()}
 
     def to_json(self, **options: Any) -> str:
         """`to_dict` as one JSON object; `options` go to `json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **options)
-
-    # ---- sentences
 
     def sentence(self, data_set: str | None = None) -> str:
         """Who leads on a data set, and how many pairs differ.
@@ -348,63 +408,13 @@ class Leaderboard:
         data_set : str, optional
             Needed where there are several.
         """
-        k = self._data_set(data_set)
-        number = int(self.differs[k].sum())
-        where = f"{self.data_sets[k]}: " if self.data_sets[k] else ""
-        pairs = f"{number} of {counted(self.first.size, 'pairs')} differ{'s' * (number == 1)}"
-        level = f"at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title})"
-        items = counted(self.n[k], "items")
-        if self.baseline is not None:
-            return f"{where}{pairs} from {self.baseline} {level}, over {items}."
-        tied = self.tied_with_best(data_set)
-        best, rest = tied[0], tied[1:]
-        lead = f"{best} leads alone" if not rest else f"{best} leads; {_and(rest)} tied with it"
-        return f"{where}{lead}. {pairs} {level}, over {items}."
+        return wording.sentence(self, self.data_sets[self._data_set(data_set)])
 
     def __str__(self) -> str:
-        head = (
-            f"{counted(len(self.systems), 'systems')}, {self.metric}, by exact "
-            f"{'two-sided' if self.alternative == 'two-sided' else 'one-sided'} "
-            "paired-permutation tests."
-        )
-        return "\n".join([head, *(self.sentence(name) for name in self.data_sets)])
+        return wording.text(self)
 
     def _repr_html_(self) -> str:
-        parts = [grid(*self._grid(name), self.sentence(name)) for name in self.data_sets]
-        return together(*parts)
-
-    def _grid(self, data_set: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The ranking, as people write it."""
-        rows = self._ranking(data_set)
-        if self.baseline is not None:
-            head = ("system", self.metric, f"less {self.baseline}", "p", "adjusted p", "differs")
-            return head, [_against_cells(row) for row in rows]
-        return ("rank", "system", self.metric, "may be", "tied with the best"), [
-            _rank_cells(row) for row in rows
-        ]
-
-
-def _against_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    numbers = f"{row['value']:.6g}", f"{row['difference']:+.4g}", f"{row['pvalue']:.3g}"
-    return row["system"], *numbers, f"{row['adjusted']:.3g}", "yes" if row["differs"] else "no"
-
-
-def _rank_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    may_be, tied = _range(row["rank_low"], row["rank_high"]), "yes" if row["tied_with_best"] else ""
-    return str(row["rank"]), row["system"], f"{row['value']:.6g}", may_be, tied
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def _and(names: tuple[str, ...]) -> str:
-    """Names with the verb that follows them; of many, how many they are."""
-    if len(names) > LISTED:
-        return f"{len(names)} systems are"
-    if len(names) == 1:
-        return f"{names[0]} is"
-    return f"{', '.join(names[:-1])} and {names[-1]} are"
+        return wording.html(self)
 
 
 def _pandas(method: str) -> Any:

@@ -46,7 +46,7 @@ class Verdicts(NamedTuple):
     def tied_with_best(self) -> list[int]:
         """The best systems, and those that none of them is known to beat, best first."""
         best = np.flatnonzero(self.places == 1)
-        beaten: NDArray[np.bool_] = np.asarray(self.better[best]).any(axis=0)
+        beaten = np.atleast_1d(self.better[best].any(axis=0))
         return [i for i in self.order if not beaten[i]]
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 
 from permtest._integers import IntArray, exact_sum, with_room
 from permtest.measures import Exact, Measure
-from permtest.pairs import Pairs, add_up, as_scaled, check_aligned, cluster_numbers
+from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers, in_common_units
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 
@@ -272,16 +272,10 @@ def _labels(table: Any, labels: Any, key: str, name: str) -> Any:
 
 
 def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> ScoreTable:
-    raw = [_flat(column, _at(name, label)) for label, column in columns.items()]
-    size = len(raw[0])
-    every = [x for column in raw for x in _objects(column)] if _mixed(raw) else np.concatenate(raw)
-    try:
-        scores, scale = as_scaled(every, name)
-    except (TypeError, ValueError):
-        for label, column in zip(columns, raw, strict=True):
-            as_scaled(column, _at(name, label))  # says where
-        raise
-    scores = scores.reshape(len(raw), size)
+    labels = [_at(name, label) for label in columns]
+    raw = [_flat(x, label) for x, label in zip(columns.values(), labels, strict=True)]
+    rows, scale = in_common_units(raw, labels)
+    scores = np.stack(rows)
     for label, row in zip(columns, scores, strict=True):
         bad = entry.first_bad(row, scale)
         if bad is not None:
@@ -307,38 +301,22 @@ def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> 
 
 
 def _flat(column: Any, label: str) -> Any:
-    """A column as a one-dimensional array, its dtype untouched."""
+    """A column that could be scores."""
     if isinstance(column, np.ma.MaskedArray):
         for bad in np.flatnonzero(np.ma.getmaskarray(column))[:1]:
             raise ValueError(f"{label}[{bad}] is masked; fill in its score, or leave the item out")
-    array = column if isinstance(column, list | tuple) else np.asarray(column)
-    shape = np.shape(array) if isinstance(array, np.ndarray) else (len(array),)
-    if len(shape) != 1:
+    array = np.asarray(column) if hasattr(column, "dtype") else column
+    if getattr(array, "ndim", 1) > 1:
         raise ValueError(
-            f"{label} has shape {shape}, but the statistic takes one score for each item; for "
-            "counts choose statistic='f1' or another of STATISTICS"
+            f"{label} has shape {array.shape}, but the statistic takes one score for each item; "
+            "for counts choose statistic='f1' or another of STATISTICS"
         )
-    if isinstance(array, np.ndarray) and array.dtype.kind in "USM":
+    if hasattr(array, "dtype") and array.dtype.kind in "USMm":
         raise TypeError(
             f"{label} holds {array.dtype.name}, and no scores; name the columns that do: "
             "systems=[...]"
         )
     return array
-
-
-def _mixed(raw: Sequence[Any]) -> bool:
-    """Whether NumPy could change a number by putting the columns together."""
-    types = {x.dtype if isinstance(x, np.ndarray) else None for x in raw}
-    if all(
-        x is not None and (x.kind in "bi" or x in (np.uint8, np.uint16, np.uint32)) for x in types
-    ):
-        return False
-    return len(types) > 1 or not all(x is not None and x.kind in "uf" for x in types)
-
-
-def _objects(column: Any) -> list[Any]:
-    narrow = isinstance(column, np.ndarray) and column.dtype in (np.float16, np.float32)
-    return list(column) if narrow or isinstance(column, list | tuple) else column.tolist()
 
 
 def _at(name: str, system: str) -> str:

@@ -1,0 +1,95 @@
+"""A leaderboard in sentences, and in the tables that notebooks show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from permtest._html import grid, said, together
+from permtest.many.multiplicity import CORRECTIONS
+from permtest.many.rows import of_systems
+from permtest.result import counted
+
+if TYPE_CHECKING:
+    from permtest.many.leaderboard import Leaderboard
+
+#: Systems that a sentence names at most, and that a table shows.
+NAMED, SHOWN = 12, 50
+
+
+def text(board: Leaderboard) -> str:
+    """What was compared, and a sentence for each data set."""
+    sides = "two-sided" if board.alternative == "two-sided" else "one-sided"
+    head = (
+        f"{counted(len(board.systems), 'systems')}, {board.metric}, by exact {sides} "
+        "paired-permutation tests."
+    )
+    return "\n".join([head, *(sentence(board, name) for name in board.data_sets)])
+
+
+def sentence(board: Leaderboard, data_set: str) -> str:
+    """Who leads on a data set, and how many pairs differ."""
+    one = board[data_set]
+    number = int(one.differs.sum())
+    where = f"{data_set}: " if data_set else ""
+    pairs = f"{number} of {counted(one.first.size, 'pairs')} differ{'s' * (number == 1)}"
+    level = f"at a level of {one.alpha:g} ({CORRECTIONS[one.correction].title})"
+    items = counted(one.n[0], "items")
+    if one.baseline is not None:
+        return f"{where}{pairs} from {one.baseline} {level}, over {items}."
+    best, *rest = one.tied_with_best()
+    lead = f"{best} leads; {_tied(rest)} tied with it" if rest else f"{best} leads alone"
+    return f"{where}{lead}. {pairs} {level}, over {items}."
+
+
+def _tied(names: list[str]) -> str:
+    """Names with the verb that follows them; of many, how many they are."""
+    if len(names) > NAMED:
+        return f"{len(names)} systems are"
+    if len(names) == 1:
+        return f"{names[0]} is"
+    return f"{', '.join(names[:-1])} and {names[-1]} are"
+
+
+def html(board: Leaderboard) -> str:
+    """A table for each data set."""
+    parts = []
+    for name in board.data_sets:
+        header, cells = ranking(board, name)
+        parts.append(grid(header, cells[:SHOWN], sentence(board, name)))
+        if len(cells) > SHOWN:
+            parts.append(said(f"{len(cells) - SHOWN} more systems are in ranking()."))
+    return together(*parts)
+
+
+def ranking(board: Leaderboard, data_set: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and cells of the ranking on a data set, as people write them.
+
+    Parameters
+    ----------
+    board : Leaderboard
+    data_set : str
+
+    Returns
+    -------
+    header : tuple of str
+    cells : list of tuple of str
+    """
+    rows = of_systems(board, data_set)
+    if board.baseline is not None:
+        header = ("system", board.metric, f"less {board.baseline}", "p", "adjusted p", "differs")
+        return header, [_against(row) for row in rows]
+    return ("rank", "system", board.metric, "may be", "tied with the best"), [
+        _ranked(row) for row in rows
+    ]
+
+
+def _against(row: dict[str, Any]) -> tuple[str, ...]:
+    numbers = f"{row['value']:.6g}", f"{row['difference']:+.4g}", f"{row['pvalue']:.3g}"
+    return row["system"], *numbers, f"{row['adjusted']:.3g}", "yes" if row["differs"] else "no"
+
+
+def _ranked(row: dict[str, Any]) -> tuple[str, ...]:
+    low, high = row["rank_low"], row["rank_high"]
+    may_be = f"{low}" if low == high else f"{low} to {high}"
+    tied = "yes" if row["tied_with_best"] else ""
+    return str(row["rank"]), row["system"], f"{row['value']:.6g}", may_be, tied

@@ -1,0 +1,153 @@
+"""Adjusted p-values against the definitions of the corrections, and against SciPy."""
+
+import builtins
+import gc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
+
+from permtest.many.multiplicity import CORRECTIONS, adjusted_pvalues, check_correction
+from tests.many import naive
+
+SMALLEST = 5e-324
+MADE = [*naive.LEVELS, "none"]
+
+pvalues = st.lists(
+    st.builds(Fraction, st.integers(1, 32), st.just(32))
+    | st.builds(lambda k: Fraction(1, 2**k), st.integers(0, 60)),
+    min_size=1,
+    max_size=7,
+)
+floats = st.lists(st.floats(SMALLEST, 1, allow_subnormal=True), max_size=30)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_collection():
+    """For its Holm, statsmodels collects garbage: a tenth of a second in each of many calls."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "collect", lambda: 0)
+        yield
+
+
+def test_each_correction_says_what_it_is():
+    assert list(CORRECTIONS) == ["holm", "hochberg", "bh", "by", "max_t", "none"]
+    assert len({correction.title for correction in CORRECTIONS.values()}) == len(CORRECTIONS)
+    controls = {name: correction.controls for name, correction in CORRECTIONS.items()}
+    assert controls["holm"] == controls["hochberg"] == controls["max_t"] == "familywise error"
+    assert controls["bh"] == controls["by"] == "false discovery rate"
+
+
+@pytest.mark.parametrize("correction", naive.LEVELS)
+@settings(max_examples=150)
+@given(pvalues)
+def test_adjusted_pvalues_are_the_smallest_levels_of_rejection(correction, p):
+    found = adjusted_pvalues([float(x) for x in p], correction)
+    wanted = [float(x) for x in naive.adjusted(p, correction)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("correction", MADE)
+@settings(max_examples=150)
+@given(floats)
+def test_nothing_gets_smaller_or_changes_its_order(correction, p):
+    found = adjusted_pvalues(p, correction)
+    assert found.dtype == np.float64
+    assert np.all(found >= p)
+    assert np.all(found <= 1)
+    assert np.all(np.diff(found[np.argsort(p)]) >= 0)
+    assert len(set(zip(p, found, strict=True))) == len(set(p)), "equal ones stay equal"
+
+
+@settings(max_examples=100)
+@given(st.lists(st.floats(1e-300, 1), min_size=1, max_size=30))
+def test_scipy_finds_the_same_false_discovery_rates(p):
+    for correction in ("bh", "by"):
+        wanted = false_discovery_control(p, method=correction)
+        np.testing.assert_allclose(adjusted_pvalues(p, correction), wanted, rtol=1e-13)
+
+
+def test_a_textbook_example():
+    """As R's p.adjust has it."""
+    p = [0.01, 0.02, 0.03, 0.04]
+    assert adjusted_pvalues(p).round(12).tolist() == [0.04, 0.06, 0.06, 0.06]
+    assert adjusted_pvalues(p, "hochberg").round(12).tolist() == [0.04] * 4
+    assert adjusted_pvalues(p, "bh").round(12).tolist() == [0.04] * 4
+    assert adjusted_pvalues(p, "by").round(12).tolist() == [round(0.04 * 25 / 12, 12)] * 4
+
+
+@pytest.mark.parametrize("correction", MADE)
+def test_what_is_smaller_than_any_float_stays_above_0(correction):
+    found = adjusted_pvalues([SMALLEST, 0.5, SMALLEST], correction)
+    assert 0 < SMALLEST <= found[0] == found[2] <= 6 * SMALLEST
+    assert found[1] >= 0.5
+
+
+@pytest.mark.parametrize("correction", MADE)
+def test_shapes_stay_and_all_is_one_family(correction):
+    p = np.random.default_rng(0).random((2, 3, 4))
+    found = adjusted_pvalues(p, correction)
+    assert found.shape == p.shape
+    np.testing.assert_array_equal(found.ravel(), adjusted_pvalues(p.ravel(), correction))
+    assert adjusted_pvalues(np.empty((2, 0)), correction).shape == (2, 0)
+    assert adjusted_pvalues([0.25], correction).tolist() == [0.25]
+    assert adjusted_pvalues([1], correction).tolist() == [1.0]
+
+
+def test_no_correction_returns_a_copy():
+    p = np.array([0.5, 0.1])
+    adjusted_pvalues(p, "none")[0] = 1
+    assert p.tolist() == [0.5, 0.1]
+
+
+def test_half_a_million_pvalues_take_no_time():
+    p = np.random.default_rng(0).random(500_000) ** 4
+    p[:1000] = SMALLEST
+    order = np.argsort(p, kind="stable")
+    steps = p[order] * np.arange(p.size, 0, -1)
+    holm = np.minimum(np.maximum.accumulate(steps), 1)
+    np.testing.assert_array_equal(adjusted_pvalues(p)[order], holm)
+
+
+@pytest.mark.parametrize("name", ["Holm", "bonferroni", None, ["holm"]])
+def test_unknown_corrections_are_refused(name):
+    with pytest.raises(ValueError, match=r"correction=.* is not known; choose one of 'holm', 'ho"):
+        check_correction(name)
+    with pytest.raises(ValueError, match="is not known"):
+        adjusted_pvalues([0.5], name)
+
+
+def test_max_t_needs_the_scores():
+    check_correction("max_t")
+    with pytest.raises(ValueError, match="samples swaps of the scores"):
+        adjusted_pvalues([0.5], "max_t")
+
+
+@pytest.mark.parametrize("bad", [0.0, -0.1, 1.5, np.nan, np.inf])
+@pytest.mark.parametrize("correction", MADE)
+def test_what_is_no_pvalue_is_named(bad, correction):
+    with pytest.raises(ValueError, match=rf"^pvalue\[1, 0\] = {bad} must lie in \(0, 1\]"):
+        adjusted_pvalues([[0.5, 0.1], [bad, bad]], correction)
+
+
+@pytest.mark.parametrize("bad", [["0.5"], [None], [True], [0.5j]])
+def test_what_is_no_number_is_refused(bad):
+    with pytest.raises(TypeError, match=r"^pvalue holds"):
+        adjusted_pvalues(bad)
+
+
+def test_without_statsmodels_the_remedy_is_named(monkeypatch):
+    found = builtins.__import__
+
+    def missing(name, *rest):
+        if name.startswith("statsmodels"):
+            raise ImportError(name)
+        return found(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ImportError, match=r"'holm' needs statsmodels: pip install 'permtest\[many"):
+        adjusted_pvalues([0.5])
+    assert adjusted_pvalues([0.5], "none").tolist() == [0.5]
