@@ -29,6 +29,7 @@ from benchmarks import (
     f1_speed,
     fresh,
     large,
+    leaderboards,
     peers,
     power_curves,
     reading,
@@ -63,6 +64,8 @@ class Extent:
         N for the time of F1, for its errors against integers, and against decimals.
     rows : int
         Lines of the files that are read.
+    boards : tuple of int
+        N, and two numbers of systems of which all pairs are compared.
     power : tuple of int
         The largest size of a power curve, the number of sizes, and of samples of each.
     """
@@ -77,6 +80,7 @@ class Extent:
     f1_entries: tuple[int, ...] = F1_ENTRIES
     f1_large: tuple[int, ...] = f1_large.SIZES
     rows: int = reading.ROWS
+    boards: tuple[int, int, int] = (leaderboards.N, leaderboards.SYSTEMS, leaderboards.MANY)
     power: tuple[int, int, int] = (power_curves.N, power_curves.SIZES, power_curves.EXPERIMENTS)
 
 
@@ -92,6 +96,7 @@ QUICK = Extent(
     f1_entries=(6, 40),
     f1_large=(10**4,),
     rows=2_000,
+    boards=(200, 10, 20),
     power=(400, 4, 200),
 )
 
@@ -113,10 +118,11 @@ def measure(extent: Extent, output: Path) -> tuple[list[Section], dict[str, floa
     power = power_curves.run(*extent.power)
     ratios |= power_curves.ratios(power, extent.power[0])
     bayes, files = bayes_tests.run(), reading.run(extent.rows)
-    ratios |= bayes_tests.ratios(bayes) | reading.ratios(files)
+    boards = leaderboards.run(*extent.boards)
+    ratios |= bayes_tests.ratios(bayes) | reading.ratios(files) | leaderboards.ratios(boards)
     words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
     last = Section("Ratios", words, ratios)
-    return [errors, far, by_n, by_g, *of_f1, power, bayes, files, *rest, last], ratios
+    return [errors, far, by_n, by_g, *of_f1, power, bayes, files, boards, *rest, last], ratios
 
 
 def measure_f1(extent: Extent, output: Path) -> tuple[speed.Curves, list[Section]]:
