@@ -141,9 +141,8 @@ class Leaderboard:
                 f"these are comparisons with {self.baseline!r} alone, which say nothing about the "
                 "ranks of the others; compare all pairs, without a baseline"
             )
-        sign = -1 if self.ascending else 1
         return tuple(
-            verdicts(sign * in_order(table.exact_values), self.first, self.second, differs)
+            verdicts(self._codes(table), self.first, self.second, differs)
             for table, differs in zip(self._tables, self.differs, strict=True)
         )
 
@@ -203,9 +202,13 @@ class Leaderboard:
         data_set : str, optional
             Needed where there are several.
         """
-        k = self._data_set(data_set)
-        values = self.values[k] if self.ascending else -self.values[k]
-        return [self.systems[i] for i in np.argsort(values, kind="stable")]
+        codes = self._codes(self._tables[self._data_set(data_set)])
+        return [self.systems[i] for i in np.argsort(-codes, kind="stable")]
+
+    def _codes(self, table: ScoreTable) -> Ints:
+        """Numbers that are the larger the better a system is, from exact values."""
+        codes = in_order(table.exact_values)
+        return -codes if self.ascending else codes
 
     def matrix(self, what: str = "adjusted", data_set: str | None = None) -> NDArray[Any]:
         """One of the arrays as a square: row i, column j is the pair of systems i and j.

@@ -29,25 +29,38 @@ def text(board: Leaderboard) -> str:
 def sentence(board: Leaderboard, data_set: str) -> str:
     """Who leads on a data set, and how many pairs differ."""
     one = board[data_set]
-    number = int(one.differs.sum())
+    number, total = int(one.differs.sum()), one.first.size
     where = f"{data_set}: " if data_set else ""
-    pairs = f"{number} of {counted(one.first.size, 'pairs')} differ{'s' * (number == 1)}"
+    pairs = f"{number} of {counted(total, 'pairs')} differ{'s' * (1 in (number, total))}"
     level = f"at a level of {one.alpha:g} ({CORRECTIONS[one.correction].title})"
     items = counted(one.n[0], "items")
     if one.baseline is not None:
         return f"{where}{pairs} from {one.baseline} {level}, over {items}."
-    best, *rest = one.tied_with_best()
-    lead = f"{best} leads; {_tied(rest)} tied with it" if rest else f"{best} leads alone"
-    return f"{where}{lead}. {pairs} {level}, over {items}."
+    return f"{where}{_lead(one)}. {pairs} {level}, over {items}."
 
 
-def _tied(names: list[str]) -> str:
-    """Names with the verb that follows them; of many, how many they are."""
+def _lead(one: Leaderboard) -> str:
+    """Who leads, and who is tied with that."""
+    places = dict(zip(one.systems, one.places().tolist(), strict=True))
+    tied = one.tied_with_best()
+    best = [name for name in tied if places[name] == 1]
+    rest = [name for name in tied if places[name] > 1]
+    if len(best) > 1:
+        lead = f"{_listed(best)} lead together"
+        return f"{lead}; {_listed(rest)} {_are(rest)} tied with them" if rest else lead
+    lead = f"{best[0]} leads"
+    return f"{lead}; {_listed(rest)} {_are(rest)} tied with it" if rest else f"{lead} alone"
+
+
+def _listed(names: list[str]) -> str:
+    """All names; of many, how many they are."""
     if len(names) > NAMED:
-        return f"{len(names)} systems are"
-    if len(names) == 1:
-        return f"{names[0]} is"
-    return f"{', '.join(names[:-1])} and {names[-1]} are"
+        return f"{len(names)} systems"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+
+
+def _are(names: list[str]) -> str:
+    return "are" if names[1:] else "is"
 
 
 def html(board: Leaderboard) -> str:

@@ -8,6 +8,8 @@ except ModuleNotFoundError as error:
 from permtest.plots.answers import plot_answers
 from permtest.plots.bayes import plot_difference, plot_posteriors
 from permtest.plots.differences import plot_estimation
+from permtest.plots.leaderboard import plot_ranking
+from permtest.plots.matrices import plot_pairs, plot_replicability
 from permtest.plots.null import plot_null, plot_plane, plot_values
 from permtest.plots.scores import plot_histograms, plot_unit_sizes
 from permtest.plots.sheet import STYLE, style
@@ -21,10 +23,13 @@ __all__ = [
     "plot_estimation",
     "plot_histograms",
     "plot_null",
+    "plot_pairs",
     "plot_plane",
     "plot_posteriors",
     "plot_power",
+    "plot_ranking",
     "plot_rejections",
+    "plot_replicability",
     "plot_unit_sizes",
     "plot_values",
     "style",

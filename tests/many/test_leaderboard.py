@@ -33,7 +33,16 @@ def test_it_reads_as_a_sentence():
         "good leads alone. 1 of 1 pair differs at a level of 0.05 (Holm), over 400 items."
     )
     many = pt.compare_many({f"s{i}": [1, 2] for i in range(20)}, correction="none")
-    assert "s0 leads; 19 systems are tied with it." in str(many)
+    assert "20 systems lead together. 0 of 190 pairs differ" in str(many)
+    two = pt.compare_many({"a": [1, 1, 2], "b": [2, 1, 1], "c": [0, 0, 1]})
+    assert two.sentence().startswith("a and b lead together; c is tied with them. 0 of 3 pairs")
+
+
+def test_the_order_is_that_of_exact_values():
+    large = [10**17] * 3
+    board = pt.compare_many({"x": [*large, 0], "y": [*large, 1]}, statistic="sum")
+    assert board.values[0, 0] == board.values[0, 1]  # as floats
+    assert (board.order(), board.places().tolist()) == (["y", "x"], [2, 1])
 
 
 def test_ranks_and_groups_have_names():

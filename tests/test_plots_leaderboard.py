@@ -1,0 +1,439 @@
+"""Pictures of many systems: what is drawn is what the board says."""
+
+import time
+from dataclasses import replace
+from itertools import combinations
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from draw_docs import draw_leaderboard
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+import permtest as pt
+from permtest.many.replicability import replicability
+from permtest.plots import plot_pairs, plot_ranking, plot_replicability, style
+from permtest.plots.board_texts import distinct, numbers, p_text
+
+mpl.use("Agg")
+
+RNG = np.random.default_rng(5)
+
+
+def simulated(systems, n=120, best=0.9):
+    shares = np.linspace(0.4, best, systems)[:, None]
+    right = (RNG.random((systems, n)) < shares).astype(int)
+    return {f"system {i}": row for i, row in enumerate(right)}
+
+
+EQUAL = RNG.integers(0, 5, 50)
+LENGTHS = RNG.integers(5, 20, 80)
+LONG = "a very long name of a system, version {} with more words than anybody can read"
+STRANGE = ("$x_1$ costs $5", "two\nlines", "модель-Ω", "x" * 80, LONG.format(1), LONG.format(2))
+TABLES = {
+    "several": (simulated(6), {}),
+    "many": (simulated(34), {}),
+    "equal": (dict.fromkeys("abcd", EQUAL), {}),
+    "two": ({"new": [3, 5, 4, 6, 2, 7, 8], "old": [2, 3, 3, 3, 1, 5, 6]}, {}),
+    "names": (dict(zip(STRANGE, simulated(6).values(), strict=True)), {"correction": "bh"}),
+    "errors": (
+        {
+            f"asr{i}": np.stack([RNG.binomial(LENGTHS, 0.1 + 0.04 * i), LENGTHS], axis=1)
+            for i in range(4)
+        },
+        {"statistic": "wer"},
+    ),
+    "sums": ({"new": EQUAL * 1000 + 7, "old": EQUAL * 1000}, {"statistic": "sum"}),
+}
+BOARDS = {name: pt.compare_many(table, **options) for name, (table, options) in TABLES.items()}
+SETS = pt.compare_many({"ewt": simulated(5), "$gum$\n2": simulated(5), "pud": simulated(5)})
+BESIDE = {
+    side: pt.compare_many(TABLES["several"][0], baseline="system 3", alternative=side)
+    for side in ("two-sided", "greater", "less")
+}
+RANKED = BOARDS | BESIDE
+
+
+def marks(ax, *gids):
+    return {line.get_ydata()[0]: line for line in ax.lines if line.get_gid() in gids}
+
+
+def texts(ax, gid):
+    return [text.get_text() for text in ax.texts if text.get_gid() == gid]
+
+
+def names(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def key(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def title(ax):
+    return ax.get_title(loc="left").replace("\n", " ")
+
+
+def ranking(board, **options):
+    (ax,) = plot_ranking(board, ax=Figure(figsize=(11, 6)).subplots(), **options)
+    return ax
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_open():
+    yield
+    plt.close("all")
+
+
+# ---- rankings ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["several", "equal", "two", "errors", "sums"])
+def test_every_system_has_a_row_with_its_value_and_ranks(name):
+    board = BOARDS[name]
+    ax = ranking(board)
+    order = board.order()
+    assert names(ax) == order
+    drawn = marks(ax, "tied", "behind")
+    for y, (system, note) in enumerate(zip(order, texts(ax, "note"), strict=True)):
+        i = board.systems.index(system)
+        tied = system in board.tied_with_best()
+        low, high = board.rank_ranges()[i]
+        assert note == (f"rank {low}" if low == high else f"rank {low} to {high}")
+        assert drawn[y].get_xdata()[0] == board.values[0, i]
+        assert drawn[y].get_gid() == ("tied" if tied else "behind")
+        assert (ax.get_yticklabels()[y].get_fontweight() == "bold") == tied
+    assert title(ax) == board.sentence()
+    assert ax.get_ylim()[0] > len(order) - 1 > -0.5 > ax.get_ylim()[1]
+
+
+def test_the_axis_says_what_is_measured():
+    words = {name: ranking(BOARDS[name]).get_xlabel() for name in ("several", "errors", "sums")}
+    assert words == {
+        "several": "mean score",
+        "errors": "error rate (less is better)",
+        "sums": "sum of points",
+    }
+    assert texts(ranking(BOARDS["sums"]), "value") == [
+        f"{x:,.0f}" for x in sorted(BOARDS["sums"].values[0], reverse=True)
+    ]
+
+
+def test_bars_join_systems_of_which_no_two_differ():
+    board = BOARDS["several"]
+    ax = ranking(board)
+    order = board.order()
+    found = []
+    for line in (line for line in ax.lines if line.get_gid() == "group"):
+        top, end = line.get_ydata()
+        found.append(tuple(order[y] for y in range(len(order)) if top < y < end))
+    assert found == board.groups() != []
+    assert "no two of them differ" in key(ax)
+
+
+def test_bars_do_not_meet():
+    ax = ranking(BOARDS["many"], most=34)
+    ax.figure.draw_without_rendering()
+    bars = [line.get_window_extent() for line in ax.lines if line.get_gid() == "group"]
+    assert len(bars) == len(BOARDS["many"].groups()) > 10
+    assert not any(a.overlaps(b) for a, b in combinations(bars, 2))
+    notes = [text.get_window_extent() for text in ax.texts if text.get_gid() == "note"]
+    assert max(bar.x1 for bar in bars) < min(note.x0 for note in notes)
+
+
+def test_ties_are_seen_without_colour():
+    ax = ranking(BOARDS["several"])
+    looks = {
+        (line.get_gid(), line.get_marker(), line.get_markerfacecolor() == ax.get_facecolor())
+        for line in marks(ax, "tied", "behind").values()
+    }
+    assert looks == {("tied", "o", False), ("behind", "s", True)}
+    assert key(ax)[:2] == ["best, or tied with it", "behind the best"]
+    assert key(ranking(BOARDS["equal"])) == ["best, or tied with it", "no two of them differ"]
+
+
+@pytest.mark.parametrize("most", [5, 30, 34, 50])
+def test_systems_that_are_left_out_are_counted(most):
+    board = BOARDS["many"]
+    ax = ranking(board, most=most)
+    assert names(ax) == board.order()[:most]
+    left_out = f"the last {34 - most} of 34 systems are not drawn"
+    assert (left_out in ax.get_xlabel().replace("\n", " ")) == (most < 34)
+    groups = [set(group) & set(board.order()[:most]) for group in board.groups()]
+    bars = [line for line in ax.lines if line.get_gid() == "group"]
+    assert len(bars) == sum(map(bool, groups))
+    lowest = max(line.get_ydata()[1] for line in bars)
+    assert lowest == (most - 0.4 if most < 34 else 33.28)
+
+
+@pytest.mark.parametrize("side", BESIDE)
+def test_beside_a_baseline_differences_are_drawn(side):
+    board = BESIDE[side]
+    ax = ranking(board)
+    drawn = marks(ax, "differs", "same", "baseline")
+    for y, system in enumerate(board.order()):
+        note, line = texts(ax, "note")[y], drawn[y]
+        if system == "system 3":
+            assert (note, line.get_gid(), *line.get_xdata()) == ("baseline", "baseline", 0)
+            continue
+        (p,) = np.flatnonzero(board.first == board.systems.index(system))
+        assert line.get_xdata()[0] == board.statistic[0, p]
+        assert line.get_gid() == ("differs" if board.differs[0, p] else "same")
+        text = p_text(board.adjusted[0, p], 0.05)
+        assert note == (f"p {text}" if text == ">.99" else f"p = {text}")
+    words = {"two-sided": "differ", "greater": "score more", "less": "score less"}[side]
+    assert key(ax) == [f"shown to {words}", f"not shown to {words}"]
+    assert "minus that of system 3, with p (Holm)" in ax.get_xlabel()
+    assert title(ax) == board.sentence()
+    assert not [line for line in ax.lines if line.get_gid() == "group"]
+    (zero,) = (line for line in ax.lines if line.get_gid() == "zero")
+    assert set(zero.get_xdata()) == {0}
+
+
+def test_each_data_set_has_a_panel():
+    axes = plot_ranking(SETS)
+    assert [names(ax) for ax in axes] == [SETS.order(name) for name in SETS.data_sets]
+    assert [title(ax).split(":")[0] for ax in axes] == ["ewt", "$gum$ 2", "pud"]
+    (ax,) = plot_ranking(SETS, "pud")
+    assert title(ax) == SETS.sentence("pud") == SETS["pud"].sentence()
+    assert names(plot_ranking(SETS["pud"])[0]) == names(ax)
+
+
+# ---- matrices ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["several", "equal", "two", "errors", "sums"])
+def test_all_pairs_have_their_numbers(name):
+    board = BOARDS[name]
+    ax = plot_pairs(board)
+    order = [board.systems.index(system) for system in board.order()]
+    assert names(ax) == [f"{board.places()[i]}  {board.systems[i]}" for i in order]
+    assert [x.get_text() for x in ax.get_xticklabels()] == [f"{board.places()[i]}" for i in order]
+    pairs = {text.get_position()[::-1]: text for text in ax.texts if text.get_gid() == "p"}
+    apart = {text.get_position()[::-1]: text for text in ax.texts if text.get_gid() == "difference"}
+    hatched = {
+        (round(patch.get_y() + 0.46), round(patch.get_x() + 0.46))
+        for patch in ax.patches
+        if patch.get_gid() == "same" and patch.get_hatch()
+    }
+    wanted = list(combinations(range(len(order)), 2))
+    assert sorted(pairs) == wanted
+    assert sorted(apart) == sorted((j, i) for i, j in wanted)
+    differ, adjusted = board.matrix("statistic"), board.matrix()
+    for i, j in wanted:
+        a, b = order[i], order[j]
+        p = adjusted[a, b]
+        assert pairs[i, j].get_text() == p_text(p, board.alpha)
+        assert ((i, j) in hatched) == (p > board.alpha)
+        number = apart[j, i].get_text().replace("\N{MINUS SIGN}", "-").replace(",", "")
+        assert float(number) == pytest.approx(differ[b, a], rel=0.005)
+    assert texts(ax, "value") == numbers(board.values[0, order].tolist())
+    assert title(ax) == board.sentence()
+
+
+def test_the_smaller_p_the_darker_and_the_larger_a_difference():
+    board = BOARDS["several"]
+    ax = plot_pairs(board)
+    (image,) = ax.images
+    light = image.get_array() @ np.array([0.299, 0.587, 0.114])
+    order = [board.systems.index(system) for system in board.order()]
+    square = np.ix_(order, order)
+    upper, lower = np.triu_indices(6, 1), np.tril_indices(6, -1)
+    p, apart = board.matrix()[square][upper], abs(board.matrix("statistic")[square][lower])
+    assert np.all(np.diff(light[upper][np.argsort(-p)]) <= 0)
+    assert np.all(np.diff(light[lower][np.argsort(apart)]) <= 1e-12)
+    kinds = np.searchsorted([1e-6, 1e-3, 0.05], p)
+    shades = [set(np.round(light[upper][kinds == kind], 6)) for kind in range(4)]
+    assert [len(shade) for shade in shades] == [1, 1, 1, 1]
+    steps = np.diff([shade.pop() for shade in shades])
+    assert min(steps) > 0.15  # they differ in grey
+    assert key(ax)[:4] == ["does not differ", "p ≤ .05", "p ≤ .001", "p ≤ 1e-6"]
+    for text in ax.texts:
+        if text.get_gid() == "p":
+            j, i = text.get_position()
+            assert text.get_color() == ("w" if light[i, j] < 0.5 else "k")
+
+
+def test_many_systems_are_shades():
+    board = BOARDS["many"]
+    ax = plot_pairs(board)
+    assert ax.images[0].get_array().shape == (34, 34, 3)
+    assert names(ax)[0] == f"1  {board.order()[0]}"
+    assert not ax.texts
+    assert np.all(np.einsum("iic->ic", ax.images[0].get_array()) == 0)
+
+
+def test_a_hundred_systems_are_drawn_quickly():
+    size = 100
+    scores = np.triu(np.ones((size, size), dtype=int))
+    board = pt.compare_many({f"s{i}": row for i, row in enumerate(scores)})
+    start = time.perf_counter()
+    ax = plot_pairs(board)
+    ax.figure.canvas.draw()
+    assert time.perf_counter() - start < 5
+    assert names(ax) == ["1", *(f"{i}" for i in range(10, 101, 10))]
+    start = time.perf_counter()
+    (ax,) = plot_ranking(board)
+    ax.figure.canvas.draw()
+    assert time.perf_counter() - start < 5
+    assert len(names(ax)) == 30
+
+
+def test_small_axes_leave_the_numbers_out():
+    figure = Figure(figsize=(2, 2))
+    ax = plot_pairs(BOARDS["several"], ax=figure.subplots())
+    assert not ax.texts
+    assert key(ax)[0] == "does not differ"
+
+
+def counted(systems, data_sets, pairs=None):
+    first, second = pairs or np.triu_indices(systems, 1)
+    some = [f"d{d}" for d in range(data_sets)], first, second
+    z = np.subtract(second, first) - 1.0 + np.zeros((data_sets, 1))
+    greater, less = -z, np.minimum(z - 10, 0.0) * 0
+    return replicability([f"s{i}" for i in range(systems)][::-1], *some, greater, less)
+
+
+def test_on_how_many_data_sets_a_system_is_better():
+    found = counted(5, 4)
+    ax = plot_replicability(found)
+    order = [label.split("  ")[1] for label in names(ax)]
+    written = {text.get_position()[::-1]: int(text.get_text()) for text in ax.texts}
+    assert len(written) == 5 * 4
+    for (i, j), count in written.items():
+        pair = found[order[i], order[j]]
+        assert count == pair.first_better[0]
+    assert {0, 4} <= set(written.values())
+    assert ax.get_ylabel() == "better system"
+    words = "worse system; on how many of 4 data sets, at least (95% confidence for each pair)"
+    assert ax.get_xlabel().replace("\n", " ") == words
+    sums = [
+        sum(n * (1 if i == row else -1) for (i, j), n in written.items() if row in (i, j))
+        for row in range(5)
+    ]
+    assert sums == sorted(sums, reverse=True)
+
+
+def test_pairs_that_were_not_compared_are_crossed():
+    ax = plot_replicability(counted(3, 2, ([0, 1], [2, 2])))
+    assert len(texts(ax, "count")) == 4
+    crossed = [patch for patch in ax.patches if patch.get_gid() == "none"]
+    assert len(crossed) == 2
+    assert all(patch.get_hatch() for patch in crossed)
+
+
+def test_many_counts_are_shades_with_a_key():
+    ax = plot_replicability(counted(41, 6))
+    assert not ax.texts
+    assert key(ax) == ["0", "1", "3", "6"]
+
+
+# ---- all of them ---------------------------------------------------------------------------------
+
+
+def parts(ax):
+    title = ax._left_title
+    legend = [ax.get_legend()] if ax.get_legend() else []
+    found = [title, *legend, ax.xaxis.label, ax.yaxis.label, *ax.texts]
+    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+        found += [label for place, label in ticks if min(limits) <= place <= max(limits)]
+    return found
+
+
+PICTURES = {
+    **{f"ranking of {name}": (plot_ranking, board) for name, board in RANKED.items()},
+    **{f"pairs of {name}": (plot_pairs, board) for name, board in BOARDS.items()},
+    "panels": (plot_ranking, SETS),
+    "replicability": (plot_replicability, counted(6, 5)),
+    "replicability of two": (plot_replicability, counted(2, 12)),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_texts_neither_overlap_nor_leave_the_picture(name):
+    draw, result = PICTURES[name]
+    axes = draw(result)
+    axes = axes if isinstance(axes, tuple) else (axes,)
+    figure = axes[0].figure
+    figure.canvas.draw()
+    seen = [x for ax in axes for x in parts(ax) if not hasattr(x, "get_text") or x.get_text()]
+    boxes = [x.get_window_extent() for x in seen]
+    for i, box in enumerate(boxes):
+        assert figure.bbox.x0 - 1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1, seen[i]
+        assert figure.bbox.y0 - 1 <= box.y0 < box.y1 <= figure.bbox.y1 + 1, seen[i]
+        assert not [seen[j] for j in range(i) if box.overlaps(boxes[j])], seen[i]
+
+
+def test_names_from_files_are_shown_as_they_are():
+    (ax,) = plot_ranking(BOARDS["names"])
+    shown = dict(zip(BOARDS["names"].order(), names(ax), strict=True))
+    assert [shown[name] for name in STRANGE[:3]] == ["$x_1$ costs $5", "two lines", "модель-Ω"]
+    assert shown[STRANGE[4]].endswith("(5)")
+    assert max(map(len, shown.values())) <= 32
+    assert "$x_1$ costs $5" in str(names(plot_pairs(BOARDS["names"])))
+    assert distinct(["a", "a", "a (1)"]) == ("1: a", "2: a", "3: a (1)")
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.4312, ".43"),
+        (0.0036, ".0036"),
+        (1.04e-74, "1e-74"),
+        (3e-5, "3e-5"),
+        (1.0, "1"),
+        (0.999, ">.99"),
+        (5e-324, "<1e-300"),
+        (0.0504, ".0504"),
+        (0.05, ".05"),
+        (0.0496, ".05"),
+    ],
+)
+def test_p_is_short_and_on_the_right_side_of_alpha(p, text):
+    assert p_text(p, 0.05) == text
+
+
+def test_colours_are_those_of_the_style_sheet_and_settings_do_not_leak():
+    before = dict(mpl.rcParams)
+    (ax,) = plot_ranking(BOARDS["several"])
+    plot_pairs(BOARDS["several"])
+    plot_replicability(counted(3, 2))
+    with style():
+        blue = to_rgb("C0")
+    assert {line.get_color() for line in marks(ax, "tied").values()} == {blue}
+    assert {key for key in before if before[key] != mpl.rcParams[key]} <= {"backend"}
+
+
+def test_axes_of_the_caller_are_drawn_on():
+    figure = Figure(layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    axes = plot_ranking(SETS["ewt"], ax=left.subplots())
+    assert axes[0].figure is left
+    assert plot_pairs(SETS, "ewt", ax=right.subplots()).figure is right
+    figure.draw_without_rendering()
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="most=0 must be 1 or more"):
+        plot_ranking(BOARDS["two"], most=0)
+    with pytest.raises(ValueError, match=r"data_set='gum' must be one of 'ewt'"):
+        plot_ranking(SETS, "gum")
+    with pytest.raises(ValueError, match="ax has 2 axes, but there are 3 data sets"):
+        plot_ranking(SETS, ax=Figure().subplots(1, 2))
+    with pytest.raises(ValueError, match=r"data_set=None must be one of"):
+        plot_pairs(SETS)
+    with pytest.raises(ValueError, match=r"'system 3' alone.*plot_ranking"):
+        plot_pairs(BESIDE["less"])
+    one = SETS["ewt"]
+    sets = {"data_sets": tuple(f"d{i}" for i in range(13)), "n": one.n * 13}
+    many = replace(one, _tables=one._tables * 13, **sets)
+    with pytest.raises(ValueError, match="13 data sets, but one picture shows 12 at most"):
+        plot_ranking(many)
+
+
+def test_the_picture_of_the_documentation(tmp_path):
+    draw_leaderboard(tmp_path / "leaderboard.png")
+    assert plt.imread(tmp_path / "leaderboard.png").shape[1] == 1650
