@@ -21,7 +21,8 @@ PACKAGE = ROOT / "permtest"
 LAYERS = [
     {"__main__"},
     {"cli", "convolution_explorer", "sampling_explorer", "staircase_explorer", "tail_explorer"}
-    | {"app", "assumptions_explorer", "posterior_explorer", "power_explorer"},
+    | {"app", "assumptions_explorer", "leaderboard_explorer"}
+    | {"posterior_explorer", "power_explorer"},
     {"report", "widgets"},
     {"plots"},
     {"captions"},
@@ -53,6 +54,7 @@ EXPLORERS = {
     "app",
     "assumptions_explorer",
     "convolution_explorer",
+    "leaderboard_explorer",
     "posterior_explorer",
     "power_explorer",
     "sampling_explorer",

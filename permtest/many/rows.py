@@ -52,8 +52,12 @@ def _ranked(one: Leaderboard, head: list[dict[str, Any]]) -> list[dict[str, Any]
 def _against(one: Leaderboard, head: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The comparisons with the baseline; that of itself finds nothing."""
     numbers = {one.systems[i]: p for p, i in enumerate(one.first.tolist())}
-    columns = {"difference": (one.statistic, 0.0), "pvalue": (one.pvalue, 1.0)}
-    columns |= {"adjusted": (one.adjusted, 1.0), "differs": (one.differs, False)}
+    columns: dict[str, tuple[NDArray[Any], Any]] = {
+        "difference": (one.statistic, 0.0),
+        "pvalue": (one.pvalue, 1.0),
+        "adjusted": (one.adjusted, 1.0),
+        "differs": (one.differs, False),
+    }
     for row in head:
         p = numbers.get(row["system"])
         row |= {
@@ -67,4 +71,6 @@ def plain(values: NDArray[Any]) -> list[Any]:
     """Nested lists of plain numbers and strings; None for what is not a number."""
     if values.dtype.kind != "f" or not np.isnan(values).any():
         return list(values.tolist())
-    return list(np.where(np.isnan(values), None, values.astype(object)).tolist())
+    objects = values.astype(object)
+    objects[np.isnan(values)] = None
+    return list(objects.tolist())
