@@ -26,7 +26,7 @@ from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
     from permtest.many import Leaderboard, ScoreTable, compare_many
-    from permtest.readers import read
+    from permtest.readers import read, read_many
 
 __version__ = "0.1.0"
 
@@ -61,6 +61,7 @@ __all__ = [
     "perm_test_acc",
     "pmf",
     "read",
+    "read_many",
     "samples_needed",
     "statistic",
 ]
@@ -74,6 +75,7 @@ LATER = {
     "compare_all": "permtest.alternatives",
     "compare_many": "permtest.many",
     "read": "permtest.readers",
+    "read_many": "permtest.readers",
 }
 
 

@@ -10,6 +10,7 @@ from permtest import __version__
 from permtest.cli.compare import add_compare
 from permtest.cli.completion import add_completion
 from permtest.cli.formats import add_formats
+from permtest.cli.leaderboard import add_leaderboard
 from permtest.cli.notebooks import add_app, add_lab
 from permtest.cli.report import add_report
 from permtest.cli.shared import BAD_INPUT, BROKEN_PIPE, NOT_COMPUTED, OK, Parser, fail
@@ -56,7 +57,7 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"permtest {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in (
-        *(add_compare, add_report, add_study, add_formats),
+        *(add_compare, add_leaderboard, add_report, add_study, add_formats),
         *(add_app, add_lab, add_completion),
     ):
         add(commands)

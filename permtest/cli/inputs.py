@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from permtest.pairs import Pairs
 from permtest.readers import describe, recognise
 from permtest.readers.choices import find_score
 from permtest.readers.evaluation import Evaluation
+from permtest.readers.many import table_of
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup, statistic
+
+if TYPE_CHECKING:
+    from permtest.many import ScoreTable
 
 #: How the names of metrics begin that are of classes.
 BY_CLASS = ("micro_", "macro_")
@@ -22,13 +28,18 @@ number a line, tables with ids, or what an evaluation harness wrote (a file, or 
 Treebanks and tagged text are compared with --gold GOLD. The format is recognised by the content;
 permtest formats lists them. Scores are whole numbers (3, 3.0, true, false) or decimals."""
 
-METRICS = """\
+GOLD = "what is right: a file (CoNLL-U, tagged text), or the column of the right answers"
+
+COUNTS = """\
 For a metric of counts, a line holds several whole numbers of each system:
   precision, recall, f1, f0.5, f2, ..., jaccard (or iou)   tp, fp, fn
   f1, jaccard                                              or tp, incorrect
   specificity, balanced_accuracy, mcc                      tp, fp, fn, tn
   wer                                                      errors, length
-  bleu       match_1 to match_4, total_1 to total_4, length, reference_length
+  bleu       match_1 to match_4, total_1 to total_4, length, reference_length"""
+
+METRICS = f"""\
+{COUNTS}
 With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and neither option
 is needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
 header and options, a line is the counts of A, then those of B."""
@@ -51,17 +62,24 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         help="system A: a column by name, or number from 1; of counts the system, or all columns",
     )
     parser.add_argument("--b", metavar="COL", help="system B: a column, or columns")
-    parser.add_argument(
-        "--gold",
-        metavar="GOLD",
-        help="what is right: a file (CoNLL-U, tagged text), or the column of the right answers",
-    )
+    parser.add_argument("--gold", metavar="GOLD", help=GOLD)
+    add_metric(parser, "accuracy, or mean where scores are no counts")
+
+
+def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add what says which scores are read, and which of them belong together.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    default : str
+        The metric where none is named.
+    """
     parser.add_argument(
         "--metric",
         help="accuracy: counts of correct answers, never negative; sum or mean: any numbers; "
         "exact_match, upos, uas, las, spans; f1 and other metrics of counts: see below; or a score "
-        "that the files have, such as acc_norm; default: accuracy, or mean where scores are no "
-        "counts",
+        f"that the files have, such as acc_norm; default: {default}",
     )
     parser.add_argument(
         "--score", metavar="NAME", help="which score, where the files have several for each item"
@@ -101,18 +119,12 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatis
     ValueError, ImportError
         As for `permtest.read`.
     """
-    if args.no_clusters and args.clusters is not None:
-        raise ValueError("--clusters and --no-clusters exclude each other; leave one out")
-    entry = None if args.metric is None else _known(args.metric)
-    if entry is not None:
-        entry = _with_zero(entry, args.metric, args.zero_division)
+    entry = known_metric(args)
     sources = [args.file] if args.file_b is None else [args.file, args.file_b]
     evaluation = recognise(*sources, gold=args.gold)
-    score = args.score
-    if args.metric is not None and entry is None:
-        score = _score_of(args, evaluation)
+    systems = _systems(evaluation, args)
+    chosen, score = metric_of(args, entry, evaluation, systems)
     clusters = False if args.no_clusters else args.clusters
-    chosen: Statistic | CountStatistic = entry or _fitting(evaluation, args, score)
     pairs = evaluation.pairs(args.a, args.b, score=score, statistic=chosen, clusters=clusters)
     if entry is None and isinstance(chosen, Statistic):
         counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
@@ -121,6 +133,80 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatis
         chosen = _with_zero(chosen, chosen.name, args.zero_division)
     pairs.source["read"] = describe(pairs.source, evaluation.format.title)
     return pairs, chosen
+
+
+def read_table(
+    args: argparse.Namespace, files: Sequence[str], gold: str | None, systems: Sequence[str] | None
+) -> ScoreTable:
+    """The scores of many systems on one data set.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the arguments of `add_metric`, and ``strata``.
+    files : sequence of str
+    gold : str or None
+    systems : sequence of str or None
+        Default: all.
+
+    Returns
+    -------
+    ScoreTable
+        Of the mean where no metric is named, or of the first measure of what the files count.
+
+    Raises
+    ------
+    ValueError, ImportError
+        As for `permtest.read_many`.
+    """
+    entry = known_metric(args)
+    evaluation = recognise(*files, gold=gold)
+    two = tuple(evaluation.systems if systems is None else systems)[:2]
+    known = len(two) == 2 and set(two) <= set(evaluation.systems)
+    chosen, score = metric_of(args, entry, evaluation, (two[0], two[1]) if known else None)
+    if entry is None:
+        chosen = chosen if isinstance(chosen, CountStatistic) else lookup("mean")
+        chosen = _with_zero(chosen, chosen.name, args.zero_division)
+    clusters = False if args.no_clusters else args.clusters
+    how = {"systems": systems, "clusters": clusters, "strata": args.strata}
+    return table_of(evaluation, score=score, statistic=chosen, **how)
+
+
+def known_metric(args: argparse.Namespace) -> Statistic | CountStatistic | None:
+    """The statistic that --metric names, None if it has to be a score; before a file is opened."""
+    if args.no_clusters and args.clusters is not None:
+        raise ValueError("--clusters and --no-clusters exclude each other; leave one out")
+    entry = None if args.metric is None else _known(args.metric)
+    return None if entry is None else _with_zero(entry, args.metric, args.zero_division)
+
+
+def metric_of(
+    args: argparse.Namespace,
+    entry: Statistic | CountStatistic | None,
+    evaluation: Evaluation,
+    systems: tuple[str, str] | None,
+) -> tuple[Statistic | CountStatistic, str | None]:
+    """What is tested, and the score that is named by either option.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+    entry : Statistic, CountStatistic or None
+        What `known_metric` says.
+    evaluation : Evaluation
+    systems : tuple of two str, or None
+        Two systems, where it is clear which they are.
+
+    Returns
+    -------
+    statistic : Statistic or CountStatistic
+        "sum" stands for whatever takes single scores.
+    score : str or None
+    """
+    score = args.score
+    if args.metric is not None and entry is None:
+        score = _score_of(args, evaluation, systems)
+    return entry or _fitting(evaluation, systems, score), score
 
 
 def _known(name: str) -> Statistic | CountStatistic | None:
@@ -154,10 +240,11 @@ def _systems(evaluation: Evaluation, args: argparse.Namespace) -> tuple[str, str
     return None if a is None or b is None else (a, b)
 
 
-def _score_of(args: argparse.Namespace, evaluation: Evaluation) -> str:
+def _score_of(
+    args: argparse.Namespace, evaluation: Evaluation, systems: tuple[str, str] | None
+) -> str:
     """The score that --metric names; ValueError if it is neither that nor a statistic."""
-    systems = _systems(evaluation, args) or (evaluation.systems[0],) * 2
-    scores = evaluation.score_names(*systems)
+    scores = evaluation.score_names(*(systems or (evaluation.systems[0],) * 2))
     found = find_score(args.metric, scores)
     if found is not None and args.score is None:
         return found
@@ -177,10 +264,9 @@ def _score_of(args: argparse.Namespace, evaluation: Evaluation) -> str:
 
 
 def _fitting(
-    evaluation: Evaluation, args: argparse.Namespace, score: str | None
+    evaluation: Evaluation, systems: tuple[str, str] | None, score: str | None
 ) -> Statistic | CountStatistic:
     """What fits the score where --metric is no statistic; "sum" stands for all single scores."""
-    systems = _systems(evaluation, args)
     scores = evaluation.score_names(*systems) if systems else ()
     if systems is None or not scores or (score is None and len(scores) > 1):
         return lookup("sum")  # what is not clear is refused when the pairs are made

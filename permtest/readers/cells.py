@@ -106,6 +106,8 @@ def printable(text: str) -> str:
     >>> print(printable("a\x1b[2Jb"), printable("naïve 文"))
     a\x1b[2Jb naïve 文
     """
+    if text.isprintable():  # which is quick, and says so of none of those characters
+        return text
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 

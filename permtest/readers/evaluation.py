@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from permtest.pairs import Pairs
 from permtest.readers.cells import brief, printable, shown
@@ -15,7 +16,7 @@ from permtest.readers.choices import (
     single_statistics,
 )
 from permtest.readers.files import ReadError
-from permtest.readers.matching import Match
+from permtest.readers.matching import NAMED, Match
 from permtest.readers.scores import Format, SystemScores
 from permtest.statistics import CountStatistic, Statistic, lookup
 
@@ -138,6 +139,51 @@ class ItemEvaluation:
         pairs = match.pairs(entry, grouping)
         return replace(pairs, source={"loader": self.format.name, **match.source(grouping)})
 
+    def in_all(
+        self,
+        systems: Sequence[Any],
+        *,
+        score: str | None = None,
+        statistic: str | Statistic | CountStatistic = "sum",
+    ) -> tuple[Self, dict[str, Any]]:
+        """Some systems, and the items that have a score of every one of them.
+
+        Parameters
+        ----------
+        systems : sequence
+            Two or more, by name or number.
+        score, statistic
+            As in `permtest.read`.
+
+        Returns
+        -------
+        ItemEvaluation
+            Of these systems; all have the same items, in the order of the first.
+        dict
+            How many items are ``left_out``, with some of them, and how many each system lacks.
+        """
+        some = [self._system(name, "systems") for name in systems]
+        first, *others = some
+        names = {self._score(first, one, score, lookup(statistic)) for one in others}
+        if len(names) > 1:
+            problem = (
+                f"not all systems have the same scores ({', '.join(sorted(names))} are shared "
+            )
+            raise ReadError.at(first.file.path, f"{problem}by some); choose one as score (--score)")
+        (name,) = names
+        scored = [one.scored(name) for one in some]
+        common = set(scored[0]).intersection(*scored[1:])
+        alike = {len(one) if one.ids is None else "ids" for one in some}
+        if not common or len(alike) > 1:
+            for one in others:
+                Match.of(first, one, name)  # says of which two it is so
+            fewest = some[min(range(len(some)), key=lambda i: len(scored[i]))]
+            problem = f"no item has a score of all {len(some)} systems; leave some out"
+            raise ReadError.at(fewest.file.path, f"{problem}, such as {fewest.system!r}")
+        rows = [[there[key] for key in scored[0] if key in common] for there in scored]
+        kept = [one.only(name, chosen) for one, chosen in zip(some, rows, strict=True)]
+        return replace(self, found=tuple(kept)), _left_out(some, scored, common)
+
     # ---- choices
 
     def _system(self, wanted: Any, option: str) -> SystemScores:
@@ -211,6 +257,22 @@ class ItemEvaluation:
         known = [name for name in a.clusters if name in b.clusters]
         there = f"there are {', '.join(known)}" if known else "these files have no groups"
         raise ReadError.at(a.file.path, f"clusters: no {name!r} of both systems; {there}")
+
+
+def _left_out(
+    some: Sequence[SystemScores], scored: Sequence[dict[Any, int]], common: set[Any]
+) -> dict[str, Any]:
+    """The items that some systems lack, or have no score of, and which systems these are."""
+    every = dict.fromkeys(key for one in some for key in one.keys)
+    names = [
+        key if isinstance(key, str) else some[0].place(key) for key in every if key not in common
+    ]
+    lacking = {one.system: len(every) - len(own) for one, own in zip(some, scored, strict=True)}
+    return {
+        "left_out": len(names),
+        "left_out_ids": names[:NAMED],
+        "lacking": {name: number for name, number in lacking.items() if number},
+    }
 
 
 def _whole(names: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -209,18 +209,24 @@ def describe(source: Mapping[str, Any], title: str) -> str:
         zip(source["unmatched"], source["unmatched_ids"], strict=True), "AB", strict=True
     ):
         if number:
-            text += f"; {number} only in {side} ({_some(names, number)})"
+            text += f"; {number} only in {side} ({some(names, number)})"
     if source["matched"] < max(source["unmatched"]):
         text += "; most items of one system have no partner, so that this is a part of the data"
     if source["dropped"]:
-        names = _some(source["dropped_ids"], source["dropped"])
+        names = some(source["dropped_ids"], source["dropped"])
         text += f"; {source['dropped']} without a score ({names})"
     if source.get("clusters") is not None:
         text += f"; items of one {shown(str(source['clusters']))} are swapped together"
-    notes = [f"{note[:1].upper()}{note[1:]}" for note in source["notes"]]
-    return printable(" ".join(f"{part.rstrip('.')}." for part in (text, *notes)))
+    return sentences(text, source["notes"])
 
 
-def _some(names: Sequence[str], number: int) -> str:
+def sentences(text: str, notes: Iterable[str]) -> str:
+    """What was read, and what one should know of it."""
+    more = [f"{note[:1].upper()}{note[1:]}" for note in notes]
+    return printable(" ".join(f"{part.rstrip('.')}." for part in (text, *more)))
+
+
+def some(names: Sequence[str], number: int) -> str:
+    """The first of so many names, in quotes."""
     dots = ", ..." if number > len(names) else ""
     return ", ".join(shown(name) for name in names) + dots

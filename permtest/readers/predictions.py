@@ -197,9 +197,9 @@ class Predictions(ItemEvaluation):
         pairs = replace(pairs, source=source | ({"paired_by": by} if by else {}))
         if isinstance(entry, Statistic):
             return replace(pairs, u=_ints(first == right), v=_ints(second == right))
-        make, columns = self._counts_of(entry, right, first, second)
+        make, columns, classes = self._counts_of(entry, right, first, second)
         u, v = make(right, first), make(right, second)
-        return replace(pairs, u=u, v=v, columns=columns)
+        return replace(pairs, u=u, v=v, columns=columns, source=pairs.source | classes)
 
     def _is_one(self) -> bool:
         return len({id(one.file) for one in self.found}) == 1
@@ -232,13 +232,14 @@ class Predictions(ItemEvaluation):
 
     def _counts_of(
         self, entry: CountStatistic, *numbers: IntArray
-    ) -> tuple[Callable[[IntArray, IntArray], IntArray], tuple[str, ...]]:
-        """How to count what the statistic needs, and the names of the counts."""
+    ) -> tuple[Callable[[IntArray, IntArray], IntArray], tuple[str, ...], dict[str, list[str]]]:
+        """How to count what the statistic needs, the names of the counts, and those of classes."""
         used = [int(x) for x in np.unique(np.concatenate(numbers)) if x]
         path, layouts = self.found[0].file.path, [measure.columns for measure in entry.measures]
         if entry.average and BY_CLASS in layouts:
             self._check_room(len(numbers[0]) * len(used), len(used))
-            return partial(_by_class, np.array(used)), BY_CLASS
+            classes = {"classes": [self.labels[i - 1] for i in used]}
+            return partial(_by_class, np.array(used)), BY_CLASS, classes
         if CONFUSION not in layouts:
             problem = f"labels are right or wrong, but {entry.name!r} needs {entry.layouts()}"
             raise ReadError.at(path, f"{problem}; choose accuracy or macro_f1 (--metric)")
@@ -250,7 +251,7 @@ class Predictions(ItemEvaluation):
                 f"{len(used)} ({self._listed(used)}); call the label 1 that "
                 "is to be found, and the other one 0, or choose macro_f1 (--metric macro_f1)",
             )
-        return partial(_confusion, positive), CONFUSION
+        return partial(_confusion, positive), CONFUSION, {}
 
     def _positive(self, used: Sequence[int]) -> int | None:
         """The number of the label that is to be found, where there are two."""

@@ -141,6 +141,36 @@ class SystemScores:
         """Where each id is."""
         return {name: i for i, name in enumerate(self.ids or ())}
 
+    @property
+    def keys(self) -> Sequence[Any]:
+        """What tells items apart: ids, or their order."""
+        return range(len(self)) if self.ids is None else self.ids
+
+    def scored(self, name: str) -> dict[Any, int]:
+        """Where the items are that have this score."""
+        values = self.scores[name][:]  # at once: a lazy column is slow one by one
+        both = zip(self.keys, values, strict=True)
+        return {key: i for i, (key, value) in enumerate(both) if value is not None}
+
+    def only(self, name: str, rows: list[int]) -> SystemScores:
+        """One score of the items in some rows."""
+        if rows == list(range(len(self))):
+            return replace(self, scores={name: self.scores[name]})
+
+        def some(column: Sequence[Any]) -> list[Any]:
+            values = column[:]
+            return [values[i] for i in rows]
+
+        return replace(
+            self,
+            scores={name: some(self.scores[name])},
+            ids=None if self.ids is None else some(self.ids),
+            clusters={key: some(labels) for key, labels in self.clusters.items()},
+            agree={key: some(labels) for key, labels in self.agree.items()},
+            texts=None,
+            places=None if self.places is None else some(self.places),
+        )
+
     def place(self, i: int) -> str:
         """How messages call an item."""
         if self.places is not None:

@@ -116,6 +116,7 @@ class Table:
         left_out = set(apart)
         return [column for column in range(self.width) if column not in left_out]
 
+    @cached_property
     def names_of_items(self) -> tuple[str, ...] | None:
         """What the items are called; ReadError if two have one name, or one has none."""
         if self.ids is None:

@@ -51,7 +51,7 @@ class WideTable:
         """
         numbered = [str(key) for key in self.table.keys(self._numeric)]
         names = () if self._is_of_one and not self._counts else numbered
-        return tuple(self._counts) or tuple(sorted(names, key=_is_of_the_item))
+        return tuple(self._counts) or tuple(sorted(names, key=is_of_the_item))
 
     @cached_property
     def _is_of_one(self) -> bool:
@@ -114,7 +114,7 @@ class WideTable:
             pairs = count_pairs(table, entry, a, b, apart)
         else:
             pairs = score_pairs(table, entry, a, b, apart)
-        pairs = replace(pairs, ids=table.names_of_items(), clusters=labels)
+        pairs = replace(pairs, ids=table.names_of_items, clusters=labels)
         if column is None:
             return pairs
         pairs = self._with_clusters(pairs, column)
@@ -141,7 +141,7 @@ class WideTable:
 
     @cached_property
     def _texts(self) -> dict[str, str]:
-        names, found = self.table.names_of_items(), texts(self.table, self.table.rows)
+        names, found = self.table.names_of_items, texts(self.table, self.table.rows)
         return dict(zip(names, found, strict=True)) if names and found else {}
 
     @property
@@ -173,7 +173,8 @@ class WideTable:
         return {} if columns is None else {"A": {columns}, "B": {columns}}
 
 
-def _is_of_the_item(name: str) -> bool:
+def is_of_the_item(name: str) -> bool:
+    """Whether a column says by its name that it is no score: what an item is, or how large."""
     said = name.lower()
     return said in ID_NAMES or said.startswith(("n_", "num_"))
 

@@ -1,4 +1,4 @@
-"""A study or an overview as files: pages for browsers, in Markdown, for papers, for programs."""
+"""A study, an overview or a leaderboard as files: for browsers, papers and programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from permtest._progress import progress
 from permtest.alternatives.sample import PairedSample
 from permtest.report.files import write_files
+from permtest.report.leaderboard import check_leaderboard, write_leaderboard
 from permtest.report.overview import check_overview, report_files, write_overview
 from permtest.report.pages import Shown, data_uri, page
 from permtest.report.pictures import (
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_CELLS",
+    "check_leaderboard",
     "check_overview",
     "check_writable",
     "drawable",
     "report_files",
     "write_files",
+    "write_leaderboard",
     "write_overview",
     "write_report",
 ]

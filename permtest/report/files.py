@@ -3,9 +3,66 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from os import PathLike
 from pathlib import Path
+
+
+def place_of(
+    path: str | PathLike[str], formats: Sequence[str], stem: str, single: Sequence[str] = ()
+) -> tuple[Path, tuple[str, ...], str]:
+    """Where a path says that files go to, in which formats, and how their names begin.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file, whose suffix is the format; or a folder, or a path without suffix: all formats.
+    formats : sequence of str
+    stem : str
+        How the names of files in a folder begin.
+    single : sequence of str
+        Further formats, of which a folder has none.
+
+    Returns
+    -------
+    folder : Path
+    formats : tuple of str
+    stem : str
+
+    Raises
+    ------
+    FileNotFoundError, NotADirectoryError, ValueError
+        If the folder of a file does not exist, a file is in its place, or the suffix is unknown.
+    """
+    place = Path(path)
+    if place.is_dir() or not place.suffix:
+        if place.exists() and not place.is_dir():
+            raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
+        return place, tuple(formats), stem
+    suffix = place.suffix[1:].lower()
+    if suffix not in (*formats, *single):
+        known = ", ".join(f".{name}" for name in (*formats, *single))
+        raise ValueError(f"{place}: a report ends in {known}, or is a folder")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"{place}: there is no folder {place.parent}; create it first")
+    return place.parent, (suffix,), place.stem
+
+
+def check_free(folder: Path, names: Iterable[str], *, overwrite: bool) -> None:
+    """Raise FileExistsError if there is a file that may not, or a folder that cannot, be replaced.
+
+    Parameters
+    ----------
+    folder : Path
+    names : iterable of str
+    overwrite : bool
+    """
+    for name in (name for name in names if (folder / name).exists()):
+        if (folder / name).is_dir():
+            raise FileExistsError(f"{folder / name}: this is a folder")
+        if not overwrite:
+            raise FileExistsError(f"{folder / name}: the file exists")
 
 
 def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = True) -> None:

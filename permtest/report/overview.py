@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from permtest._progress import progress
 from permtest.monte_carlo import monte_carlo
-from permtest.report.files import write_files
+from permtest.report.files import check_free, place_of, write_files
 from permtest.report.pages import Shown, check_jinja2, data_uri, page
 from permtest.report.pictures import (
     MOST_CELLS,
@@ -154,26 +154,10 @@ def check_overview(path: StrPath, *, overwrite: bool) -> tuple[Path, tuple[str, 
     FileExistsError, FileNotFoundError, NotADirectoryError, ValueError
         As for `write_overview`.
     """
-    place = Path(path)
-    formats: tuple[str, ...]
-    if place.is_dir() or not place.suffix:
-        where, formats, stem = place, OVERVIEW_FORMATS, "report"
-        if place.exists() and not place.is_dir():
-            raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
-    else:
-        where, formats, stem = place.parent, (place.suffix[1:].lower(),), place.stem
-        if formats[0] not in OVERVIEW_FORMATS:
-            known = ", ".join(f".{name}" for name in OVERVIEW_FORMATS)
-            raise ValueError(f"{place}: a report ends in {known}, or is a folder")
-        if not where.is_dir():
-            raise FileNotFoundError(f"{place}: there is no folder {where}; create it first")
+    where, formats, stem = place_of(path, OVERVIEW_FORMATS, "report")
     pictures = [f"{stem}-{key}.svg" for key in OVERVIEW_PICTURES] if "md" in formats else []
     names = [*(f"{stem}.{name}" for name in formats), *pictures]
-    for name in (name for name in names if (where / name).exists()):
-        if (where / name).is_dir():
-            raise FileExistsError(f"{where / name}: this is a folder")
-        if not overwrite:
-            raise FileExistsError(f"{where / name}: the file exists")
+    check_free(where, names, overwrite=overwrite)
     return where, formats, stem
 
 

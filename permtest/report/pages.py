@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from permtest.study.overview import Overview
-    from permtest.study.pipeline import Study
+    from permtest.study.sections import Chapter
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -25,15 +24,31 @@ class Shown(NamedTuple):
     broad: bool
 
 
-def page(kind: str, found: Study | Overview, pictures: Mapping[str, Shown]) -> str:
-    """The chapters of a study or of an overview on one page.
+class Paged(Protocol):
+    """What can be a page."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What is compared."""
+
+    def sentence(self) -> str:
+        """What was found."""
+
+    def chapters(self) -> Sequence[Chapter]:
+        """All of it."""
+
+
+def page(kind: str, found: Paged, pictures: Mapping[str, Shown], title: str | None = None) -> str:
+    """The chapters of a study, of an overview or of a leaderboard on one page.
 
     Parameters
     ----------
     kind : {"html", "md"}
-    found : Study or Overview
+    found : Study, Overview, or what is like them
     pictures : mapping of str to Shown
         By their keys in the chapters.
+    title : str, optional
+        Default: the names of both systems.
 
     Returns
     -------
@@ -41,7 +56,7 @@ def page(kind: str, found: Study | Overview, pictures: Mapping[str, Shown]) -> s
     """
     content = {
         "study": found,
-        "title": f"{found.names[0]} against {found.names[1]}",
+        "title": title or f"{found.names[0]} against {found.names[1]}",
         "chapters": found.chapters(),
         "pictures": pictures,
     }

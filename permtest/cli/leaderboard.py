@@ -1,0 +1,295 @@
+"""``permtest leaderboard``: all pairs of many systems, with honest ties."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from permtest.cli.inputs import COUNTS, GOLD, add_metric, read_table
+from permtest.cli.rankings import as_json, as_text
+from permtest.cli.shared import EXIT_CODES, print_text
+from permtest.readers.cells import printable
+from permtest.statistics import ALTERNATIVES, CountStatistic
+
+if TYPE_CHECKING:
+    from permtest.cli.shared import Commands
+    from permtest.many import ScoreTable
+
+CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
+
+#: What must be installed for an output, and the extra that brings it.
+NEEDS = {
+    "html": (("jinja2", "study"), ("matplotlib", "study")),
+    "png": (("matplotlib", "plot"),),
+    "svg": (("matplotlib", "plot"),),
+    "parquet": (("pyarrow", "many"),),
+}
+
+DESCRIPTION = """\
+Compares all pairs of systems on the same items by exact tests, corrects p for their number, and
+says who leads, who is tied with the best, and which ranks each system may have."""
+
+EPILOG = f"""\
+FILE is a table with a column for each system (columns called like an id, a group or a size of the
+items, such as n_tokens, are no systems), or with a line for each item and system; or there is a
+FILE for each system, as for permtest compare, or a folder that a harness wrote. Compared are the
+items that all systems have; others are counted and named. Several data sets, with the same
+systems, are named by --data-set; then there is a ranking of all of them together, and on how many
+one system is better than another.
+
+{COUNTS}
+With a header, systems are those of columns such as new_tp, new_fp and new_fn. Else list the columns
+of each in the order above: --system 1,2,3 --system 4,5,6 --system 7,8,9.
+
+The name of the output says what it is: .html is a page that needs nothing else, .csv and .parquet
+are all pairs, .json is for programs, .png and .svg are the ranking as a picture; a folder gets
+all but .parquet.
+
+examples:
+  permtest leaderboard taggers.csv --metric accuracy
+  permtest leaderboard runs/* --score acc_norm --baseline gpt2 --alternative greater
+  permtest leaderboard entities.csv --metric f1 --systems crf,hmm,svm --correction max-t --pairs
+  permtest leaderboard --data-set news=news.csv --data-set web=web.csv -o leaderboard.html
+  permtest leaderboard --gold gold.conllu crf.conllu hmm.conllu svm.conllu --metric las --json
+
+{EXIT_CODES}"""
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def add_leaderboard(commands: Commands) -> None:
+    """Add the command to the parser of all commands."""
+    parser = commands.add_parser(
+        "leaderboard",
+        help="rank many systems, and say which are tied",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_data(parser)
+    _add_tests(parser)
+    _add_output(parser)
+    parser.set_defaults(run=_leaderboard)
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="*", help="scores of the systems")
+    parser.add_argument(
+        "--data-set",
+        metavar=("NAME=FILE", "FILE"),
+        nargs="+",
+        action="append",
+        default=[],
+        help="the file of one data set, or its files; repeat it for others",
+    )
+    parser.add_argument("--systems", metavar="A,B,...", help="which systems; default: all")
+    parser.add_argument(
+        "--system",
+        metavar="NAME",
+        action="append",
+        help="one of the systems, where a name has a comma, or a list of columns; repeat it",
+    )
+    parser.add_argument(
+        "--gold",
+        metavar="GOLD",
+        action="append",
+        default=[],
+        help=f"{GOLD}; of one data set as NAME=GOLD",
+    )
+    add_metric(parser, "mean, or f1 or the like of what the files count")
+    parser.add_argument(
+        "--strata",
+        metavar="COL",
+        help="groups of items that count alike however large they are, such as subjects",
+    )
+
+
+def _add_tests(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--baseline", metavar="NAME", help="compare all others with it alone")
+    parser.add_argument(
+        "--alternative",
+        choices=ALTERNATIVES,
+        default="two-sided",
+        help="with --baseline; greater: the others score more than it; default: %(default)s",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        default="holm",
+        help="for the number of pairs; holm, hochberg and max-t: of the familywise error; bh and "
+        "by: of the false discovery rate; default: %(default)s",
+    )
+    parser.add_argument(
+        "--family",
+        choices=("each", "all"),
+        default="each",
+        help="correct each data set by itself, or all tests together; default: %(default)s",
+    )
+    parser.add_argument(
+        "--alpha", metavar="P", type=float, default=0.05, help="level; default: %(default)s"
+    )
+    parser.add_argument(
+        "--k", metavar="K", type=int, default=10_000, help="samples of max-t; default: %(default)s"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of everything random; default: 0"
+    )
+    parser.add_argument(
+        "--ascending", action="store_true", help="less is better, as it always is for wer"
+    )
+    parser.add_argument(
+        "--store",
+        metavar="FOLDER",
+        help="keep p-values there while they are computed; a run that was stopped goes on from it",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pairs", action="store_true", help="print all pairs, too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+    parser.add_argument("-o", "--out", metavar="OUT", help="write a page, pairs or a picture")
+    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
+
+
+# ---- the command -------------------------------------------------------------------------------
+
+
+def _leaderboard(args: argparse.Namespace) -> None:
+    _check_options(args)
+    if args.out is not None:
+        _check_out(args.out, args.force)
+    tables = _tables(args)
+    from permtest.many import compare_many  # which other commands do not need
+
+    board = compare_many(
+        tables,
+        baseline=args.baseline,
+        alternative=args.alternative,
+        correction=args.correction.replace("-", "_"),
+        family=args.family,
+        alpha=args.alpha,
+        ascending=True if args.ascending else None,
+        K=args.k,
+        rng=args.seed,
+        store=args.store,
+    )
+    sources = {name: table.source for name, table in tables.items()}
+    overall = board.overall() if _can_be_joined(tables) else None
+    boards = [board] if overall is None else [board, overall]
+    print_text(as_json(boards, sources) if args.json else as_text(boards, sources, args.pairs))
+    if args.out is None:
+        return
+    from permtest.report import write_leaderboard
+
+    notes = {name: source["read"] for name, source in sources.items()}
+    how = {"overall": overall, "notes": notes, "overwrite": args.force}
+    written = write_leaderboard(board, args.out, **how)
+    if not args.json:
+        print_text("\nwrote " + "\n      ".join(map(str, written)))
+
+
+def _can_be_joined(tables: Mapping[str, ScoreTable]) -> bool:
+    """Whether there is something to join, and no classes that may be others elsewhere."""
+    entry = next(iter(tables.values())).statistic
+    by_class = isinstance(entry, CountStatistic) and entry.average is not None
+    return len(tables) > 1 and not by_class
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuse before reading what could not be computed after it."""
+    if args.systems is not None and args.system is not None:
+        raise ValueError("--systems and --system exclude each other; leave one out")
+    if args.alternative != "two-sided" and args.baseline is None:
+        raise ValueError(f"--alternative {args.alternative} needs --baseline")
+    if not 0 < args.alpha < 1:
+        raise ValueError(f"--alpha {args.alpha:g}: a level lies between 0 and 1")
+    if args.k < 1:
+        raise ValueError(f"--k {args.k}: at least 1 is needed")
+    if args.seed < 0:
+        raise ValueError(f"--seed {args.seed}: a seed must not be negative")
+    if args.correction in ("holm", "hochberg", "bh", "by"):
+        _check_installed("statsmodels", f"--correction {args.correction}", "many")
+    if args.store is not None:
+        _check_installed("pyarrow", "--store", "many")
+
+
+def _check_installed(module: str, what: str, extra: str) -> None:
+    if find_spec(module) is None:
+        raise ImportError(f"{what} needs {module}: pip install 'permtest[{extra}]'")
+
+
+def _check_out(path: str, force: bool) -> None:
+    from permtest.report import check_leaderboard
+
+    try:
+        _, formats, _ = check_leaderboard(path, overwrite=force)
+    except FileExistsError as error:
+        advice = "choose another name" + ("" if force else ", or add --force")
+        raise ValueError(f"--out {error}; {advice}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--out {error}") from None
+    for module, extra in sorted({need for name in formats for need in NEEDS.get(name, ())}):
+        _check_installed(module, f"--out {path}", extra)
+
+
+# ---- data sets ---------------------------------------------------------------------------------
+
+
+def _tables(args: argparse.Namespace) -> dict[str, ScoreTable]:
+    """The scores on each data set, the systems in the order of the first one."""
+    files = _files(args)
+    gold = _gold(args.gold, files)
+    systems = args.system if args.systems is None else [x.strip() for x in args.systems.split(",")]
+    found: dict[str, ScoreTable] = {}
+    for name, some in files.items():
+        table = read_table(args, some, gold[name], systems)
+        found[name] = _as_first(found, name, table) if found else table
+    return found
+
+
+def _files(args: argparse.Namespace) -> dict[str, list[str]]:
+    """Data set -> its files; "" where there is one without a name."""
+    if bool(args.files) == bool(args.data_set):
+        problem = f"{args.files[0]}: no data set is named for it" if args.files else "no file"
+        raise ValueError(f"{problem}; name files, or all data sets as --data-set NAME=FILE")
+    found: dict[str, list[str]] = {"": args.files} if args.files else {}
+    for head, *more in args.data_set:
+        name, _, file = printable(head).partition("=")
+        if not name or not file:
+            raise ValueError(f"--data-set {head}: write NAME=FILE, and further files after it")
+        if name in found:
+            raise ValueError(f"--data-set {name} is there twice; list its files after each other")
+        found[name] = [head.partition("=")[2], *more]
+    return found
+
+
+def _gold(given: Sequence[str], data_sets: Mapping[str, object]) -> dict[str, str | None]:
+    """What is right on each data set: its own, or the one for all."""
+    own: dict[str, str] = {}
+    for text in given:
+        name, mark, file = text.partition("=")
+        name, file = (name, file) if mark and name and name in data_sets else ("", text)
+        if name in own:
+            raise ValueError(f"--gold {text}: there is one already; a data set has one")
+        own[name] = file
+    return {name: own.get(name, own.get("")) for name in data_sets}
+
+
+def _as_first(found: Mapping[str, ScoreTable], name: str, table: ScoreTable) -> ScoreTable:
+    """A table with its systems in the order of the first data set."""
+    first, head = next(iter(found.items()))
+    if table.statistic.name != head.statistic.name:
+        metrics = f"is of {table.statistic.name}, but {first!r} of {head.statistic.name}"
+        raise ValueError(f"data set {name!r} {metrics}; choose one as --metric")
+    for one, other, where in ((head, table, name), (table, head, first)):
+        for system in one.systems:
+            if system not in other.systems:
+                remedy = "choose those that all data sets have as --systems"
+                raise ValueError(f"data set {where!r} has no system {system!r}; {remedy}")
+    order = [table.systems.index(system) for system in head.systems]
+    return replace(table, systems=head.systems, scores=table.scores[order])

@@ -1,0 +1,336 @@
+"""Files of many systems as one table: the items that all of them have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from permtest._integers import IntArray, with_room
+from permtest.pairs import Pairs
+from permtest.readers.cells import shown
+from permtest.readers.dispatch import Source, recognise
+from permtest.readers.evaluation import Evaluation, ItemEvaluation
+from permtest.readers.files import ReadError, check_memory
+from permtest.readers.headers import GOLD_NAMES, GROUP_NAMES
+from permtest.readers.matching import NAMED, sentences, some
+from permtest.readers.table import Table
+from permtest.readers.wide import WideTable, is_of_the_item
+from permtest.statistics import CountStatistic, Statistic, lookup
+
+if TYPE_CHECKING:
+    from permtest.many import ScoreTable
+
+
+def read_many(
+    *paths: Source,
+    systems: Sequence[str | int] | None = None,
+    gold: Source | None = None,
+    score: str | None = None,
+    statistic: str | Statistic | CountStatistic = "mean",
+    clusters: str | int | bool | None = None,
+    strata: str | int | None = None,
+) -> ScoreTable:
+    r"""Read the scores, or the counts, of many systems on the items of one data set.
+
+    The formats are those of `read`, and so are the ways in which items are paired. Several data
+    sets are several calls: ``compare_many({"news": read_many(...), "web": read_many(...)})``.
+
+    Parameters
+    ----------
+    *paths : str, path-like or data frame
+        A file of all systems, or files of one system or several each, of one format; or the
+        folders that a harness wrote.
+    systems : sequence of str or int, optional
+        Two systems or more, by name or number, in the order wanted. Default: all; of a table with
+        columns for systems all columns of numbers, but those that are called like an id, a group
+        of items, or the size of an item (``n_tokens``).
+    gold, score
+        As in `read`.
+    statistic : str, or what `statistic` returns, default "mean"
+        What the scores are for, as in `compare_many`.
+    clusters : str or int, optional
+        As in `read`; by default those that have to be swapped as a whole. False: none.
+    strata : str or int, optional
+        Groups of items that count alike, however many items they have, named as `clusters` are.
+
+    Returns
+    -------
+    ScoreTable
+        The items that have a score of every system, in the order of the first. Its ``source``
+        has the files with their ``sha256``, how many items are ``matched``, how many are
+        ``left_out`` since they are not (``left_out_ids`` are the first of them), how many each
+        system is ``lacking``, the columns that were taken to be ``no_systems``, ``notes`` of what
+        the reader did, and all of that as a sentence, ``read``.
+
+    Raises
+    ------
+    ReadError, ValueError, ImportError
+        As for `read`; also where there are fewer than two systems.
+
+    Notes
+    -----
+    Every system is paired with the first, so that whatever `read` refuses is refused here. Takes
+    some microseconds for each score: 100 systems on 10 000 items in a few seconds.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "scores.csv")
+    ...     _ = path.write_text("item,n_words,old,new,base\ns1,7,3,4,1\ns2,9,5,5,2\n")
+    ...     table = read_many(path)
+    >>> table.systems, table.scores.tolist(), table.ids
+    (('old', 'new', 'base'), [[3, 5], [4, 5], [1, 2]], ('s1', 's2'))
+    >>> print(table.source["read"])
+    a table: 2 items of 3 systems, paired by row. Columns taken for no systems: n_words.
+    """
+    entry = lookup(statistic)  # asked before a file is opened
+    evaluation = recognise(*paths, gold=gold)
+    how: dict[str, Any] = {"score": score, "statistic": entry, "clusters": clusters}
+    return table_of(evaluation, systems=systems, strata=strata, **how)
+
+
+def table_of(
+    evaluation: Evaluation,
+    *,
+    systems: Sequence[str | int] | None = None,
+    score: str | None = None,
+    statistic: str | Statistic | CountStatistic = "mean",
+    clusters: str | int | bool | None = None,
+    strata: str | int | None = None,
+) -> ScoreTable:
+    """Put the scores of many systems together.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What `recognise` returns.
+    systems, score, statistic, clusters, strata
+        As in `read_many`.
+
+    Returns
+    -------
+    ScoreTable
+    """
+    from permtest.many.table import ScoreTable  # more than two systems have to load
+
+    entry = lookup(statistic)
+    wanted, others = chosen_systems(evaluation, systems, entry, (clusters, strata))
+    facts: dict[str, Any] = {"left_out": 0, "left_out_ids": [], "lacking": {}}
+    if isinstance(evaluation, ItemEvaluation):
+        evaluation, facts = evaluation.in_all(wanted, score=score, statistic=entry)
+        wanted = evaluation.systems
+    how: dict[str, Any] = {"score": score, "statistic": entry}
+    pairs = _with_first(evaluation, wanted, clusters, how)
+    names = _names(wanted, pairs)
+    source = _source(pairs, names, facts | {"strata": strata, "no_systems": others})
+    source["read"] = _describe(source, evaluation.format.title, len(names))
+    scores, scale = _stacked(pairs)
+    table = ScoreTable(names, scores, entry, scale, pairs[0].clusters, pairs[0].ids, source)
+    if strata is None:
+        return table
+    one = isinstance(evaluation, WideTable)  # all pairs have the same labels
+    labels = _with_first(evaluation, wanted[:2] if one else wanted, strata, how)[0].clusters
+    return table.stratified(labels)
+
+
+def chosen_systems(
+    evaluation: Evaluation,
+    systems: Sequence[str | int] | None,
+    entry: Statistic | CountStatistic,
+    besides: Sequence[object] = (),
+) -> tuple[Sequence[str | int], list[str]]:
+    """The systems that are meant, and the columns that are none by their names.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    systems : sequence of str or int, or None
+    entry : Statistic or CountStatistic
+    besides : sequence
+        What other columns are called that are no systems.
+
+    Returns
+    -------
+    systems : sequence of str or int
+        Two or more.
+    others : list of str
+    """
+    if isinstance(systems, str | int):
+        raise TypeError(f"systems={systems!r} must be a list of names")
+    others: list[str] = []
+    found = evaluation.systems if systems is None else systems
+    if systems is None and isinstance(evaluation, WideTable) and isinstance(entry, Statistic):
+        _check_scores(evaluation.table, evaluation.systems)
+        _check_no_gold(evaluation.table, evaluation.systems)
+        others = [x for x in evaluation.systems if _is_no_system(x) or x in map(str, besides)]
+        found = [x for x in evaluation.systems if x not in others]
+    if len(found) > 1:
+        return found, others
+    number = f"{len(found)} system ({found[0]})" if found else "no system"
+    problem = f"{number}, but a leaderboard is of two or more; name columns as systems (--systems)"
+    problem += ", or add the files of other systems"
+    if isinstance(evaluation, WideTable):
+        raise ReadError.at(evaluation.table.file.path, f"{problem}; {evaluation.table.columns()}")
+    raise ReadError(problem)
+
+
+def _is_no_system(name: str) -> bool:
+    said = name.lower()
+    return is_of_the_item(said) or said in GROUP_NAMES or said.endswith("_id")
+
+
+def _check_no_gold(table: Table, systems: Sequence[str]) -> None:
+    """Refuse to guess which columns are scores where one says what is right."""
+    for name in systems:
+        if name.lower() in GOLD_NAMES:
+            problem = f"column {name!r} may say what is right, and others may hold predictions: "
+            problem += f"score them by gold={name!r} (--gold {name}), or name the columns of scores"
+            raise ReadError.at(table.file.path, f"{problem} as systems (--systems)")
+
+
+def _check_scores(table: Table, systems: Sequence[str]) -> None:
+    """Refuse counts where single scores are wanted."""
+    if all(name in map(str, table.keys(range(table.width))) for name in systems):
+        return
+    names = ", ".join(map(repr, systems[:NAMED])) + ", ..." * (len(systems) > NAMED)
+    remedy = "choose a statistic of counts, such as 'f1' (--metric f1)"
+    problem = f"seems to hold counts of {len(systems)} systems ({names}): {remedy}"
+    raise ReadError.at(
+        table.file.path,
+        f"{problem}; or, if it has scores, name their columns as systems (--systems)",
+    )
+
+
+def _with_first(
+    evaluation: Evaluation, systems: Sequence[Any], clusters: Any, how: dict[str, Any]
+) -> list[Pairs]:
+    """The first system beside each of the others."""
+    first, *others = systems
+    found: list[Pairs] = []
+    for other in others:
+        pairs = evaluation.pairs(first, other, clusters=clusters, **how)
+        grouping = pairs.source.get("clusters")
+        if found and clusters is None and grouping is not None and found[0].clusters is None:
+            return _with_first(evaluation, systems, grouping, how)  # only some have epochs
+        check_memory("all systems together", 3 * len(systems) * pairs.u.nbytes)
+        found.append(pairs)
+    return found
+
+
+def _names(systems: Sequence[Any], pairs: Sequence[Pairs]) -> tuple[str, ...]:
+    """What the systems are called: as they were asked for, where their columns have no names."""
+    names = [pairs[0].names[0], *(one.names[1] for one in pairs)]
+    columns = [pairs[0].source.get("columns"), *(one.source.get("columns") for one in pairs)]
+    used = [str(both[i > 0]) if both else names[i] for i, both in enumerate(columns)]
+    for i, one in enumerate(used):
+        if one in used[:i]:
+            raise ValueError(f"systems[{i}] = {systems[i]!r} is there before; list it once")
+    return tuple(names if len(set(names)) == len(names) else map(str, systems))
+
+
+# ---- scores --------------------------------------------------------------------------------------
+
+
+def _stacked(pairs: Sequence[Pairs]) -> tuple[IntArray, int]:
+    """The scores of all systems as integers, and what to divide them by."""
+    if pairs[0].columns:
+        return _counts(pairs), 1
+    every = [(pairs[0].u, pairs[0].scale), *((one.v, one.scale) for one in pairs)]
+    scale = lcm(*(own for _, own in every))
+    scores = np.stack([with_room(x, scale // own) * (scale // own) for x, own in every])
+    if _without(scale, 2, 5) > 1:
+        scores = _alike(scores, scale)
+    shared = gcd(scale, int(np.gcd.reduce(scores.ravel())))
+    return scores // shared, scale // shared
+
+
+def _alike(scores: IntArray, scale: int) -> IntArray:
+    """Scores in which a decimal that is printed as a fraction of another system is that fraction.
+
+    A third in one column and 0.333333333333333 in another would be no tie otherwise, and each pair
+    of systems by itself is read like that.
+    """
+    numbers, places = np.unique(scores, return_inverse=True)
+    values = {int(x): Fraction(int(x), scale) for x in numbers}
+    printed = {x: f"{float(value):.15g}" for x, value in values.items()}
+    odd = {x for x, value in values.items() if _without(value.denominator, 2, 5) > 1}
+    fractions = {printed[x]: x for x in odd}
+    meant = [x if x in odd else fractions.get(printed[x], x) for x in values]
+    return np.array(meant, dtype=scores.dtype)[places].reshape(scores.shape)
+
+
+def _without(number: int, *primes: int) -> int:
+    """A number without some of its prime factors."""
+    for prime in primes:
+        while number % prime == 0:
+            number //= prime
+    return number
+
+
+def _counts(pairs: Sequence[Pairs]) -> IntArray:
+    """The counts of all systems; of classes those that occur in any pair, and 0 elsewhere."""
+    head = pairs[0]
+    for one in pairs:
+        if one.columns != head.columns:
+            said = [f"{', '.join(x.columns)} (beside {x.names[1]!r})" for x in (head, one)]
+            problem = f"{head.names[0]!r} has {' and '.join(said)}"
+            raise ValueError(f"{problem}; all systems need the same counts")
+    if "classes" not in head.source:
+        return np.stack([head.u, *(one.v for one in pairs)])
+    classes = sorted({name for one in pairs for name in one.source["classes"]})
+    check_memory("all systems together", 24 * len(classes) * len(head) * (len(pairs) + 1))
+    scores = np.zeros((len(pairs) + 1, len(head), len(classes), len(head.columns)), dtype=np.int64)
+    for i, one in enumerate([head, *pairs]):
+        where = [classes.index(name) for name in one.source["classes"]]
+        scores[i][:, where] = one.v if i else one.u
+    return scores
+
+
+# ---- where they come from ------------------------------------------------------------------------
+
+
+def _source(pairs: Sequence[Pairs], names: Sequence[str], facts: dict[str, Any]) -> dict[str, Any]:
+    """Where the scores come from, and what was left out."""
+    sources = [pairs[0].source, *(one.source for one in pairs)]
+    files: dict[tuple[str, str], list[str]] = {}
+    for i, (name, one) in enumerate(zip(names, sources, strict=True)):
+        file = one["files"][i > 0] if "files" in one else one
+        files.setdefault((file["file"], file["sha256"]), []).append(name)
+    notes = list(dict.fromkeys(note for one in sources for note in one["notes"]))
+    more = [f"{len(notes) - NAMED} more notes are left out here"] if len(notes) > NAMED else []
+    first = sources[0]
+    return {
+        "loader": first["loader"],
+        "files": [{"file": k[0], "sha256": k[1], "systems": own} for k, own in files.items()],
+        **{key: first.get(key) for key in ("gold", "score", "clusters")},
+        "paired_by": first["paired_by"],
+        "matched": len(pairs[0]),
+        **facts,
+        "notes": [*notes[:NAMED], *more],
+    }
+
+
+def _describe(source: Mapping[str, Any], title: str, systems: int) -> str:
+    """What was read, in a sentence or some."""
+    number, left_out, lacking = source["matched"], source["left_out"], source["lacking"]
+    items = f"{number} item{'s' * (number != 1)}"
+    text = f"{title}: {items} of {systems} systems, paired by {source['paired_by']}"
+    if left_out:
+        which = ", ".join(f"{name} {count}" for name, count in list(lacking.items())[:NAMED])
+        more = f" and {len(lacking) - NAMED} more systems some" if len(lacking) > NAMED else ""
+        text += f"; {left_out} left out ({some(source['left_out_ids'], left_out)}), of which "
+        text += f"systems lack the score: {which}{more}"
+    if number < left_out:
+        text += "; most items are left out, so that this is a part of the data"
+    for key, what in (("clusters", "swapped together"), ("strata", "averaged first")):
+        if source[key] is not None:
+            text += f"; items of one {shown(str(source[key]))} are {what}"
+    columns = ", ".join(source["no_systems"])
+    notes = [f"columns taken for no systems: {columns}"] if columns else []
+    return sentences(text, [*notes, *source["notes"]])

@@ -1,0 +1,254 @@
+"""A leaderboard as files: what the suffix of a path asks for."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from permtest.many import Leaderboard
+from permtest.many.rows import of_pairs
+from permtest.many.wording import ranking
+from permtest.report.files import check_free, place_of, write_files
+from permtest.report.pages import Shown, data_uri, page
+from permtest.report.pictures import check_matplotlib, drawing, on_axes, png, settled, svg
+from permtest.result import counted
+from permtest.study.config import StrPath
+from permtest.study.sections import Chapter, Grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: What a folder gets; a file may end in ``SINGLE`` as well.
+FORMATS, SINGLE = ("html", "csv", "json", "png", "svg"), ("parquet",)
+
+#: Systems of a page whose pairs are drawn, and rows of one of its tables, at most.
+MOST_DRAWN, MOST_ROWS = 100, 500
+
+TIES = "That tied systems are equal: they may differ by less than these items can show."
+
+
+def write_leaderboard(
+    board: Leaderboard,
+    path: StrPath,
+    *,
+    overall: Leaderboard | None = None,
+    notes: Mapping[str, str] | None = None,
+    overwrite: bool = False,
+) -> tuple[Path, ...]:
+    """Write a leaderboard as a page, a table of all pairs, or a picture.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        Of `compare_many`.
+    path : str or path-like
+        A file, whose suffix is the format: .html, .csv and .parquet (all pairs), .json, .png or
+        .svg (the ranking). Or a folder, which is made if there is none, or a path without suffix:
+        all of them but .parquet.
+    overall : Leaderboard, optional
+        What ``board.overall()`` returns, to be on the page as well.
+    notes : mapping of str to str, optional
+        What the page is to say about the scores of each data set, such as where they come from.
+    overwrite : bool, default False
+        Whether files that exist may be replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The files. The same board makes the same bytes.
+
+    Raises
+    ------
+    FileExistsError
+        If files exist and may not be replaced; nothing is written then.
+    ImportError
+        If jinja2, matplotlib or pyarrow is missing, and needed.
+    ValueError
+        If the suffix is unknown, or there are more data sets than a picture can show.
+    OSError
+        If a file cannot be written, or the folder of a file does not exist.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from permtest import compare_many
+    >>> from permtest.report.leaderboard import write_leaderboard
+    >>> board = compare_many({"new": [1, 1, 1, 0], "old": [0, 1, 0, 0], "base": [0, 0, 0, 0]})
+    >>> with TemporaryDirectory() as folder:
+    ...     [file.name for file in write_leaderboard(board, f"{folder}/pairs.csv")]
+    ['pairs.csv']
+    """
+    where, formats, stem = check_leaderboard(path, overwrite=overwrite)
+    shown = _Page(board, overall, notes or {})
+    makers: dict[str, Callable[[], bytes]] = {
+        "html": shown.html,
+        "csv": lambda: _csv(board),
+        "parquet": lambda: _parquet(board),
+        "json": lambda: (board.to_json(indent=1) + "\n").encode(),
+        "png": lambda: _picture(board, png),
+        "svg": lambda: _picture(board, svg),
+    }
+    files = {f"{stem}.{name}": makers[name]() for name in formats}
+    where.mkdir(parents=True, exist_ok=True)
+    write_files(where, files, overwrite=overwrite)
+    return tuple(where / name for name in files)
+
+
+def check_leaderboard(path: StrPath, *, overwrite: bool) -> tuple[Path, tuple[str, ...], str]:
+    """Refuse what could not be written: unknown suffixes, files in the way.
+
+    Parameters
+    ----------
+    path : str or path-like
+    overwrite : bool
+
+    Returns
+    -------
+    folder : Path
+    formats : tuple of str
+    stem : str
+
+    Raises
+    ------
+    FileExistsError, FileNotFoundError, NotADirectoryError, ValueError
+        As for `write_leaderboard`.
+    """
+    where, formats, stem = place_of(path, FORMATS, "leaderboard", SINGLE)
+    check_free(where, [f"{stem}.{name}" for name in formats], overwrite=overwrite)
+    return where, formats, stem
+
+
+def _csv(board: Leaderboard) -> bytes:
+    """All pairs, a line each."""
+    columns = of_pairs(board)
+    text = StringIO(newline="")
+    lines = zip(*(values.tolist() for values in columns.values()), strict=True)
+    csv.writer(text, lineterminator="\n").writerows([tuple(columns), *lines])
+    return text.getvalue().encode()
+
+
+def _parquet(board: Leaderboard) -> bytes:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError(".parquet needs pyarrow: pip install 'permtest[many]'") from None
+    stream = BytesIO()
+    columns = {name: values.tolist() for name, values in of_pairs(board).items()}
+    parquet.write_table(pyarrow.table(columns), stream)
+    return stream.getvalue()
+
+
+# ---- pictures ----------------------------------------------------------------------------------
+
+
+def _picture(board: Leaderboard, save: Callable[[Figure], bytes]) -> bytes:
+    """The ranking on all data sets."""
+    check_matplotlib()
+    with drawing():
+        return save(settled(_ranking(board)))
+
+
+def _ranking(board: Leaderboard, data_set: str | None = None) -> Figure:
+    from matplotlib.figure import Figure
+
+    from permtest.plots.leaderboard import PANELS, REST, ROW, WIDTH, plot_ranking
+
+    panels = len(board.data_sets) if data_set is None else 1
+    high = ROW * min(len(board.systems), 30) + REST
+    figure = Figure(figsize=(WIDTH, min(panels, PANELS) * high), layout="constrained")
+    plot_ranking(board, data_set, ax=[*figure.subplots(panels, 1, squeeze=False).flat])
+    return figure
+
+
+def _matrix(board: Leaderboard, data_set: str) -> Figure:
+    from permtest.plots import plot_pairs
+
+    few, size = len(board.systems) <= 12, len(board.systems)
+    wide, high = (0.92 * size, 0.5 * size) if few else (min(0.3 * size, 9.0),) * 2
+    inches = (max(wide, 6.0) + 2.5, max(high, 1.4) + 2.4)
+    return on_axes(inches, lambda ax: plot_pairs(board, data_set, ax=ax))
+
+
+# ---- the page ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What the page says, in the form that all reports have."""
+
+    board: Leaderboard
+    overall: Leaderboard | None
+    notes: Mapping[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.board.systems
+
+    @property
+    def rankings(self) -> list[tuple[str, Leaderboard, str]]:
+        """Key, board and data set of each ranking, that of all data sets first."""
+        boards = [self.board] if self.overall is None else [self.overall, self.board]
+        pairs = [(board, name) for board in boards for name in board.data_sets]
+        return [(f"ranking-{number}", *pair) for number, pair in enumerate(pairs, 1)]
+
+    def sentence(self) -> str:
+        """What was found, or, on several data sets, what was compared."""
+        if self.overall is not None:
+            return self.overall.sentence()
+        one = len(self.board.data_sets) == 1
+        return self.board.sentence() if one else str(self.board).partition("\n")[0]
+
+    def chapters(self) -> list[Chapter]:
+        found = [self._ranked(*one) for one in self.rankings]
+        return [*found, self._replicated()] if len(self.board.data_sets) > 1 else found
+
+    def _ranked(self, key: str, board: Leaderboard, name: str) -> Chapter:
+        header, cells = ranking(board, name)
+        pictures = (key, f"{key}-pairs") if _has_matrix(board) else (key,)
+        return Chapter(
+            key,
+            name or "Ranking",
+            self.notes.get(name, ""),
+            (_grid(header, cells),),
+            meaning=board.sentence(name) if len(self.rankings) > 1 else "",
+            limits=TIES,
+            pictures=pictures,
+        )
+
+    def _replicated(self) -> Chapter:
+        found = self.board.replicability()
+        header = ("first", "second", "first is better on", "second is better on")
+        grid = _grid(header, list(found.rows()))
+        return Chapter("replicability", "On how many data sets", f"{found.heading()}.", (grid,))
+
+    def html(self) -> bytes:
+        check_matplotlib()
+        shown: dict[str, Shown] = {}
+        for key, board, name in self.rankings:
+            where = f" on {name}" if name else ""
+            with drawing():
+                shown[key] = _shown(_ranking(board, name), f"What each system scores{where}")
+                if _has_matrix(board):
+                    alt = f"Differences and corrected p of all pairs{where}"
+                    shown[f"{key}-pairs"] = _shown(_matrix(board, name), alt)
+        title = f"Leaderboard of {counted(len(self.names), 'systems')}"
+        return page("html", self, shown, title).encode()
+
+
+def _has_matrix(board: Leaderboard) -> bool:
+    return board.baseline is None and len(board.systems) <= MOST_DRAWN
+
+
+def _shown(figure: Figure, alt: str) -> Shown:
+    return Shown(data_uri(svg(settled(figure))), alt, True)
+
+
+def _grid(header: tuple[str, ...], cells: list[tuple[Any, ...]]) -> Grid:
+    """A table that is not too long; its caption says what is missing."""
+    more = len(cells) - MOST_ROWS
+    return Grid(header, tuple(cells[:MOST_ROWS]), f"and {more} more rows" if more > 0 else "")
