@@ -166,6 +166,12 @@ class ScoreTable:
             mean of their means. Others are of the sums of all items. Clusters of different tables
             are different.
         """
+        average = getattr(tables[0].statistic, "average", None)
+        if average is not None:
+            raise ValueError(
+                f"statistic={tables[0].statistic.name!r} is of classes, which may be others in "
+                "each data set; put all items into one table, with counts for every class"
+            )
         scale = lcm(*(table.scale for table in tables))
         parts = [with_room(x.scores, scale // x.scale) * (scale // x.scale) for x in tables]
         labels = [

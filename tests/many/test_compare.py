@@ -175,6 +175,14 @@ def test_all_data_sets_together():
     assert apart.pvalue[0, 0] == float(naive.count_pvalue(*sums, abs))
 
 
+def test_classes_of_data_sets_are_not_mixed_up():
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 4, (2, 6, 2, 3)), rng.integers(0, 4, (2, 6, 2, 3))
+    parts = {"x": dict(zip("ab", x, strict=True)), "y": dict(zip("ab", y, strict=True))}
+    with pytest.raises(ValueError, match="statistic='macro_f1' is of classes"):
+        pt.compare_many(parts, statistic="macro_f1").overall()
+
+
 def test_one_data_set_of_several_is_a_board_of_its_own():
     other = {name: scores[:100] for name, scores in BIG.items()}
     board = pt.compare_many({"all": BIG, "some": other})
