@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._html import said
+from permtest._parallel import in_parallel
 from permtest._progress import progress
-from permtest._threads import in_threads
 from permtest.comparison import Comparison, compare
 from permtest.null.batch import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names, unscaled
@@ -259,6 +259,19 @@ class _Tests:
         step = max(min(SCORES // max(self.n, 1), few), 1)
         return [range(i, min(i + step, self.size)) for i in range(0, self.size, step)]
 
+    @cached_property
+    def _held(self) -> tuple[NDArray[Any], ...]:
+        """The scores without the repetitions that broadcasting pretends to hold."""
+        ends = ([None if step else 1 for step in x.strides] for x in (self.u, self.v))
+        return tuple(
+            x[tuple(map(slice, some))] for x, some in zip((self.u, self.v), ends, strict=True)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes."""
+        rest = (self.axis, self.given, self.statistic, self.alternative, self.method, self.names)
+        return _repeated, (*self._held, self.u.shape, *rest)
+
     def rows(self, block: range) -> tuple[NDArray[Any], NDArray[Any]]:
         """Copies of the scores of some tests, one row for each."""
         where = np.unravel_index(np.arange(block.start, block.stop), (1, *self.shape))
@@ -296,6 +309,10 @@ class _Tests:
         given = self.given[found[1]]
         own = index[len(index) - len(given) :]  # the dimensions before were added to the shape
         return f"{found[1]}[{_shown(j % size for j, size in zip(own, given, strict=True))}]"
+
+
+def _repeated(u: NDArray[Any], v: NDArray[Any], shape: tuple[int, ...], *rest: Any) -> _Tests:
+    return _Tests(np.broadcast_to(u, shape), np.broadcast_to(v, shape), *rest)
 
 
 class _Found(NamedTuple):
@@ -352,7 +369,7 @@ def _solve_blocks(tests: _Tests) -> Iterable[_Found]:
     blocks = tests.blocks()
     if len(blocks) > 1:
         compile_kernels()
-    found = in_threads(partial(_solve_block, tests), blocks)
+    found = in_parallel(partial(_solve_block, tests), blocks)
     return progress(found, total=len(blocks), what="exact tests")
 
 

@@ -1,7 +1,8 @@
-"""What several test modules share: how hard hypothesis tries, and a browser."""
+"""What several test modules share: how hard hypothesis tries, a browser, and a cluster."""
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,12 @@ def chromium() -> str:
     if os.environ.get("PERMTEST_REQUIRE_BROWSER"):
         pytest.fail(NO_BROWSER)
     pytest.skip(NO_BROWSER)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory) -> Iterator[object]:
+    """Three processes of a dask cluster on this machine; see `tests.clusters.killing`."""
+    from tests.clusters import local_cluster
+
+    with local_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running

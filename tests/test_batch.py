@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import permtest as pt
-from permtest import _threads, batch, exact_perm_test
+from permtest import _parallel, batch, exact_perm_test
 from permtest.batch import BatchResult
 from permtest.null.batch_kernels import count_tails
 from tests import naive
@@ -282,7 +282,7 @@ def test_p_of_random_swaps_is_as_small_as_it_says(alternative):
 
 
 def test_memory_does_not_grow_with_the_scores(monkeypatch):
-    monkeypatch.setattr(_threads, "usable_processors", lambda: 2)
+    monkeypatch.setattr(_parallel, "usable_processors", lambda: 2)
     rng = np.random.default_rng(5)
     u = rng.integers(0, 2, (8000, 1000), dtype=np.int8)
     v = rng.integers(0, 2, 1000, dtype=np.int8)

@@ -1,10 +1,7 @@
-"""monte_carlo against the exact test; threads and progress, which it is the first to use."""
+"""monte_carlo against the exact test; and progress, which it is the first to use."""
 
 import io
-import os
-import subprocess
 import sys
-import threading
 import types
 from fractions import Fraction
 from itertools import islice
@@ -16,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from permtest import _progress, _threads, exact_perm_test, monte_carlo, samples_needed
+from permtest import _parallel, _progress, exact_perm_test, monte_carlo, samples_needed
 from permtest.null import sampling
 from tests.strategies import alternatives, pairs
 
@@ -73,7 +70,7 @@ def test_the_number_of_processors_changes_nothing(monkeypatch, K):
     monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
     found = []
     for processors in (1, 2):
-        monkeypatch.setattr(_threads, "usable_processors", lambda n=processors: n)
+        monkeypatch.setattr(_parallel, "usable_processors", lambda n=processors: n)
         found.append(monte_carlo(u, v, K=K, rng=11))
     assert found[0] == found[1]
     laws = [result.null_distribution for result in found]
@@ -178,73 +175,6 @@ def test_samples_needed_checks_its_arguments(arguments, error, message):
 def test_samples_needed_checks_the_level(level):
     with pytest.raises(ValueError, match=f"confidence_level must lie in .0, 1., got {level}"):
         samples_needed(0.1, 0.1, confidence_level=level)
-
-
-# ---- threads -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("processors", [1, 2, 9])
-@pytest.mark.parametrize("chunks", [0, 1, 2, 50])
-def test_threads_keep_the_order(monkeypatch, processors, chunks):
-    monkeypatch.setattr(_threads, "usable_processors", lambda: processors)
-    squares = _threads.in_threads(lambda n: n * n, range(chunks))
-    assert list(squares) == [n * n for n in range(chunks)]
-
-
-def test_threads_work_side_by_side(monkeypatch):
-    monkeypatch.setattr(_threads, "usable_processors", lambda: 2)
-    both = threading.Barrier(2)
-    places = list(_threads.in_threads(lambda _: both.wait(timeout=30), range(2)))
-    assert sorted(places) == [0, 1]
-
-
-def test_one_chunk_needs_no_thread():
-    (name,) = _threads.in_threads(lambda _: threading.current_thread(), [0])
-    assert name is threading.current_thread()
-
-
-@pytest.mark.parametrize("processors", [1, 2])
-def test_an_error_in_a_thread_is_raised_and_stops_the_rest(monkeypatch, processors):
-    monkeypatch.setattr(_threads, "usable_processors", lambda: processors)
-    begun, failed = [], threading.Event()
-
-    def work(n):
-        begun.append(n)
-        if n == 3:
-            failed.set()
-            raise ValueError("chunk 3")
-        if n > 3:
-            failed.wait(timeout=30)
-            threading.Event().wait(0.01)
-
-    with pytest.raises(ValueError, match="chunk 3"):
-        list(_threads.in_threads(work, range(2000)))
-    assert len(begun) < 1000
-
-
-def test_usable_processors():
-    assert 1 <= _threads.usable_processors() <= (os.cpu_count() or 1)
-
-
-FORK = """
-import os, sys
-import permtest as pt
-from permtest import _threads
-from permtest.null import sampling
-sampling.WORDS_AT_ONCE = 1
-_threads.usable_processors = lambda: 2
-first = pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, rng=0)
-child = os.fork()
-same = pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, rng=0) == first
-if child == 0:
-    os._exit(0 if same else 1)
-assert same and os.waitpid(child, 0)[1] == 0
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
-def test_it_works_in_a_forked_process():
-    subprocess.run([sys.executable, "-c", FORK], check=True, cwd=ROOT, timeout=100)
 
 
 # ---- progress ----------------------------------------------------------------------------------

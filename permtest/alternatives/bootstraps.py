@@ -118,7 +118,8 @@ def bootstrap(
     estimate is at least as large as the observed one, without centring them under the null
     hypothesis. About half of them are, whatever the scores: that p is always near 0.5.
 
-    Equal differences are drawn together: time O(K U) for U distinct ones, at most O(K N).
+    Equal differences are drawn together: time O(K U) for U distinct ones, at most O(K N), shared
+    among the processors, or the workers of ``joblib.parallel_config``, with the same numbers.
     Source: Efron and Tibshirani (1993), ch. 12 to 16; Maritz and Jarrett (1978).
 
     Examples

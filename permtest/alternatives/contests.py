@@ -11,16 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permtest._integers import exact_sum
+from permtest._parallel import over_workers
 from permtest._progress import progress
-from permtest._rng import RNG, as_generator
+from permtest._rng import RNG, as_generator, seeds, stream
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, REPRESENTATIVE
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.pivots import Pivots
 from permtest.alternatives.resamples import (
+    Counts,
     Differences,
     Floats,
+    batches,
     check_resamples,
-    resample_counts,
+    resampled,
+    sums,
 )
 from permtest.alternatives.result import AlternativeResult
 from permtest.alternatives.sample import PairedSample, as_threshold
@@ -97,8 +101,9 @@ def paired_bootstrap(
     entries. `randomisation` has no such doubt.
 
     Time O(K U) for U distinct entries of counts or distinct differences of scores; 2 K calls of a
-    callable, with a bar. Source: Koehn (2004), Statistical Significance Tests for Machine
-    Translation Evaluation.
+    callable, with a bar. Resamples are shared among the processors, or the workers of
+    ``joblib.parallel_config``, with the same numbers; those of a callable among the latter alone.
+    Source: Koehn (2004), Statistical Significance Tests for Machine Translation Evaluation.
 
     Examples
     --------
@@ -186,9 +191,10 @@ def _contest_of_sums(
     sample = PairedSample(pairs, delta * divisor / n)
     data = Differences.of(sample)
     estimate = Fraction(exact_sum(sample.gaps), sample.scale * divisor)
-    values = [np.asarray(c @ data.values) for c in resample_counts(data.counts, size, rng)]
+    added = partial(sums, values=data.values, exact=data.exact)
+    values = resampled(added, data.counts, size, rng)
     tie = 0.0 if data.exact else TIE * float(np.abs(data.values).sum())
-    pivots = Pivots(_sorted(values), data.unit / divisor, delta, tie)
+    pivots = Pivots(np.sort(values), data.unit / divisor, delta, tie)
     return _Contest(float(estimate), pivots, n, sample.names, entry.name)
 
 
@@ -211,33 +217,44 @@ def _contest_of_measures(
     pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
     measure, first, second = entry.measure(pairs)
     n = _enough(len(pairs))
-    sums = [[exact_sum(column) for column in x.T] for x in (first, second)]
-    estimate = float(subtract(measure.exact(sums[0]), measure.exact(sums[1])))
+    observed = [measure.exact([exact_sum(column) for column in x.T]) for x in (first, second)]
     both = np.concatenate([first, second], axis=1).astype(np.float64)
     rows, counts = np.unique(both, axis=0, return_counts=True)
-    m, values = first.shape[1], []
-    for times in resample_counts(counts, size, rng):
-        added = times @ rows
-        values.append(measure.values(added[:, :m]) - measure.values(added[:, m:]) - float(delta))
-    tie = TIE * max(1.0, *(abs(float(measure.exact(x))) for x in sums))
-    pivots = Pivots(_sorted(values), Fraction(1), delta, tie)
-    return _Contest(estimate, pivots, n, check_names(names or pairs.names), entry.title)
+    exact = float(np.abs(rows).max()) * n < 2**53
+    added = partial(sums, values=rows, exact=exact)
+    gaps = partial(_gaps, added=added, values=measure.values, delta=float(delta))
+    tie = TIE * max(1.0, *(abs(float(x)) for x in observed))
+    pivots = Pivots(np.sort(resampled(gaps, counts, size, rng)), Fraction(1), delta, tie)
+    names = check_names(names or pairs.names)
+    return _Contest(float(subtract(*observed)), pivots, n, names, entry.title)
+
+
+def _gaps(
+    counts: Counts,
+    added: Callable[[Counts], Floats],
+    values: Callable[[Floats], Floats],
+    delta: float,
+) -> Floats:
+    """By how much the first system is ahead by more than `delta`, in resamples of rows of both."""
+    first, second = np.hsplit(added(counts), 2)
+    return np.asarray(values(first) - values(second) - delta)
 
 
 def _contest_of_function(
     systems: Systems, size: int, rng: np.random.Generator, delta: Fraction
 ) -> _Contest:
-    n = _enough(len(systems))
-    draws = (rng.integers(n, size=n) for _ in range(size))
-    values = np.array(
-        [
-            systems.difference(systems.u[chosen], systems.v[chosen]) - float(delta)
-            for chosen in progress(draws, total=size, what="resamples")
-        ]
-    )
+    _enough(len(systems))
+    parts = batches(size)
+    found = over_workers(_some_gaps, parts, systems, float(delta), seeds(rng))
+    values = np.concatenate(list(progress(found, total=len(parts), what="resamples")))
     pivots = Pivots(np.sort(values), Fraction(1), delta, TIE * systems.size)
-    return _Contest(systems.observed, pivots, n, systems.names, systems.title)
+    return _Contest(systems.observed, pivots, len(systems), systems.names, systems.title)
 
 
-def _sorted(parts: list[Floats]) -> Floats:
-    return np.sort(np.concatenate(parts))
+def _some_gaps(
+    part: range, systems: Systems, delta: float, origin: np.random.SeedSequence
+) -> Floats:
+    """The differences, less `delta`, of the resamples with these numbers."""
+    rng, n = stream(origin, part.start), len(systems)
+    draws = (rng.integers(n, size=n) for _ in part)
+    return np.array([systems.difference(systems.u[i], systems.v[i]) - delta for i in draws])

@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._integers import exact_sum
+from permtest._parallel import over_workers
 from permtest._progress import progress
-from permtest._rng import RNG, as_generator
+from permtest._rng import RNG, as_generator, seeds, stream
 from permtest.alternatives.assumptions import (
     EXCHANGEABLE,
     INDEPENDENT_ITEMS,
@@ -19,7 +21,7 @@ from permtest.alternatives.assumptions import (
     Assumption,
 )
 from permtest.alternatives.names import TITLES
-from permtest.alternatives.resamples import check_resamples
+from permtest.alternatives.resamples import batches, check_resamples
 from permtest.alternatives.result import UPPER_BOUND, AlternativeResult
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.systems import Systems
@@ -90,7 +92,8 @@ def randomisation(
     Notes
     -----
     Differences that fall short of the observed one by no more than 1e-12, relative to the larger of
-    both measures, count as ties, and ties count. Cost: 2 K calls of a callable, with a bar.
+    both measures, count as ties, and ties count. Cost: 2 K calls of a callable, with a bar, which
+    the workers of ``joblib.parallel_config`` share, if there are any, with the same numbers.
     Source: Yeh (2000), sec. 3.3; Noreen (1989).
 
     Examples
@@ -151,14 +154,12 @@ def _sampled(
 
     n = len(systems)
     labels = np.arange(n) if clusters is None else cluster_numbers(clusters, n)
-    units = int(labels.max(initial=-1)) + 1
     if n == 0:
         raise ValueError("u and v have no entries, so that there is nothing to measure")
-    side = _SIDES[alternative]
-    observed = systems.observed
-    least = side(observed) - TIE * systems.size
-    every = (systems.swapped(rng.integers(2, size=units) == 1, labels) for _ in range(size))
-    extreme = sum(side(t) >= least for t in progress(every, total=size, what="random swaps"))
+    units, observed = int(labels.max()) + 1, systems.observed
+    parts = batches(size)
+    found = over_workers(_extreme, parts, systems, labels, alternative, seeds(rng))
+    extreme = sum(progress(found, total=len(parts), what="random swaps"))
     covers = binomtest(extreme, size).proportion_ci(0.95, "exact")
     return AlternativeResult(
         test="randomisation",
@@ -176,6 +177,20 @@ def _sampled(
         details={"pvalue_low": float(covers.low), "pvalue_high": float(covers.high)},
         n_samples=size,
     )
+
+
+def _extreme(
+    part: range,
+    systems: Systems,
+    labels: NDArray[np.int64],
+    alternative: str,
+    origin: np.random.SeedSequence,
+) -> int:
+    """How many of the swaps with these numbers are at least as extreme as what was observed."""
+    rng, units, side = stream(origin, part.start), int(labels.max()) + 1, _SIDES[alternative]
+    least = side(systems.observed) - TIE * systems.size
+    swaps = (systems.swapped(rng.integers(2, size=units) == 1, labels) for _ in part)
+    return sum(side(gap) >= least for gap in swaps)
 
 
 #: What has to be as large as observed.

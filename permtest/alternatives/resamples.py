@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import gcd
 from operator import index
 from statistics import NormalDist
@@ -15,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import largest
+from permtest._parallel import in_parallel
 from permtest._progress import progress
+from permtest._rng import seeds, stream
 from permtest.alternatives.sample import PairedSample
 from permtest.null.grouping import count_values
 
 #: A number for each is kept: 80 MB.
 MAX_RESAMPLES = 10**7
-#: How many numbers are held at a time while resampling (2 MB).
-AT_ONCE = 2**18
+#: How many numbers are held at a time while resampling (2 MB), and how many are worth a thread.
+AT_ONCE, LEAST = 2**18, 2**15
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
 
@@ -41,6 +44,12 @@ def check_resamples(K: Any) -> int:
     if not 1 <= size <= MAX_RESAMPLES:
         raise ValueError(f"K = {size} samples; from 1 to {MAX_RESAMPLES} are possible")
     return size
+
+
+def batches(size: int) -> list[range]:
+    """The numbers of resamples, in at most a hundred parts: for functions that may be slow."""
+    each = -(-size // 100)
+    return [range(start, min(start + each, size)) for start in range(0, size, each)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +129,7 @@ class Mean(Estimator):
 
     def estimates(self, counts: Counts) -> Floats:
         """Means of resamples."""
-        return np.asarray(counts @ self.data.values)
+        return sums(counts, self.data.values, self.data.exact)
 
     def errors(self, counts: Counts, estimates: Floats) -> Floats:
         """N times sd / sqrt(N); a sum of squares of what is left after the mean is taken off."""
@@ -158,7 +167,7 @@ class Median(Estimator):
         """Maritz and Jarrett's: the spread of the values, weighted with the law of the median."""
         del estimates
         weights = np.diff(self.law[counts.cumsum(axis=1)], axis=1, prepend=0.0)
-        squares = self.data.values - (weights @ self.data.values)[:, None]
+        squares = self.data.values - sums(weights, self.data.values, exact=False)[:, None]
         squares *= squares
         errors = 2 * np.sqrt(np.einsum("ij,ij->i", weights, squares))
         return np.where(counts.max(axis=1) == self.data.n, 0.0, errors)
@@ -197,18 +206,11 @@ class Resamples(NamedTuple):
         cls, estimator: Estimator, size: int, rng: np.random.Generator, *, studentise: bool
     ) -> Resamples:
         """Draw them, with their standard errors if they are asked for."""
-        own = estimator.data.counts[None, :]
-        estimate = estimator.estimates(own)
-        error = estimator.errors(own, estimate)
-        estimates, errors = np.empty(size), np.zeros(size)
-        start = 0
-        for counts in resample_counts(estimator.data.counts, size, rng):
-            part = slice(start, start + len(counts))
-            estimates[part] = estimator.estimates(counts)
-            if studentise:
-                errors[part] = estimator.errors(counts, estimates[part])
-            start = part.stop
-        return cls(float(estimate[0]), float(error[0]), estimates, errors)
+        both = partial(_both, estimator=estimator, studentise=studentise)
+        counts = estimator.data.counts
+        estimate = estimator.estimates(counts[None, :])
+        error = estimator.errors(counts[None, :], estimate)
+        return cls(float(estimate[0]), float(error[0]), *resampled(both, counts, size, rng))
 
     def studentised(self) -> Floats:
         """The estimate less its standard error times t*, which is infinite where that has none."""
@@ -226,36 +228,71 @@ class Resamples(NamedTuple):
         return NORMAL.inv_cdf((below + (ties + 1) / 2) / (self.estimates.size + 1))
 
 
-def resample_counts(
-    counts: Counts, size: int, rng: np.random.Generator, what: str = "resamples"
-) -> Iterator[Counts]:
-    """How often each of U values occurs in resamples of all N items, with replacement.
+def sums(counts: NDArray[Any], values: Floats, exact: bool) -> Floats:
+    """``counts @ values``, in bits that do not depend on how many threads BLAS has.
+
+    Where sums are `exact`, no order of adding rounds.
+    """
+    return np.asarray(counts @ values if exact else np.einsum("ij,j...->i...", counts, values))
+
+
+def _both(counts: Counts, estimator: Estimator, studentise: bool) -> Floats:
+    """Estimates of resamples and, if they are asked for, their standard errors."""
+    estimates = estimator.estimates(counts)
+    errors = estimator.errors(counts, estimates) if studentise else np.zeros_like(estimates)
+    return np.stack([estimates, errors])
+
+
+def resampled(
+    values: Callable[[Counts], Floats], counts: Counts, size: int, rng: np.random.Generator
+) -> Floats:
+    """What a function makes of resamples of all N items, drawn with replacement.
 
     Parameters
     ----------
+    values : callable
+        Takes how often each of U values occurs in M resamples, of shape (M, U); returns an array
+        whose last axis has length M.
     counts : ndarray of shape (U,)
         How often they occur in the sample.
     size : int
         Number of resamples.
     rng : numpy.random.Generator
-    what : str
-        What the progress bar says.
 
-    Yields
-    ------
-    ndarray of shape (M, U)
-        Parts of `size` rows in all.
+    Returns
+    -------
+    ndarray
+        With `size` on the last axis. It depends on `rng`, `counts` and `size`, and on nothing that
+        can compute side by side: threads, or the workers of ``joblib.parallel_config``.
     """
     n, distinct = int(counts.sum()), counts.size
     few = ITEMS_PER_VALUE * distinct <= n
-    rows = max(1, AT_ONCE // (distinct if few else n))
-    sizes = [min(rows, size - start) for start in range(0, size, rows)]
-    labels = np.repeat(np.arange(distinct), counts)
+    width = distinct if few else n
+    rows = max(1, min(AT_ONCE, max(LEAST, size * width // 16)) // width)
+    labels = None if few else np.repeat(np.arange(distinct), counts)
+    if size <= rows:  # a stream takes longer to make than few resamples
+        return values(_drawn(rng, size, counts, labels))
+    parts = [(i, min(rows, size - start)) for i, start in enumerate(range(0, size, rows))]
+    found = in_parallel(_part, parts, seeds(rng), values, counts, labels)
+    return np.concatenate(list(progress(found, total=len(parts), what="resamples")), axis=-1)
 
-    def draw(m: int) -> Counts:
-        if few:
-            return rng.multinomial(n, counts / n, size=m)
-        cells = labels[rng.integers(n, size=(m, n))] + distinct * np.arange(m)[:, None]
-        return np.bincount(cells.ravel(), minlength=m * distinct).reshape(m, distinct)
 
-    return progress(map(draw, sizes), total=len(sizes), what=what)
+def _part(
+    part: tuple[int, int],
+    origin: np.random.SeedSequence,
+    values: Callable[[Counts], Floats],
+    counts: Counts,
+    labels: Counts | None,
+) -> Floats:
+    """What the function makes of some of the resamples."""
+    number, m = part
+    return values(_drawn(stream(origin, number), m, counts, labels))
+
+
+def _drawn(rng: np.random.Generator, m: int, counts: Counts, labels: Counts | None) -> Counts:
+    """How often each value occurs in m resamples, by values, or by the labels of all items."""
+    n, distinct = int(counts.sum()), counts.size
+    if labels is None:
+        return rng.multinomial(n, counts / n, size=m)
+    cells = labels[rng.integers(n, size=(m, n))] + distinct * np.arange(m)[:, None]
+    return np.bincount(cells.ravel(), minlength=m * distinct).reshape(m, distinct)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._parallel import in_parallel
 from permtest._progress import progress
-from permtest._threads import in_threads
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import TwoPointSum, add_counts
 from permtest.null.sampling_kernels import BLOCK, LANES, sample_sums
@@ -55,10 +54,12 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Tally
     """
     shape = (-(-size // BLOCK), 4, LANES)
     states = rng.integers(0, 2**64 - 1, shape, dtype=np.uint64, endpoint=True)
-    draw = partial(_draw, law, states)
-    draw(range(0))  # compiles before there are threads
-    chunks = _chunks(law, size)
-    parts = progress(in_threads(draw, chunks), total=len(chunks), what="random labellings")
+    _draw((0, states[:0]), law)  # compiles before there are threads
+    chunks = [
+        (len(part), states[part.start // BLOCK :][: -(-len(part) // BLOCK)])
+        for part in _chunks(law, size)
+    ]
+    parts = progress(in_parallel(_draw, chunks, law), total=len(chunks), what="random labellings")
     return _merge(list(parts))
 
 
@@ -80,13 +81,14 @@ def _chunks(law: TwoPointSum, size: int) -> list[range]:
     return [range(start, min(start + step, size)) for start in range(0, size, step)]
 
 
-def _draw(law: TwoPointSum, states: NDArray[np.uint64], samples: range) -> Tally:
-    """Draw the samples with these numbers."""
-    sums = np.zeros(len(samples), dtype=np.int64 if law.top < 2**62 else object)
-    part = np.empty(len(samples), dtype=np.int64)
+def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Tally:
+    """Draw so many samples, with the states of their blocks."""
+    size, states = some
+    sums = np.zeros(size, dtype=np.int64 if law.top < 2**62 else object)
+    part = np.empty(size, dtype=np.int64)
     for shift, digits in _digits(law):
         # The same states give the same bits for each digit.
-        sample_sums(states[samples.start // BLOCK :], digits, law.counts, part)
+        sample_sums(states, digits, law.counts, part)
         sums += part.astype(sums.dtype) << shift
     return _tally(sums)
 

@@ -8,7 +8,7 @@ least time is chosen for each row: no digits are promised beyond the eleventh.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import gcd, prod
 from typing import Any, TypeAlias
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import SAFE, largest
+from permtest._parallel import in_parallel
 from permtest._progress import progress
-from permtest._threads import in_threads
 from permtest.exact import exact_perm_test
 from permtest.null.kernels import add_steps
 from permtest.null.tail_kernels import upper_tails
@@ -63,7 +63,7 @@ def exact_rows(steps: NDArray[Any], alternative: str) -> Floats:
     each = max(min(AT_ONCE // max(n, 1), -(-size // 16)), 1)
     blocks = [steps[i : i + each] for i in range(0, size, each)]
     _compile()
-    found = in_threads(partial(_exact_block, alternative=alternative), blocks)
+    found = in_parallel(_exact_block, blocks, alternative)
     return np.concatenate([np.empty(0), *progress(found, total=len(blocks), what="exact tests")])
 
 
@@ -74,7 +74,7 @@ def _one_by_one(steps: NDArray[Any], alternative: str) -> Floats:
     return found.copy()
 
 
-def _exact_block(steps: Ints, *, alternative: str) -> Floats:
+def _exact_block(steps: Ints, alternative: str) -> Floats:
     """Count how often each difference occurs in each row, and look at its law."""
     low, high = int(steps.min()), int(steps.max())
     cells = high - low + 1
@@ -89,7 +89,7 @@ def _exact_block(steps: Ints, *, alternative: str) -> Floats:
         some = codes[start : start + each]
         flat = (some + cells * np.arange(some.shape[0])[:, None]).ravel()
         counts = np.bincount(flat, minlength=cells * some.shape[0]).reshape(-1, cells)
-        p[start : start + each] = _law_block(values, counts, alternative)
+        p[start : start + each] = _law_block(counts, values, alternative)
     return p
 
 
@@ -117,11 +117,11 @@ def law_pvalues(values: Ints, counts: Ints, alternative: str = "two-sided") -> F
     _compile()
     each = max(min(AT_ONCE // max(values.size, 1), -(-counts.shape[0] // 8)), 1)
     blocks = [counts[i : i + each] for i in range(0, counts.shape[0], each)]
-    found = in_threads(lambda block: _law_block(values, block, alternative), blocks)
+    found = in_parallel(_law_block, blocks, values, alternative)
     return np.concatenate([np.empty(0), *found])
 
 
-def _law_block(values: Ints, counts: Ints, alternative: str) -> Floats:
+def _law_block(counts: Ints, values: Ints, alternative: str) -> Floats:
     widths, where = np.unique(np.abs(values), return_inverse=True)
     folded = np.zeros((counts.shape[0], widths.size), dtype=np.int64)
     for k in range(values.size):  # at most two values fall together

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._html import grid, said, together
-from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample, as_threshold
@@ -213,7 +212,7 @@ def power_curve(
         Level of the test; p <= alpha rejects.
     alternative : {"two-sided", "greater", "less"}
     rng : numpy.random.Generator, int or None
-        A seed makes the curve reproducible.
+        A seed makes the curve reproducible, whatever the number of workers.
     K : int, default 1000
         Number of resamples of the bootstrap tests.
 
@@ -237,6 +236,11 @@ def power_curve(
     the lattice, `rounded`, is an eighth of the standard deviation, which adds at most a 256th to
     the variance; or a thousandth of the largest difference, if that is more. Draws from a normal
     law go to the nearest multiple of an eighth.
+
+    Samples are drawn and tested in parts, each with random numbers of its own, by threads, or by
+    the workers of ``joblib.parallel_config``: the curve is the same. Functions of yours are called
+    one after the other unless joblib has workers.
+
     Source: NLPStatTest manual, sec. 3.4 and F.2, where power is called the true negative rate by a
     slip.
 
@@ -280,11 +284,7 @@ def _curve(
     plan: Plan, source: Source, sizes: tuple[int, ...], rng: np.random.Generator
 ) -> PowerCurve:
     """The power at each size."""
-    sampler = source.sampler(plan)
-    total = sum(len(sampler.parts(plan.experiments, size)) for size in sizes)
-    counts = [0] * len(sizes)
-    for i, number in progress(plan.rejected(sampler, sizes, rng), total=total, what="power"):
-        counts[i] += number
+    counts = plan.rejected(source.sampler(plan), sizes, rng)
     return PowerCurve(
         sizes=sizes,
         power=tuple(count / plan.experiments for count in counts),
@@ -408,9 +408,7 @@ def power_at(
         times = _counts(counts, steps.size)
     shift = None if delta is None else as_threshold(delta)
     cells = Cells.of(steps, times, scale, shift)
-    found = plan.rejected(cells, (size,), as_generator(rng))
-    total = len(cells.parts(plan.experiments, size))
-    return sum(count for _, count in progress(found, total=total, what="power")) / plan.experiments
+    return sum(plan.rejected(cells, (size,), as_generator(rng))) / plan.experiments
 
 
 def _counts(counts: Any, size: int) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
@@ -11,6 +10,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._parallel import in_parallel, over_workers
+from permtest._progress import progress
+from permtest._rng import seeds, stream
 from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.sample import PairedSample
 from permtest.null.grouping import count_values
@@ -111,11 +113,29 @@ class Plan:
 
     def rejected(
         self, sampler: Sampler, sizes: tuple[int, ...], rng: np.random.Generator
-    ) -> Iterator[tuple[int, int]]:
-        """Which size, and how many of some of its samples are rejected."""
-        for i, size in enumerate(sizes):
-            for part in sampler.parts(self.experiments, size):
-                yield i, sampler.rejected(rng, part, size, self.alpha, self.alternative)
+    ) -> list[int]:
+        """How many samples of each size are rejected."""
+        numbers = [list(enumerate(sampler.parts(self.experiments, n))) for n in sizes]
+        parts = [(i, number, part) for i, some in enumerate(numbers) for number, part in some]
+        spread = over_workers if isinstance(sampler, ByRows) else in_parallel
+        found = spread(_rejected, parts, sampler, sizes, self, seeds(rng))
+        counts = [0] * len(sizes)
+        for i, count in progress(found, total=len(parts), what="power"):
+            counts[i] += count
+        return counts
+
+
+def _rejected(
+    part: tuple[int, int, int],
+    sampler: Sampler,
+    sizes: tuple[int, ...],
+    plan: Plan,
+    origin: np.random.SeedSequence,
+) -> tuple[int, int]:
+    """Which size, and how many of some of its samples are rejected."""
+    i, number, experiments = part
+    rng = stream(origin, i, number)
+    return i, sampler.rejected(rng, experiments, sizes[i], plan.alpha, plan.alternative)
 
 
 class Sampler(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._html import grid, together
+from permtest._parallel import over_workers
 from permtest._progress import progress
-from permtest._rng import RNG, as_generator
+from permtest._rng import RNG, as_generator, seeds, stream
 from permtest.alternatives.result import SMALLEST, rejects
 from permtest.alternatives.sample import as_threshold
 from permtest.statistics import check_alternative
@@ -22,8 +23,8 @@ from permtest.study.row_tests import TESTS, Options, looped
 from permtest.study.rows import Rows, as_rows
 from permtest.study.shares import wilson
 
-#: Scores that are drawn at a time (16 MB for each system).
-AT_ONCE = 2**21
+#: Scores that are drawn at a time (16 MB for each system), and data sets.
+AT_ONCE, PART = 2**21, 500
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -216,15 +217,15 @@ def rejection_rates(
     n : int
         Number of pairs in each data set, up to ten million.
     experiments : int, default 2000
-        Number of data sets, up to a million. Where they have more than two million scores
-        together, they are drawn some at a time.
+        Number of data sets, up to a million. They are drawn 500 at a time, or fewer where those
+        would have more than two million scores.
     alpha : float, default 0.05
         Level of the tests.
     alternative : {"two-sided", "greater", "less"}
     delta : float or Fraction, default 0.0
         The difference under the null hypothesis.
     rng : numpy.random.Generator, int or None
-        For `draw`, and then for the bootstrap tests.
+        For `draw`, and then for the bootstrap tests; each part has a stream of its own.
     K : int, default 1000
         Number of resamples of the bootstrap tests.
 
@@ -236,6 +237,10 @@ def rejection_rates(
     ------
     TypeError, ValueError
         If an option is unknown or out of range, or `draw` returns something else.
+
+    Notes
+    -----
+    Within ``joblib.parallel_config``, its workers draw and test the parts, with the same rates.
 
     Examples
     --------
@@ -253,34 +258,39 @@ def rejection_rates(
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {_name(test): test for test in tests}
     options: dict[str, Any] = {"alternative": alternative, "delta": delta, "K": K}
-    parts = portions(data_sets, size)
-    found = _rejected(named, draw, parts, size, alpha, options | {"rng": as_generator(rng)})
+    parts = list(enumerate(portions(data_sets, size)))
+    found = over_workers(
+        _rejected, parts, named, draw, size, alpha, options, seeds(as_generator(rng))
+    )
     counts = dict.fromkeys(named, 0)
-    for name, number in progress(found, total=len(parts) * len(named), what="tests"):
-        counts[name] += number
+    for some in progress(found, total=len(parts), what="tests"):
+        for name, number in some.items():
+            counts[name] += number
     intervals = {name: share_interval(count, data_sets) for name, count in counts.items()}
     rates = {name: count / data_sets for name, count in counts.items()}
     return RejectionRates(rates, intervals, alpha, size, data_sets, alternative)
 
 
 def _rejected(
+    part: tuple[int, int],
     tests: Mapping[str, Test],
     draw: Draw,
-    parts: Sequence[int],
     n: int,
     alpha: float,
-    options: dict[str, Any],
-) -> Iterator[tuple[str, int]]:
-    """How many data sets each test rejects, in each part of them."""
-    for part in parts:
-        rows = drawn(draw, options["rng"], part, n)
-        for name, test in tests.items():
-            yield name, rejections(pvalues(test, *rows, **options), alpha)
+    options: Mapping[str, Any],
+    origin: np.random.SeedSequence,
+) -> dict[str, int]:
+    """How many of some data sets each test rejects."""
+    number, experiments = part
+    rng = stream(origin, number)
+    rows = drawn(draw, rng, experiments, n)
+    p = {name: pvalues(test, *rows, **options, rng=rng) for name, test in tests.items()}
+    return {name: rejections(found, alpha) for name, found in p.items()}
 
 
 def portions(experiments: int, n: int) -> list[int]:
     """How many data sets of n numbers each are drawn at a time, which adds up to all of them."""
-    each = max(AT_ONCE // n, 1)
+    each = max(min(AT_ONCE // n, PART), 1)
     whole, rest = divmod(experiments, each)
     return [each] * whole + ([rest] if rest else [])
 

@@ -19,7 +19,7 @@ from permtest.alternatives.resamples import (
     Differences,
     Mean,
     Median,
-    resample_counts,
+    resampled,
 )
 from permtest.alternatives.sample import PairedSample
 
@@ -89,7 +89,7 @@ def test_acceleration_is_that_of_the_jackknife(d, statistic):
 @pytest.mark.parametrize("counts", [[60, 39, 1], [2, 1, 1, 1, 3]], ids=["by value", "by item"])
 def test_resamples_are_multinomial(counts):
     counts, size = np.array(counts), 40_000
-    drawn = np.concatenate(list(resample_counts(counts, size, np.random.default_rng(5))))
+    drawn = resampled(np.transpose, counts, size, np.random.default_rng(5)).T
     n, share = counts.sum(), counts / counts.sum()
     assert drawn.shape == (size, counts.size)
     assert np.all(drawn.sum(axis=1) == n)
@@ -203,7 +203,7 @@ def test_uncentred_resamples_say_nothing():
     d = rng.normal(3, 1, size=50).round(4)
     data = grouped(d)
     mean = Mean(data)
-    counts = np.concatenate(list(resample_counts(data.counts, 4000, rng)))
+    counts = resampled(np.transpose, data.counts, 4000, rng).T
     beyond = mean.estimates(counts) >= mean.estimates(data.counts[None, :])
     assert beyond.mean() == pytest.approx(0.5, abs=0.05)
     for interval in INTERVALS:

@@ -11,13 +11,15 @@ from statsmodels.stats.power import TTestPower
 
 import permtest as pt
 from benchmarks import power_curves
+from permtest._rng import seeds, stream
+from permtest.alternatives.sample import PairedSample
 from permtest.study import discordant_power, simulation
 from permtest.study.cells import Cells
 from permtest.study.discordant_power import DISCORDANT, exact_power, exact_power_n
 from permtest.study.laws import law_pvalues
 from permtest.study.power import PowerCurve, power_at, power_curve, power_curve_normal
 from permtest.study.row_tests import TESTS
-from permtest.study.sampling import OF_MEANS
+from permtest.study.sampling import OF_MEANS, Plan, Resampled
 
 RNG = np.random.default_rng(7)
 A, B = RNG.poisson(4, 60), RNG.poisson(3.4, 60)
@@ -199,15 +201,24 @@ def test_extreme_data():
 
 
 @pytest.mark.parametrize("test", ["exact", "sign", "wilcoxon", "independent_t"])
-def test_samples_are_drawn_some_at_a_time_alike(test, monkeypatch):
-    """Whatever part of them is held at once, they are the same."""
-    options = {"test": test, "sizes": [7, 20], "experiments": 50, "rng": 3}
-    at_once = power_curve(A, B, **options)
+def test_samples_are_drawn_some_at_a_time(test, monkeypatch):
+    """Each part has its own random numbers, and all of them count."""
     monkeypatch.setattr(simulation, "AT_ONCE", 64)
-    some = power_curve(A, B, **options)
-    assert some == at_once if test != "independent_t" else some.sizes == at_once.sizes
+    curve = power_curve(A, B, test=test, sizes=[7, 20], experiments=50, rng=3)
+    plan = Plan.of(test, 50, 0.05, "two-sided", 1000)
+    sampler = Resampled(PairedSample.of(A, B), None).sampler(plan)
+    origin = seeds(np.random.default_rng(3))
+    for i, (n, power) in enumerate(zip(curve.sizes, curve.power, strict=True)):
+        parts = enumerate(sampler.parts(50, n))
+        streams = [(stream(origin, i, number), part) for number, part in parts]
+        assert len(streams) > 1
+        found = [sampler.rejected(rng, part, n, 0.05, "two-sided") for rng, part in streams]
+        assert sum(found) == round(50 * power)
     assert len(simulation.portions(50, 20)) == 17
     assert sum(simulation.portions(50, 20)) == 50
+    assert simulation.portions(1200, 1) == [64] * 18 + [48]
+    monkeypatch.setattr(simulation, "AT_ONCE", 10**6)
+    assert simulation.portions(1200, 20) == [500, 500, 200]  # for several workers
 
 
 def test_large_samples_take_little_memory():

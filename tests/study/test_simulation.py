@@ -342,17 +342,18 @@ def test_rates_are_reproducible_and_can_be_read():
 
 def test_data_sets_are_drawn_some_at_a_time(monkeypatch):
     """They all count, and none is drawn twice."""
-    shapes = []
+    made = []
 
     def right(rng, experiments, n):
-        shapes.append((experiments, n))
-        return rng.integers(0, 2, (experiments, n)), np.zeros((experiments, n), dtype=int)
+        made.append(rng.integers(0, 2, (experiments, n)))
+        return made[-1], np.zeros((experiments, n), dtype=int)
 
     monkeypatch.setattr(simulation, "AT_ONCE", 100)
     rates = rejection_rates(["exact", "sign"], right, n=10, experiments=25, rng=0)
-    assert shapes == [(10, 10), (10, 10), (5, 10)]
-    a, b = right(np.random.default_rng(0), 25, 10)
-    assert rates["exact"] == rates["sign"] == np.mean(pvalues("sign", a, b) <= 0.05)
+    assert [scores.shape for scores in made] == [(10, 10), (10, 10), (5, 10)]
+    a = np.concatenate(made)
+    assert rates["exact"] == rates["sign"] == np.mean(pvalues("sign", a, 0 * a) <= 0.05)
+    assert len({scores.tobytes() for scores in a}) > 20
 
 
 def test_share_intervals_are_wilsons():

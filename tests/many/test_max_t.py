@@ -1,0 +1,378 @@
+"""Step-down max-T: held against its definition, the exact test of each pair, and itself."""
+
+import pickle
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest import _parallel, exact_perm_test
+from permtest.many import ScoreTable
+from permtest.many import max_t as module
+from permtest.many.coins import Items, differences, digits_needed
+from permtest.many.max_t import max_t
+from permtest.null.max_kernels import add_heads, count_maxima, count_sum_maxima
+from permtest.statistics import lookup
+from tests.many import naive_max_t as naive
+from tests.strategies import SCORES, alternatives
+
+
+def table(scores, statistic="sum"):
+    array = np.array(scores, dtype=object)
+    if all(-(2**60) < x < 2**60 for x in array.ravel()):
+        array = array.astype(np.int64)
+    return ScoreTable(tuple(f"s{i}" for i in range(len(array))), array, lookup(statistic))
+
+
+def every_pair(scores):
+    return np.triu_indices(len(scores), 1)
+
+
+def corrected(*tables, statistic="sum", pairs=None, **options):
+    first, second = every_pair(tables[0]) if pairs is None else np.transpose(pairs)
+    return max_t([table(x, statistic) for x in tables], first, second, **options)
+
+
+def of(fractions, shape):
+    return np.array([float(x) for x in fractions]).reshape(shape)
+
+
+def f1(rows):
+    tp, fp, fn = map(sum, zip(*rows, strict=True)) if rows else (0, 0, 0)
+    return Fraction(2 * tp, 2 * tp + fp + fn) if tp + fp + fn else Fraction(0)
+
+
+@st.composite
+def boards(draw, kinds=("binary", "small", "signed"), data_sets=2, most=7, score=None):
+    """Some systems, and their scores on few items of some data sets."""
+    systems, sets = draw(st.integers(2, 4)), draw(st.integers(1, data_sets))
+    score = SCORES[draw(st.sampled_from(kinds))] if score is None else score
+    sizes = [draw(st.integers(1, most // sets)) for _ in range(sets)]
+    return [[[draw(score) for _ in range(n)] for _ in range(systems)] for n in sizes]
+
+
+# ---- where all labellings are listed -----------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=100)
+@given(boards(), alternatives)
+def test_listed_is_the_definition(tables, alternative):
+    found = corrected(*tables, alternative=alternative, K=200)
+    pairs = list(combinations(range(len(tables[0])), 2))
+    expected = naive.adjusted(naive.differences(tables, pairs), alternative)
+    assert found.exact
+    assert found.K <= 128
+    np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
+
+
+@settings(deadline=None, max_examples=30)
+@given(boards(most=5, data_sets=1, score=st.tuples(*[st.integers(0, 2)] * 3)), alternatives)
+def test_listed_f1_is_the_definition(tables, alternative):
+    found = corrected(*tables, statistic="f1", alternative=alternative, K=32)
+    pairs = list(combinations(range(len(tables[0])), 2))
+    expected = naive.adjusted(naive.differences(tables, pairs, f1), alternative)
+    np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
+
+
+@settings(deadline=None, max_examples=60)
+@given(boards(kinds=("binary", "small", "huge")), alternatives)
+def test_no_pair_gains_by_the_others(tables, alternative):
+    found = corrected(*tables, alternative=alternative, K=128).adjusted
+    for scores, row in zip(tables, found, strict=True):
+        for (i, j), p in zip(combinations(range(len(scores)), 2), row.tolist(), strict=True):
+            alone = exact_perm_test(scores[i], scores[j], alternative=alternative).fraction()
+            assert p >= alone * (1 - Fraction(1, 10**15))
+
+
+@settings(deadline=None, max_examples=60)
+@given(boards(kinds=("binary", "small", "signed"), data_sets=1), alternatives)
+def test_one_pair_is_the_paired_permutation_test(tables, alternative):
+    found = corrected(*tables, pairs=[(1, 0)], alternative=alternative, K=128)
+    alone = exact_perm_test(tables[0][1], tables[0][0], alternative=alternative)
+    assert found.adjusted.tolist() == [[float(alone.fraction())]]
+
+
+@settings(deadline=None, max_examples=50)
+@given(boards(kinds=("huge",), most=6), alternatives)
+def test_ties_that_are_none_can_only_raise_p(tables, alternative):
+    found = corrected(*tables, alternative=alternative, K=64).adjusted
+    rows = naive.differences(tables, list(combinations(range(len(tables[0])), 2)))
+    exact = naive.adjusted(rows, alternative)
+    near = naive.adjusted(rows, alternative, tie=Fraction(1, 2**48))
+    assert (found >= of(exact, found.shape)).all()
+    np.testing.assert_array_equal(found, of(near, found.shape))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_pair_that_differs_by_little_next_to_others_that_differ_by_much(alternative):
+    far = 10**40
+    scores = [[far, 3, 0, far], [far, 1, 1, far - 4], [0, 2**63, far // 3, -far // 7]]
+    rows = naive.differences([scores], [(0, 1), (0, 2)])
+    found = corrected(scores, pairs=[(0, 1), (0, 2)], alternative=alternative).adjusted[0]
+    np.testing.assert_array_equal(found, of(naive.adjusted(rows, alternative), 2))
+
+
+def test_nothing_differs():
+    found = corrected([[1, 2, 3]] * 3)
+    assert (found.adjusted == 1).all()
+    assert (found.exact, found.K) == (True, 1)
+    assert corrected([[(1, 0, 0)], [(1, 0, 0)]], statistic="f1").adjusted.tolist() == [[1.0]]
+    assert corrected([[], []]).adjusted.tolist() == [[1.0]]
+
+
+def test_a_pair_that_never_differs_changes_no_other():
+    scores = [[3, 1, 2, 5, 4], [1, 0, 2, 4, 1], [0, 1, 0, 2, 3]]
+    alone = corrected(scores, pairs=[(0, 1), (0, 2), (1, 2)], alternative="greater")
+    more = corrected([*scores, scores[0]], pairs=[(0, 1), (0, 3), (0, 2), (1, 2)])
+    with_it = corrected(
+        [*scores, scores[0]], pairs=[(0, 1), (0, 3), (0, 2), (1, 2)], alternative="greater"
+    )
+    assert more.adjusted[0, 1] == with_it.adjusted[0, 1] == 1
+    assert with_it.adjusted[0, [0, 2, 3]].tolist() == alone.adjusted[0].tolist()
+
+
+def test_f1_that_stays_0_is_no_difference():
+    scores = [[(0, 1, 2), (0, 0, 1)], [(0, 2, 2), (0, 1, 0)], [(2, 0, 0), (1, 0, 0)]]
+    found = corrected(scores, statistic="f1").adjusted[0]
+    expected = naive.adjusted(naive.differences([scores], [(0, 1), (0, 2), (1, 2)], f1))
+    assert expected[0] == 1
+    np.testing.assert_array_equal(found, of(expected, 3))
+
+
+# ---- where labellings are drawn ----------------------------------------------------------------
+
+
+def items_of(groups):
+    """Scores of three systems: `plus` items with a row, and `minus` with its negative."""
+    columns = [row for row, plus, _ in groups for _ in range(plus)]
+    columns += [tuple(-x for x in row) for row, _, minus in groups for _ in range(minus)]
+    return np.transpose(columns).tolist()
+
+
+def law_of(groups, pairs):
+    """Differences under each number of items that keep their sign, how often, and the observed."""
+    rows, weights, seen = [], [], None
+    for heads in product(*(range(p + m + 1) for _, p, m in groups)):
+        signs = [2 * h - p - m for h, (_, p, m) in zip(heads, groups, strict=True)]
+        total = [sum(s * x[i] for s, (x, *_) in zip(signs, groups, strict=True)) for i in range(3)]
+        if list(heads) == [p for _, p, _ in groups]:
+            seen = len(rows)
+        rows.append([total[i] - total[j] for i, j in pairs])
+        weights.append(1)
+        for h, (_, p, m) in zip(heads, groups, strict=True):
+            weights[-1] *= comb(p + m, h)
+    return rows, weights, seen
+
+
+GROUPS = {
+    "coins": [((2, 1, 0), 12, 6), ((0, 3, 1), 9, 5), ((1, 0, 1), 3, 8)],
+    "numbers": [((1, 0, 0), 75, 50), ((0, 0, 1), 8, 4), ((0, 1, 0), 3, 1)],
+    "both": [((10**9 + 7, 0, 3), 66, 43), ((5, 10**9, 0), 7, 3), ((0, 10**8, 3), 1, 4)],
+    "digits": [((10**17 + 1, 0, 3), 9, 2), ((5, 10**18, 0), 4, 8), ((0, 10**17, 10**9), 1, 6)],
+}
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("kind", GROUPS)
+def test_sampled_is_near_the_exact_p(kind, alternative):
+    K, pairs = 20_000, [(0, 1), (0, 2), (1, 2)]
+    rows, weights, seen = law_of(GROUPS[kind], pairs)
+    exact = of(naive.adjusted(rows, alternative, weights, seen), 3)
+    found = corrected(items_of(GROUPS[kind]), alternative=alternative, K=K, rng=5)
+    assert (found.exact, found.K) == (False, K)
+    # Each p is a share of labellings, its own or that of a hypothesis before it.
+    slack = 4.5 * np.sqrt(exact * (1 - exact) / K) + 2 / K
+    assert (np.abs(found.adjusted[0] - exact) <= slack).all()
+    assert alternative != "two-sided" or exact.min() < 0.5
+
+
+def test_sampled_f1_is_near_the_exact_p():
+    rng = np.random.default_rng(4)
+    scores = [[tuple(x) for x in rng.integers(0, 3, (9, 3)).tolist()] for _ in range(3)]
+    listed = corrected(scores, statistic="f1", K=512)
+    drawn = corrected(scores, statistic="f1", K=511, rng=1)
+    assert (listed.exact, drawn.exact) == (True, False)
+    assert np.abs(drawn.adjusted - listed.adjusted).max() < 4.5 * sqrt(0.25 / 511)
+
+
+def test_p_is_never_0_and_one_labelling_is_enough():
+    scores = [[9] * 40, [0] * 40, [1] * 40]
+    found = corrected(scores, K=1000, rng=0)
+    assert found.adjusted.tolist() == [[1 / 1001] * 3]
+    assert corrected(scores, K=1, rng=0).adjusted.tolist() == [[0.5] * 3]
+
+
+def test_p_never_falls_as_the_statistic_falls():
+    rng = np.random.default_rng(2)
+    scores = (rng.integers(0, 9, (8, 60)) + np.arange(8)[:, None] // 2).tolist()
+    first, second = every_pair(scores)
+    x = np.array(scores)
+    gaps = x[first] - x[second]
+    clear = np.abs(gaps.sum(axis=1)) / np.sqrt((gaps**2).sum(axis=1))
+    adjusted = corrected(scores, rng=0).adjusted[0]
+    assert (np.diff(adjusted[np.argsort(-clear)]) >= 0).all()
+    assert len(set(adjusted.tolist())) > 5
+
+
+def scores_of(kind):
+    rng = np.random.default_rng(0)
+    if kind == "digits":
+        return rng.integers(0, 2**52, (4, 300))
+    return rng.integers(0, 9, (4, 300, 3) if kind == "f1" else (4, 300))
+
+
+@pytest.mark.parametrize("kind", ["sum", "digits", "f1"])
+def test_the_same_numbers_whatever_the_number_of_threads(monkeypatch, kind):
+    scores, statistic = scores_of(kind), "f1" if kind == "f1" else "sum"
+    options = {"statistic": statistic, "K": 5000}
+    found = []
+    for processors in (1, 2, 5):
+        monkeypatch.setattr(_parallel, "usable_processors", lambda n=processors: n)
+        found.append(corrected(scores, scores[::-1], rng=7, **options).adjusted)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    assert not np.array_equal(found[0], corrected(scores, scores[::-1], rng=8, **options).adjusted)
+
+
+def test_another_process_could_do_a_chunk():
+    captured = {}
+
+    def keep(function, chunks, *shared):
+        captured[function] = (chunks, shared)
+        return (function(chunk, *shared) for chunk in chunks)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "in_parallel", keep)
+        scores = np.random.default_rng(3).integers(0, 4, (3, 30, 3))
+        corrected(scores, statistic="f1", K=3000, rng=0)
+    assert len(captured) == 2
+    for function, (chunks, shared) in captured.items():
+        assert len(chunks) == 3
+        there, common = pickle.loads(pickle.dumps((function, shared)))
+        np.testing.assert_array_equal(there(chunks[2], *common), function(chunks[2], *shared))
+
+
+def test_a_generator_goes_on():
+    scores, rng = np.random.default_rng(0).integers(0, 5, (3, 100)), np.random.default_rng(1)
+    once, again = (corrected(scores, K=500, rng=rng).adjusted for _ in range(2))
+    assert not np.array_equal(once, again)
+    assert np.array_equal(once, corrected(scores, K=500, rng=1).adjusted)
+
+
+# ---- what makes no difference ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [64, 2000])
+def test_only_differences_count(K):
+    rng = np.random.default_rng(9)
+    scores = rng.integers(0, 7, (4, 6 if K == 64 else 200))
+    plain = corrected(scores, K=K, rng=0).adjusted
+    easier = corrected(scores + rng.integers(-99, 99, scores.shape[1]), K=K, rng=0).adjusted
+    assert np.array_equal(plain, easier)
+    assert np.array_equal(plain, corrected(3 * scores, K=K, rng=0).adjusted)
+    assert np.array_equal(plain, corrected(-scores, K=K, rng=0).adjusted)
+
+
+def test_less_is_greater_the_other_way_round():
+    scores = np.random.default_rng(9).integers(0, 7, (4, 200)) + np.arange(4)[:, None] // 2
+    first, second = every_pair(scores)
+    there, back = zip(first, second, strict=True), zip(second, first, strict=True)
+    less = corrected(scores, pairs=list(there), alternative="less", rng=0).adjusted
+    greater = corrected(scores, pairs=list(back), alternative="greater", rng=0).adjusted
+    assert np.array_equal(less, greater)
+    assert less.min() < 0.01 < less.max()
+
+
+def test_clusters_are_turned_as_a_whole():
+    scores = np.random.default_rng(3).integers(0, 7, (3, 12))
+    names, labels = ("a", "b", "c"), np.repeat(range(4), 3)
+    whole = ScoreTable(names, scores, lookup("sum"), clusters=tuple(labels.tolist()))
+    found = max_t([whole], *every_pair(names))
+    assert found.K == 16
+    folded = scores.reshape(3, 4, 3).sum(axis=2)
+    assert np.array_equal(found.adjusted, corrected(folded).adjusted)
+
+
+# ---- parts -------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.integers(0, 3), st.integers(1, 300), st.integers(0, 5), st.sampled_from([np.int32, float])
+)
+def test_sums_of_the_rows_that_show_heads(octets, columns, draws, kind):
+    rng = np.random.default_rng(octets + columns)
+    rows = rng.integers(-99, 99, (8 * octets, columns)).astype(kind)
+    bits = rng.integers(0, 256, (octets, draws), dtype=np.uint8)
+    sums = np.ones((draws, columns), dtype=kind)
+    add_heads(rows, bits, sums)
+    heads = np.unpackbits(bits, axis=0, bitorder="little")
+    np.testing.assert_array_equal(sums, 1 + heads.T.astype(kind) @ rows)
+
+
+def test_maxima_from_each_row_on():
+    rng = np.random.default_rng(1)
+    sums, least = rng.integers(-9, 9, (5, 33)).astype(float), rng.integers(0, 14, 10) / 2
+    first, second = every_pair(sums)
+    weights = 1 / np.arange(1, 11)
+    for sign in (1.0, -1.0):
+        values = (sums[first] - sums[second]) * weights[:, None]
+        values = np.abs(values) if sign < 0 else values
+        expected = [(values[m:].max(axis=0) >= least[m]).sum() for m in range(10)]
+        plain, fused = np.zeros(10, dtype=np.int64), np.zeros(10, dtype=np.int64)
+        count_maxima(values, least, plain)
+        count_sum_maxima(sums, first, second, weights, sign, least, fused)
+        assert plain.tolist() == fused.tolist() == expected
+
+
+@settings(deadline=None, max_examples=50)
+@given(boards(kinds=("small", "signed", "huge"), data_sets=1))
+def test_digits_lose_nothing(tables):
+    scores = tables[0]
+    items = Items.of(np.array(scores, dtype=object)[:, :, None], scaled=False)
+    digits, pairs = digits_needed([items]), every_pair(scores)
+    floats = items.floats(digits)
+    total = (items.net @ floats).reshape(digits, -1)
+    gaps = [sum(scores[i]) - sum(scores[j]) for i, j in zip(*pairs, strict=True)]
+    spread = [
+        sqrt(sum((a - b) ** 2 for a, b in zip(scores[i], scores[j], strict=True)))
+        for i, j in zip(*pairs, strict=True)
+    ]
+    np.testing.assert_allclose(differences(total, *pairs), np.array(gaps, dtype=float), rtol=1e-15)
+    if items.size:
+        np.testing.assert_allclose(items.spread(*pairs, digits), spread, rtol=1e-15)
+
+
+def test_items_that_differ_alike_share_a_row():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 2, (4, 5000))
+    items = Items.of(scores[:, :, None], scaled=True)
+    assert len(items.rows) == 7  # of the 16 patterns, 2 are level, and the others come in twos
+    assert items.size == 5000 - (scores == scores[0]).all(axis=0).sum()
+    np.testing.assert_array_equal(items.net @ items.rows, (scores - scores[0]).sum(axis=1))
+    coins = items.coins(1, listed=False)
+    assert (coins.size, coins.counts.sum()) == (0, items.size)
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [0, -1, 10**8 + 1])
+def test_a_number_of_labellings_that_cannot_be(K):
+    with pytest.raises(ValueError, match=f"K = {K} labellings; from 1 to 100000000"):
+        corrected([[1], [2]], K=K)
+
+
+def test_what_else_is_refused():
+    with pytest.raises(TypeError, match="K must be an integer, not float"):
+        corrected([[1], [2]], K=1.5)
+    with pytest.raises(ValueError, match="alternative='more' is not known"):
+        corrected([[1], [2]], alternative="more")
+    with pytest.raises(ValueError, match="differ by integers of 499 bits"):
+        corrected([[2**499 - 1, 1], [0, 0]])
+    with pytest.raises(ValueError, match=r"tables\[0\] has counts that add up to"):
+        corrected([[(2**50, 1, 0)], [(0, 0, 1)]], statistic="f1")
