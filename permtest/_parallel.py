@@ -49,7 +49,7 @@ def in_parallel(function: Callable[..., R], chunks: Sequence[T], *shared: Any) -
     """
     if len(chunks) > 1 and workers_asked():
         yield from _by_joblib(function, chunks, shared)
-    elif (workers := min(usable_processors(), len(chunks))) > 1 and not _nested():
+    elif (workers := min(usable_processors(), len(chunks))) > 1 and not is_worker():
         yield from _by_threads(function, chunks, shared, workers)
     else:
         for chunk in chunks:
@@ -86,10 +86,24 @@ def workers_asked() -> bool:
     -------
     bool
     """
-    if "joblib" not in sys.modules or _nested():
+    if "joblib" not in sys.modules or is_worker():
         return False  # who has not imported it asks for nothing
     backend, number = sys.modules["joblib"].parallel.get_active_backend()
     return bool((backend.default_n_jobs if number is None else number) != 1)
+
+
+def is_worker() -> bool:
+    """Whether this is a worker already, of this module or of somebody's `joblib.Parallel`.
+
+    Returns
+    -------
+    bool
+        Then nothing here is done side by side, and there is no need of small chunks.
+    """
+    if getattr(_here, "busy", False):
+        return True
+    joblib = sys.modules.get("joblib")
+    return joblib is not None and bool(joblib.parallel.get_active_backend()[0].nesting_level)
 
 
 def usable_processors() -> int:
@@ -97,14 +111,6 @@ def usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _nested() -> bool:
-    """Whether this is a worker already, of this module or of somebody's `joblib.Parallel`."""
-    if getattr(_here, "busy", False):
-        return True
-    joblib = sys.modules.get("joblib")
-    return joblib is not None and bool(joblib.parallel.get_active_backend()[0].nesting_level)
 
 
 def _call(function: Callable[..., R], chunk: T, shared: tuple[Any, ...]) -> R:

@@ -18,6 +18,7 @@ from benchmarks import (
     f1_data,
     f1_large,
     f1_speed,
+    familywise,
     fresh,
     large,
     laws,
@@ -587,3 +588,17 @@ def test_a_test_that_rejects_too_often_is_noticed(monkeypatch):
     size, coverage = calibration.run(300, [biased]).failures
     assert size.startswith("size 0.")
     assert coverage.startswith("coverage 0.0000, less than 0.95 (biased, N = 20, 300 data sets)")
+
+
+def test_leaderboards_err_as_seldom_as_they_should():
+    names = "equal, half right", "half better, tokens"
+    kinds = [kind for kind in familywise.KINDS if kind.name in names]
+    few = familywise.run(60, kinds=kinds)
+    assert few.failures == []
+    assert [row["kind"] for row in few.data["rows"]] == [*names]
+
+
+def test_a_correction_that_errs_too_often_is_noticed(monkeypatch):
+    monkeypatch.setattr(familywise, "holm", lambda p: p <= familywise.ALPHA)  # none at all
+    (kind,) = (kind for kind in familywise.KINDS if kind.name == "equal, half right")
+    assert familywise.run(60, kinds=[kind]).failures

@@ -272,7 +272,7 @@ def rates() -> object:
         "bootstrap": "bootstrap_mean",
         "mine": lambda u, v: u.sum() % 20 / 20,
     }
-    return rejection_rates(tests, poisson, n=20, experiments=6000, rng=3, K=100)
+    return rejection_rates(tests, poisson, n=20, experiments=2000, rng=3, K=100)
 
 
 def bootstraps() -> object:

@@ -61,8 +61,9 @@ def compare_many(
         Groups of items that count alike, however many items they have, as in a mean over subjects
         or languages. Given as `clusters` are; only for "mean".
     correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}, default "holm"
-        How p-values allow for the number of tests. "holm", "hochberg" and "max_t" control the
-        familywise error, "bh" and "by" the false discovery rate.
+        How p-values allow for the number of tests. "holm" and, under conditions that
+        `CORRECTIONS` names, "hochberg" and "max_t" control the familywise error; "by" and, under
+        such conditions, "bh" the false discovery rate.
     family : {"each", "all"}, default "each"
         Whether each data set is corrected by itself, or all tests together.
     alpha : float, default 0.05

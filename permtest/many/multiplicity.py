@@ -25,6 +25,7 @@ class Correction(NamedTuple):
 
 
 _ANY, _POSITIVE = "whatever the dependence", "if tests are independent or depend positively"
+_SYMMETRIC = "if differences are jointly symmetric, and nearly so if there are many items"
 _FAMILYWISE, _FALSE_DISCOVERIES = "familywise error", "false discovery rate"
 
 CORRECTIONS = {
@@ -32,7 +33,7 @@ CORRECTIONS = {
     "hochberg": Correction("Hochberg", _FAMILYWISE, _POSITIVE),
     "bh": Correction("Benjamini-Hochberg", _FALSE_DISCOVERIES, _POSITIVE),
     "by": Correction("Benjamini-Yekutieli", _FALSE_DISCOVERIES, _ANY),
-    "max_t": Correction("Westfall-Young max-T", _FAMILYWISE, "with the dependence of the scores"),
+    "max_t": Correction("Westfall-Young max-T", _FAMILYWISE, _SYMMETRIC),
     "none": Correction("no correction", "error of each test by itself", _ANY),
 }
 

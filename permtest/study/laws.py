@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import SAFE, largest
-from permtest._parallel import in_parallel
+from permtest._parallel import in_parallel, is_worker
 from permtest._progress import progress
 from permtest.exact import exact_perm_test
 from permtest.null.kernels import add_steps
@@ -59,12 +59,17 @@ def exact_rows(steps: NDArray[Any], alternative: str) -> Floats:
         if largest(steps) * steps.shape[1] >= SAFE:
             return _one_by_one(steps, alternative)
         steps = steps.astype(np.int64)
-    size, n = steps.shape
-    each = max(min(AT_ONCE // max(n, 1), -(-size // 16)), 1)
-    blocks = [steps[i : i + each] for i in range(0, size, each)]
+    blocks = _blocks(steps, 16)
     _compile()
     found = in_parallel(_exact_block, blocks, alternative)
     return np.concatenate([np.empty(0), *progress(found, total=len(blocks), what="exact tests")])
+
+
+def _blocks(rows: Ints, number: int) -> list[Ints]:
+    """So many blocks of rows, or more where they are large; which row is where changes no p."""
+    size, n = rows.shape
+    each = max(min(AT_ONCE // max(n, 1), size if is_worker() else -(-size // number)), 1)
+    return [rows[i : i + each] for i in range(0, size, each)]
 
 
 def _one_by_one(steps: NDArray[Any], alternative: str) -> Floats:
@@ -115,9 +120,7 @@ def law_pvalues(values: Ints, counts: Ints, alternative: str = "two-sided") -> F
     1e-11.
     """
     _compile()
-    each = max(min(AT_ONCE // max(values.size, 1), -(-counts.shape[0] // 8)), 1)
-    blocks = [counts[i : i + each] for i in range(0, counts.shape[0], each)]
-    found = in_parallel(_law_block, blocks, values, alternative)
+    found = in_parallel(_law_block, _blocks(counts, 8), values, alternative)
     return np.concatenate([np.empty(0), *found])
 
 

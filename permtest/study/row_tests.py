@@ -289,3 +289,8 @@ TESTS: dict[str, Callable[[Rows, Options], Floats]] = {
     "chi_squared": _proportions,
     "chi_squared_yates": _proportions,
 }
+
+
+def one_by_one(test: str | Callable[[Any, Any], Any]) -> bool:
+    """Whether the rows are tested one after the other, which takes long."""
+    return callable(test) or TESTS.get(test) is _single

@@ -160,7 +160,7 @@ class ByRows:
 
     def parts(self, experiments: int, n: int) -> list[int]:
         """How many samples of n pairs are drawn at a time."""
-        return portions(experiments, n)
+        return portions(experiments, n, self.test)
 
     def rejected(
         self, rng: np.random.Generator, part: int, n: int, alpha: float, alternative: str

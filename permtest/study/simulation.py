@@ -19,12 +19,13 @@ from permtest.alternatives.result import SMALLEST, rejects
 from permtest.alternatives.sample import as_threshold
 from permtest.statistics import check_alternative
 from permtest.study.checks import MOST_DRAWN, check_count, check_experiments, check_level
-from permtest.study.row_tests import TESTS, Options, looped
+from permtest.study.row_tests import TESTS, Options, looped, one_by_one
 from permtest.study.rows import Rows, as_rows
 from permtest.study.shares import wilson
 
-#: Scores that are drawn at a time (16 MB for each system), and data sets.
-AT_ONCE, PART = 2**21, 500
+#: Scores that are drawn at a time (16 MB for each system), data sets, and those that are tested
+#: one by one.
+AT_ONCE, PART, SLOW = 2**21, 1000, 100
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -217,8 +218,8 @@ def rejection_rates(
     n : int
         Number of pairs in each data set, up to ten million.
     experiments : int, default 2000
-        Number of data sets, up to a million. They are drawn 500 at a time, or fewer where those
-        would have more than two million scores.
+        Number of data sets, up to a million. They are drawn a thousand at a time, or fewer where
+        those would have more than two million scores, or are tested one by one.
     alpha : float, default 0.05
         Level of the tests.
     alternative : {"two-sided", "greater", "less"}
@@ -258,7 +259,7 @@ def rejection_rates(
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {_name(test): test for test in tests}
     options: dict[str, Any] = {"alternative": alternative, "delta": delta, "K": K}
-    parts = list(enumerate(portions(data_sets, size)))
+    parts = list(enumerate(portions(data_sets, size, *named.values())))
     found = over_workers(
         _rejected, parts, named, draw, size, alpha, options, seeds(as_generator(rng))
     )
@@ -288,9 +289,9 @@ def _rejected(
     return {name: rejections(found, alpha) for name, found in p.items()}
 
 
-def portions(experiments: int, n: int) -> list[int]:
+def portions(experiments: int, n: int, *tests: Test) -> list[int]:
     """How many data sets of n numbers each are drawn at a time, which adds up to all of them."""
-    each = max(min(AT_ONCE // n, PART), 1)
+    each = max(min(AT_ONCE // n, SLOW if any(map(one_by_one, tests)) else PART), 1)
     whole, rest = divmod(experiments, each)
     return [each] * whole + ([rest] if rest else [])
 

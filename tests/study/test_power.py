@@ -216,9 +216,10 @@ def test_samples_are_drawn_some_at_a_time(test, monkeypatch):
         assert sum(found) == round(50 * power)
     assert len(simulation.portions(50, 20)) == 17
     assert sum(simulation.portions(50, 20)) == 50
-    assert simulation.portions(1200, 1) == [64] * 18 + [48]
     monkeypatch.setattr(simulation, "AT_ONCE", 10**6)
-    assert simulation.portions(1200, 20) == [500, 500, 200]  # for several workers
+    assert simulation.portions(2200, 20) == [1000, 1000, 200]  # for several workers
+    for slow in ("paired_bootstrap", max):
+        assert simulation.portions(220, 20, "exact", slow) == [100, 100, 20]
 
 
 def test_large_samples_take_little_memory():
