@@ -80,7 +80,7 @@ rank   system               accuracy   may be   alike
    4   perceptron_correct      23554        4
 """
     )
-    assert "* is the best or tied with it; systems that share a letter do not differ\n\n" in out
+    assert "* is the best, or does not differ from it; systems that share a letter do not differ\n\n" in out
     assert "\ncrf_rich_correct leads; svm_window_correct is tied with it. 13 of 15 pairs" in out
     lines = [line.split() for line in out.splitlines()]
     p = {(line[0], line[2]): float(line[4]) for line in lines if len(line) == 7 and line[1] == "-"}

@@ -1,6 +1,7 @@
 """The same numbers from threads, from processes, and from a cluster that loses a worker."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from permtest.study import power_curve, rejection_rates
 from tests.clusters import killing
 
 ROOT = Path(__file__).resolve().parents[1]
+RNG = np.random.default_rng(5)
 
 
 def workers() -> set[psutil.Process]:
@@ -179,6 +181,16 @@ def test_large_arrays_are_shared_with_processes():
     assert kinds == {"memmap"}
 
 
+def test_many_tests_of_a_few_systems_are_sent_without_repetitions():
+    u, v = RNG.integers(0, 9, (60, 1, 40)), RNG.integers(0, 9, (1, 60, 40))
+    result = pt.exact_perm_test(u, v, axis=2)
+    sent = pickle.dumps(result)
+    assert len(sent) < 2 * (u.nbytes + v.nbytes) + 5 * result.pvalue.nbytes + 20_000
+    copy = pickle.loads(sent)
+    assert copy[7, 9] == result[7, 9]
+    assert copy.pvalue.tolist() == result.pvalue.tolist()
+
+
 # ---- a cluster ---------------------------------------------------------------------------------
 
 
@@ -247,7 +259,6 @@ def test_what_is_shared_survives_every_worker(cluster):
 
 # ---- the same numbers --------------------------------------------------------------------------
 
-RNG = np.random.default_rng(5)
 A, B = RNG.integers(0, 12, (2, 300))
 REAL = RNG.normal(0.05, 1, 500)
 

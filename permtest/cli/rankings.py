@@ -55,7 +55,7 @@ def _ranking(board: Leaderboard, name: str) -> str:
     for rank, system, value, may_be, tied in cells:
         alike = letters.get(system, "").ljust(room)
         rows.append((f"{rank:>4}   {system}", value, may_be, alike, "*" * bool(tied)))
-    key = "* is the best or tied with it"
+    key = "* is the best, or does not differ from it"
     more = "; systems that share a letter do not differ" if letters else ""
     return f"{aligned(rows)}\n{key}{more}"
 

@@ -36,7 +36,7 @@ class Adjustment(NamedTuple):
         from permtest.many.max_t import max_t  # few boards are corrected by sampling
 
         tables = list(pairings.tables.values())
-        rng = np.random.default_rng([pairings.seed, 2, family[0]])
+        rng = np.random.default_rng([pairings.seed, 2, pairings.numbers[family[0]]])
         found = max_t(
             [tables[k].folded for k in family],
             pairings.first,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from permtest._rng import RNG, as_generator
 from permtest.many.adjustment import Adjustment, check_adjustment
+from permtest.many.combining import check_alpha
+from permtest.many.data_sets import tables_of
 from permtest.many.leaderboard import Leaderboard
+from permtest.many.max_t import check_labellings
 from permtest.many.pairings import Pairings
 from permtest.many.pairwise import Ints, Outcome
 from permtest.many.table import ScoreTable
@@ -23,7 +26,7 @@ from permtest.statistics import CountStatistic, Statistic, check_alternative
 def compare_many(
     table: Any,
     *,
-    statistic: str | Statistic | CountStatistic = "mean",
+    statistic: str | Statistic | CountStatistic | None = None,
     systems: Sequence[str] | None = None,
     baseline: str | None = None,
     alternative: str = "two-sided",
@@ -45,8 +48,8 @@ def compare_many(
         A column for each system: scores of shape (N,), or counts of shape (N, c) for a statistic
         of counts. Or a mapping of data sets to such tables, of the same systems; or what
         `permtest.read_many` returns.
-    statistic : str, or what `statistic` returns, default "mean"
-        As in `exact_perm_test`.
+    statistic : str, or what `statistic` returns, optional
+        As in `exact_perm_test`. Default: "mean", or that of the ScoreTable.
     systems : sequence of str, optional
         Which columns are systems, in this order. Default: all.
     baseline : str, optional
@@ -71,7 +74,7 @@ def compare_many(
     ascending : bool, optional
         Whether less is better. Default: only for "wer".
     K : int, default 10_000
-        Number of random labellings for "max_t".
+        Number of random labellings for "max_t". P-values out of reach have 100 000 of their own.
     rng : numpy.random.Generator, int or None
         For "max_t", and for p-values that are out of reach and sampled.
     store : str or path-like, optional
@@ -94,8 +97,11 @@ def compare_many(
 
     Notes
     -----
-    Every system is read and checked once. A pair of N scores takes O(N) time, some 50 us for
-    10 000 counts of correct tokens; 100 systems have 4 950 pairs. Pairs are computed by all
+    Every system is read and checked once. A pair of N scores takes O(N) time where they differ by
+    integers below 1024, as counts and scores of few decimals do: some 50 us for 10 000 counts of
+    correct tokens; 100 systems have 4 950 pairs. Ratios of counts such as F1 take milliseconds a
+    pair, and scores of many decimals, whose p has bounds only (`method` "bracket"), up to seconds:
+    round them to as many digits as matter. Pairs are computed by all
     processors, or, within ``joblib.parallel_config(...)``, by the workers of that backend, such as
     a dask cluster; results do not depend on their number.
 
@@ -112,15 +118,17 @@ def compare_many(
     """
     check_alternative(alternative)
     check_adjustment(correction, family)
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha} must lie between 0 and 1")
+    check_alpha(alpha)
+    check_labellings(K)
+    baseline = None if baseline is None else str(baseline)
     if baseline is None and alternative != "two-sided":
         raise ValueError(
             f"alternative={alternative!r} asks whether one system is better than another, which "
             "all pairs cannot share; name a baseline, or leave alternative out"
         )
-    options: dict[str, Any] = {"statistic": statistic, "systems": systems}
-    tables = _tables(table, clusters, strata, options)
+    tables = tables_of(
+        table, statistic=statistic, systems=systems, clusters=clusters, strata=strata
+    )
     entry = next(iter(tables.values())).statistic
     pairings = Pairings.of(tables, baseline, alternative, int(as_generator(rng).integers(2**63)))
     kept = None
@@ -170,47 +178,8 @@ def _board(
         K=chosen.K,
         seed=pairings.seed,
         _tables=some,
+        _numbers=pairings.numbers,
     )
-
-
-def _tables(
-    table: Any, clusters: Any, strata: Any, options: dict[str, Any]
-) -> dict[str, ScoreTable]:
-    """The table of each data set; "" where there is one without a name."""
-    if isinstance(table, ScoreTable):
-        if clusters is not None or strata is not None or options["systems"] is not None:
-            raise ValueError(
-                "a ScoreTable has systems, clusters and strata of its own; leave them out"
-            )
-        return {"": table}
-    several = isinstance(table, Mapping) and table and all(map(_is_table, table.values()))
-    if not several:
-        return {"": ScoreTable.of(table, clusters=clusters, strata=strata, **options)}
-    found: dict[str, ScoreTable] = {}
-    for name, one in table.items():
-        if isinstance(one, ScoreTable):
-            found[str(name)] = one
-            continue
-        labels = {
-            key: value[name] if isinstance(value, Mapping) else value
-            for key, value in (("clusters", clusters), ("strata", strata))
-        }
-        found[str(name)] = ScoreTable.of(one, **options, **labels, name=f"table[{name!r}]")
-    head_name, head = next(iter(found.items()))
-    for name, one in found.items():
-        if one.systems != head.systems or one.statistic.name != head.statistic.name:
-            raise ValueError(
-                f"data set {name!r} has the systems {', '.join(one.systems)}, but {head_name!r} "
-                f"{', '.join(head.systems)}; all data sets need the same systems in the same "
-                "order: choose them with systems=[...]"
-            )
-    return found
-
-
-def _is_table(value: Any) -> bool:
-    """Whether it is the table of a data set, and not the column of a system."""
-    frame = hasattr(value, "columns") and getattr(value, "ndim", 2) == 2
-    return frame or isinstance(value, ScoreTable | Mapping)
 
 
 def _values(

@@ -103,6 +103,8 @@ class Leaderboard:
     K: int
     seed: int
     _tables: tuple[ScoreTable, ...] = field(kw_only=True, repr=False)
+    _numbers: tuple[int, ...] = field(kw_only=True, repr=False)
+    _is_part: bool = field(default=False, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         for values in vars(self).values():
@@ -120,11 +122,10 @@ class Leaderboard:
             for name, values in vars(self).items()
             if isinstance(values, np.ndarray) and values.ndim == 2
         }
-        chosen: dict[str, Any] = parts | {
-            "n": self.n[k : k + 1],
-            "_tables": self._tables[k : k + 1],
-        }
-        return replace(self, data_sets=(self.data_sets[k],), **chosen)
+        for name in ("_tables", "_numbers", "n"):
+            parts[name] = getattr(self, name)[k : k + 1]
+        parts["_is_part"] = self._is_part or len(self.data_sets) > 1
+        return replace(self, data_sets=(self.data_sets[k],), **parts)
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -164,8 +165,10 @@ class Leaderboard:
         """The best and the worst rank that each system may have, of shape (S, 2).
 
         A system is behind those that differ from it and are better, and before those that differ
-        and are worse. With a correction that controls the familywise error ("holm", "hochberg",
-        "max_t"), the true ranks all lie in these ranges with probability 1 - alpha at least.
+        and are worse. If equally good systems are exchangeable on every item, which is what the
+        tests assume, and the correction controls the familywise error, then with probability
+        1 - alpha at least no pair of equally good systems moves a range; errors of direction,
+        where the worse of two systems comes out as the better one, are not counted in that.
 
         Parameters
         ----------
@@ -176,6 +179,9 @@ class Leaderboard:
 
     def tied_with_best(self, data_set: str | None = None) -> tuple[str, ...]:
         """The best system and those that do not differ from it, best first.
+
+        Such a system may still be behind another one that it does differ from, so that the best
+        rank of its range is not 1.
 
         Parameters
         ----------
@@ -247,13 +253,19 @@ class Leaderboard:
         Returns
         -------
         PermutationTestResult
-            Its p is the one in `pvalue`, to within the error bounds of both.
+            Its p is the one in `pvalue`, to within the error bounds of both; of a sampled p the
+            same, if the systems are named in the order of the pair.
         """
         i, j = (self._system(name) for name in (a, b))
         if i == j:
             raise ValueError(f"a and b are both {a!r}; name two systems")
-        table = self._tables[self._data_set(data_set)]
-        options: dict[str, Any] = {"alternative": self.alternative, "rng": self.seed}
+        k = self._data_set(data_set)
+        pair = np.flatnonzero(
+            ((self.first == i) & (self.second == j)) | ((self.first == j) & (self.second == i))
+        )
+        seed = [self.seed, 1, self._numbers[k], *pair.tolist()]  # that of `pvalue`
+        rng, table = np.random.default_rng(seed), self._tables[k]
+        options: dict[str, Any] = {"alternative": self.alternative, "rng": rng}
         found: PermutationTestResult = exact_perm_test(
             table.pairs(i, j), statistic=table.statistic, **options
         )
@@ -292,6 +304,11 @@ class Leaderboard:
         """
         chosen = Adjustment(correction, family or self.family, self.K)
         check_adjustment(*chosen[:2])
+        if chosen.family == "all" and self._is_part:
+            raise ValueError(
+                "family='all' needs all data sets, but this is a part of a board; correct the "
+                "whole, or use family='each'"
+            )
         adjusted = chosen.adjusted(self._pairings(self.alternative), self.pvalue)
         return replace(self, adjusted=adjusted, correction=correction, family=chosen.family)
 
@@ -337,6 +354,8 @@ class Leaderboard:
         -------
         Replicability
         """
+        if len(self.data_sets) < 2:
+            raise ValueError("replicability is about two data sets or more, but this is one")
         level = self.alpha / self.first.size if alpha is None else alpha
         better, worse = self._one_sided()
         return replicability(
@@ -377,7 +396,7 @@ class Leaderboard:
 
     def _pairings(self, alternative: str) -> Pairings:
         tables = dict(zip(self.data_sets, self._tables, strict=True))
-        return Pairings(tables, self.first, self.second, alternative, self.seed)
+        return Pairings(tables, self.first, self.second, alternative, self.seed, self._numbers)
 
     # ---- tables and sentences
 

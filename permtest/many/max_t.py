@@ -202,7 +202,7 @@ def max_t(
     Time O(K (N S / 8 + P)) for N items that differ, or less where many of them differ alike.
     """
     check_alternative(alternative)
-    size = _check_size(K)
+    size = check_labellings(K)
     measure, every = _addends(tables)
     if measure is not None:
         _check_counts(every)
@@ -234,7 +234,8 @@ def max_t(
     return MaxT(adjusted.reshape(len(tables), -1), listed, family.size)
 
 
-def _check_size(K: int) -> int:
+def check_labellings(K: int) -> int:
+    """K as an integer; TypeError or ValueError if it is none, or out of range."""
     try:
         size = index(K)
     except TypeError:

@@ -32,6 +32,8 @@ class Pairings(NamedTuple):
     alternative : str
     seed : int
         What random labellings start from.
+    numbers : tuple of int
+        Those of the data sets, for the seeds: a part of a board keeps them.
     """
 
     tables: Mapping[str, ScoreTable]
@@ -39,6 +41,7 @@ class Pairings(NamedTuple):
     second: Ints
     alternative: str
     seed: int
+    numbers: tuple[int, ...]
 
     @classmethod
     def of(
@@ -55,12 +58,14 @@ class Pairings(NamedTuple):
             )
         if baseline is None:
             first, second = np.triu_indices(size, 1)
-            return cls(tables, first.astype(np.int64), second.astype(np.int64), alternative, seed)
+            first, second = first.astype(np.int64), second.astype(np.int64)
+            return cls(tables, first, second, alternative, seed, tuple(range(len(tables))))
         if baseline not in systems:
             raise ValueError(f"baseline={baseline!r} is no system; there are {', '.join(systems)}")
         where = systems.index(baseline)
         others = np.array([i for i in range(size) if i != where], dtype=np.int64)
-        return cls(tables, others, np.full(size - 1, where, dtype=np.int64), alternative, seed)
+        same = np.full(size - 1, where, dtype=np.int64)
+        return cls(tables, others, same, alternative, seed, tuple(range(len(tables))))
 
     @property
     def parts(self) -> list[Part]:
@@ -107,7 +112,10 @@ class Pairings(NamedTuple):
                     yield k, outcome
 
     def _solved(self, k: int, table: ScoreTable, todo: list[range]) -> Generator[Outcome]:
-        how: dict[str, Any] = {"alternative": self.alternative, "seed": (self.seed, 1, k)}
+        how: dict[str, Any] = {
+            "alternative": self.alternative,
+            "seed": (self.seed, 1, self.numbers[k]),
+        }
         return solve_blocks(table, self.first, self.second, todo, **how)
 
     def _labels(self, k: int, block: range) -> dict[str, list[Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,10 +13,13 @@ from permtest._parallel import in_parallel
 from permtest.exact import exact_perm_test
 from permtest.many.table import ScoreTable
 from permtest.null.batch import Laws, compile_kernels
-from permtest.statistics import CountStatistic
+from permtest.null.counting_kernels import TABLE
+from permtest.statistics import CountStatistic, Statistic
 
 #: Scores that are compared in a block, pairs that are in it at most, and at least.
 SCORES, MOST, LEAST = 2**24, 2**11, 16
+#: Pairs in a block of scores that no kernel counts, such as decimals with many digits.
+FEW = 2
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -42,15 +44,22 @@ class Outcome(NamedTuple):
 class Task(NamedTuple):
     """What is asked about every pair; `seed` is that of random labellings where p is sampled."""
 
-    facts: ScoreTable
+    systems: tuple[str, ...]
+    statistic: Statistic | CountStatistic
+    scale: int
     alternative: str
     seed: tuple[int, ...]
 
 
 def blocks(table: ScoreTable, size: int) -> list[range]:
-    """The numbers of `size` pairs in blocks, which do not depend on who computes them."""
-    step = LEAST
-    if not isinstance(table.statistic, CountStatistic):
+    """The numbers of `size` pairs in blocks, which do not depend on who computes them.
+
+    They are smaller where a pair takes longer, so that there is progress to be seen, and kept.
+    """
+    step = FEW
+    if isinstance(table.statistic, CountStatistic):
+        step = LEAST
+    elif table.folded.scores.dtype == np.int64 and table.spread < TABLE:
         step = max(min(SCORES // max(table.folded.n_items, 1), MOST), LEAST)
     return [range(start, min(start + step, size)) for start in range(0, size, step)]
 
@@ -83,16 +92,15 @@ def solve_blocks(
         Of each block, in their order.
     """
     folded = table.folded
-    scores = np.ascontiguousarray(folded.scores)
-    task = Task(replace(folded, scores=scores[:0], source={}), alternative, seed)
-    if len(chosen) > 1 and _counted(scores, task):
-        compile_kernels()
-    yield from in_parallel(_solve_block, chosen, scores, first, second, task)
+    task = Task(folded.systems, folded.statistic, folded.scale, alternative, seed)
+    if len(chosen) > 1 and _counted(folded.scores, task):
+        compile_kernels(folded.scores[:0])
+    yield from in_parallel(_solve_block, chosen, folded.scores, first, second, task)
 
 
 def _counted(scores: IntArray, task: Task) -> bool:
     """Whether the kernels take such scores."""
-    return scores.dtype == np.int64 and not isinstance(task.facts.statistic, CountStatistic)
+    return scores.dtype == np.int64 and not isinstance(task.statistic, CountStatistic)
 
 
 def _solve_block(block: range, scores: IntArray, first: Ints, second: Ints, task: Task) -> Outcome:
@@ -102,7 +110,9 @@ def _solve_block(block: range, scores: IntArray, first: Ints, second: Ints, task
     values, counted, hard = laws.solve(task.alternative)
     n_informative, method = laws.n_informative, np.full(len(block), "tilted", dtype=object)
     method[counted] = "integer"
-    table = replace(task.facts, scores=scores)
+    scores = scores.view()
+    scores.flags.writeable = False  # so that the table needs no copy
+    table = ScoreTable(task.systems, scores, task.statistic, task.scale)
     for i in np.flatnonzero(hard).tolist():
         rng = np.random.default_rng([*task.seed, block.start + i])
         options: dict[str, Any] = {"alternative": task.alternative, "rng": rng}

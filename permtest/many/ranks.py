@@ -35,9 +35,8 @@ class Verdicts(NamedTuple):
     def ranges(self) -> Ints:
         """The ranks that each system may have, of shape (S, 2).
 
-        It is behind those that are better, and before those that are worse. Where the familywise
-        error of all pairs is at most alpha, all true ranks lie within these ranges with
-        probability 1 - alpha at least (Mogstad, Romano, Shaikh and Wilhelm 2024).
+        It is behind those that are better, and before those that are worse, as in Mogstad, Romano,
+        Shaikh and Wilhelm (2024), who make them of one-sided tests.
         """
         beaten_by, beats = self.better.sum(axis=0), self.better.sum(axis=1)
         return np.stack([1 + beaten_by, len(self.places) - beats], axis=1)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from permtest.many.table import ScoreTable
 
 #: What the folder is about; readers of Parquet folders pass by what begins with an underscore.
 ABOUT = "_leaderboard.json"
+
+#: To be raised whenever the same comparison is given other numbers, or other files.
+FORMAT = 1
 
 #: The columns that are read back, and those before them.
 FOUND = ("pvalue", "log10_pvalue", "error_bound", "n_informative", "method")
@@ -58,25 +62,30 @@ class Store:
             If the folder holds something else, or another comparison.
         """
         _arrow()
-        folder = Path(path)
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"store={path!r} must be the path of a folder")
+        folder, wanted = Path(path), about | {"seed": seed, "format": FORMAT}
         file = folder / ABOUT
-        if not file.exists():
-            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-                raise ValueError(
-                    f"store={os.fspath(path)!r} exists and is no store of a leaderboard; name a "
-                    "folder that is new or empty"
-                )
-            folder.mkdir(parents=True, exist_ok=True)
-            _write(file, json.dumps(about | {"seed": seed}, indent=1).encode())
-        known = cls._known(file)
-        for key, what in (("fingerprint", "scores or options"), ("seed", "seed")):
-            if (key != "seed" or seeded) and known.get(key) != (about | {"seed": seed})[key]:
-                raise ValueError(
-                    f"store={os.fspath(path)!r} belongs to a comparison with other {what} "
-                    f"({known.get('metric')} of {len(known.get('systems', ()))} systems); name "
-                    "another folder, or repeat that comparison as it was"
-                )
-        return cls(folder, int(known["seed"]))
+        if not (_is_free(folder) or file.exists()):
+            raise ValueError(
+                f"store={os.fspath(path)!r} exists and is no store of a leaderboard; name a "
+                "folder that is new or empty"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(file, json.dumps(wanted, indent=1).encode(), replace=False)
+        known = cls._known(file)  # perhaps what another run was quicker to write
+        where = f"store={os.fspath(path)!r}"
+        if any(known.get(key) != wanted[key] for key in ("fingerprint", "format")):
+            raise ValueError(
+                f"{where} belongs to a comparison with other scores or options (metric "
+                f"{known.get('metric')!r}); name another folder, or repeat it as it was"
+            )
+        if seeded and known["seed"] != seed:
+            raise ValueError(
+                f"{where} was begun with other random numbers; give the rng of then, or none, or "
+                "name another folder"
+            )
+        return cls(folder, known["seed"])
 
     @staticmethod
     def _known(file: Path) -> dict[str, Any]:
@@ -150,14 +159,38 @@ def pair_names(systems: Iterable[str], first: Ints, second: Ints) -> dict[str, l
     return {"first": [names[i] for i in first], "second": [names[j] for j in second]}
 
 
-def _write(file: Path, content: bytes) -> None:
-    """All of it, or nothing, also where the machine stops in the middle."""
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    with draft.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.replace(file)
+def _is_free(folder: Path) -> bool:
+    """Whether nothing is lost if it becomes a store; hidden files are the system's, or drafts."""
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(x.name.startswith(".") for x in folder.iterdir())
+
+
+def _write(file: Path, content: bytes, *, replace: bool = True) -> None:
+    """All of it, or nothing, also where the machine stops in the middle, or another is quicker."""
+    draft = file.with_name(f".{uuid4().hex}")
+    try:
+        with draft.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if replace:
+            draft.replace(file)
+        else:
+            _publish(draft, file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _publish(draft: Path, file: Path) -> None:
+    """Give a draft its name, unless there is such a file."""
+    try:
+        file.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    except OSError:  # a disk without links
+        if not file.exists():
+            draft.replace(file)
 
 
 def _arrow() -> tuple[Any, Any]:

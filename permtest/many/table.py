@@ -50,6 +50,20 @@ class ScoreTable:
     ids: tuple[str, ...] | None = field(default=None, repr=False)
     source: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        names, scores = self.systems, np.asarray(self.scores)
+        if len(names) < 2 or len(set(names)) != len(names):
+            raise ValueError(f"systems={names!r} must be two or more names that differ")
+        if scores.ndim < 2 or len(scores) != len(names) or scores.dtype.kind not in "iO":
+            raise ValueError(
+                f"scores of shape {scores.shape} and dtype {scores.dtype} must be integers, a row "
+                f"for each of {len(names)} systems; ScoreTable.of makes them of anything else"
+            )
+        if scores.flags.writeable:  # a later change would change results
+            scores = np.array(scores, order="C")
+            scores.flags.writeable = False
+        object.__setattr__(self, "scores", scores)
+
     @classmethod
     def of(
         cls,
@@ -93,7 +107,8 @@ class ScoreTable:
         labels = {"clusters": clusters, "strata": strata}
         named = [x for x in labels.values() if isinstance(x, str)]
         columns = _columns(table, systems, named, name)
-        clusters, strata = (_labels(table, x, key, name) for key, x in labels.items())
+        head = next(iter(columns.items()))
+        clusters, strata = (_labels(table, x, key, name, head) for key, x in labels.items())
         if isinstance(entry, CountStatistic):
             found = _of_counts(columns, entry, name)
         else:
@@ -107,6 +122,12 @@ class ScoreTable:
     def n_items(self) -> int:
         """N, the number of items."""
         return int(self.scores.shape[1])
+
+    @cached_property
+    def spread(self) -> int:
+        """The largest difference between two systems on an item, or a cluster."""
+        scores = self.folded.scores
+        return int((scores.max(axis=0) - scores.min(axis=0)).max()) if scores.size else 0
 
     @cached_property
     def folded(self) -> ScoreTable:
@@ -172,6 +193,13 @@ class ScoreTable:
                 f"statistic={tables[0].statistic.name!r} is of classes, which may be others in "
                 "each data set; put all items into one table, with counts for every class"
             )
+        for k, table in enumerate(tables):
+            shape, other = table.scores.shape[2:], tables[0].scores.shape[2:]
+            if shape != other:
+                raise ValueError(
+                    f"data set {k + 1} has counts of shape {shape} for each item, but the first "
+                    f"{other}; give all data sets the same columns"
+                )
         scale = lcm(*(table.scale for table in tables))
         parts = [with_room(x.scores, scale // x.scale) * (scale // x.scale) for x in tables]
         labels = [
@@ -265,16 +293,18 @@ def _columns(
     return columns
 
 
-def _labels(table: Any, labels: Any, key: str, name: str) -> Any:
-    """Labels that were given, or the column of that name."""
-    if not isinstance(labels, str):
-        return labels
-    there = list(table.columns if hasattr(table, "columns") else table.keys())
-    if labels not in there:
-        raise ValueError(
-            f"{key}={labels!r} is no column of {name}; it has {', '.join(map(str, there))}"
-        )
-    return table[labels]
+def _labels(table: Any, labels: Any, key: str, name: str, head: tuple[str, Any]) -> Any:
+    """Labels that were given, or the column of that name; their rows are those of the scores."""
+    if isinstance(labels, str):
+        there = list(table.columns if hasattr(table, "columns") else table.keys())
+        if labels not in there:
+            listed = ", ".join(map(str, there))
+            raise ValueError(f"{key}={labels!r} is no column of {name}; it has {listed}")
+        labels = table[labels]
+    if isinstance(labels, Mapping):
+        raise TypeError(f"{key} must be one label for each item, or a column, not a mapping")
+    check_aligned(head[1], labels, (_at(name, head[0]), key))
+    return labels
 
 
 def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> ScoreTable:

@@ -21,22 +21,42 @@ def text(board: Leaderboard) -> str:
     sides = "two-sided" if board.alternative == "two-sided" else "one-sided"
     head = (
         f"{counted(len(board.systems), 'systems')}, {board.metric}, by exact {sides} "
-        "paired-permutation tests."
+        f"paired-permutation tests.{_inexact(board)}"
     )
     return "\n".join([head, *(sentence(board, name) for name in board.data_sets)])
+
+
+def _inexact(board: Leaderboard) -> str:
+    """How many p-values are none, but samples or bounds."""
+    methods, said_so = board.method.ravel().tolist(), ""
+    for method, what in (("monte_carlo", "sampled"), ("bracket", "upper bounds")):
+        number = methods.count(method)
+        if number:
+            verb = "is" if number == 1 else "are"
+            kind = "an upper bound" if number == 1 and method == "bracket" else what
+            said_so += f" Of {counted(len(methods), 'p-values')}, {number} {verb} {kind}."
+    return said_so
 
 
 def sentence(board: Leaderboard, data_set: str) -> str:
     """Who leads on a data set, and how many pairs differ."""
     one = board[data_set]
-    number, total = int(one.differs.sum()), one.first.size
     where = f"{data_set}: " if data_set else ""
-    pairs = f"{number} of {counted(total, 'pairs')} differ{'s' * (1 in (number, total))}"
-    level = f"at a level of {one.alpha:g} ({CORRECTIONS[one.correction].title})"
-    items = counted(one.n[0], "items")
-    if one.baseline is not None:
-        return f"{where}{pairs} from {one.baseline} {level}, over {items}."
-    return f"{where}{_lead(one)}. {pairs} {level}, over {items}."
+    family = ", all data sets together" if one.family == "all" else ""
+    level = f"at a level of {one.alpha:g} ({CORRECTIONS[one.correction].title}{family})"
+    lead = "" if one.baseline is not None else f"{_lead(one)}. "
+    return f"{where}{lead}{_share(one)} {level}, over {counted(one.n[0], 'items')}."
+
+
+def _share(one: Leaderboard) -> str:
+    """How many pairs differ, and from what."""
+    number, total = int(one.differs.sum()), one.first.size
+    ending = "s" * (1 in (number, total))
+    if one.alternative != "two-sided":
+        more = "more" if one.alternative == "greater" else "less"
+        return f"{number} of {counted(total, 'systems')} score{ending} {more} than {one.baseline}"
+    pairs = f"{number} of {counted(total, 'pairs')} differ{ending}"
+    return pairs if one.baseline is None else f"{pairs} from {one.baseline}"
 
 
 def _lead(one: Leaderboard) -> str:

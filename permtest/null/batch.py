@@ -141,9 +141,9 @@ def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probabil
     return Probability.of_product(*found)
 
 
-def compile_kernels() -> None:
-    """Call the kernels once, before several threads do."""
-    rows, none = np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64)
+def compile_kernels(rows: Ints | None = None) -> None:
+    """Call the kernels once, before several threads do; `rows` are like the scores, but none."""
+    rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
     laws = Laws.of(rows, rows, none, none)
     upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 5)))
     count_tails(*laws[:3], laws.top, laws.top)

@@ -27,6 +27,10 @@ from permtest.null.distribution import LatticeDistribution
 MAX_CELLS = 2**25
 
 
+#: Widths from here on have squares that could be too large for a float.
+LARGE = 1e140
+
+
 @dataclass(frozen=True, eq=False)
 class TwoPointSum:
     """S = offset + unit * T with T = sum over k of widths[k] * (number of moves among counts[k]).
@@ -68,7 +72,9 @@ class TwoPointSum:
     @property
     def deviation(self) -> float:
         """The standard deviation of T where staying and moving are equally likely."""
-        return float(np.sqrt(np.sum(self.counts * self.widths.astype(np.float64) ** 2))) / 2
+        widths = self.widths.astype(np.float64)
+        unit = 1.0 if widths.max(initial=0.0) < LARGE else float(widths.max())  # squares overflow
+        return unit * float(np.sqrt(np.sum(self.counts * (widths / unit) ** 2))) / 2
 
     def cell(self, value: int) -> int:
         """The cell of T that holds the value `value` of S."""

@@ -226,6 +226,6 @@ def _log_scale(law: TwoPointSum, t0: int, tau: float) -> float:
 def _advice(law: TwoPointSum) -> str:
     return (
         f"the exact p-value of {law.n_informative:,} differing pairs with differences up to "
-        f"{int(law.widths[-1]) * law.unit:,} would take too long; method='bracket' gives bounds that "
-        "contain it, monte_carlo an estimate"
+        f"{int(law.widths[-1]) * law.unit:,} would take too long; method='bracket' gives bounds "
+        "that contain it, monte_carlo an estimate"
     )

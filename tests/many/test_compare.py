@@ -256,7 +256,8 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
         ({"a": [1, 2], "b": [1, 2]}, {"alternative": "greater"}, "name a baseline"),
         ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonf"}, "correction='bonf' is not known"),
         ({"a": [1, 2], "b": [1, 2]}, {"family": "some"}, "family='some' must be"),
-        ({"a": [1, 2], "b": [1, 2]}, {"alpha": 0}, "alpha=0 must lie between"),
+        ({"a": [1, 2], "b": [1, 2]}, {"alpha": 0}, r"alpha must lie in \(0, 1\), got 0"),
+        ({"a": [1, 2], "b": [1, 2]}, {"K": -1}, "K = -1 labellings; from 1"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": "doc"}, "clusters='doc' is no column"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": [1]}, "clusters has 1 labels for 2 entries"),
         ({"a": [1, 2], "b": [1, 2]}, {"strata": [1, None]}, r"strata\[1\] = None is missing"),
@@ -282,6 +283,99 @@ def test_frames_with_other_columns_need_names():
     assert pt.compare_many(frame, systems=["a", "b"]).systems == ("a", "b")
     with pytest.raises(ValueError, match="different indexes"):
         pt.compare_many({"a": frame["a"], "b": frame["b"].iloc[::-1]})
+
+
+def test_labels_belong_to_the_rows_of_the_scores():
+    frame = pd.DataFrame({"a": [5, 0, 3, 3], "b": [3, 0, 5, 0]}, index=list("qrst"))
+    labels = pd.Series([1, 1, 2, 2], index=list("qsrt"))
+    for key in ("clusters", "strata"):
+        with pytest.raises(ValueError, match="different indexes"):
+            pt.compare_many(frame, **{key: labels})
+        pt.compare_many(frame, **{key: labels.reindex(frame.index)})
+
+
+def test_a_score_table_has_options_of_its_own():
+    table = pt.ScoreTable.of(BIG, statistic="sum")
+    for one in (table, {"x": table, "y": table}):
+        for option in ({"clusters": [1]}, {"systems": ["a", "b"]}, {"statistic": "mean"}):
+            with pytest.raises(ValueError, match=f"has {next(iter(option))} of its own"):
+                pt.compare_many(one, **option)
+        assert pt.compare_many(one).metric == "sum"
+        assert pt.compare_many(one, statistic="sum").metric == "sum"
+
+
+def test_a_later_change_of_the_scores_changes_no_result():
+    scores = np.array([[5, 0, 3, 3], [3, 0, 5, 0]])
+    table = {"a": scores[0], "b": scores[1]}
+    board = pt.compare_many(table)
+    direct = pt.compare_many(pt.ScoreTable(("a", "b"), scores, pt.STATISTICS["mean"]))
+    before = board.result("a", "b").pvalue
+    scores[:] = 0
+    assert board.result("a", "b").pvalue == direct.result("a", "b").pvalue == before
+    with pytest.raises(ValueError, match="read-only"):
+        pt.ScoreTable.of(table).scores[0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("systems", "scores", "message"),
+    [
+        (("a",), [[1]], "must be two or more names that differ"),
+        (("a", "a"), [[1], [2]], "must be two or more names that differ"),
+        (("a", "b"), [[1.5], [2]], "dtype float64 must be integers"),
+        (("a", "b"), [[1]], r"scores of shape \(1, 1\)"),
+    ],
+)
+def test_tables_are_checked_however_they_are_made(systems, scores, message):
+    with pytest.raises(ValueError, match=message):
+        pt.ScoreTable(systems, np.array(scores), pt.STATISTICS["mean"])
+
+
+def test_data_sets_go_together_or_are_refused():
+    one = {"a": [1, 2], "b": [2, 2]}
+    kinds = [pt.statistic("f1", zero_division=x) for x in (0, 1)]
+    counts = {"a": [[0, 0, 0]], "b": [[1, 0, 0]]}
+    x, y = (pt.ScoreTable.of(counts, statistic=kind) for kind in kinds)
+    for table, options, message in (
+        ({1: one, "1": one}, {}, "data sets have the same name"),
+        ({"x": one, "y": None}, {}, r"table\['y'\] must be a table"),
+        ({"x": one, "y": one}, {"clusters": {"x": [1, 2]}}, "clusters is for the data sets x, but"),
+        ({"x": x, "y": y}, {}, "compared by 'f1', but 'x' by 'f1' or a variant"),
+        (one, {"clusters": {"x": [1, 2]}}, "clusters and strata are mappings"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            pt.compare_many(table, **options)
+    layouts = {"x": counts, "y": {"a": [[0, 0]], "b": [[1, 1]]}}
+    with pytest.raises(ValueError, match=r"data set 2 has counts of shape \(2,\)"):
+        pt.compare_many(layouts, statistic="f1").overall()
+
+
+def test_parts_of_a_board_keep_their_random_numbers():
+    parts = {"x": BIG, "y": {k: v[::2] for k, v in BIG.items()}}
+    board = pt.compare_many(parts, correction="max_t", K=500, rng=0)
+    assert np.array_equal(board["y"].corrected("max_t").adjusted, board.adjusted[1:])
+    together = board.corrected("holm", "all")
+    assert np.array_equal(together["y"].adjusted, together.adjusted[1:])
+    with pytest.raises(ValueError, match="family='all' needs all data sets"):
+        together["y"].corrected("holm")
+
+
+def test_a_sampled_pair_can_be_made_anew():
+    rng = np.random.default_rng(1)
+    table = {name: rng.integers(0, 9, (60, 6, 3)) for name in "abc"}
+    board = pt.compare_many(table, statistic="macro_f1", rng=5)
+    for k, a, b in each_pair(board):
+        assert board.result(a, b).pvalue == board.pvalue[0, k]
+    assert "Of 3 p-values, 3 are sampled." in str(board)
+
+
+def test_scores_that_no_kernel_counts_come_in_small_blocks():
+    rng = np.random.default_rng(1)
+    table = {name: rng.integers(0, 10**6, 8) for name in "abcd"}
+    sizes = [len(block) for block in pairwise.blocks(pt.ScoreTable.of(table), 6)]
+    assert sizes == [2, 2, 2]
+    board = pt.compare_many(table)
+    for k, a, b in each_pair(board):
+        assert board.pvalue[0, k] == float(naive.pvalue(table[a].tolist(), table[b].tolist()))
 
 
 def test_too_many_pairs_are_refused_before_anything_is_computed():

@@ -26,7 +26,7 @@ def test_it_reads_as_a_sentence():
     ]
     against = pt.compare_many(TABLE, baseline="fine", alternative="less")
     assert str(against).endswith(
-        "2 of 3 pairs differ from fine at a level of 0.05 (Holm), over 400 items."
+        "2 of 3 systems score less than fine at a level of 0.05 (Holm), over 400 items."
     )
     alone = pt.compare_many({name: TABLE[name] for name in ("good", "poor")})
     assert alone.sentence() == (

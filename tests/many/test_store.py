@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -96,7 +97,7 @@ def test_samples_go_on_from_the_same_seed(tmp_path, monkeypatch):
     assert_same(pt.compare_many(counts, **options), board)
     about = json.loads((tmp_path / "store/_leaderboard.json").read_text())
     assert board.seed == about["seed"]
-    with pytest.raises(ValueError, match="with other seed"):
+    with pytest.raises(ValueError, match="begun with other random numbers"):
         pt.compare_many(counts, rng=3, **options)
 
 
@@ -133,6 +134,30 @@ def test_folders_with_something_else_are_left_alone(tmp_path):
     with pytest.raises(ValueError, match="exists and is no store"):
         pt.compare_many(TABLE, store=tmp_path / "thesis.tex")
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_hidden_files_are_in_nobodys_way(tmp_path):
+    (tmp_path / ".DS_Store").write_text("")
+    assert_same(pt.compare_many(TABLE, store=tmp_path), pt.compare_many(TABLE))
+    with pytest.raises(TypeError, match="store=True must be the path of a folder"):
+        pt.compare_many(TABLE, store=True)
+
+
+def test_runs_may_begin_at_the_same_time(tmp_path):
+    folder = tmp_path / "store"
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: pt.compare_many(TABLE, store=folder), range(4)))
+    assert len({board.seed for board in found}) == 1
+    for board in found[1:]:
+        assert_same(board, found[0])
+    assert not [file.name for file in folder.iterdir() if file.name.startswith(".")]
+
+
+def test_a_store_of_another_version_is_not_mixed_with_this_one(tmp_path, monkeypatch):
+    pt.compare_many(TABLE, store=tmp_path / "store")
+    monkeypatch.setattr("permtest.many.store.FORMAT", 0)
+    with pytest.raises(ValueError, match="belongs to a comparison with other"):
+        pt.compare_many(TABLE, store=tmp_path / "store")
 
 
 def test_damaged_files_are_named(tmp_path):
