@@ -141,7 +141,7 @@ def _by_joblib(
     distributed = sys.modules.get("distributed")
     if distributed and isinstance(getattr(backend, "client", None), distributed.Client):
         with backend.retrieval_context():
-            yield from _by_dask(backend.client, function, chunks, shared)
+            yield from _by_dask(backend, function, chunks, shared)
         return
     how = "generator" if backend.supports_return_generator else "list"
     calls = (joblib.delayed(_call)(function, chunk, shared) for chunk in chunks)
@@ -157,21 +157,19 @@ def _by_joblib(
 
 
 def _by_dask(
-    client: Any, function: Callable[..., R], chunks: Sequence[T], shared: tuple[Any, ...]
+    backend: Any, function: Callable[..., R], chunks: Sequence[T], shared: tuple[Any, ...]
 ) -> Iterator[R]:
     """By the workers of a cluster, of whom some may die.
 
     Not by `joblib.Parallel`: it leaves arrays with one worker alone, so that they are lost with it,
     and waits for ever for a chunk that was given up. Here, what is shared is the result of a task
-    too, which the scheduler repeats where that is lost. What a partial holds, dask does not open.
+    too, which the scheduler repeats where that is lost.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-        common = client.submit(partial(_common, function, shared), pure=False)
-    most, begun = AHEAD * max(sum(client.ncores().values()), 1), deque[Any]()
+    most, begun = AHEAD * backend.effective_n_jobs(-1), deque[Any]()
+    common = _submitted(backend.client, partial(_common, function, shared))
     try:
         for chunk in chunks:
-            begun.append(client.submit(partial(_call_common, chunk), common, pure=False))
+            begun.append(_submitted(backend.client, partial(_call_common, chunk), common))
             if len(begun) == most:
                 yield begun.popleft().result()
         while begun:
@@ -179,6 +177,13 @@ def _by_dask(
     finally:  # an error would hold on to them, and the cluster would go on
         begun.clear()
         common.release()
+
+
+def _submitted(client: Any, task: Callable[..., Any], *args: Any) -> Any:
+    """The future of a task: a partial, into whose chunk dask does not look."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        return client.submit(task, *args, pure=False)
 
 
 def _common(function: Callable[..., R], shared: tuple[Any, ...]) -> tuple[Any, ...]:

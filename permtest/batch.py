@@ -260,12 +260,9 @@ class _Tests:
         return [range(i, min(i + step, self.size)) for i in range(0, self.size, step)]
 
     @cached_property
-    def _held(self) -> tuple[NDArray[Any], ...]:
+    def _held(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The scores without the repetitions that broadcasting pretends to hold."""
-        ends = ([None if step else 1 for step in x.strides] for x in (self.u, self.v))
-        return tuple(
-            x[tuple(map(slice, some))] for x, some in zip((self.u, self.v), ends, strict=True)
-        )
+        return _once(self.u), _once(self.v)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For other processes."""
@@ -309,6 +306,10 @@ class _Tests:
         given = self.given[found[1]]
         own = index[len(index) - len(given) :]  # the dimensions before were added to the shape
         return f"{found[1]}[{_shown(j % size for j, size in zip(own, given, strict=True))}]"
+
+
+def _once(scores: NDArray[Any]) -> NDArray[Any]:
+    return scores[tuple(slice(None if step else 1) for step in scores.strides)]
 
 
 def _repeated(u: NDArray[Any], v: NDArray[Any], shape: tuple[int, ...], *rest: Any) -> _Tests:
