@@ -135,7 +135,7 @@ def test_a_baseline(run, board):
         *("system", "mean", "less", "base", "p", "adjusted", "p", "differs")
     ]
     assert [line.split()[0] for line in out.splitlines()[1:4]] == ["new", "old", "base"]
-    assert "2 of 2 pairs differ from base at a level of 0.05 (Holm), over 12 items." in out
+    assert "2 of 2 systems score more than base at a level of 0.05 (Holm), over 12 items." in out
     found = board("scores.csv", "--baseline", "base", "--alternative", "greater")
     assert len(found["pvalue"][0]) == 2
     assert "tied_with_best" not in found["rankings"][0]
