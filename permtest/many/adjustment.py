@@ -14,6 +14,13 @@ from permtest.many.pairings import Pairings
 FAMILIES = ("each", "all")
 
 
+class Adjusted(NamedTuple):
+    """Adjusted p-values of shape (D, P), and whether those of each data set are sampled."""
+
+    pvalue: NDArray[np.float64]
+    sampled: tuple[bool, ...]
+
+
 class Adjustment(NamedTuple):
     """A correction, the families it is made in, and the random labellings of "max_t"."""
 
@@ -21,18 +28,23 @@ class Adjustment(NamedTuple):
     family: str
     K: int
 
-    def adjusted(self, pairings: Pairings, pvalue: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Adjusted p-values, of shape (D, P) as `pvalue`."""
+    def adjusted(self, pairings: Pairings, pvalue: NDArray[np.float64]) -> Adjusted:
+        """Adjusted p-values for `pvalue`, which is of shape (D, P)."""
         numbers = list(range(len(pairings.tables)))
         families = [numbers] if self.family == "all" else [[k] for k in numbers]
-        found = [self._family(pairings, family, pvalue[family]) for family in families]
-        return np.concatenate(found)
+        found, sampled = [], []
+        for family in families:
+            if self.correction == "max_t":
+                values, exact = self._by_maxima(pairings, family, pvalue[family])
+            else:
+                values, exact = adjusted_pvalues(pvalue[family], self.correction), True
+            found.append(values)
+            sampled += [not exact] * len(family)
+        return Adjusted(np.concatenate(found), tuple(sampled))
 
-    def _family(
+    def _by_maxima(
         self, pairings: Pairings, family: list[int], pvalue: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        if self.correction != "max_t":
-            return adjusted_pvalues(pvalue, self.correction)
+    ) -> tuple[NDArray[np.float64], bool]:
         from permtest.many.max_t import max_t  # few boards are corrected by sampling
 
         tables = list(pairings.tables.values())
@@ -45,7 +57,8 @@ class Adjustment(NamedTuple):
             K=self.K,
             rng=rng,
         )
-        return np.maximum(found.adjusted, pvalue)  # which sampling could fall below
+        # What was sampled could fall below p, which is exact.
+        return np.maximum(found.adjusted, pvalue), found.exact
 
 
 def check_adjustment(correction: str, family: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import log, log10, sqrt
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -199,8 +200,8 @@ def at_most(logs: Floats, alpha: float) -> NDArray[np.bool_]:
 
 def check_alpha(alpha: float) -> None:
     """Raise ValueError unless `alpha` is a level."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+    if not isinstance(alpha, Real) or not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha!r} must lie between 0 and 1")
 
 
 def _check_method(method: str, known: Iterable[str]) -> None:

@@ -117,6 +117,7 @@ def compare_many(
     new leads alone. 2 of 3 pairs differ at a level of 0.05 (Holm), over 8 items.
     """
     check_alternative(alternative)
+    correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_adjustment(correction, family)
     check_alpha(alpha)
     check_labellings(K)
@@ -154,6 +155,7 @@ def _board(
         *(_values(table, pairings.first, pairings.second) for table in some), strict=True
     )
     pvalue, log10_pvalue, error_bound = np.stack([one.values for one in found], axis=1)
+    adjusted = chosen.adjusted(pairings, pvalue)
     return Leaderboard(
         systems=some[0].systems,
         data_sets=tuple(pairings.tables),
@@ -166,7 +168,7 @@ def _board(
         error_bound=error_bound,
         n_informative=np.stack([one.n_informative for one in found]),
         method=np.stack([one.method for one in found]),
-        adjusted=chosen.adjusted(pairings, pvalue),
+        adjusted=adjusted.pvalue,
         n=tuple(table.n_items for table in some),
         metric=some[0].statistic.name,
         alternative=pairings.alternative,
@@ -177,6 +179,7 @@ def _board(
         ascending=ascending,
         K=chosen.K,
         seed=pairings.seed,
+        sampled=adjusted.sampled,
         _tables=some,
         _numbers=pairings.numbers,
     )

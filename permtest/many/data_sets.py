@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from permtest.many.table import ScoreTable
-from permtest.statistics import lookup
+from permtest.statistics import CountStatistic, lookup
 
 
 def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreTable]:
@@ -26,7 +26,12 @@ def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreT
     TypeError, ValueError
         If a table is none, or data sets do not go together.
     """
-    several = isinstance(table, Mapping) and any(map(_is_table, table.values()))
+    columns = _columns_of(statistic)
+
+    def is_table(value: Any) -> bool:
+        return _is_table(value) and not _is_counts(value, columns)
+
+    several = isinstance(table, Mapping) and any(map(is_table, table.values()))
     if not several:
         if any(isinstance(labels, Mapping) for labels in options.values()):
             raise TypeError("clusters and strata are mappings, but there is one data set only")
@@ -43,7 +48,7 @@ def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreT
             )
     found = {}
     for name, one in table.items():
-        if not _is_table(one):
+        if not is_table(one):
             raise TypeError(
                 f"table[{name!r}] must be a table, as others are, not {type(one).__name__}"
             )
@@ -85,6 +90,21 @@ def _check_alike(tables: Mapping[str, ScoreTable]) -> None:
                 f"data set {name!r} is compared by {one.statistic.name!r}, but {first!r} by "
                 f"{head.statistic.name!r} or a variant of it; make all tables with one statistic"
             )
+
+
+def _columns_of(statistic: Any) -> list[set[str]]:
+    """The sets of counts that a statistic takes; none for single scores."""
+    entry = None if statistic is None else lookup(statistic)
+    measures = entry.measures if isinstance(entry, CountStatistic) else ()
+    return [set(measure.columns) for measure in measures]
+
+
+def _is_counts(value: Any, columns: list[set[str]]) -> bool:
+    """Whether a frame has the counts of one system, and is no data set of several."""
+    if not hasattr(value, "columns") and not isinstance(value, Mapping):
+        return False
+    names = {str(x).lower() for x in (value.columns if hasattr(value, "columns") else value)}
+    return any(wanted <= names for wanted in columns)
 
 
 def _is_table(value: Any) -> bool:

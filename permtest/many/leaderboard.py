@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+#: Standard errors that a sampled p-value is off by, once in a hundred times.
+UNSURE = 2.6
+
+
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
     """All pairs of S systems, or all against one, on D data sets: P exact tests each.
@@ -78,6 +82,8 @@ class Leaderboard:
         Random labellings of "max_t".
     seed : int
         What random labellings start from.
+    sampled : tuple of D bool
+        Whether the adjusted p-values of a data set come from random labellings.
     """
 
     systems: tuple[str, ...]
@@ -102,6 +108,7 @@ class Leaderboard:
     ascending: bool
     K: int
     seed: int
+    sampled: tuple[bool, ...]
     _tables: tuple[ScoreTable, ...] = field(kw_only=True, repr=False)
     _numbers: tuple[int, ...] = field(kw_only=True, repr=False)
     _is_part: bool = field(default=False, kw_only=True, repr=False)
@@ -122,15 +129,33 @@ class Leaderboard:
             for name, values in vars(self).items()
             if isinstance(values, np.ndarray) and values.ndim == 2
         }
-        for name in ("_tables", "_numbers", "n"):
+        for name in ("_tables", "_numbers", "n", "sampled"):
             parts[name] = getattr(self, name)[k : k + 1]
         parts["_is_part"] = self._is_part or len(self.data_sets) > 1
         return replace(self, data_sets=(self.data_sets[k],), **parts)
 
     @property
+    def n_clusters(self) -> tuple[int | None, ...]:
+        """How many clusters are swapped on each data set; None where items are."""
+        return tuple(
+            None if table.clusters is None else table.folded.n_items for table in self._tables
+        )
+
+    @property
     def differs(self) -> NDArray[np.bool_]:
         """Which pairs differ at level `alpha`, after correction; of shape (D, P)."""
         return np.asarray(rejects(self.adjusted, self.alpha))
+
+    @property
+    def undecided(self) -> NDArray[np.bool_]:
+        """Which pairs other random labellings could decide otherwise; of shape (D, P).
+
+        Their adjusted p is sampled, and no more than 2.6 standard errors from `alpha`. A larger
+        `K` decides them.
+        """
+        near = UNSURE * (self.alpha * (1 - self.alpha) / self.K) ** 0.5
+        sampled = np.array(self.sampled, dtype=bool)[:, np.newaxis]
+        return np.asarray(sampled & (np.abs(self.adjusted - self.alpha) <= near))
 
     # ---- one data set
 
@@ -310,7 +335,13 @@ class Leaderboard:
                 "whole, or use family='each'"
             )
         adjusted = chosen.adjusted(self._pairings(self.alternative), self.pvalue)
-        return replace(self, adjusted=adjusted, correction=correction, family=chosen.family)
+        return replace(
+            self,
+            adjusted=adjusted.pvalue,
+            sampled=adjusted.sampled,
+            correction=correction,
+            family=chosen.family,
+        )
 
     def overall(self) -> Leaderboard:
         """The board of all data sets together, by exact tests as well.

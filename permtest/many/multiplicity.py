@@ -45,7 +45,10 @@ def check_correction(name: str) -> None:
     """Raise ValueError unless `name` is one of `CORRECTIONS`."""
     if not isinstance(name, str) or name not in CORRECTIONS:
         known = ", ".join(map(repr, CORRECTIONS))
-        raise ValueError(f"correction={name!r} is not known; choose one of {known}")
+        hint = "; 'holm' holds as much, and finds more" if name == "bonferroni" else ""
+        raise ValueError(f"correction={name!r} is not known; choose one of {known}{hint}")
+    if name in _METHODS:
+        _multipletests(name)  # what is missing is missed before there is work to lose
 
 
 def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> NDArray[np.float64]:
@@ -94,15 +97,20 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> NDArray[np.float6
         )
     if correction == "none" or p.size == 0:
         return p
+    multipletests = _multipletests(correction)
+    with _nothing_to_collect():
+        _, adjusted, *_ = multipletests(p.ravel(), method=_METHODS[correction])
+    return np.asarray(adjusted, dtype=np.float64).reshape(p.shape)
+
+
+def _multipletests(correction: str) -> Any:
     try:
         from statsmodels.stats.multitest import multipletests
     except ImportError:
         raise ImportError(
             f"correction={correction!r} needs statsmodels: pip install 'permtest[many]'"
         ) from None
-    with _nothing_to_collect():
-        _, adjusted, *_ = multipletests(p.ravel(), method=_METHODS[correction])
-    return np.asarray(adjusted, dtype=np.float64).reshape(p.shape)
+    return multipletests
 
 
 @contextmanager

@@ -24,6 +24,7 @@ def of_pairs(board: Leaderboard) -> dict[str, NDArray[Any]]:
         "log10_pvalue": board.log10_pvalue.ravel(),
         "adjusted": board.adjusted.ravel(),
         "differs": board.differs.ravel(),
+        "undecided": board.undecided.ravel(),
         "n_informative": board.n_informative.ravel(),
         "error_bound": board.error_bound.ravel(),
         "method": board.method.ravel(),

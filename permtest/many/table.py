@@ -113,6 +113,8 @@ class ScoreTable:
             found = _of_counts(columns, entry, name)
         else:
             found = _of_scores(columns, entry, name)
+        if found.n_items == 0:
+            raise ValueError(f"{name} has no items; a comparison needs one at least")
         if clusters is not None:
             cluster_numbers(clusters, found.n_items)
             found = replace(found, clusters=tuple(np.asarray(clusters, dtype=object).tolist()))
@@ -323,6 +325,14 @@ def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> Score
 
 def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> ScoreTable:
     labels, tables = list(columns), list(columns.values())
+    for label, column in columns.items():
+        if _is_single(column):
+            raise ValueError(
+                f"{_at(name, label)} is one column, but {entry.name!r} needs counts for each item: "
+                f"{entry.layouts()}; give arrays of shape (N, columns), or read columns such as "
+                f"{label}_{entry.columns[0]} with permtest.read_many(frame, "
+                f"statistic={entry.name!r})"
+            )
     found = []
     for i, column in enumerate(tables):
         other = 1 if i == 0 else 0
@@ -347,12 +357,27 @@ def _flat(column: Any, label: str) -> Any:
             f"{label} has shape {array.shape}, but the statistic takes one score for each item; "
             "for counts choose statistic='f1' or another of STATISTICS"
         )
-    if hasattr(array, "dtype") and array.dtype.kind in "USMm":
+    if hasattr(array, "dtype") and len(array) and _is_text(array):
         raise TypeError(
-            f"{label} holds {array.dtype.name}, and no scores; name the columns that do: "
+            f"{label}[0] = {array[0]!r} is no score; name the columns that are systems: "
             "systems=[...]"
         )
     return array
+
+
+def _is_text(array: Any) -> bool:
+    """Whether it holds text or dates."""
+    return array.dtype.kind in "USMm" or isinstance(array[0], str)
+
+
+def _is_single(column: Any) -> bool:
+    """Whether there is one number for each item."""
+    if hasattr(column, "columns") or isinstance(column, Mapping):
+        return False
+    try:
+        return np.ndim(column) == 1
+    except ValueError:  # rows that differ in length
+        return False
 
 
 def _at(name: str, system: str) -> str:

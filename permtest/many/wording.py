@@ -45,7 +45,22 @@ def sentence(board: Leaderboard, data_set: str) -> str:
     family = ", all data sets together" if one.family == "all" else ""
     level = f"at a level of {one.alpha:g} ({CORRECTIONS[one.correction].title}{family})"
     lead = "" if one.baseline is not None else f"{_lead(one)}. "
-    return f"{where}{lead}{_share(one)} {level}, over {counted(one.n[0], 'items')}."
+    return f"{where}{lead}{_share(one)} {level}, over {_items(one)}.{_open(one)}"
+
+
+def _items(one: Leaderboard) -> str:
+    """How many there are, and how many clusters, if those are swapped."""
+    items, clusters = counted(one.n[0], "items"), one.n_clusters[0]
+    return items if clusters is None else f"{items} in {counted(clusters, 'clusters')}"
+
+
+def _open(one: Leaderboard) -> str:
+    """How many pairs hang on the random labellings."""
+    number = int(one.undecided.sum())
+    if number == 0:
+        return ""
+    are = "is" if number == 1 else "are"
+    return f" {counted(number, 'pairs')} {are} too close to call with K = {one.K}."
 
 
 def _share(one: Leaderboard) -> str:

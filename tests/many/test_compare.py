@@ -120,6 +120,19 @@ def test_counts_are_compared_by_a_measure():
     assert np.array_equal(several.pvalue, np.repeat(board.pvalue, 2, axis=0))
 
 
+def test_frames_of_counts_are_systems_and_no_data_sets():
+    rng = np.random.default_rng(2)
+    frames = {
+        name: pd.DataFrame(rng.integers(0, 5, (9, 4)), columns=["id", "fn", "tp", "fp"])
+        for name in "ab"
+    }
+    board = pt.compare_many(frames, statistic="f1")
+    single = pt.exact_perm_test(frames["a"], frames["b"], statistic="f1")
+    assert (board.systems, board.pvalue[0, 0]) == (("a", "b"), single.pvalue)
+    several = pt.compare_many({"x": frames, "y": frames}, statistic="f1")
+    assert several.data_sets == ("x", "y")
+
+
 def test_error_rates_are_ranked_from_the_smallest():
     table = {"bad": [[3, 9], [4, 9]], "good": [[0, 9], [1, 9]], "middle": [[2, 9], [3, 9]]}
     board = pt.compare_many(table, statistic="wer", correction="none")
@@ -137,6 +150,7 @@ def test_whole_clusters_are_swapped():
         assert board.pvalue[0, k] == pytest.approx(single.pvalue, rel=1e-12)
         assert board.result(a, b).pvalue == single.pvalue
         assert board.result(a, b).n_entries == 300
+    assert board.sentence().endswith("over 300 items in 60 clusters.")
     # Epochs of one prompt: all that any of them says is said by their sums.
     sums = {name: np.add.reduceat(x, np.arange(0, 300, 5)) for name, x in BIG.items()}
     assert np.array_equal(board.pvalue, pt.compare_many(sums, statistic="sum").pvalue)
@@ -198,6 +212,21 @@ def test_one_data_set_of_several_is_a_board_of_its_own():
         board["none"]
 
 
+def test_pairs_that_hang_on_the_random_labellings_are_told():
+    rng = np.random.default_rng(3)
+    table = {"a": rng.integers(0, 2, 300), "b": rng.integers(0, 2, 300)}
+    p = pt.compare_many(table).pvalue[0, 0]
+    board = pt.compare_many(table, correction="max-t", alpha=p, K=1000, rng=0)
+    assert (board.correction, board.sampled) == ("max_t", (True,))
+    assert board.undecided.all()
+    assert str(board).endswith("1 pair is too close to call with K = 1000.")
+    assert board.to_frame().undecided.tolist() == [True]
+    for sure in (board.corrected("holm"), pt.compare_many(table, correction="max_t", K=1000)):
+        assert not sure.undecided.any()
+    few = {"a": [1, 1, 1, 0], "b": [0, 0, 1, 1]}
+    assert pt.compare_many(few, correction="max_t", alpha=0.5).sampled == (False,)
+
+
 def test_families_and_corrections():
     board = pt.compare_many({"x": BIG, "y": {k: v[::2] for k, v in BIG.items()}}, correction="none")
     together = board.corrected("holm", "all").adjusted
@@ -247,6 +276,8 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
         ({"a": [1, 2], "b": [1, None]}, {}, r"table\['b'\]\[1\] = None is missing"),
         ({"a": [1, 2], "b": [1, float("nan")]}, {}, r"table\['b'\]\[1\] = nan is missing"),
         ({"a": [1, 2], "b": ["x", "y"]}, {}, r"table\['b'\]\[0\] = 'x' is not a number"),
+        ({"a": [1, 2], "b": [1, 2]}, {"statistic": "f1"}, r"table\['a'\] is one column, but 'f1'"),
+        ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonferroni"}, "'holm' holds as much, and"),
         ({"a": [1, 2], "b": [1, -1]}, {"statistic": "accuracy"}, r"table\['b'\]\[1\] = -1 is be"),
         ({"a": [[1, 2]], "b": [[1, 2]]}, {}, r"table\['a'\] .* has shape \(1, 2\)"),
         ({"a": [1, 2], "b": [1, 2]}, {"systems": ["a", "c"]}, "no system 'c'; it has a, b"),
@@ -256,7 +287,7 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
         ({"a": [1, 2], "b": [1, 2]}, {"alternative": "greater"}, "name a baseline"),
         ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonf"}, "correction='bonf' is not known"),
         ({"a": [1, 2], "b": [1, 2]}, {"family": "some"}, "family='some' must be"),
-        ({"a": [1, 2], "b": [1, 2]}, {"alpha": 0}, r"alpha must lie in \(0, 1\), got 0"),
+        ({"a": [1, 2], "b": [1, 2]}, {"alpha": 0}, "must lie between 0 and 1"),
         ({"a": [1, 2], "b": [1, 2]}, {"K": -1}, "K = -1 labellings; from 1"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": "doc"}, "clusters='doc' is no column"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": [1]}, "clusters has 1 labels for 2 entries"),
@@ -388,5 +419,5 @@ def test_too_many_pairs_are_refused_before_anything_is_computed():
 def test_one_item_and_none():
     board = pt.compare_many({"a": [1], "b": [0], "c": [1]})
     assert board.pvalue.tolist() == [[1, 1, 1]]
-    empty = pt.compare_many({"a": [], "b": []})
-    assert (empty.pvalue.tolist(), empty.values.tolist()) == ([[1]], [[0, 0]])
+    with pytest.raises(ValueError, match="table has no items; a comparison needs one"):
+        pt.compare_many({"a": [], "b": []})
