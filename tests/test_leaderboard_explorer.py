@@ -219,7 +219,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
     [
         (TABLE, {"base": "none"}, "base='none' is no system"),
         (TABLE, {"name": "good"}, "name='good' is a system already"),
-        (TABLE, {"alpha": 2}, "alpha=2 must lie between 0 and 1"),
+        (TABLE, {"alpha": 2}, r"alpha must lie in \(0, 1\), got 2"),
         ({"a": [1, 2, 0], "b": [1, 0, 1]}, {}, r"table\['a'\]\[1\] = 2 is neither 0 nor 1"),
         ({"a": [1, 0], "b": [0, 0.5]}, {}, r"table\['b'\]\[1\] = 0.5 is neither 0 nor 1"),
         ({f"{k}": [0, 1] for k in range(MOST + 1)}, {}, "table has 12 systems and 2 items"),

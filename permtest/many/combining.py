@@ -201,7 +201,7 @@ def at_most(logs: Floats, alpha: float) -> NDArray[np.bool_]:
 def check_alpha(alpha: float) -> None:
     """Raise ValueError unless `alpha` is a level."""
     if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha!r} must lie between 0 and 1")
+        raise ValueError(f"alpha must lie in (0, 1), got {alpha!r}")
 
 
 def _check_method(method: str, known: Iterable[str]) -> None:

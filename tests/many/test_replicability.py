@@ -409,7 +409,7 @@ def test_what_is_no_array_of_numbers_is_refused(bad):
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, float("nan")])
 def test_alpha_is_a_level(alpha):
     for call in (lambda: replicability_count([-1.0], alpha=alpha), lambda: example(alpha=alpha)):
-        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        with pytest.raises(ValueError, match=r"alpha must lie in \(0, 1\), got"):
             call()
 
 
