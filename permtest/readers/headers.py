@@ -39,6 +39,12 @@ CLUSTER_NAMES = ("cluster", "cluster_id")
 #: How columns are called that say where items belong; no score, also where they hold numbers.
 GROUP_NAMES = (*CLUSTER_NAMES, "document", "doc", "docid")
 
+#: How columns are called that say which repetition or part of the data a line is of; no score.
+PART_NAMES = (
+    *("epoch", "epochs", "trial", "run", "repeat", "repetition"),
+    *("seed", "fold", "partition", "split"),
+)
+
 #: How the column is called that says what is right.
 GOLD_NAMES = ("gold", "y_true", "label", "target", "truth", "reference", "answer")
 

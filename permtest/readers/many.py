@@ -12,13 +12,12 @@ import numpy as np
 from permtest._integers import IntArray, with_room
 from permtest.pairs import Pairs
 from permtest.readers.cells import shown
+from permtest.readers.choosing import chosen_systems
 from permtest.readers.dispatch import Source, recognise
 from permtest.readers.evaluation import Evaluation, ItemEvaluation
-from permtest.readers.files import ReadError, check_memory
-from permtest.readers.headers import GOLD_NAMES, GROUP_NAMES
+from permtest.readers.files import check_memory
 from permtest.readers.matching import NAMED, sentences, some
-from permtest.readers.table import Table
-from permtest.readers.wide import WideTable, is_of_the_item
+from permtest.readers.wide import WideTable
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 if TYPE_CHECKING:
@@ -47,13 +46,14 @@ def read_many(
     systems : sequence of str or int, optional
         Two systems or more, by name or number, in the order wanted. Default: all; of a table with
         columns for systems all columns of numbers, but those that are called like an id, a group
-        of items, or the size of an item (``n_tokens``).
+        of items, a repetition (``epoch``, ``seed``), or the size of an item (``n_tokens``).
     gold, score
         As in `read`.
     statistic : str, or what `statistic` returns, default "mean"
         What the scores are for, as in `compare_many`.
     clusters : str or int, optional
-        As in `read`; by default those that have to be swapped as a whole. False: none.
+        As in `read`; by default those that have to be swapped as a whole. False: none. In a table
+        whose lines repeat items, the column of their ids: then items have no ids of their own.
     strata : str or int, optional
         Groups of items that count alike, however many items they have, named as `clusters` are.
 
@@ -63,13 +63,15 @@ def read_many(
         The items that have a score of every system, in the order of the first. Its ``source``
         has the files with their ``sha256``, how many items are ``matched``, how many are
         ``left_out`` since they are not (``left_out_ids`` are the first of them), how many each
-        system is ``lacking``, the columns that were taken to be ``no_systems``, ``notes`` of what
+        system is ``lacking``, all columns that were taken to be ``no_systems``, ``notes`` of what
         the reader did, and all of that as a sentence, ``read``.
 
     Raises
     ------
     ReadError, ValueError, ImportError
-        As for `read`; also where there are fewer than two systems.
+        As for `read`; also where there are fewer than two systems, where most cells of a column
+        are numbers, but not all, and it is not said which columns are systems, and where columns
+        hold the counts of nobody (``tp``, ``fp``).
 
     Notes
     -----
@@ -87,7 +89,7 @@ def read_many(
     >>> table.systems, table.scores.tolist(), table.ids
     (('old', 'new', 'base'), [[3, 5], [4, 5], [1, 2]], ('s1', 's2'))
     >>> print(table.source["read"])
-    a table: 2 items of 3 systems, paired by row. Columns taken for no systems: n_words.
+    a table: 2 items of 3 systems, paired by row. Columns taken for no systems: item, n_words.
     """
     entry = lookup(statistic)  # asked before a file is opened
     evaluation = recognise(*paths, gold=gold)
@@ -128,83 +130,18 @@ def table_of(
     how: dict[str, Any] = {"score": score, "statistic": entry}
     pairs = _with_first(evaluation, wanted, clusters, how)
     names = _names(wanted, pairs)
-    source = _source(pairs, names, facts | {"strata": strata, "no_systems": others})
+    labels = pairs[0].clusters
+    facts |= {"strata": strata, "no_systems": others}
+    facts["n_clusters"] = None if labels is None else len(set(labels))
+    source = _source(pairs, names, facts)
     source["read"] = _describe(source, evaluation.format.title, len(names))
     scores, scale = _stacked(pairs)
-    table = ScoreTable(names, scores, entry, scale, pairs[0].clusters, pairs[0].ids, source)
+    table = ScoreTable(names, scores, entry, scale, labels, pairs[0].ids, source)
     if strata is None:
         return table
-    one = isinstance(evaluation, WideTable)  # all pairs have the same labels
-    labels = _with_first(evaluation, wanted[:2] if one else wanted, strata, how)[0].clusters
-    return table.stratified(labels)
-
-
-def chosen_systems(
-    evaluation: Evaluation,
-    systems: Sequence[str | int] | None,
-    entry: Statistic | CountStatistic,
-    besides: Sequence[object] = (),
-) -> tuple[Sequence[str | int], list[str]]:
-    """The systems that are meant, and the columns that are none by their names.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    systems : sequence of str or int, or None
-    entry : Statistic or CountStatistic
-    besides : sequence
-        What other columns are called that are no systems.
-
-    Returns
-    -------
-    systems : sequence of str or int
-        Two or more.
-    others : list of str
-    """
-    if isinstance(systems, str | int):
-        raise TypeError(f"systems={systems!r} must be a list of names")
-    others: list[str] = []
-    found = evaluation.systems if systems is None else systems
-    if systems is None and isinstance(evaluation, WideTable) and isinstance(entry, Statistic):
-        _check_scores(evaluation.table, evaluation.systems)
-        _check_no_gold(evaluation.table, evaluation.systems)
-        others = [x for x in evaluation.systems if _is_no_system(x) or x in map(str, besides)]
-        found = [x for x in evaluation.systems if x not in others]
-    if len(found) > 1:
-        return found, others
-    number = f"{len(found)} system ({found[0]})" if found else "no system"
-    problem = f"{number}, but a leaderboard is of two or more; name columns as systems (--systems)"
-    problem += ", or add the files of other systems"
-    if isinstance(evaluation, WideTable):
-        raise ReadError.at(evaluation.table.file.path, f"{problem}; {evaluation.table.columns()}")
-    raise ReadError(problem)
-
-
-def _is_no_system(name: str) -> bool:
-    said = name.lower()
-    return is_of_the_item(said) or said in GROUP_NAMES or said.endswith("_id")
-
-
-def _check_no_gold(table: Table, systems: Sequence[str]) -> None:
-    """Refuse to guess which columns are scores where one says what is right."""
-    for name in systems:
-        if name.lower() in GOLD_NAMES:
-            problem = f"column {name!r} may say what is right, and others may hold predictions: "
-            problem += f"score them by gold={name!r} (--gold {name}), or name the columns of scores"
-            raise ReadError.at(table.file.path, f"{problem} as systems (--systems)")
-
-
-def _check_scores(table: Table, systems: Sequence[str]) -> None:
-    """Refuse counts where single scores are wanted."""
-    if all(name in map(str, table.keys(range(table.width))) for name in systems):
-        return
-    names = ", ".join(map(repr, systems[:NAMED])) + ", ..." * (len(systems) > NAMED)
-    remedy = "choose a statistic of counts, such as 'f1' (--metric f1)"
-    problem = f"seems to hold counts of {len(systems)} systems ({names}): {remedy}"
-    raise ReadError.at(
-        table.file.path,
-        f"{problem}; or, if it has scores, name their columns as systems (--systems)",
-    )
+    if isinstance(evaluation, WideTable):  # all pairs have the same labels
+        return table.stratified(evaluation.grouped(pairs[0], strata).clusters)
+    return table.stratified(_with_first(evaluation, wanted, strata, how)[0].clusters)
 
 
 def _with_first(
@@ -320,15 +257,15 @@ def _describe(source: Mapping[str, Any], title: str, systems: int) -> str:
     """What was read, in a sentence or some."""
     number, left_out, lacking = source["matched"], source["left_out"], source["lacking"]
     items = f"{number} item{'s' * (number != 1)}"
-    text = f"{title}: {items} of {systems} systems, paired by {source['paired_by']}"
+    few = "most items are left out, so that this is a part of the data; " * (number < left_out)
+    text = f"{few}{title}: {items} of {systems} systems, paired by {source['paired_by']}"
     if left_out:
         which = ", ".join(f"{name} {count}" for name, count in list(lacking.items())[:NAMED])
         more = f" and {len(lacking) - NAMED} more systems some" if len(lacking) > NAMED else ""
         text += f"; {left_out} left out ({some(source['left_out_ids'], left_out)}), of which "
         text += f"systems lack the score: {which}{more}"
-    if number < left_out:
-        text += "; most items are left out, so that this is a part of the data"
-    for key, what in (("clusters", "swapped together"), ("strata", "averaged first")):
+    swapped = f"swapped together ({source['n_clusters']} clusters)"
+    for key, what in (("clusters", swapped), ("strata", "averaged first")):
         if source[key] is not None:
             text += f"; items of one {shown(str(source[key]))} are {what}"
     columns = ", ".join(source["no_systems"])

@@ -129,6 +129,8 @@ class Table:
                     f"{shown(name)} is on {self.place(first[name])}, too; a line is one item: "
                     "remove one of them, or call the column something else if it holds no ids"
                 )
+                (key,) = self.keys([self.ids])
+                problem += f", or name what items are repeated by: clusters (--clusters {key})"
                 raise self.error(problem, row, self.ids)
         return tuple(names)
 

@@ -18,6 +18,7 @@ from permtest.readers.headers import (
     CLUSTER_NAMES,
     GOLD_NAMES,
     ID_NAMES,
+    PART_NAMES,
     SCORE_NAMES,
     SWAPPED,
     SYSTEM_NAMES,
@@ -26,7 +27,7 @@ from permtest.readers.headers import (
     systems_in,
 )
 from permtest.readers.scores import Format
-from permtest.readers.table import Columns, Table, as_list, check_both, some_columns
+from permtest.readers.table import Column, Columns, Table, as_list, check_both, some_columns
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
 
 
@@ -65,7 +66,7 @@ class WideTable:
     def groupings(self) -> tuple[str, ...]:
         """Names of the columns in which some items have the same text."""
         table, swapped = self.table, swapped_column(self.table)
-        apart = [*self._ids, *(column for column in self._numeric if column != swapped)]
+        apart = [column for column in self._numeric if column != swapped]
         found = [
             column
             for column in table.besides(apart)
@@ -114,21 +115,44 @@ class WideTable:
             pairs = count_pairs(table, entry, a, b, apart)
         else:
             pairs = score_pairs(table, entry, a, b, apart)
-        pairs = replace(pairs, ids=table.names_of_items, clusters=labels)
+        if labels is not None and column == table.ids and len(set(labels)) < len(labels):
+            pairs = replace(pairs, source=pairs.source | {"ids": None})  # lines repeat items
+        else:
+            pairs = replace(pairs, ids=table.names_of_items)
         if column is None:
             return pairs
-        pairs = self._with_clusters(pairs, column)
+        pairs = self.grouped(pairs, column + 1)
         note = SWAPPED.format(pairs.source["clusters"])
         return _noted(pairs, note) if clusters is None else pairs
 
-    def _with_clusters(self, pairs: Pairs, column: int) -> Pairs:
+    def grouped(self, pairs: Pairs, wanted: Column) -> Pairs:
+        """The same pairs with the labels of a column, which holds no scores, as clusters.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            What `pairs` returns.
+        wanted : str or int
+            The column: its name, or its number from 1.
+
+        Returns
+        -------
+        Pairs
+
+        Raises
+        ------
+        ReadError
+            If there is no such column, it holds scores of the pairs, or a label is missing.
+        """
+        column = self.table.find(wanted)
         (key,) = self.table.keys([column])
         chosen = pairs.source["columns"]
         if key in chosen or any(isinstance(columns, list) and key in columns for columns in chosen):
             label = self.table.label(column)
             problem = f"{label} holds the clusters; choose other columns as a and b"
             raise ReadError.at(self.table.file.path, problem)
-        return replace(pairs, source=pairs.source | {"clusters": key})
+        labels = tuple(self.table.labels(column + 1))
+        return replace(pairs, clusters=labels, source=pairs.source | {"clusters": key})
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The first lines."""
@@ -174,9 +198,19 @@ class WideTable:
 
 
 def is_of_the_item(name: str) -> bool:
-    """Whether a column says by its name that it is no score: what an item is, or how large."""
+    """Whether a column says by its name that it is no score: what an item is, or how large.
+
+    Parameters
+    ----------
+    name : str
+        In whatever case.
+
+    Returns
+    -------
+    bool
+    """
     said = name.lower()
-    return said in ID_NAMES or said.startswith(("n_", "num_"))
+    return said in (*ID_NAMES, *PART_NAMES) or said.startswith(("n_", "num_"))
 
 
 def score_pairs(
