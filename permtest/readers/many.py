@@ -264,7 +264,8 @@ def _describe(source: Mapping[str, Any], title: str, systems: int) -> str:
         more = f" and {len(lacking) - NAMED} more systems some" if len(lacking) > NAMED else ""
         text += f"; {left_out} left out ({some(source['left_out_ids'], left_out)}), of which "
         text += f"systems lack the score: {which}{more}"
-    swapped = f"swapped together ({source['n_clusters']} clusters)"
+    clusters = source["n_clusters"]
+    swapped = f"swapped together ({clusters} cluster{'s' * (clusters != 1)})"
     for key, what in (("clusters", swapped), ("strata", "averaged first")):
         if source[key] is not None:
             text += f"; items of one {shown(str(source[key]))} are {what}"

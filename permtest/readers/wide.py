@@ -105,7 +105,6 @@ class WideTable:
         column = None
         if clusters is not False:
             column = swapped_column(table) if clusters is None else table.find(clusters)
-        labels = None if column is None else tuple(table.labels(column + 1))
         named = column_of(table.header, CLUSTER_NAMES)
         apart = [*self._ids, *(i for i in (column, named) if i is not None)]
         if isinstance(entry, CountStatistic):
@@ -115,8 +114,8 @@ class WideTable:
             pairs = count_pairs(table, entry, a, b, apart)
         else:
             pairs = score_pairs(table, entry, a, b, apart)
-        if labels is not None and column == table.ids and len(set(labels)) < len(labels):
-            pairs = replace(pairs, source=pairs.source | {"ids": None})  # lines repeat items
+        if column is not None and column == table.ids and self._repeats_items:
+            pairs = replace(pairs, source=pairs.source | {"ids": None})
         else:
             pairs = replace(pairs, ids=table.names_of_items)
         if column is None:
@@ -171,6 +170,12 @@ class WideTable:
     @property
     def _ids(self) -> list[int]:
         return [] if self.table.ids is None else [self.table.ids]
+
+    @cached_property
+    def _repeats_items(self) -> bool:
+        """Whether some lines have one id."""
+        names = {row.cells[i] for row in self.table.rows for i in self._ids}
+        return 0 < len(names) < len(self.table.rows)
 
     @cached_property
     def _numeric(self) -> list[int]:

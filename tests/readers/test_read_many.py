@@ -229,9 +229,10 @@ def test_only_items_of_all_systems_are_compared():
     assert source["left_out_ids"] == ["i1", "i3", "i4", "i5"]
     assert source["lacking"] == {"a": 2, "b": 1, "c": 3}
     assert source["read"] == (
+        "most items are left out, so that this is a part of the data; "
         "a table with a line for each item and system: 1 item of 3 systems, paired by id; 4 left "
-        "out ('i1', 'i3', 'i4', 'i5'), of which systems lack the score: a 2, b 1, c 3; most items "
-        "are left out, so that this is a part of the data; items of one 'doc' are swapped together."
+        "out ('i1', 'i3', 'i4', 'i5'), of which systems lack the score: a 2, b 1, c 3; items of one "
+        "'doc' are swapped together (1 cluster)."
     )
     json.dumps(source, allow_nan=False)
 
@@ -339,7 +340,80 @@ def test_strata_of_all_systems_must_agree():
         read_many(file(text), strata="g")
 
 
+EPOCHS = """\
+id,category,epoch,s0,s1,s2
+q0,x,1,1,0,1
+q0,x,2,1,0,0
+q1,y,1,1,1,1
+q1,y,2,0,0,1
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "frame"])
+def test_lines_that_repeat_items_are_swapped_with_them(kind, tmp_path):
+    path = tmp_path / "epochs.csv"
+    path.write_text(EPOCHS, encoding="utf-8")
+    source = path if kind == "file" else pd.read_csv(path)
+    table = read_many(source, clusters="id")
+    assert (table.ids, table.clusters) == (None, ("q0", "q0", "q1", "q1"))
+    assert table.source["read"].endswith(
+        "4 items of 3 systems, paired by row; items of one 'id' are swapped together (2 clusters). "
+        "Columns taken for no systems: id, category, epoch."
+    )
+    pairs = read(source, a="s0", b="s1", clusters="id")
+    assert (pairs.ids, pairs.clusters, pairs.source["ids"]) == (None, table.clusters, None)
+    with pytest.raises(ReadError, match=r"'q0' is on .*, too; .* clusters \(--clusters id\)"):
+        read_many(source)
+    with pytest.raises(ReadError, match="'q0' is on"):
+        read_many(source, clusters="category")
+
+
+def test_lines_that_repeat_items_have_strata():
+    table = read_many(file(EPOCHS), clusters="id", strata="category")
+    assert list(table.exact_values) == [Fraction(3, 4), Fraction(1, 4), Fraction(3, 4)]
+    with pytest.raises(ReadError, match="column 's0' holds the clusters"):
+        read_many(file(EPOCHS), clusters="id", strata="s0", systems=["s0", "s1"])
+
+
+def test_ids_that_are_also_clusters_stay_ids_where_none_is_repeated():
+    assert read_many(file("id,a,b\n1,2,3\n2,0,1\n"), clusters="id").ids == ("1", "2")
+
+
 # ---- which systems -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    "epoch Epochs trial run repeat repetition seed fold partition SPLIT index doc n_x".split(),
+)
+def test_columns_that_are_no_systems_by_name(name):
+    table = read_many(file(f"{name},a,b,note\n1,2,3,x\n2,0,1,\n"))
+    assert table.systems == ("a", "b")
+    assert table.source["no_systems"] == [name, "note"]
+    assert f"Columns taken for no systems: {name}, note." in table.source["read"]
+    assert read_many(file(f"{name},a\n1,2\n2,0\n"), systems=[name, "a"]).n_items == 2
+
+
+def test_other_columns_beside_counts_are_named():
+    text = "doc,a_errors,b_errors,length,note\nx,1,2,4,y\nz,1,0,4,y\n"
+    table = read_many(file(text), statistic="wer")
+    assert table.source["no_systems"] == ["doc", "note"]
+
+
+def test_one_bad_cell_does_not_remove_a_system():
+    lines = [f"q{i},{i % 2},{i % 3},{'yes' if i == 4 else 1},x" for i in range(9)]
+    text = "\n".join(["id,a,b,c,category", *lines])
+    with pytest.raises(ReadError) as error:
+        read_many(file(text))
+    assert str(error.value) == (
+        "scores.csv, line 6, column 'c': 'yes' is not a number, but 8 of 9 cells of this column "
+        "are; mend it, or name the columns of scores as systems (--systems)"
+    )
+    assert read_many(file(text), systems=["a", "b"]).systems == ("a", "b")
+    with pytest.raises(ReadError, match=r"column 'c': 'yes' is not a number"):
+        read_many(pd.DataFrame([line.split(",") for line in lines], columns=[*"iabc", "category"]))
+    few = text.replace(",1,x", ",no,x", 5)
+    assert read_many(file(few)).source["no_systems"] == ["id", "c", "category"]
 
 
 def test_systems_by_name_and_number_in_the_order_wanted():
@@ -364,6 +438,9 @@ def test_systems_by_name_and_number_in_the_order_wanted():
         ("id,a,b,c\n1,2,1,-1\n", {"statistic": "accuracy"}, "column 'c': -1"),
         ("1,2,3,4\n", {}, r"seems to hold counts of 2 systems \('A', 'B'\)"),
         ("a_tp,a_fp,a_fn,b_tp,b_fp,b_fn\n1,2,3,1,1,1\n", {}, r"\(--metric f1\)"),
+        ("id,tp,fp,fn\n1,2,1,1\n", {}, r"'tp', 'fp', 'fn' seem to hold counts, .* as new_tp, or"),
+        ("id,TP,incorrect\n1,2,1\n", {"statistic": "f1"}, "seem to hold counts, but of no system"),
+        ("id,errors,length\n1,2,1\n", {}, "add a column 'system'"),
         ("id,gold,a,b\n1,2,2,1\n", {}, r"column 'gold' may say what is right, .* \(--gold gold\)"),
         ("id,system,score\n1,a,2\n1,a,3\n2,b,1\n1,b,1\n", {}, "'1' is the id of two items"),
         ("id,system,score\n1,a,2\n1,b,3\n", {"systems": ["a", "z"]}, "systems: no system 'z'"),
