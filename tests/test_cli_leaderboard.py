@@ -1,16 +1,19 @@
 """`permtest leaderboard` prints what `compare_many` finds, and fails in one line that helps."""
 
 import csv
+import hashlib
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 
-from permtest import cli, compare_many, read_many
+from permtest import __version__, cli, compare_many, read_many
 from permtest.cli import leaderboard
 from permtest.cli.rankings import letters_of
+from permtest.report import pictures
 from permtest.report.leaderboard import write_leaderboard
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
@@ -80,7 +83,10 @@ rank   system               accuracy   may be   alike
    4   perceptron_correct      23554        4
 """
     )
-    assert "* is the best, or does not differ from it; systems that share a letter do not differ\n\n" in out
+    assert (
+        "* is the best, or does not differ from it; systems that share a letter do not differ\n\n"
+        in out
+    )
     assert "\ncrf_rich_correct leads; svm_window_correct is tied with it. 13 of 15 pairs" in out
     lines = [line.split() for line in out.splitlines()]
     p = {(line[0], line[2]): float(line[4]) for line in lines if len(line) == 7 and line[1] == "-"}
@@ -90,7 +96,7 @@ rank   system               accuracy   may be   alike
     assert p["crf_base_correct", "perceptron_correct"] == pytest.approx(0.00199676, rel=1e-5)
     assert out.rstrip().endswith(
         "data   a table: 2077 items of 6 systems, paired by row. Columns taken for no systems: "
-        "index, n_tokens."
+        "index, sent_id, n_tokens."
     )
 
 
@@ -119,7 +125,7 @@ def test_json_is_one_object_with_all_there_is(board):
     (ranking,) = found["rankings"]
     assert [row["system"] for row in ranking["systems"]] == ["new", "old", "base"]
     assert ranking["tied_with_best"] == ["new"]
-    assert found["sources"][""]["no_systems"] == ["n_words"]
+    assert found["sources"][""]["no_systems"] == ["id", "n_words"]
     assert (found["overall"], found["replicability"], found["metric"]) == (None, None, "mean")
     wanted = compare_many(read_many("scores.csv"), correction="max_t", K=500, rng=3)
     assert found["adjusted"] == wanted.adjusted.tolist()
@@ -264,6 +270,9 @@ def test_a_folder_gets_all(run):
     page = names["leaderboard.html"].decode()
     assert "<h1>Leaderboard of 3 systems</h1>" in page
     assert page.count("<img ") == 2
+    assert 'alt="What 3 systems score; best: a"' in page
+    assert page.count("a leads") == 1
+    assert page.count("That tied systems are equal") == 1
     assert "a table: 12 items of 3 systems, paired by row." in page
     assert names["leaderboard.png"].startswith(b"\x89PNG")
     code, _, err = run("leaderboard", "counts.csv", "--metric", "f1", "-o", "out")
@@ -288,15 +297,83 @@ def test_a_page_on_which_names_that_are_code_are_text(folder, monkeypatch):
     assert "<b>a" not in page
     assert "<b>web" not in page
     assert page.count("<img ") == 3
-    one = compare_many(table, baseline="base")
+    assert "What it means." not in page
+
+
+def test_the_page_of_a_baseline(folder):
+    one = compare_many(read_many("scores.csv"), baseline="base")
     (path,) = write_leaderboard(one, folder / "c.html")
-    assert path.read_text(encoding="utf-8").count("<img ") == 1
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<img ") == 1
+    assert 'alt="How 2 systems differ from base"' in page
+    assert "That tied systems are equal" not in page
+    assert "do not differ from base are as good" in page
+
+
+def test_the_page_says_what_was_tested_and_on_what(run, folder):
+    files = ("--data-set", "news=scores.csv", "--data-set", "web=scores.csv")
+    options = ("--correction", "max-t", "--k", 700, "--seed", 5, "--family", "all", "--alpha", 0.1)
+    assert run("leaderboard", *files, *options, "-o", "a.html")[0] == 0
+    page = (folder / "a.html").read_text(encoding="utf-8")
+    section = page[page.index(". What was tested</h2>") :]
+    assert "<p>3 systems, mean, by exact two-sided paired-permutation tests." in section
+    for head, cell in (
+        ("correction", "Westfall-Young max-T"),
+        ("it controls", "familywise error, if differences are jointly symmetric"),
+        ("level", "0.1"),
+        ("tests corrected together", "all data sets"),
+        ("random labellings", "700"),
+        ("seed", "5"),
+        ("permtest", __version__),
+    ):
+        assert re.search(f'<th scope="row">{head}</th><td[^>]*>{re.escape(cell)}', section), head
+    sha256 = hashlib.sha256((folder / "scores.csv").read_bytes()).hexdigest()
+    assert section.count(sha256) == 2
+
+
+def test_the_page_of_a_board_without_files(folder):
+    board = compare_many(read_many("scores.csv"), correction="none", rng=0)
+    (path,) = write_leaderboard(board, folder / "b.html")
+    section = path.read_text(encoding="utf-8").partition(". What was tested</h2>")[2]
+    assert "error of each test by itself" in section
+    assert "random labellings" not in section
+    assert "SHA-256" not in section
+    assert "corrected together" not in section
+    assert "seed" not in section
+    random = compare_many(read_many("scores.csv"), correction="max_t", K=99, rng=0)
+    (path,) = write_leaderboard(random, folder / "c.html")
+    section = path.read_text(encoding="utf-8").partition(". What was tested</h2>")[2]
+    assert "random numbers start from</th>" in section
+    assert f">{random.seed}</td>" in section
+
+
+def test_the_picture_has_all_data_sets_together(run, folder, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(pictures, "png", lambda figure: drawn.append(figure) or b"")
+    monkeypatch.setattr("permtest.report.leaderboard.png", pictures.png)
+    argv = ("--data-set", "news=scores.csv", "--data-set", "web=scores.csv", "-o", "a.png")
+    assert run("leaderboard", *argv)[0] == 0
+    titles = [" ".join(ax.get_title("left").split()) for ax in drawn[0].get_axes()]
+    assert [title.partition(":")[0] for title in titles] == ["all data sets", "news", "web"]
+    write_leaderboard(compare_many(read_many("scores.csv")), folder / "b.png")
+    assert len(drawn[1].get_axes()) == 1
 
 
 def test_a_store_is_kept_and_taken_up(board, folder):
     found = board("scores.csv", "--store", "kept")
     assert list((folder / "kept").glob("*.parquet"))
     assert board("scores.csv", "--store", "kept") == found
+
+
+def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("permtest.many.compare_many", stop)
+    assert run("leaderboard", "scores.csv")[::2] == (130, "permtest: error: interrupted\n")
+    code, _, err = run("leaderboard", "scores.csv", "--store", "kept")
+    assert code == 130
+    assert err == "permtest: error: interrupted; the same command goes on from kept\n"
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -345,6 +422,30 @@ def test_what_does_not_fit_is_said_in_a_line(run, argv, message):
     code, out, err = run("leaderboard", *argv)
     assert (code != 0, out, err.count("\n")) == (True, "", 1)
     assert message in err
+
+
+def test_two_tables_of_the_same_systems_are_two_data_sets(run, folder):
+    (folder / "more.csv").write_text(SCORES, encoding="utf-8")
+    (folder / "x.csv").write_text("id,acc,f\n1,2,3\n2,4,5\n", encoding="utf-8")
+    code, _, err = run("leaderboard", "scores.csv", "more.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "give each file as a data set: --data-set NAME=FILE" in err
+    err = run("leaderboard", "scores.csv", "x.csv")[2]
+    assert err
+    assert "--data-set" not in err
+    err = run("leaderboard", "scores.csv", "more.csv", "none.csv")[2]
+    assert "none.csv" in err
+    assert "--data-set" not in err
+
+
+def test_repeated_ids_are_clusters(run, board, folder):
+    lines = [f"q{i // 3},x,{i % 3},{i % 2},1,{i % 5}" for i in range(12)]
+    (folder / "epochs.csv").write_text("\n".join(["id,category,epoch,a,b,c", *lines]))
+    assert "clusters (--clusters id)" in run("leaderboard", "epochs.csv")[2]
+    found = board("epochs.csv", "--clusters", "id")
+    assert found["systems"] == ["a", "b", "c"]
+    assert max(found["n_informative"][0]) <= 4
+    assert run("compare", "epochs.csv", "--a", "a", "--b", "b", "--clusters", "id")[0] == 0
 
 
 def test_metrics_of_all_data_sets_must_agree(run, folder):

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING
 
 from permtest.cli.inputs import COUNTS, GOLD, add_metric, read_table
 from permtest.cli.rankings import as_json, as_text
-from permtest.cli.shared import EXIT_CODES, print_text
+from permtest.cli.shared import EXIT_CODES, fail, print_text
+from permtest.readers import ReadError, recognise
 from permtest.readers.cells import printable
+from permtest.readers.wide import WideTable
 from permtest.statistics import ALTERNATIVES, CountStatistic
 
 if TYPE_CHECKING:
     from permtest.cli.shared import Commands
-    from permtest.many import ScoreTable
+    from permtest.many import Leaderboard, ScoreTable
+
+#: The exit code of what was interrupted.
+INTERRUPTED = 130
 
 CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
 
@@ -33,12 +38,12 @@ Compares all pairs of systems on the same items by exact tests, corrects p for t
 says who leads, who is tied with the best, and which ranks each system may have."""
 
 EPILOG = f"""\
-FILE is a table with a column for each system (columns called like an id, a group or a size of the
-items, such as n_tokens, are no systems), or with a line for each item and system; or there is a
-FILE for each system, as for permtest compare, or a folder that a harness wrote. Compared are the
-items that all systems have; others are counted and named. Several data sets, with the same
-systems, are named by --data-set; then there is a ranking of all of them together, and on how many
-one system is better than another.
+FILE is a table with a column for each system (columns called like an id, a group, a repetition or
+a size of the items, such as epoch or n_tokens, are no systems), or with a line for each item and
+system; or there is a FILE for each system, as for permtest compare, or a folder that a harness
+wrote. Compared are the items that all systems have; others are counted and named. Several data
+sets, with the same systems, are named by --data-set; then there is a ranking of all of them
+together, and on how many one system is better than another.
 
 {COUNTS}
 With a header, systems are those of columns such as new_tp, new_fp and new_fn. Else list the columns
@@ -164,20 +169,7 @@ def _leaderboard(args: argparse.Namespace) -> None:
     if args.out is not None:
         _check_out(args.out, args.force)
     tables = _tables(args)
-    from permtest.many import compare_many  # which other commands do not need
-
-    board = compare_many(
-        tables,
-        baseline=args.baseline,
-        alternative=args.alternative,
-        correction=args.correction.replace("-", "_"),
-        family=args.family,
-        alpha=args.alpha,
-        ascending=True if args.ascending else None,
-        K=args.k,
-        rng=args.seed,
-        store=args.store,
-    )
+    board = _board(args, tables)
     sources = {name: table.source for name, table in tables.items()}
     overall = board.overall() if _can_be_joined(tables) else None
     boards = [board] if overall is None else [board, overall]
@@ -186,11 +178,34 @@ def _leaderboard(args: argparse.Namespace) -> None:
         return
     from permtest.report import write_leaderboard
 
-    notes = {name: source["read"] for name, source in sources.items()}
-    how = {"overall": overall, "notes": notes, "overwrite": args.force}
-    written = write_leaderboard(board, args.out, **how)
+    how = {"overall": overall, "sources": sources, "seed": args.seed}
+    written = write_leaderboard(board, args.out, **how, overwrite=args.force)
     if not args.json:
         print_text("\nwrote " + "\n      ".join(map(str, written)))
+
+
+def _board(args: argparse.Namespace, tables: Mapping[str, ScoreTable]) -> Leaderboard:
+    """All pairs; who interrupts it is told whether what was computed is kept."""
+    from permtest.many import compare_many  # which other commands do not need
+
+    try:
+        return compare_many(
+            tables,
+            baseline=args.baseline,
+            alternative=args.alternative,
+            correction=args.correction.replace("-", "_"),
+            family=args.family,
+            alpha=args.alpha,
+            ascending=True if args.ascending else None,
+            K=args.k,
+            rng=args.seed,
+            store=args.store,
+        )
+    except KeyboardInterrupt:
+        if args.store is None:
+            raise
+        advice = f"interrupted; the same command goes on from {args.store}"
+        raise SystemExit(fail(advice, INTERRUPTED)) from None
 
 
 def _can_be_joined(tables: Mapping[str, ScoreTable]) -> bool:
@@ -247,7 +262,10 @@ def _tables(args: argparse.Namespace) -> dict[str, ScoreTable]:
     systems = args.system if args.systems is None else [x.strip() for x in args.systems.split(",")]
     found: dict[str, ScoreTable] = {}
     for name, some in files.items():
-        table = read_table(args, some, gold[name], systems)
+        try:
+            table = read_table(args, some, gold[name], systems)
+        except ReadError as error:
+            raise ReadError(f"{error}{_advice(some)}") from None
         found[name] = _as_first(found, name, table) if found else table
     return found
 
@@ -266,6 +284,20 @@ def _files(args: argparse.Namespace) -> dict[str, list[str]]:
             raise ValueError(f"--data-set {name} is there twice; list its files after each other")
         found[name] = [head.partition("=")[2], *more]
     return found
+
+
+def _advice(files: Sequence[str]) -> str:
+    """What to do if the files that could not be one data set seem to be one each."""
+    try:
+        read = [recognise(file) for file in files] if len(files) > 1 else []
+    except (ValueError, OSError):
+        return ""
+    if not read or not all(isinstance(one, WideTable) for one in read):
+        return ""
+    systems = {frozenset(one.systems) for one in read}
+    if len(systems) > 1 or len(read[0].systems) < 2:
+        return ""
+    return "; if each file has all systems, give each file as a data set: --data-set NAME=FILE"
 
 
 def _gold(given: Sequence[str], data_sets: Mapping[str, object]) -> dict[str, str | None]:

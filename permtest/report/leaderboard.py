@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from permtest import __version__
 from permtest.many import Leaderboard
+from permtest.many.multiplicity import CORRECTIONS
 from permtest.many.rows import of_pairs
 from permtest.many.wording import ranking
 from permtest.report.files import check_free, place_of, write_files
@@ -29,6 +31,7 @@ FORMATS, SINGLE = ("html", "csv", "json", "png", "svg"), ("parquet",)
 MOST_DRAWN, MOST_ROWS = 100, 500
 
 TIES = "That tied systems are equal: they may differ by less than these items can show."
+BESIDE = "That systems which {0} {1} are as good: the difference may be too small for these items."
 
 
 def write_leaderboard(
@@ -36,7 +39,8 @@ def write_leaderboard(
     path: StrPath,
     *,
     overall: Leaderboard | None = None,
-    notes: Mapping[str, str] | None = None,
+    sources: Mapping[str, Mapping[str, Any]] | None = None,
+    seed: int | None = None,
     overwrite: bool = False,
 ) -> tuple[Path, ...]:
     """Write a leaderboard as a page, a table of all pairs, or a picture.
@@ -50,9 +54,13 @@ def write_leaderboard(
         .svg (the ranking). Or a folder, which is made if there is none, or a path without suffix:
         all of them but .parquet.
     overall : Leaderboard, optional
-        What ``board.overall()`` returns, to be on the page as well.
-    notes : mapping of str to str, optional
-        What the page is to say about the scores of each data set, such as where they come from.
+        What ``board.overall()`` returns, to be on the page and in the picture as well.
+    sources : mapping of str to dict, optional
+        Where the scores of each data set come from, for the page: the ``source`` of what
+        `read_many` returns.
+    seed : int, optional
+        What `compare_many` was given as ``rng``, for the page. Default: what the board drew from
+        it is said instead.
     overwrite : bool, default False
         Whether files that exist may be replaced.
 
@@ -83,14 +91,14 @@ def write_leaderboard(
     ['pairs.csv']
     """
     where, formats, stem = check_leaderboard(path, overwrite=overwrite)
-    shown = _Page(board, overall, notes or {})
+    shown = _Page(board, overall, sources or {}, seed)
     makers: dict[str, Callable[[], bytes]] = {
         "html": shown.html,
         "csv": lambda: _csv(board),
         "parquet": lambda: _parquet(board),
         "json": lambda: (board.to_json(indent=1) + "\n").encode(),
-        "png": lambda: _picture(board, png),
-        "svg": lambda: _picture(board, svg),
+        "png": lambda: _picture(shown, png),
+        "svg": lambda: _picture(shown, svg),
     }
     files = {f"{stem}.{name}": makers[name]() for name in formats}
     where.mkdir(parents=True, exist_ok=True)
@@ -146,22 +154,29 @@ def _parquet(board: Leaderboard) -> bytes:
 # ---- pictures ----------------------------------------------------------------------------------
 
 
-def _picture(board: Leaderboard, save: Callable[[Figure], bytes]) -> bytes:
-    """The ranking on all data sets."""
+def _picture(shown: _Page, save: Callable[[Figure], bytes]) -> bytes:
+    """The ranking on all data sets, that of all together first."""
     check_matplotlib()
     with drawing():
-        return save(settled(_ranking(board)))
+        return save(settled(_ranking([(board, name) for _, board, name in shown.rankings])))
 
 
-def _ranking(board: Leaderboard, data_set: str | None = None) -> Figure:
+def _ranking(shown: Sequence[tuple[Leaderboard, str]]) -> Figure:
+    """Rankings below each other."""
     from matplotlib.figure import Figure
 
     from permtest.plots.leaderboard import PANELS, REST, ROW, WIDTH, plot_ranking
 
-    panels = len(board.data_sets) if data_set is None else 1
-    high = ROW * min(len(board.systems), 30) + REST
-    figure = Figure(figsize=(WIDTH, min(panels, PANELS) * high), layout="constrained")
-    plot_ranking(board, data_set, ax=[*figure.subplots(panels, 1, squeeze=False).flat])
+    if len(shown) > PANELS + 1:
+        raise ValueError(
+            f"there are {len(shown)} rankings, but one picture shows {PANELS + 1} at most; write "
+            "a page (.html), or the board of one data set"
+        )
+    high = ROW * min(len(shown[0][0].systems), 30) + REST
+    figure = Figure(figsize=(WIDTH, len(shown) * high), layout="constrained")
+    axes = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
+    for (board, name), ax in zip(shown, axes, strict=True):
+        plot_ranking(board, name, ax=ax)
     return figure
 
 
@@ -183,7 +198,8 @@ class _Page:
 
     board: Leaderboard
     overall: Leaderboard | None
-    notes: Mapping[str, str]
+    sources: Mapping[str, Mapping[str, Any]]
+    seed: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -205,18 +221,20 @@ class _Page:
 
     def chapters(self) -> list[Chapter]:
         found = [self._ranked(*one) for one in self.rankings]
-        return [*found, self._replicated()] if len(self.board.data_sets) > 1 else found
+        several = [self._replicated()] if len(self.board.data_sets) > 1 else []
+        return [*found, *several, self._tested()]
 
     def _ranked(self, key: str, board: Leaderboard, name: str) -> Chapter:
+        """A ranking; what it means stands above its picture."""
         header, cells = ranking(board, name)
         pictures = (key, f"{key}-pairs") if _has_matrix(board) else (key,)
+        source = self.sources.get(name, {})
         return Chapter(
             key,
             name or "Ranking",
-            self.notes.get(name, ""),
+            source.get("read", ""),
             (_grid(header, cells),),
-            meaning=board.sentence(name) if len(self.rankings) > 1 else "",
-            limits=TIES,
+            limits=_limits(board),
             pictures=pictures,
         )
 
@@ -226,18 +244,79 @@ class _Page:
         grid = _grid(header, list(found.rows()))
         return Chapter("replicability", "On how many data sets", f"{found.heading()}.", (grid,))
 
+    def _tested(self) -> Chapter:
+        """What was tested, on what, and how to have the same again."""
+        head = str(self.board).partition("\n")[0]
+        grids = [Grid(("", "value"), tuple(_settings(self.board, self.seed)))]
+        files = [
+            (name, file["file"], counted(len(file["systems"]), "systems"), file["sha256"])
+            for name, source in self.sources.items()
+            for file in source.get("files", ())
+        ]
+        header, skip = ("data set", "file", "of", "SHA-256"), self.board.data_sets == ("",)
+        cells = [file[skip:] for file in files]
+        grids += [_grid(header[skip:], cells)] if files else []
+        return Chapter("tested", "What was tested", head, tuple(grids))
+
     def html(self) -> bytes:
         check_matplotlib()
         shown: dict[str, Shown] = {}
         for key, board, name in self.rankings:
-            where = f" on {name}" if name else ""
             with drawing():
-                shown[key] = _shown(_ranking(board, name), f"What each system scores{where}")
+                shown[key] = _shown(_ranking([(board, name)]), _alt(board, name))
                 if _has_matrix(board):
-                    alt = f"Differences and corrected p of all pairs{where}"
+                    size = counted(len(board.systems), "systems")
+                    alt = f"Differences and corrected p of all pairs of {size}{_on(name)}"
                     shown[f"{key}-pairs"] = _shown(_matrix(board, name), alt)
         title = f"Leaderboard of {counted(len(self.names), 'systems')}"
         return page("html", self, shown, title).encode()
+
+
+def _settings(board: Leaderboard, seed: int | None) -> Iterator[tuple[str, str]]:
+    """What the tests depend on."""
+    chosen = CORRECTIONS[board.correction]
+    yield "alternative", board.alternative
+    if board.baseline is not None:
+        yield "baseline", board.baseline
+    yield "correction", chosen.title
+    yield "it controls", f"{chosen.controls}, {chosen.holds}"
+    yield "level", f"{board.alpha:g}"
+    if len(board.data_sets) > 1:
+        together = "all data sets" if board.family == "all" else "those of one data set"
+        yield "tests corrected together", together
+    if board.correction == "max_t":
+        yield "random labellings", str(board.K)
+    if board.correction == "max_t" or "monte_carlo" in board.method:
+        drawn = ("random numbers start from", str(board.seed))
+        yield drawn if seed is None else ("seed", str(seed))
+    yield "permtest", __version__
+
+
+def _limits(board: Leaderboard) -> str:
+    """What a ranking, or a comparison with a baseline, does not say."""
+    if board.baseline is None:
+        return TIES
+    verbs = {
+        "greater": "are not shown to score more than",
+        "less": "are not shown to score less than",
+    }
+    return BESIDE.format(verbs.get(board.alternative, "do not differ from"), board.baseline)
+
+
+def _alt(board: Leaderboard, name: str) -> str:
+    """What the picture of a ranking shows."""
+    if board.baseline is not None:
+        others = counted(len(board.systems) - 1, "systems")
+        return f"How {others} differ from {board.baseline}{_on(name)}"
+    places = board.places(name).tolist()
+    best = [system for system in board.order(name) if places[board.systems.index(system)] == 1]
+    more = f" and {len(best) - 3} more" if len(best) > 3 else ""
+    size = counted(len(board.systems), "systems")
+    return f"What {size} score{_on(name)}; best: {', '.join(best[:3])}{more}"
+
+
+def _on(name: str) -> str:
+    return f" on {name}" if name else ""
 
 
 def _has_matrix(board: Leaderboard) -> bool:
