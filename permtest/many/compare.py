@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._rng import RNG, as_generator
+from permtest.alternatives.resamples import check_resamples
 from permtest.many.adjustment import Adjustment, check_adjustment
 from permtest.many.combining import check_alpha
 from permtest.many.data_sets import tables_of
 from permtest.many.leaderboard import Leaderboard
-from permtest.many.max_t import check_labellings
 from permtest.many.pairings import Pairings
 from permtest.many.pairwise import Ints, Outcome
 from permtest.many.table import ScoreTable
@@ -120,7 +120,7 @@ def compare_many(
     correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_adjustment(correction, family)
     check_alpha(alpha)
-    check_labellings(K)
+    check_resamples(K)
     baseline = None if baseline is None else str(baseline)
     if baseline is None and alternative != "two-sided":
         raise ValueError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +12,10 @@ from permtest._integers import IntArray, roomy
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
+from permtest.alternatives.resamples import check_resamples
 from permtest.many.coins import CELLS, EXACT, Coins, Floats, Ints, Items, differences, digits_needed
 from permtest.many.table import ScoreTable
 from permtest.measures import Measure
-from permtest.monte_carlo import MAX_SAMPLES
 from permtest.null.max_kernels import count_maxima, count_sum_maxima
 from permtest.statistics import Statistic, check_alternative
 from permtest.structured import NEAR
@@ -170,7 +169,7 @@ def max_t(
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": the first one of each pair scores more.
     K : int, default 10_000
-        Number of random labellings, from 1 to 10**8. If there are no more than that at all, they
+        Number of random labellings, from 1 to 10**7. If there are no more than that at all, they
         are listed.
     rng : numpy.random.Generator, int or None
         Makes the labellings reproducible, whatever the number of workers.
@@ -202,7 +201,7 @@ def max_t(
     Time O(K (N S / 8 + P)) for N items that differ, or less where many of them differ alike.
     """
     check_alternative(alternative)
-    size = check_labellings(K)
+    size = check_resamples(K)
     measure, every = _addends(tables)
     if measure is not None:
         _check_counts(every)
@@ -232,17 +231,6 @@ def max_t(
     adjusted = np.ones(spread.size)
     adjusted[order] = _step_down(family)
     return MaxT(adjusted.reshape(len(tables), -1), listed, family.size)
-
-
-def check_labellings(K: int) -> int:
-    """K as an integer; TypeError or ValueError if it is none, or out of range."""
-    try:
-        size = index(K)
-    except TypeError:
-        raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
-    if not 1 <= size <= MAX_SAMPLES:
-        raise ValueError(f"K = {size} labellings; from 1 to {MAX_SAMPLES} are possible")
-    return size
 
 
 def _check_counts(every: Sequence[IntArray]) -> None:

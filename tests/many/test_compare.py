@@ -288,7 +288,7 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
         ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonf"}, "correction='bonf' is not known"),
         ({"a": [1, 2], "b": [1, 2]}, {"family": "some"}, "family='some' must be"),
         ({"a": [1, 2], "b": [1, 2]}, {"alpha": 0}, r"alpha must lie in \(0, 1\), got 0"),
-        ({"a": [1, 2], "b": [1, 2]}, {"K": -1}, "K = -1 labellings; from 1"),
+        ({"a": [1, 2], "b": [1, 2]}, {"K": -1}, "K = -1 samples; from 1"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": "doc"}, "clusters='doc' is no column"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": [1]}, "clusters has 1 labels for 2 entries"),
         ({"a": [1, 2], "b": [1, 2]}, {"strata": [1, None]}, r"strata\[1\] = None is missing"),
