@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from permtest import __version__, cli, compare_many, read_many
-from permtest.cli import leaderboard
+from permtest.cli import leaderboard, options
 from permtest.cli.rankings import letters_of
 from permtest.report import pictures
 from permtest.report.leaderboard import write_leaderboard
@@ -461,7 +461,7 @@ def test_metrics_of_all_data_sets_must_agree(run, folder):
     [((), "statsmodels"), (("--store", "x"), "pyarrow"), (("-o", "x.html"), "jinja2")],
 )
 def test_what_is_missing_is_said_at_once(run, monkeypatch, argv, module):
-    monkeypatch.setattr(leaderboard, "find_spec", lambda name: None if name == module else 1)
+    monkeypatch.setattr(options, "find_spec", lambda name: None if name == module else 1)
     code, _, err = run("leaderboard", "none.csv", *argv)
     assert code == 2
     assert f"needs {module}: pip install 'permtest[" in err

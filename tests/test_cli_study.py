@@ -120,7 +120,7 @@ def test_write_config(run, folder):
     assert (found.seed, found.data.a, found.data.b) == (3, "old", "new")
     again = run("scores.csv", "--write-config", "study.yml")
     assert again[:2] == (2, "")
-    assert "study.yml: the file exists; choose another, or add --force" in again[2]
+    assert "study.yml: the file exists; choose another name, or add --force" in again[2]
     assert run("scores.csv", "--write-config", "study.yml", "--force")[0] == 0
     assert StudyConfig.from_yaml("study.yml") == StudyConfig()
     assert names_in(folder) == ["columns.txt", "quick.yml", "scores.csv", "study.yml"]

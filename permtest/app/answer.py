@@ -18,14 +18,14 @@ from permtest.report.pictures import drawing
 from permtest.study.overview_chapters import between, p_text, score, signed
 from permtest.study.overview_items import legible
 from permtest.study.sections import number, percent
-from permtest.widgets import spoken
+from permtest.widgets.frame import spoken
 
 if TYPE_CHECKING:
     from permtest.readers.evaluation import Evaluation
     from permtest.study.overview import Overview
 
-#: Items that are listed, and letters of what an item is.
-ITEMS, TEXT = 20, 160
+#: Letters of what an item is.
+TEXT = 160
 
 NO_INTERVAL = "none; the report says why"
 

@@ -58,6 +58,12 @@ def bundled(name: str) -> Path:
     ------
     FileNotFoundError
         If the package was installed without its notebooks.
+
+    Examples
+    --------
+    >>> from permtest.app import bundled
+    >>> bundled("ud_en_ewt_pos.csv").is_file()
+    True
     """
     package = Path(permtest.__file__).parent
     for folder in (package.parent / "notebooks", package / "notebooks"):

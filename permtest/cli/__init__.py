@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from permtest import __version__
 from permtest.cli.compare import add_compare
@@ -33,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0, 1 (not computed) or 2 (bad input). Usage errors, ``--help`` and
         ``--version`` raise SystemExit, as argparse does.
     """
+    if sys.stdout is None:  # closed by whoever started this
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     args = _parser().parse_args(argv)
     try:
         args.run(args)

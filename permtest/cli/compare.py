@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from decimal import Context, Decimal
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permtest import __version__
 from permtest._integers import exact_sum
+from permtest.cli import options
 from permtest.cli.inputs import FILES, METRICS, add_input, read_input
 from permtest.cli.shared import EXIT_CODES, aligned, print_text
 from permtest.exact import exact_perm_test
@@ -18,11 +18,7 @@ from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.solvers import SOLVERS
-from permtest.statistics import (
-    ALTERNATIVES,
-    CountStatistic,
-    Statistic,
-)
+from permtest.statistics import CountStatistic, Statistic
 
 if TYPE_CHECKING:
     from permtest.cli.shared import Commands
@@ -30,6 +26,7 @@ if TYPE_CHECKING:
 MONTE_CARLO = "monte_carlo"
 PICTURES = (".png", ".svg", ".pdf")
 
+TITLE = "test whether one system is better than another"
 DESCRIPTION = """\
 Is system A better than system B on the same items, or could it be luck? Reads the scores of both,
 or counts such as true positives, and runs the exact paired-permutation test."""
@@ -54,28 +51,14 @@ examples:
 
 def add_compare(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "compare",
-        help="test whether one system is better than another",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = options.add_command(commands, "compare", _compare, TITLE, DESCRIPTION, EPILOG)
     add_input(parser)
     _add_test(parser)
     _add_output(parser)
-    parser.set_defaults(run=_compare)
 
 
 def _add_test(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--alternative",
-        choices=ALTERNATIVES,
-        default="two-sided",
-        help="greater: A is better than B (of wer: has more errors); less: A is worse than B; "
-        "default: %(default)s",
-    )
+    options.add_alternative(parser)
     parser.add_argument(
         "--method",
         choices=("auto", *SOLVERS, MONTE_CARLO),
@@ -89,11 +72,10 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     parser.add_argument(
         "--plot", metavar="OUT", help=f"draw the null distribution ({', '.join(PICTURES)})"
     )
-    parser.add_argument("--force", action="store_true", help="let --plot overwrite a file")
+    options.add_json_and_force(parser, "let --plot overwrite a file")
 
 
 # ---- the command -------------------------------------------------------------------------------
@@ -119,8 +101,7 @@ def _check_sampling(args: argparse.Namespace) -> None:
         raise ValueError(f"--samples needs --method {MONTE_CARLO}")
     if args.samples is not None and args.samples < 1:
         raise ValueError(f"--samples {args.samples}: at least 1 is needed")
-    if args.seed is not None and args.seed < 0:
-        raise ValueError(f"--seed {args.seed}: a seed must not be negative")
+    options.check_seed(args.seed)
 
 
 def _check_seed(args: argparse.Namespace, entry: Statistic | CountStatistic) -> None:
@@ -134,14 +115,8 @@ def _check_plot(path: Path, force: bool) -> None:
     """Refuse before computing what could not be written after it."""
     if path.suffix.lower() not in PICTURES:
         raise ValueError(f"--plot {path}: the name must end in {' or '.join(PICTURES)}")
-    if path.is_dir():
-        raise ValueError(f"--plot {path}: this is a folder; name a file")
-    if not path.parent.is_dir():
-        raise ValueError(f"--plot {path}: there is no folder {path.parent}; create it first")
-    if path.exists() and not force:
-        raise ValueError(f"--plot {path}: the file exists; choose another name, or add --force")
-    if find_spec("matplotlib") is None:
-        raise ImportError("--plot needs matplotlib: pip install 'permtest[plot]'")
+    options.check_file("--plot", path, force)
+    options.check_installed(["matplotlib"], "--plot", "plot")
 
 
 def _test(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from permtest.cli import options
 from permtest.cli.shared import print_text
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 FILES = {"FILE", "FILE_B", "GOLD", "YAML", "OUT"}
 FOLDERS = {"FOLDER"}
 
+TITLE = "print a script that makes a shell complete these commands"
 DESCRIPTION = """\
 Prints a script for a shell, so that it completes commands, options, their choices, and names of
 files. Needs pip install 'permtest[completion]'."""
@@ -33,16 +35,8 @@ For one session of bash: source <(permtest completion bash)"""
 
 def add_completion(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "completion",
-        help="print a script that makes a shell complete these commands",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = options.add_command(commands, "completion", _completion, TITLE, DESCRIPTION, EXAMPLES)
     parser.add_argument("shell", choices=SHELLS, help="which shell")
-    parser.set_defaults(run=_completion)
 
 
 def _completion(args: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from permtest.cli import options
 from permtest.cli.shared import aligned, print_text
 from permtest.readers import FORMATS
 
@@ -24,6 +25,7 @@ MODULES = {"inspect": ("compression.zstd", "backports.zstd")}
 #: Columns of the table, and their widths; a name is never broken.
 HEADS = {"format": 1, "an item holds": 38, "paired on": 27, "needs": 22}
 
+TITLE = "list the formats of files that can be compared"
 DESCRIPTION = """\
 Lists the formats of files that permtest compare, study and app read: what an item of a file holds,
 by what the items of two systems are paired, and what has to be installed. Which format a file has
@@ -38,19 +40,11 @@ examples:
 
 def add_formats(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "formats",
-        help="list the formats of files that can be compared",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = options.add_command(commands, "formats", _formats, TITLE, DESCRIPTION, EXAMPLES)
     parser.add_argument(
         "name", metavar="NAME", nargs="?", choices=tuple(FORMATS), help="one of them, in detail"
     )
     parser.add_argument("--json", action="store_true", help="print JSON, nothing else")
-    parser.set_defaults(run=_formats)
 
 
 def _formats(args: argparse.Namespace) -> None:

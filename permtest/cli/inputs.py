@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from permtest.pairs import Pairs
 from permtest.readers import describe, recognise
-from permtest.readers.choices import find_score
 from permtest.readers.evaluation import Evaluation
 from permtest.readers.many import table_of
+from permtest.readers.names import find_score
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup, statistic
 
 if TYPE_CHECKING:
@@ -52,18 +52,36 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     ----------
     parser : argparse.ArgumentParser
     """
+    column = "a column by name, or number from 1; of counts the system, or all columns"
+    add_systems(parser, a=f"system A: {column}")
+    add_metric(parser, "accuracy, or mean where scores are no counts")
+
+
+def add_systems(parser: argparse.ArgumentParser, a: str) -> None:
+    """Add the files of two systems, and what says which these are; `a` is the help of --a."""
     parser.add_argument("file", metavar="FILE", help="scores of both systems, or of A")
     parser.add_argument(
         "file_b", metavar="FILE_B", nargs="?", help="scores of B, where FILE has those of A alone"
     )
-    parser.add_argument(
-        "--a",
-        metavar="COL",
-        help="system A: a column by name, or number from 1; of counts the system, or all columns",
-    )
-    parser.add_argument("--b", metavar="COL", help="system B: a column, or columns")
+    parser.add_argument("--a", metavar="COL", help=a)
+    parser.add_argument("--b", metavar="COL", help="system B, likewise")
     parser.add_argument("--gold", metavar="GOLD", help=GOLD)
-    add_metric(parser, "accuracy, or mean where scores are no counts")
+
+
+def add_score(parser: argparse.ArgumentParser) -> None:
+    """Add --score."""
+    parser.add_argument(
+        "--score", metavar="NAME", help="which score, where the files have several for each item"
+    )
+
+
+def add_no_clusters(parser: argparse.ArgumentParser, instead: str) -> None:
+    """Add --no-clusters; `instead` is what is done then."""
+    parser.add_argument(
+        "--no-clusters",
+        action="store_true",
+        help=f"{instead}, even if the format says which belong together",
+    )
 
 
 def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
@@ -81,9 +99,7 @@ def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
         "exact_match, upos, uas, las, spans; f1 and other metrics of counts: see below; or a score "
         f"that the files have, such as acc_norm; default: {default}",
     )
-    parser.add_argument(
-        "--score", metavar="NAME", help="which score, where the files have several for each item"
-    )
+    add_score(parser)
     parser.add_argument(
         "--zero-division", metavar="X", type=float, help="what 0 / 0 is in a ratio; default: 0"
     )
@@ -93,11 +109,7 @@ def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
         help="what an item belongs to, such as its document: a column, or a grouping of the "
         "format; whole clusters are swapped",
     )
-    parser.add_argument(
-        "--no-clusters",
-        action="store_true",
-        help="swap items by themselves, even if the format says which belong together",
-    )
+    add_no_clusters(parser, "swap items by themselves")
 
 
 def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatistic]:
@@ -176,7 +188,7 @@ def known_metric(args: argparse.Namespace) -> Statistic | CountStatistic | None:
     """The statistic that --metric names, None if it has to be a score; before a file is opened."""
     if args.no_clusters and args.clusters is not None:
         raise ValueError("--clusters and --no-clusters exclude each other; leave one out")
-    entry = None if args.metric is None else _known(args.metric)
+    entry = known_statistic(args.metric)
     return None if entry is None else _with_zero(entry, args.metric, args.zero_division)
 
 
@@ -209,10 +221,10 @@ def metric_of(
     return entry or _fitting(evaluation, systems, score), score
 
 
-def _known(name: str) -> Statistic | CountStatistic | None:
+def known_statistic(name: str | None) -> Statistic | CountStatistic | None:
     """The statistic of that name, if there is one."""
     try:
-        return lookup(name)
+        return None if name is None else lookup(name)
     except ValueError:
         return None
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from permtest.cli import options
 from permtest.cli.inputs import COUNTS, GOLD, add_metric, read_table
 from permtest.cli.rankings import as_json, as_text
-from permtest.cli.shared import EXIT_CODES, fail, print_text
+from permtest.cli.shared import EXIT_CODES, fail, print_text, print_written
 from permtest.readers import ReadError, recognise
 from permtest.readers.cells import printable
 from permtest.readers.wide import WideTable
-from permtest.statistics import ALTERNATIVES, CountStatistic
+from permtest.statistics import CountStatistic
 
 if TYPE_CHECKING:
     from permtest.cli.shared import Commands
@@ -33,6 +33,7 @@ NEEDS = {
     "parquet": (("pyarrow", "many"),),
 }
 
+TITLE = "rank many systems, and say which are tied"
 DESCRIPTION = """\
 Compares all pairs of systems on the same items by exact tests, corrects p for their number, and
 says who leads, who is tied with the best, and which ranks each system may have."""
@@ -68,18 +69,10 @@ examples:
 
 def add_leaderboard(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "leaderboard",
-        help="rank many systems, and say which are tied",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = options.add_command(commands, "leaderboard", _leaderboard, TITLE, DESCRIPTION, EPILOG)
     _add_data(parser)
     _add_tests(parser)
     _add_output(parser)
-    parser.set_defaults(run=_leaderboard)
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -116,12 +109,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 def _add_tests(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="NAME", help="compare all others with it alone")
-    parser.add_argument(
-        "--alternative",
-        choices=ALTERNATIVES,
-        default="two-sided",
-        help="with --baseline; greater: the others score more than it; default: %(default)s",
-    )
+    options.add_alternative(parser, "with --baseline; greater: the others score more than it")
     parser.add_argument(
         "--correction",
         choices=CORRECTIONS,
@@ -135,14 +123,9 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
         default="each",
         help="correct each data set by itself, or all tests together; default: %(default)s",
     )
-    parser.add_argument(
-        "--alpha", metavar="P", type=float, default=0.05, help="level; default: %(default)s"
-    )
+    options.add_level_and_seed(parser)
     parser.add_argument(
         "--k", metavar="K", type=int, default=10_000, help="samples of max-t; default: %(default)s"
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="of everything random; default: 0"
     )
     parser.add_argument(
         "--ascending", action="store_true", help="less is better, as it always is for wer"
@@ -156,9 +139,8 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", action="store_true", help="print all pairs, too")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     parser.add_argument("-o", "--out", metavar="OUT", help="write a page, pairs or a picture")
-    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
+    options.add_json_and_force(parser)
 
 
 # ---- the command -------------------------------------------------------------------------------
@@ -181,7 +163,7 @@ def _leaderboard(args: argparse.Namespace) -> None:
     how = {"overall": overall, "sources": sources, "seed": args.seed}
     written = write_leaderboard(board, args.out, **how, overwrite=args.force)
     if not args.json:
-        print_text("\nwrote " + "\n      ".join(map(str, written)))
+        print_written(written)
 
 
 def _board(args: argparse.Namespace, tables: Mapping[str, ScoreTable]) -> Leaderboard:
@@ -221,35 +203,23 @@ def _check_options(args: argparse.Namespace) -> None:
         raise ValueError("--systems and --system exclude each other; leave one out")
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
-    if not 0 < args.alpha < 1:
-        raise ValueError(f"--alpha {args.alpha:g}: a level lies between 0 and 1")
+    options.check_level(args.alpha)
     if args.k < 1:
         raise ValueError(f"--k {args.k}: at least 1 is needed")
-    if args.seed < 0:
-        raise ValueError(f"--seed {args.seed}: a seed must not be negative")
+    options.check_seed(args.seed)
     if args.correction in ("holm", "hochberg", "bh", "by"):
-        _check_installed("statsmodels", f"--correction {args.correction}", "many")
+        options.check_installed(["statsmodels"], f"--correction {args.correction}", "many")
     if args.store is not None:
-        _check_installed("pyarrow", "--store", "many")
-
-
-def _check_installed(module: str, what: str, extra: str) -> None:
-    if find_spec(module) is None:
-        raise ImportError(f"{what} needs {module}: pip install 'permtest[{extra}]'")
+        options.check_installed(["pyarrow"], "--store", "many")
 
 
 def _check_out(path: str, force: bool) -> None:
     from permtest.report import check_leaderboard
 
-    try:
+    with options.checking_out(force):
         _, formats, _ = check_leaderboard(path, overwrite=force)
-    except FileExistsError as error:
-        advice = "choose another name" + ("" if force else ", or add --force")
-        raise ValueError(f"--out {error}; {advice}") from None
-    except (OSError, ValueError) as error:
-        raise ValueError(f"--out {error}") from None
     for module, extra in sorted({need for name in formats for need in NEEDS.get(name, ())}):
-        _check_installed(module, f"--out {path}", extra)
+        options.check_installed([module], f"--out {path}", extra)
 
 
 # ---- data sets ---------------------------------------------------------------------------------

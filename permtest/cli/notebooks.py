@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import permtest
+from permtest.cli import options
 from permtest.cli.shared import print_text
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ FIRST = "01"
 OWN_DATA = "09-your-own-data.ipynb"
 FOLDER = "permtest-notebooks"
 
+LAB_TITLE = "open the notebooks in JupyterLab"
 LAB_DESCRIPTION = f"""\
 Opens the notebooks in JupyterLab, on this machine only, with all cells of the first one run. They
 are copied to FOLDER, with their data; files that are there already are left as they are. Without
@@ -31,6 +32,7 @@ examples:
   permtest lab --notebook 05
   permtest lab course --port 8888 --no-browser"""
 
+APP_TITLE = "compare two systems on a web page of this machine"
 APP_DESCRIPTION = """\
 Serves a page on which files can be dropped to compare two systems, see what the difference is
 worth, and take the report away. Only this machine can see it, and nothing leaves this machine.
@@ -48,14 +50,7 @@ examples:
 
 def add_lab(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "lab",
-        help="open the notebooks in JupyterLab",
-        description=LAB_DESCRIPTION,
-        epilog=LAB_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = options.add_command(commands, "lab", _lab, LAB_TITLE, LAB_DESCRIPTION, LAB_EXAMPLES)
     parser.add_argument("folder", metavar="FOLDER", nargs="?", help="where to copy the notebooks")
     parser.add_argument(
         "--notebook",
@@ -64,21 +59,12 @@ def add_lab(commands: Commands) -> None:
         help="which to open: its name, or how that begins; default: %(default)s",
     )
     _add_server(parser)
-    parser.set_defaults(run=_lab)
 
 
 def add_app(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "app",
-        help="compare two systems on a web page of this machine",
-        description=APP_DESCRIPTION,
-        epilog=APP_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = options.add_command(commands, "app", _app, APP_TITLE, APP_DESCRIPTION, APP_EXAMPLES)
     _add_server(parser)
-    parser.set_defaults(run=_app)
 
 
 def _add_server(parser: Parser) -> None:
@@ -92,7 +78,8 @@ def _add_server(parser: Parser) -> None:
 
 
 def _lab(args: argparse.Namespace) -> None:
-    _need("lab", ("jupyterlab", "nbclient", "ipywidgets", "matplotlib"))
+    needed = ("jupyterlab", "nbclient", "ipywidgets", "matplotlib")
+    options.check_installed(needed, "permtest lab", "lab")
     from permtest.cli.lab import open_notebook
 
     name = find_notebook(shipped(), args.notebook).name
@@ -106,7 +93,7 @@ def _lab(args: argparse.Namespace) -> None:
 
 
 def _app(args: argparse.Namespace) -> None:
-    _need("app", ("voila", "ipywidgets", "matplotlib", "jinja2"))
+    options.check_installed(("voila", "ipywidgets", "matplotlib", "jinja2"), "permtest app", "lab")
     path = shipped() / OWN_DATA
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; install permtest again")
@@ -114,12 +101,6 @@ def _app(args: argparse.Namespace) -> None:
     from permtest.cli.app import serve
 
     serve(path, port=args.port, browser=not args.no_browser)
-
-
-def _need(command: str, modules: tuple[str, ...]) -> None:
-    for module in modules:
-        if find_spec(module) is None:
-            raise ImportError(f"permtest {command} needs {module}: pip install 'permtest[lab]'")
 
 
 # ---- the files ---------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from permtest.cli.inputs import FILES, METRICS, add_input, read_input
-from permtest.cli.shared import EXIT_CODES, print_text
-from permtest.statistics import ALTERNATIVES, Statistic, lookup
+from permtest.cli import options
+from permtest.cli.inputs import FILES, METRICS, add_input, known_statistic, read_input
+from permtest.cli.shared import EXIT_CODES, print_text, print_written
+from permtest.statistics import Statistic, lookup
 
 if TYPE_CHECKING:
     from permtest.cli.shared import Commands
@@ -21,6 +21,7 @@ NEEDS = {
     "svg": ("matplotlib",),
 }
 
+TITLE = "compare two systems, and write all there is to say about it"
 DESCRIPTION = """\
 Compares two systems by the exact test, and says what there is to say about the difference: its
 interval, the items behind it, other tests side by side, effect size, power, and what to cite."""
@@ -44,46 +45,28 @@ examples:
 
 def add_report(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "report",
-        help="compare two systems, and write all there is to say about it",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = options.add_command(commands, "report", _report, TITLE, DESCRIPTION, EPILOG)
     add_input(parser)
-    parser.add_argument(
-        "--alternative",
-        choices=ALTERNATIVES,
-        default="two-sided",
-        help="greater: A scores higher than B (of wer: has more errors); default: %(default)s",
-    )
-    parser.add_argument(
-        "--alpha", metavar="P", type=float, default=0.05, help="level; default: %(default)s"
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="of everything random; default: 0"
-    )
+    options.add_alternative(parser)
+    options.add_level_and_seed(parser)
     parser.add_argument(
         "-o",
         "--out",
         metavar="PATH",
         help="write a report, and print one sentence; default: print all of it",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
-    parser.set_defaults(run=_report)
+    options.add_json_and_force(parser)
 
 
 def _report(args: argparse.Namespace) -> None:
     from permtest.study.overview import overview
 
-    _check_options(args)
+    options.check_level(args.alpha)
+    options.check_seed(args.seed)
     if args.out is not None:
         _check_out(args.out, args.force)
     pairs, entry = read_input(args)
-    if not _is_statistic(args.metric) and isinstance(entry, Statistic):
+    if known_statistic(args.metric) is None and isinstance(entry, Statistic):
         entry = lookup("mean")  # on the scale of single items, as intervals are
     how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed}
     found = overview(pairs, statistic=entry, **how)
@@ -97,35 +80,14 @@ def _report(args: argparse.Namespace) -> None:
 
     written = write_overview(found, args.out, overwrite=args.force)
     if not args.json:
-        print_text("\nwrote " + "\n      ".join(map(str, written)))
-
-
-def _is_statistic(metric: str | None) -> bool:
-    """Whether --metric says what is tested, and not which score of the files."""
-    try:
-        return metric is not None and bool(lookup(metric))
-    except ValueError:
-        return False
-
-
-def _check_options(args: argparse.Namespace) -> None:
-    if not 0 < args.alpha < 1:
-        raise ValueError(f"--alpha {args.alpha:g}: a level lies between 0 and 1")
-    if args.seed < 0:
-        raise ValueError(f"--seed {args.seed}: a seed must not be negative")
+        print_written(written)
 
 
 def _check_out(path: str, force: bool) -> None:
     """Refuse before computing what could not be written after it."""
     from permtest.report import check_overview
 
-    try:
+    with options.checking_out(force):
         _, formats, _ = check_overview(path, overwrite=force)
-    except FileExistsError as error:
-        advice = "choose another name" + ("" if force else ", or add --force")
-        raise ValueError(f"--out {error}; {advice}") from None
-    except (OSError, ValueError) as error:
-        raise ValueError(f"--out {error}") from None
-    for module in sorted({module for name in formats for module in NEEDS.get(name, ())}):
-        if find_spec(module) is None:
-            raise ImportError(f"--out {path} needs {module}: pip install 'permtest[study]'")
+    modules = sorted({module for name in formats for module in NEEDS.get(name, ())})
+    options.check_installed(modules, f"--out {path}", "study")

@@ -34,6 +34,11 @@ def fail(message: str, code: int) -> int:
     return code
 
 
+def print_written(paths: Sequence[object]) -> None:
+    """Say which files were written."""
+    print_text("\nwrote " + "\n      ".join(map(str, paths)))
+
+
 def print_text(text: str) -> None:
     """Print `text`; characters that the terminal cannot show are escaped, not fatal."""
     encoding = sys.stdout.encoding or "utf-8"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from permtest.cli.inputs import FILES
-from permtest.cli.shared import EXIT_CODES, print_text
+from permtest.cli import options
+from permtest.cli.inputs import FILES, add_no_clusters, add_score, add_systems
+from permtest.cli.shared import EXIT_CODES, print_text, print_written
 from permtest.readers import read
 from permtest.study.config import StudyConfig
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from permtest.pairs import Pairs
     from permtest.study.pipeline import Study
 
+TITLE = "compare two systems by all tests, with effect sizes, power and a report"
 DESCRIPTION = """\
 Everything around one question, is system A better than system B: describes the scores, recommends
 tests, makes them side by side, estimates how large the difference is, what power such a test has
@@ -41,29 +42,10 @@ examples:
 
 def add_study(commands: Commands) -> None:
     """Add the command to the parser of all commands."""
-    parser = commands.add_parser(
-        "study",
-        help="compare two systems by all tests, with effect sizes, power and a report",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("file", metavar="FILE", help="scores of both systems, or of A")
-    parser.add_argument(
-        "file_b", metavar="FILE_B", nargs="?", help="scores of B, where FILE has those of A alone"
-    )
-    parser.add_argument("--a", metavar="COL", help="column of system A: its name, or number from 1")
-    parser.add_argument("--b", metavar="COL", help="column of system B")
-    parser.add_argument("--gold", metavar="GOLD", help="what is right, as for permtest compare")
-    parser.add_argument(
-        "--score", metavar="NAME", help="which score, where the files have several for each item"
-    )
-    parser.add_argument(
-        "--no-clusters",
-        action="store_true",
-        help="study items by themselves, even if the format says which belong together",
-    )
+    parser = options.add_command(commands, "study", _study, TITLE, DESCRIPTION, EPILOG)
+    add_systems(parser, a="system A: a column by name, or number from 1")
+    add_score(parser)
+    add_no_clusters(parser, "study items by themselves")
     parser.add_argument("--config", metavar="YAML", help="options of the study; see below")
     parser.add_argument("--seed", metavar="N", type=int, help="of everything random; default: 0")
     parser.add_argument(
@@ -76,9 +58,7 @@ def add_study(commands: Commands) -> None:
         metavar="YAML",
         help="write the options, each explained, and stop before the study",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
-    parser.set_defaults(run=_study)
+    options.add_json_and_force(parser)
 
 
 def _study(args: argparse.Namespace) -> None:
@@ -127,8 +107,7 @@ def _configuration(args: argparse.Namespace) -> StudyConfig:
     """The file's, with what the command line says in its place."""
     config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
     if args.seed is not None:
-        if args.seed < 0:
-            raise ValueError(f"--seed {args.seed}: a seed must not be negative")
+        options.check_seed(args.seed)
         config = replace(config, seed=args.seed)
     data = config.data
     a, b = (_column(args, key) or getattr(data, key) for key in ("a", "b"))
@@ -154,14 +133,7 @@ def _check_exclusive(args: argparse.Namespace) -> None:
 def _write_config(config: StudyConfig, path: Path, force: bool) -> None:
     from permtest.report import write_files
 
-    if path.is_dir():
-        raise ValueError(f"--write-config {path}: this is a folder; name a file")
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"--write-config {path}: there is no folder {path.parent}; create it first"
-        )
-    if path.exists() and not force:
-        raise ValueError(f"--write-config {path}: the file exists; choose another, or add --force")
+    options.check_file("--write-config", path, force)
     write_files(path.parent, {path.name: config.to_yaml().encode()})
     print_text(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
 
@@ -170,15 +142,9 @@ def _check_folder(folder: Path, config: StudyConfig, force: bool) -> None:
     """Refuse before computing what could not be written after it."""
     from permtest.report import check_writable
 
-    try:
+    with options.checking_out(force, "folder"):
         check_writable(folder, config.report.formats, overwrite=force)
-    except FileExistsError as error:
-        raise ValueError(f"--out {error}; choose another folder, or add --force") from None
-    except OSError as error:
-        raise ValueError(f"--out {error}") from None
-    for module in ("jinja2", "matplotlib"):
-        if find_spec(module) is None:
-            raise ImportError(f"--out needs {module}: pip install 'permtest[study]'")
+    options.check_installed(["jinja2", "matplotlib"], "--out", "study")
 
 
 def _report(study: Study, args: argparse.Namespace) -> None:
@@ -187,4 +153,4 @@ def _report(study: Study, args: argparse.Namespace) -> None:
     formats = study.config.report.formats
     written = write_report(study, args.out, formats=formats, overwrite=args.force)
     if not args.json:
-        print_text("\nwrote " + "\n      ".join(map(str, written)))
+        print_written(written)

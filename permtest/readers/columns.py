@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any, TypeAlias, overload
 
-from permtest.pairs import LARGEST_DENOMINATOR
 from permtest.readers.cells import kind_of
-from permtest.readers.choices import count_statistics
 from permtest.readers.counts import count_problem
 from permtest.readers.headers import CLUSTER_NAMES, TEXT_NAMES, column_of, systems_in
+from permtest.readers.names import count_statistics
+from permtest.readers.rationals import DIGITS, recognised
 from permtest.readers.table import Record, Table
 from permtest.readers.values import short
 from permtest.statistics import STATISTICS, CountStatistic
 
 Number: TypeAlias = "int | Decimal | Fraction"
-
-#: Digits that a decimal has at least where a program printed a float that it computed, and at most.
-DIGITS, MOST_DIGITS = 15, 17
 
 
 class Lazy(Sequence[Any]):
@@ -91,91 +87,17 @@ def numbers(
     ReadError
         At the first row that has no number.
     """
+    cells = [row.cells[column] for row in rows]
+    first = dict(zip(reversed(cells), reversed(rows), strict=True))  # a row of each cell
     known: dict[str, Number | None] = {}
-    for row in rows:
-        cell = row.cells[column]
-        if cell not in known:
-            missing = holes and kind_of(cell) == "missing"
-            known[cell] = None if missing else table.number(row, column, problem)
+    for cell in dict.fromkeys(cells):
+        missing = holes and kind_of(cell) == "missing"
+        known[cell] = None if missing else table.number(first[cell], column, problem)
     if any(len(cell) > DIGITS for cell in known):
         meant = recognised(x for x in known.values() if isinstance(x, Decimal))
         if meant:
             known = {cell: meant.get(x, x) for cell, x in known.items()}  # type: ignore[arg-type]
-    return [known[row.cells[column]] for row in rows]
-
-
-def recognised(decimals: Iterable[Decimal]) -> dict[Decimal, Fraction]:
-    """The fractions that decimals stand for which programs print, such as thirds.
-
-    They do if one of them has `DIGITS` digits or more, and if all are within rounding, in print or
-    in the float, of multiples of 1 / D, D up to `LARGEST_DENOMINATOR`: as for floats that were
-    computed as k / D, where ties would be lost otherwise.
-
-    Parameters
-    ----------
-    decimals : iterable of Decimal
-        Those of a column; integers do not matter.
-
-    Returns
-    -------
-    dict of Decimal to Fraction
-        Empty where they are no such fractions.
-
-    Examples
-    --------
-    >>> recognised([Decimal("0.6666666666666666"), Decimal("0.5")])[Decimal("0.6666666666666666")]
-    Fraction(2, 3)
-    >>> recognised([Decimal("0.6667"), Decimal("0.5")])
-    {}
-    """
-    listed, found = list(decimals), {}
-    for some in (listed[:8], listed):  # what does not fit fails at once
-        fitting = _fractions(some)
-        if fitting is None:
-            return {}
-        found = fitting
-    return found
-
-
-def together(u: Sequence[Any], v: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Both columns, in which a decimal that is printed as a fraction of the other is that fraction.
-
-    Each column alone decides whether it has fractions; ties between the two would be lost where
-    one does and the other does not.
-    """
-    fractions = [{x for x in column if type(x) is Fraction} for column in (u, v)]
-    if bool(fractions[0]) == bool(fractions[1]):
-        return list(u), list(v)
-    known = fractions[0] or fractions[1]
-
-    def meant(x: Any) -> Any:
-        if not (isinstance(x, Decimal) and len(x.as_tuple().digits) >= DIGITS):
-            return x
-        near = Fraction(x).limit_denominator(LARGEST_DENOMINATOR)
-        return near if near in known and _fractions([x]) else x
-
-    return [meant(x) for x in u], [meant(x) for x in v]
-
-
-def _fractions(decimals: Sequence[Decimal]) -> dict[Decimal, Fraction] | None:
-    """The fractions, {} where there are too few digits to tell; None where one does not fit."""
-    parts = [x.as_tuple() for x in decimals]
-    digits = max((len(part.digits) for part in parts), default=0)
-    if digits < DIGITS:
-        return {}
-    last = min(int(part.exponent) for part in parts)
-    found, common = {}, 1
-    last_places = Fraction(4, 2**52) if digits <= MOST_DIGITS else 0  # four units, of a float
-    for x in decimals:
-        exact = Fraction(x)
-        near = exact.limit_denominator(LARGEST_DENOMINATOR)
-        common = lcm(common, near.denominator)
-        unit = Fraction(10) ** max(last, x.adjusted() - digits + 1)  # by digits, or by decimals
-        off = abs(exact - near)
-        if common > LARGEST_DENOMINATOR or off > unit / 2 + last_places * abs(exact):
-            return None
-        found[x] = near
-    return found
+    return [known[cell] for cell in cells]
 
 
 # ---- labels ------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def cut(file: File, heading: Callable[[str], Fact], ids: tuple[str, ...]) -> Sen
     -------
     Sentences
     """
-    blank = [i for i, line in enumerate(file.lines) if line[:1] in " " and not line.strip(" ")]
+    blank = [i for i, line in enumerate(file.lines) if not line or not line.strip(" ")]
     blocks = [(i + 1, j) for i, j in pairwise([-1, *blank, len(file.lines)]) if j - i > 1]
     check_memory(file.path, PER_SENTENCE * len(blocks))
     items, documents, document = [], 0, "0"

@@ -72,8 +72,6 @@ Columns: TypeAlias = "list[tuple[str, ...]]"
 #: What is no word: a multiword token, or an empty node.
 _NO_WORD = re.compile(r"\d+[-.]\d+", re.ASCII)
 
-#: The first numbers as they are written in ID.
-_NUMBERS = tuple(map(str, range(1, 513)))
 
 #: A row that is hardly anything else: its UPOS and DEPREL are no numbers, its FEATS are features.
 _ROW = re.compile(
@@ -162,23 +160,29 @@ def _notes(system: str, words: int, scores: dict[str, list[int]], lacking: set[i
 def _right(gold: Columns, system: Columns) -> tuple[int, ...]:
     """How many words are right, in the order of `SCORES`."""
     heads = list(map(eq, gold[HEAD], system[HEAD]))
-    relations = map(eq, map(_universal, gold[DEPREL]), map(_universal, system[DEPREL]))
+    uas = las = las_full = sum(heads)
+    if gold[DEPREL] != system[DEPREL]:
+        relations = (map(_universal, one[DEPREL]) for one in (gold, system))
+        las = sum(map(and_, heads, map(eq, *relations)))
+        las_full = sum(map(and_, heads, map(eq, gold[DEPREL], system[DEPREL])))
     return (
         _same(gold[UPOS], system[UPOS]),
         _same(gold[XPOS], system[XPOS]),
         _same(gold[FEATS], system[FEATS], _features),
         _same_lemmas(gold[LEMMA], system[LEMMA]),
-        sum(heads),
-        sum(map(and_, heads, relations)),
-        sum(map(and_, heads, map(eq, gold[DEPREL], system[DEPREL]))),
+        uas,
+        las,
+        las_full,
     )
 
 
 def _same(
-    gold: Sequence[str], system: Sequence[str], reading: Callable[[str], object] = str
+    gold: Sequence[str], system: Sequence[str], reading: Callable[[str], object] | None = None
 ) -> int:
     if gold == system:
         return len(gold)
+    if reading is None:
+        return sum(map(eq, gold, system))
     return sum(map(eq, map(reading, gold), map(reading, system)))
 
 
@@ -210,14 +214,22 @@ def _columns(file: Sentences, sentence: Sentence, gaps: bool) -> Columns:
     if columns[ID] != _numbers(len(rows)):
         rows = _words(file, sentence, rows)
         columns = list(zip(*rows, strict=True))
-    heads = set(columns[HEAD]).difference(columns[ID], ("0", "_"))
+    heads = set(columns[HEAD]) - _heads(len(rows))
     if heads or gaps:
         _check_cells(file, sentence, len(rows), heads)
     return columns
 
 
-def _numbers(n: int) -> tuple[str, ...]:
-    return _NUMBERS[:n] if n <= len(_NUMBERS) else tuple(map(str, range(1, n + 1)))
+@lru_cache(maxsize=512)
+def _numbers(words: int) -> tuple[str, ...]:
+    """What the words of a sentence have in ID."""
+    return tuple(map(str, range(1, words + 1)))
+
+
+@lru_cache(maxsize=512)
+def _heads(words: int) -> frozenset[str]:
+    """What they may have in HEAD."""
+    return frozenset(_numbers(words)) | {"0", "_"}
 
 
 def _words(file: Sentences, sentence: Sentence, rows: list[list[str]]) -> list[list[str]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -17,7 +16,8 @@ from permtest.measures import Measure
 from permtest.pairs import Pairs
 from permtest.readers.files import ReadError
 from permtest.readers.headers import Systems, readings, systems_in
-from permtest.readers.table import Column, Columns, Table, as_list, check_both
+from permtest.readers.names import check_both, did_you_mean, told_apart
+from permtest.readers.table import Column, Columns, Table, as_list
 from permtest.statistics import CountStatistic
 
 #: Counts that are of the item, not of a system, so that both may have one column of them.
@@ -75,19 +75,28 @@ def count_pairs(
     # Line by line, so that an error names the first bad line.
     chosen = first + second
     rows = [[int(table.number(row, i, count_problem)) for i in chosen] for row in table.rows]
-    u, v = np.hsplit(_array(rows), 2)
-    names = _distinct(sides[0].name, sides[1].name)
-    pairs = Pairs(u, v, names, columns=measure.columns)
-    _check_possible(table, measure, pairs)
+    u, v = np.hsplit(count_table(rows), 2)
+    a_name, b_name = told_apart([side.name for side in sides], "AB")
+    pairs = Pairs(u, v, (a_name, b_name), columns=measure.columns)
+    for side, i, problem in impossible(measure, pairs):
+        raise table.error(f"{pairs.names[side]!r} has {problem}", table.rows[i])
     return replace(pairs, source=table.source([table.keys(i) for i in (first, second)]))
 
 
-def _array(rows: list[list[int]]) -> IntArray:
+def count_table(rows: Sequence[Sequence[int]]) -> IntArray:
     """Left to itself, NumPy makes floats of integers that need 64 bits beside smaller ones."""
     try:
         return np.array(rows, dtype=np.int64)
     except OverflowError:
         return np.array(rows, dtype=object)
+
+
+def impossible(measure: Measure, pairs: Pairs) -> Iterator[tuple[int, int, str]]:
+    """For each system that has some, 0 or 1, the first row that a measure cannot be of, and why."""
+    addends = [measure.addends(counts) for counts in (pairs.u, pairs.v)]
+    for side in range(2):
+        if bad := measure.problem(addends[side], addends[1 - side]):
+            yield side, int(bad[0]), bad[1]
 
 
 def count_problem(count: float | Decimal) -> str | None:
@@ -97,17 +106,6 @@ def count_problem(count: float | Decimal) -> str | None:
     if count < 0:
         return f"{count} is below 0, but counts are not; write how many there are"
     return None
-
-
-def _check_possible(table: Table, measure: Measure, pairs: Pairs) -> None:
-    first, second = measure.addends(pairs.u), measure.addends(pairs.v)
-    for name, own, other in zip(pairs.names, (first, second), (second, first), strict=True):
-        if bad := measure.problem(own, other):
-            raise table.error(f"{name!r} has {bad[1]}", table.rows[int(bad[0])])
-
-
-def _distinct(a: str, b: str) -> tuple[str, str]:
-    return (a, b) if a != b else ("A", "B")
 
 
 # ---- which columns -----------------------------------------------------------------------------
@@ -136,7 +134,7 @@ class Chooser:
 
     def both(self, a: Columns | None, b: Columns | None) -> tuple[Side, Side]:
         """The two systems, named, listed, or the only ones."""
-        check_both(self.table, a, b)
+        check_both(self.table.file.path, a, b, "columns", self.table.columns())
         if a is not None and b is not None:
             return self._side("a", a), self._side("b", b)
         return self._only_two() if self.table.header else self._halves()
@@ -149,13 +147,13 @@ class Chooser:
                 self._check_apart(measure, first, second)
                 return measure, first, second
         counts = (f"{_said(side.sets)} of {side.name!r}" for side in (a, b))
-        raise self._error(f"{' but '.join(counts)}; both need the same counts")
+        raise self.table.error(f"{' but '.join(counts)}; both need the same counts")
 
     def _check_apart(self, measure: Measure, first: list[int], second: list[int]) -> None:
         for i in (i for i in first if i in second):
             roles = {measure.columns[first.index(i)], measure.columns[second.index(i)]}
             if first == second or roles != {OF_THE_ITEM.get(self.entry.name)}:
-                raise self._error(
+                raise self.table.error(
                     f"{self.table.label(i)} is in both a and b; choose two systems; {self._has()}"
                 )
 
@@ -179,7 +177,7 @@ class Chooser:
     def _only(self, system: str, count: str, columns: list[int]) -> int:
         if len(columns) > 1:
             names = " and ".join(self.table.label(i) for i in columns)
-            raise self._error(f"{names} both hold {count} of {system!r}; rename one of them")
+            raise self.table.error(f"{names} both hold {count} of {system!r}; rename one of them")
         return columns[0]
 
     def complete(self) -> dict[str, set[tuple[str, ...]]]:
@@ -198,11 +196,11 @@ class Chooser:
             return Side(found[0], self._sets(found[0])), Side(found[1], self._sets(found[1]))
         if len(found) > 2:
             names = ", ".join(map(repr, found))
-            raise self._error(f"{len(found)} systems ({names}); choose two as a and b")
+            raise self.table.error(f"{len(found)} systems ({names}); choose two as a and b")
         if begun := self._begun():
             raise self._missing(begun)
         seen = f"only one system, {found[0]!r}" if found else "no system that has counts"
-        raise self._error(f"{seen}; {self._needs()}; {self._remedy()}")
+        raise self.table.error(f"{seen}; {self._needs()}; {self._remedy()}")
 
     def _begun(self) -> str | None:
         """The incomplete system that lacks least, if there is one."""
@@ -225,13 +223,14 @@ class Chooser:
         """What to say of a system that is unknown or incomplete."""
         if system in self.systems:
             counts = ", ".join(self._lacking(system))
-            return self._error(f"no {counts} of system {system!r}; {self._needs()}; {self._has()}")
+            return self.table.error(
+                f"no {counts} of system {system!r}; {self._needs()}; {self._has()}"
+            )
         if self.table.header is None:
-            return self._error(f"no header names a system {system!r}; {self._remedy()}")
-        close = get_close_matches(system, list(self.complete()), n=3)
-        hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+            return self.table.error(f"no header names a system {system!r}; {self._remedy()}")
         remedy = self._has() if self.complete() else self._remedy()
-        return self._error(f"no columns of system {system!r}{hint}; {remedy}")
+        hint = did_you_mean(system, list(self.complete()))
+        return self.table.error(f"no columns of system {system!r}{hint}; {remedy}")
 
     # ---- listed columns
 
@@ -248,11 +247,11 @@ class Chooser:
         fitting = [m for m in self.entry.measures if len(m.columns) == len(wanted)]
         if not fitting:
             number = f"{len(wanted)} column{'s' * (len(wanted) != 1)}"
-            raise self._error(f"{option} lists {number}, but {self._needs()}; {self._has()}")
+            raise self.table.error(f"{option} lists {number}, but {self._needs()}; {self._has()}")
         columns = [self.table.find(column) for column in wanted]
         for i, count in Counter(columns).items():
             if count > 1:
-                raise self._error(
+                raise self.table.error(
                     f"{option} lists {self.table.label(i)} {count} times; list each once"
                 )
         self._check_order(option, columns, fitting[0].columns)
@@ -263,7 +262,7 @@ class Chooser:
         for i, count in zip(columns, counts, strict=True):
             said = {word for _, word in self._readings(i)}
             if said and count not in said:
-                raise self._error(
+                raise self.table.error(
                     f"{option} lists {self.table.label(i)} where {count} belongs; list the columns "
                     f"in the order {', '.join(counts)}, or rename this one"
                 )
@@ -289,12 +288,9 @@ class Chooser:
                 first, second = columns[:size], columns[size:]
                 return Side("A", {measure.columns: first}), Side("B", {measure.columns: second})
         problem = f"{len(columns)} columns and no header, but {self._needs()}"
-        raise self._error(f"{problem}; {self._remedy()}")
+        raise self.table.error(f"{problem}; {self._remedy()}")
 
     # ---- messages
-
-    def _error(self, problem: str) -> ReadError:
-        return ReadError.at(self.table.file.path, problem)
 
     def _needs(self) -> str:
         return f"{self.entry.name!r} needs {self.entry.layouts()} of each system"

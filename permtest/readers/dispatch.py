@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from permtest.pairs import Pairs
-from permtest.readers.choices import names_of
 from permtest.readers.evaluation import Evaluation, ItemEvaluation
 from permtest.readers.files import File, ReadError
 from permtest.readers.folders import files_at
-from permtest.readers.formats import FORMATS, format_of
+from permtest.readers.formats import format_of
 from permtest.readers.frames import is_frame, of_frame
+from permtest.readers.names import names_of
 from permtest.readers.scores import Format, SystemScores, renamed
 from permtest.readers.table import Columns
 from permtest.readers.tables import BY_FILE, FORMAT, evaluation_of_tables
@@ -62,8 +64,9 @@ def read(
         score of this name is taken, if there is one.
     clusters : str or int, optional
         What each item belongs to, such as its document: a column of a table, or one of the
-        groupings that the format has. Default: those that have to be swapped as a whole, such as
-        the epochs of one sample. False: none.
+        groupings that the format has. In a table whose lines repeat items it may be the column of
+        their ids: then items have no ids of their own. Default: those that have to be swapped as
+        a whole, such as the epochs of one sample. False: none.
 
     Returns
     -------
@@ -135,7 +138,7 @@ def read(
 
 
 def recognise(*sources: Source, gold: Source | None = None) -> Evaluation:
-    """Read files, without choosing two systems yet.
+    r"""Read files, without choosing two systems yet.
 
     Parameters
     ----------
@@ -153,10 +156,34 @@ def recognise(*sources: Source, gold: Source | None = None) -> Evaluation:
     ------
     ReadError, ImportError
         As for `read`.
+
+    Examples
+    --------
+    >>> from permtest.readers import File, recognise
+    >>> found = recognise(File("scores.csv", b"item,old,new,best\ns1,3,4,4\ns2,5,5,6\n"))
+    >>> found.format.name, found.systems
+    ('table', ('old', 'new', 'best'))
     """
     if not sources:
         raise ValueError("no file; name one that has both systems, or one for each")
-    files = _files(sources)
+    with _uncollected():
+        return _recognised(_files(sources), gold)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No search for cycles, which among millions of cells would take more time than all else."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _recognised(files: Sequence[File], gold: Source | None) -> Evaluation:
+    """What files hold that have been opened."""
     formats = [format_of(file) for file in files]
     for file, kind in zip(files, formats, strict=True):
         both_tables = kind.name in BY_FILE and formats[0].name in BY_FILE
@@ -202,6 +229,3 @@ def _load(kind: Format, files: Sequence[File], gold: Source | None) -> list[Syst
     reference = gold if isinstance(gold, File) else File.load(gold)
     found = [one for file in files for one in kind.load(file, reference)]
     return [replace(one, gold=reference) for one in found]
-
-
-__all__ = ["FORMATS", "Source", "read", "recognise"]

@@ -4,63 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeAlias
 
 from permtest.pairs import Pairs
 from permtest.readers.cells import brief, printable, shown
-from permtest.readers.choices import (
+from permtest.readers.files import ReadError
+from permtest.readers.matching import NAMED, Match
+from permtest.readers.names import (
+    check_both,
     count_statistics,
     did_you_mean,
     find_score,
     listed,
+    place_of,
     single_statistics,
 )
-from permtest.readers.files import ReadError
-from permtest.readers.matching import NAMED, Match
 from permtest.readers.scores import Format, SystemScores
+from permtest.readers.wide import WideTable
 from permtest.statistics import CountStatistic, Statistic, lookup
 
-__all__ = ["Evaluation", "Format", "ItemEvaluation", "SystemScores"]
-
-
-class Evaluation(Protocol):
-    """What one or several files say, before two systems are chosen."""
-
-    @property
-    def format(self) -> Format:
-        """What was recognised."""
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems, those of the first file first."""
-
-    @property
-    def groupings(self) -> tuple[str, ...]:
-        """Names of what items may belong to."""
-
-    def score_names(self, a: str, b: str) -> tuple[str, ...]:
-        """Names of the scores that two systems have; empty where each system is one score."""
-
-    def statistics(self, a: str, b: str, score: str | None = None) -> tuple[str, ...]:
-        """What can be tested of them, the most fitting first."""
-
-    def pairs(
-        self,
-        a: Any = None,
-        b: Any = None,
-        *,
-        score: str | None = None,
-        statistic: str | Statistic | CountStatistic = "sum",
-        clusters: Any = None,
-    ) -> Pairs:
-        """Two systems; see `permtest.read`."""
-
-    def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The names of some columns, and what the first items have there."""
-
-    def text(self, name: str) -> str:
-        """What an item is, for people to read; "" where the files do not say."""
-
+#: What one or several files say, before two systems are chosen.
+Evaluation: TypeAlias = "ItemEvaluation | WideTable"
 
 #: The statistics that say which score they are of.
 SCORES = ("exact_match", "uas", "las")
@@ -190,20 +154,18 @@ class ItemEvaluation:
         for one in self.found:
             if one.system == wanted:
                 return one
-        text = str(wanted)
-        if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(self.found):
-            return self.found[int(text) - 1]
-        hint = did_you_mean(text, self.systems)
-        raise ReadError.at(
-            self.found[0].file.path, f"{option}: no system {wanted!r}{hint}; {listed(self.systems)}"
-        )
+        place = place_of(wanted, len(self.found))
+        if place is None:
+            problem = f"{option}: no system {wanted!r}{did_you_mean(wanted, self.systems)}"
+            raise ReadError.at(self.found[0].file.path, f"{problem}; {self._known()}")
+        return self.found[place]
+
+    def _known(self) -> str:
+        return f"the systems are {listed([repr(name) for name in self.systems])}"
 
     def _two(self, a: Any, b: Any) -> tuple[SystemScores, SystemScores]:
         path = self.found[0].file.path
-        if (a is None) != (b is None):
-            given, other = ("b", "a") if a is None else ("a", "b")
-            problem = f"{given} is given without {other}; name both systems; {listed(self.systems)}"
-            raise ReadError.at(path, problem)
+        check_both(path, a, b, "systems", self._known())
         if a is None:
             if len(self.found) != 2:
                 number = f"{len(self.found)} system{'s' * (len(self.found) != 1)}"
@@ -212,7 +174,7 @@ class ItemEvaluation:
             return self.found[0], self.found[1]
         first, second = self._system(a, "a"), self._system(b, "b")
         if first is second:
-            raise ReadError.at(path, f"a and b are both {first.system!r}; {listed(self.systems)}")
+            raise ReadError.at(path, f"a and b are both {first.system!r}; {self._known()}")
         return first, second
 
     def _score(

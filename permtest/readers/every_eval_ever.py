@@ -19,9 +19,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from permtest.readers.evaluation import Format, SystemScores
 from permtest.readers.files import File, ReadError
+from permtest.readers.names import told_apart
 from permtest.readers.outline import row_keys
+from permtest.readers.scores import Format, SystemScores
 from permtest.readers.values import (
     LONGEST,
     MOST,
@@ -30,7 +31,6 @@ from permtest.readers.values import (
     Scores,
     rows_of,
     short,
-    told_apart,
 )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +17,7 @@ from select import select
 from stat import S_ISFIFO
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import printable
+from permtest.readers.cells import MAX_DIGITS, printable, shown
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -36,12 +39,21 @@ BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 
 class ReadError(ValueError):
-    """A file that cannot be read as pairs; the message says where, why, and what to do.
+    r"""A file that cannot be read as pairs; the message says where, why, and what to do.
 
     Parameters
     ----------
     message : str
         Whatever it quotes from a file, it becomes one line that a terminal can show.
+
+    Examples
+    --------
+    >>> from permtest.readers import File, ReadError, read
+    >>> try:
+    ...     read(File("scores.csv", b"old,new\n3,4\n5,x\n"), a="new", b="old")
+    ... except ReadError as error:
+    ...     print(str(error).split(";")[0])
+    scores.csv, line 3, column 'new': 'x' is not a number
     """
 
     def __init__(self, message: str) -> None:
@@ -77,13 +89,20 @@ class ReadError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class File:
-    """The content of a file: of one on a disk, or of one that was handed over.
+    r"""The content of a file: of one on a disk, or of one that was handed over.
 
     Parameters
     ----------
     path : str
         The file as the caller wrote it; of an upload no more than a name.
     data : bytes
+
+    Examples
+    --------
+    >>> from permtest.readers import File, read
+    >>> upload = File("scores.csv", b"old,new\n3,4\n5,5\n")
+    >>> read(upload, a="new", b="old").u
+    array([4, 5])
     """
 
     path: str
@@ -154,7 +173,7 @@ class File:
         check_json(self.path, self.data)
         text = self.text
         try:
-            return json.loads(text)
+            return parsed_json(text)
         except RecursionError:
             raise ReadError.at(self.path, DEEP) from None
         except ValueError as error:
@@ -165,8 +184,8 @@ class File:
             if self.is_lines:
                 raise
             line = getattr(problem, "lineno", None)
-            remedy = "write it with a program, such as Python's json"
-            raise ReadError.at(self.path, f"not JSON ({problem}); {remedy}", line=line) from error
+            said = no_json(problem, "write it with a program, such as Python's json")
+            raise ReadError.at(self.path, said, line=line) from error
 
     @cached_property
     def is_lines(self) -> bool:
@@ -185,15 +204,46 @@ class File:
                 continue
             check_json(self.path, line)
             try:
-                yield number, json.loads(line)
+                yield number, parsed_json(line.decode())
             except UnicodeDecodeError:
                 problem = "not UTF-8, the encoding this file must have; save it as UTF-8"
                 raise ReadError.at(self.path, problem, line=number) from None
             except RecursionError:
                 raise ReadError.at(self.path, DEEP, line=number) from None
             except ValueError as error:
-                problem = f"not JSON ({error}); a line must be one JSON object"
+                problem = no_json(error, "a line must be one JSON object")
                 raise ReadError.at(self.path, problem, line=number) from None
+
+
+# ---- JSON --------------------------------------------------------------------------------------
+
+
+class TwiceError(ValueError):
+    """A name that is twice in one object of JSON."""
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, all of whose names must differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(x for x, _ in pairs).items() if count > 1)
+        raise TwiceError(f"{shown(twice)} is twice in one object; rename or remove one of them")
+    return found
+
+
+def _decimal(number: str) -> Decimal | float:
+    """A number as it is written, unless it is larger or smaller than any float."""
+    value = float(number)
+    extreme = math.isinf(value) or (value == 0 and "e" in number.lower())
+    return value if extreme or len(number) > MAX_DIGITS else Decimal(number)
+
+
+parsed_json = json.JSONDecoder(object_pairs_hook=unique, parse_float=_decimal).decode
+
+
+def no_json(error: ValueError, remedy: str) -> str:
+    """What is wrong with text that is no JSON, or that has a name twice."""
+    return str(error) if isinstance(error, TwiceError) else f"not JSON ({error}); {remedy}"
 
 
 DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"

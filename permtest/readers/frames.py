@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.pairs import recognised
+from permtest.decimals import recognised
 from permtest.readers.cells import printable, shown
 from permtest.readers.files import PER_VALUE, File, ReadError, check_memory
 from permtest.readers.headers import ID_NAMES, SYSTEM_NAMES, column_of
@@ -63,7 +63,6 @@ FORMAT = Format(
     pairs_on="row; a column 'id' or the index where each system has a frame of its own",
     example='permtest.read(frame, a="new", b="old")',
     recognises=lambda file: isinstance(file, FrameFile),
-    load=lambda file: (),  # noqa: ARG005
 )
 
 

@@ -14,13 +14,14 @@ An array with an entry for each instance, perturbation of it, and trial: ``insta
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from permtest.pairs import LARGEST_DENOMINATOR
-from permtest.readers.evaluation import Format, SystemScores
+from permtest.decimals import LARGEST_DENOMINATOR
 from permtest.readers.files import File
 from permtest.readers.outline import outline
+from permtest.readers.scores import Format, SystemScores
 from permtest.readers.values import (
     LONGEST,
     Number,
@@ -125,7 +126,7 @@ def _mean(stat: Record) -> Number | None:
         return number
     if number == int(number) and count <= LARGEST_DENOMINATOR:
         return Fraction(int(number), count)
-    return float(number) / count
+    return Decimal(str(float(number) / count))
 
 
 def _model(file: File) -> str:

@@ -17,7 +17,6 @@ A log holds the samples of one model on one task: ``id``, ``epoch``, ``input``, 
 from __future__ import annotations
 
 import io
-import json
 import re
 import struct
 import sys
@@ -29,9 +28,18 @@ from importlib import import_module
 from typing import Any
 
 from permtest.readers.cells import printable
-from permtest.readers.evaluation import Format, SystemScores
-from permtest.readers.files import DEEP, MEMORY, File, ReadError, check_json, check_memory
+from permtest.readers.files import (
+    DEEP,
+    MEMORY,
+    File,
+    ReadError,
+    check_json,
+    check_memory,
+    no_json,
+    parsed_json,
+)
 from permtest.readers.outline import outline
+from permtest.readers.scores import Format, SystemScores
 from permtest.readers.values import (
     AS_WRITTEN,
     LONGEST,
@@ -207,11 +215,11 @@ class _Archive:
 
     def _parsed(self, name: str, data: bytes) -> Any:
         try:
-            return json.loads(data.decode())
+            return parsed_json(data.decode())
         except RecursionError:
             raise self._error(name, DEEP) from None
         except ValueError as error:
-            raise self._error(name, f"not JSON ({error}); {AS_WRITTEN}") from None
+            raise self._error(name, no_json(error, AS_WRITTEN)) from None
 
     def _unpacked(self, name: str) -> bytes:
         """A member, whose real size must be the one that is declared, and not too large."""

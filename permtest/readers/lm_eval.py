@@ -19,9 +19,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from permtest.readers.evaluation import Format, SystemScores
 from permtest.readers.files import File, ReadError
+from permtest.readers.names import told_apart
 from permtest.readers.outline import row_keys
+from permtest.readers.scores import Format, SystemScores
 from permtest.readers.values import (
     LONGEST,
     Record,
@@ -29,7 +30,6 @@ from permtest.readers.values import (
     folder_or_stem,
     rows_of,
     short,
-    told_apart,
 )
 
 #: What a line holds beside metrics.

@@ -15,8 +15,6 @@ FORMAT = Format(
     rows="id, system, and one or several scores or counts, in columns with names; perhaps cluster",
     pairs_on="id",
     example="permtest compare results.csv --a new --b old",
-    recognises=lambda file: False,  # noqa: ARG005
-    load=lambda file: (),  # noqa: ARG005
 )
 
 
@@ -36,7 +34,7 @@ def is_long(table: Table) -> bool:
     for _, cells in table.rows:
         if first.setdefault(cells[table.ids], cells[column]) != cells[column]:
             return True
-    return len([i for i in table.numeric if i not in (column, table.ids)]) < 2
+    return len(set(table.numeric) - {column, table.ids}) < 2
 
 
 def systems_of(table: Table) -> list[SystemScores]:
@@ -61,10 +59,12 @@ def rows_by_system(table: Table) -> dict[str, list[Record]]:
     column = column_of(table.header, SYSTEM_NAMES)
     assert column is not None
     systems = table.labels(column + 1, "a missing system; write which one the line is of")
-    rows: dict[str, list[Record]] = {}
+    rows: dict[str, list[Record]] = {system: [] for system in systems}
+    if len(rows) > MOST:
+        one_more = list(rows)[MOST]
+        problem = f"is one more system than {MOST}; keep those that you want to compare"
+        row = table.rows[systems.index(one_more)]
+        raise table.error(f"{shown(one_more)} {problem}", row, column)
     for system, row in zip(systems, table.rows, strict=True):
-        rows.setdefault(system, []).append(row)
-        if len(rows) > MOST:
-            problem = f"is one more system than {MOST}; keep those that you want to compare"
-            raise table.error(f"{shown(system)} {problem}", row, column)
+        rows[system].append(row)
     return rows

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Context, Decimal
 from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from permtest._integers import IntArray, with_room
+from permtest._integers import IntArray, largest, with_room
 from permtest.pairs import Pairs
 from permtest.readers.cells import shown
-from permtest.readers.choosing import chosen_systems
 from permtest.readers.dispatch import Source, recognise
 from permtest.readers.evaluation import Evaluation, ItemEvaluation
 from permtest.readers.files import check_memory
 from permtest.readers.matching import NAMED, sentences, some
+from permtest.readers.ranked_columns import chosen_systems
+from permtest.readers.rationals import among
 from permtest.readers.wide import WideTable
 from permtest.statistics import CountStatistic, Statistic, lookup
 
@@ -194,12 +196,15 @@ def _alike(scores: IntArray, scale: int) -> IntArray:
     of systems by itself is read like that.
     """
     numbers, places = np.unique(scores, return_inverse=True)
-    values = {int(x): Fraction(int(x), scale) for x in numbers}
-    printed = {x: f"{float(value):.15g}" for x, value in values.items()}
-    odd = {x for x, value in values.items() if _without(value.denominator, 2, 5) > 1}
-    fractions = {printed[x]: x for x in odd}
-    meant = [x if x in odd else fractions.get(printed[x], x) for x in values]
-    return np.array(meant, dtype=scores.dtype)[places].reshape(scores.shape)
+    values = [Fraction(int(x), scale) for x in numbers]
+    odd = {value for value in values if _without(value.denominator, 2, 5) > 1}
+    exact = Context(prec=4 * len(str(scale)) + len(str(largest(scores))))
+    meant = [
+        x if x in odd else among(odd, exact.divide(Decimal(x.numerator), Decimal(x.denominator)))
+        for x in values
+    ]
+    whole = [int(Fraction(x) * scale) for x in meant]
+    return np.array(whole, dtype=scores.dtype)[places].reshape(scores.shape)
 
 
 def _without(number: int, *primes: int) -> int:

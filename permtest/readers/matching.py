@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from permtest.pairs import Pairs
 from permtest.readers.cells import printable, shown
-from permtest.readers.choices import count_statistics, distinct
-from permtest.readers.columns import together
+from permtest.readers.counts import count_table, impossible
 from permtest.readers.files import ReadError
+from permtest.readers.names import count_statistics, told_apart
+from permtest.readers.rationals import together
 from permtest.readers.scores import ORDER, SystemScores
 from permtest.statistics import CountStatistic, Statistic
 
@@ -34,18 +33,16 @@ class Match:
     def of(cls, a: SystemScores, b: SystemScores, score: str) -> Match:
         """Match by id, or by order; ReadError if nothing matches, or the items differ."""
         first, second = _matched(a, b)
-        kept: tuple[list[int], list[int]] = [], []
-        unscored = []
-        for i, j in zip(first, second, strict=True):
-            if a.scores[score][i] is None or b.scores[score][j] is None:
-                unscored.append(a.place(i) if a.ids is None else a.ids[i])
-                continue
-            kept[0].append(i)
-            kept[1].append(j)
-        if not kept[0]:
+        u, v = a.scores[score][:], b.scores[score][:]  # at once: a lazy column is slow one by one
+        holes = {i for i, j in zip(first, second, strict=True) if u[i] is None or v[j] is None}
+        unscored = [a.place(i) if a.ids is None else a.ids[i] for i in first if i in holes]
+        if holes:
+            rows = [(i, j) for i, j in zip(first, second, strict=True) if i not in holes]
+            first, second = [i for i, _ in rows], [j for _, j in rows]
+        if not first:
             problem = f"no item has the score {shown(score)} of both systems; score both alike"
             raise ReadError.at(b.file.path, problem)
-        match = cls(a, b, score, kept, tuple(unscored))
+        match = cls(a, b, score, (first, second), tuple(unscored))
         match._check_agreement()
         return match
 
@@ -63,13 +60,14 @@ class Match:
 
     def pairs(self, entry: Statistic | CountStatistic, grouping: str | None) -> Pairs:
         """The scores of both systems."""
-        sides = zip((self.a, self.b), self.rows, strict=True)
-        u, v = ([one.scores[self.score][i] for i in rows] for one, rows in sides)
-        names = distinct(self.a.system, self.b.system)
+        columns = (one.scores[self.score][:] for one in (self.a, self.b))
+        u, v = ([x[i] for i in rows] for x, rows in zip(columns, self.rows, strict=True))
+        first, second = told_apart((self.a.system, self.b.system), "AB")
+        names = (first, second)
         counts = self.a.counts.get(self.score, ())
         self._check_statistic(entry, counts)
         if counts:
-            pairs = Pairs(_table(u), _table(v), names, columns=counts)
+            pairs = Pairs(count_table(u), count_table(v), names, columns=counts)
             self._check_counts(entry, pairs)
         else:
             self._check_scores(entry, u, v)
@@ -113,13 +111,9 @@ class Match:
     def _check_counts(self, entry: Statistic | CountStatistic, pairs: Pairs) -> None:
         assert isinstance(entry, CountStatistic)
         measure = next(m for m in entry.measures if m.columns == pairs.columns)
-        first, second = measure.addends(pairs.u), measure.addends(pairs.v)
-        for one, rows, own, other in (
-            (self.a, self.rows[0], first, second),
-            (self.b, self.rows[1], second, first),
-        ):
-            if bad := measure.problem(own, other):
-                raise ReadError.at(one.file.path, f"{one.place(rows[int(bad[0])])} has {bad[1]}")
+        for side, i, problem in impossible(measure, pairs):
+            one, row = (self.a, self.b)[side], self.rows[side][i]
+            raise ReadError.at(one.file.path, f"{one.place(row)} has {problem}")
 
     def _labels(self, grouping: str) -> tuple[str, ...]:
         mine, theirs = self.a.clusters[grouping], self.b.clusters[grouping]
@@ -151,8 +145,15 @@ class Match:
             "unmatched_ids": [names[:NAMED] for names in unmatched],
             "dropped": len(self.unscored),
             "dropped_ids": list(self.unscored[:NAMED]),
-            "notes": list(dict.fromkeys((*self.a.notes, *self.b.notes))),
+            "notes": list(dict.fromkeys((*self._twins(), *self.a.notes, *self.b.notes))),
         }
+
+    def _twins(self) -> list[str]:
+        """What one should know of a file that was given twice."""
+        first, second = self.a.file, self.b.file
+        if first is second or first.sha256 != second.sha256:
+            return []
+        return [f"{second.path} has the content of {first.path}: a file is compared with itself"]
 
 
 def _matched(a: SystemScores, b: SystemScores) -> tuple[list[int], list[int]]:
@@ -176,33 +177,48 @@ def _matched(a: SystemScores, b: SystemScores) -> tuple[list[int], list[int]]:
             f"its items are known by {b.paired_by}, but those of {a.file.path} by {a.paired_by}; "
             "evaluate both systems with the same version of the tool",
         )
-    there = b.positions
-    rows = [(i, there[name]) for i, name in enumerate(a.ids) if name in there]
-    if not rows:
+    if a.ids == b.ids:
+        return list(range(len(a))), list(range(len(b)))
+    there = [b.positions.get(name) for name in a.ids]
+    first = [i for i, j in enumerate(there) if j is not None]
+    if not first:
         mine, theirs = shown(a.ids[0]), shown((b.ids or ("",))[0])
         raise ReadError.at(
             b.file.path,
             f"no {a.paired_by} in common with {a.file.path} (first: {theirs} and {mine}); both "
             "systems must have been scored on the same items",
         )
-    return [i for i, _ in rows], [j for _, j in rows]
+    return first, [j for j in there if j is not None]
 
 
 def _besides(a: SystemScores, b: SystemScores) -> list[str]:
     """The ids that only the first system has."""
-    return [] if a.ids is None else [name for name in a.ids if name not in b.positions]
-
-
-def _table(rows: list[Any]) -> Any:
-    """Rows of counts; NumPy left to itself makes floats of large integers beside smaller ones."""
-    try:
-        return np.array(rows, dtype=np.int64)
-    except OverflowError:
-        return np.array(rows, dtype=object)
+    if a.ids is None or a.ids == b.ids:
+        return []
+    return [name for name in a.ids if name not in b.positions]
 
 
 def describe(source: Mapping[str, Any], title: str) -> str:
-    """What was read, in a sentence: the format, how items were paired, what was left out."""
+    r"""What was read, in a sentence: the format, how items were paired, what was left out.
+
+    Parameters
+    ----------
+    source : mapping
+        What the reader recorded: ``pairs.source``.
+    title : str
+        What the sentence calls the format; those of `FORMATS` have a ``title``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from permtest.readers import File, describe, read
+    >>> pairs = read(File("scores.csv", b"item,old,new\ns1,3,4\ns2,5,5\n"), a="new", b="old")
+    >>> describe(pairs.source, "a table")
+    'a table: 2 items paired by row.'
+    """
     items = f"{source['matched']} item{'s' * (source['matched'] != 1)}"
     text = f"{title}: {items} paired by {source['paired_by']}"
     for (number, names), side in zip(

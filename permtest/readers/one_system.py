@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from permtest.readers.cells import is_number, kind_of, printable
-from permtest.readers.choices import names_of
 from permtest.readers.columns import Lazy, counts_in, numbers, swapped_column, texts, tuples
 from permtest.readers.files import ReadError
 from permtest.readers.headers import (
@@ -20,6 +18,7 @@ from permtest.readers.headers import (
     SYSTEM_NAMES,
     column_of,
 )
+from permtest.readers.names import names_of, told_apart
 from permtest.readers.scores import ORDER, Format, SystemScores
 from permtest.readers.table import NAMELESS, SOME, Record, Table, some_columns
 
@@ -29,8 +28,6 @@ FORMAT = Format(
     rows="one number; or an id and one or several scores or counts, in columns with names",
     pairs_on="id; order where there are no ids",
     example="permtest compare new.txt old.txt",
-    recognises=lambda file: False,  # noqa: ARG005
-    load=lambda file: (),  # noqa: ARG005
 )
 
 #: What scores are called where the files call them differently, or not at all.
@@ -185,7 +182,7 @@ def _texts(table: Table, rows: Sequence[Record], column: int) -> list[str]:
 # ---- several files -----------------------------------------------------------------------------
 
 
-def told_apart(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
+def side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
     """The systems of several files, all under different names, their scores under the same.
 
     Parameters
@@ -199,17 +196,14 @@ def told_apart(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
     _check_ids(found)
     names = [one.system for one in found]
     if len(set(names)) < len(names):
-        files = names_of(list(dict.fromkeys(one.file for one in found)))
-        called = dict(zip(dict.fromkeys(one.file for one in found), files, strict=True))
-        number = Counter(names)
-        names = [
-            called[one.file]
-            if one.system == one.file.stem
-            else f"{one.system} ({called[one.file]})"
-            if number[one.system] > 1
-            else one.system
-            for one in found
-        ]
+        files = list(dict.fromkeys(one.file for one in found))
+        called = dict(zip(files, names_of(files), strict=True))
+        own = [one.system == one.file.stem for one in found]  # called by the file already
+        both = list(zip(found, own, strict=True))
+        names = told_apart(
+            [called[one.file] if by_file else one.system for one, by_file in both],
+            [None if by_file else called[one.file] for one, by_file in both],
+        )
     return tuple(
         one if one.system == name else replace(one, system=name)
         for one, name in zip(_alike(found), names, strict=True)

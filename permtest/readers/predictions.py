@@ -21,7 +21,7 @@ from permtest.readers.cells import brief, kind_of, shown
 from permtest.readers.columns import swapped_column
 from permtest.readers.evaluation import ItemEvaluation
 from permtest.readers.files import MEMORY, ReadError
-from permtest.readers.one_system import groups, identity, told_apart
+from permtest.readers.one_system import groups, identity, side_by_side
 from permtest.readers.scores import ORDER, Format, SystemScores
 from permtest.readers.table import Table
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
@@ -32,8 +32,6 @@ FORMAT = Format(
     rows="the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
     pairs_on="row; id where each system has a file of its own",
     example="permtest compare predictions.csv --gold y_true --metric macro_f1",
-    recognises=lambda file: False,  # noqa: ARG005
-    load=lambda file: (),  # noqa: ARG005
     gold="optional",
 )
 
@@ -77,7 +75,7 @@ def predictions(tables: Sequence[Table], gold: str | None) -> Predictions:
         (gold_column,) = tables[0].keys([parts[0].gold])
         problem = f"no column of predictions beside {gold_column!r}; {tables[0].columns()}"
         raise tables[0].error(problem)
-    return Predictions(FORMAT, told_apart(found or others), labels, tuple(others))
+    return Predictions(FORMAT, side_by_side(found or others), labels, tuple(others))
 
 
 def _systems(part: Part, columns: dict[str, int], labels: Sequence[str]) -> list[SystemScores]:

@@ -20,9 +20,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from permtest.readers.evaluation import Format, SystemScores
 from permtest.readers.files import File, ReadError
+from permtest.readers.names import told_apart
 from permtest.readers.outline import outline, row_keys
+from permtest.readers.scores import Format, SystemScores
 from permtest.readers.values import (
     LONGEST,
     MOST,
@@ -32,7 +33,6 @@ from permtest.readers.values import (
     records_of,
     rows_of,
     short,
-    told_apart,
 )
 
 #: What promptfoo calls an error, in distinction from an answer that is wrong.

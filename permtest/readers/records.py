@@ -12,7 +12,7 @@ from itertools import chain, repeat
 from typing import Any, TypeAlias
 
 from permtest.readers.cells import MAX_DIGITS, exponent, printable, shown
-from permtest.readers.files import DEEP, File, ReadError, check_json, check_memory
+from permtest.readers.files import DEEP, File, ReadError, check_json, check_memory, unique
 from permtest.readers.scores import Format
 from permtest.readers.table import Record, Table
 
@@ -45,7 +45,6 @@ FORMAT = Format(
     pairs_on="row; id where each system has records of its own",
     example="permtest compare results.jsonl --a new --b old",
     recognises=recognises,
-    load=lambda file: (),  # noqa: ARG005
 )
 
 
@@ -232,16 +231,8 @@ def plain(number: str) -> str:
     return f"{exact:f}" if abs(exact.adjusted()) < MAX_DIGITS else number
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, count in Counter(x for x, _ in pairs).items() if count > 1)
-        raise ValueError(f"{shown(twice)} is twice in one object; rename or remove one of them")
-    return found
-
-
 DECODER = json.JSONDecoder(
-    object_pairs_hook=_object,
+    object_pairs_hook=unique,
     parse_int=Digits,
     parse_float=lambda number: Digits(plain(number)),
     parse_constant=Digits,

@@ -30,13 +30,14 @@ class Format:
         By what the items of two systems are paired.
     example : str
         A command line that reads it.
-    extra : str or None
-        The extra of this package that must be installed.
     recognises : callable
-        Says of a `File` by its content whether it is of this format; quick, and never fails.
+        Says of a `File` by its content whether it is of this format; quick, and never fails. By
+        default no file is.
     load : callable
         Reads a `File`, and the gold `File` where `gold` is "required" or one is given, into a
-        sequence of `SystemScores`; raises `ReadError`.
+        sequence of `SystemScores`; raises `ReadError`. Tables have none: see `tables`.
+    extra : str or None
+        The extra of this package that must be installed.
     gold : {"none", "optional", "required"}
         Whether a file says what would be right.
     items_of : callable or None
@@ -51,8 +52,8 @@ class Format:
     rows: str
     pairs_on: str
     example: str
-    recognises: Callable[[File], bool] = field(repr=False)
-    load: Callable[..., Sequence[SystemScores]] = field(repr=False)
+    recognises: Callable[[File], bool] = field(default=lambda _: False, repr=False)
+    load: Callable[..., Sequence[SystemScores]] = field(default=lambda *_: (), repr=False)
     extra: str | None = None
     gold: str = "none"
     items_of: Callable[[Sequence[File]], File | None] | None = field(default=None, repr=False)
@@ -139,7 +140,7 @@ class SystemScores:
     @cached_property
     def positions(self) -> dict[str, int]:
         """Where each id is."""
-        return {name: i for i, name in enumerate(self.ids or ())}
+        return dict(zip(self.ids or (), range(len(self)), strict=False))
 
     @property
     def keys(self) -> Sequence[Any]:

@@ -22,9 +22,9 @@ from pathlib import PurePath
 from typing import Any
 
 from permtest.readers.cells import printable, shown
-from permtest.readers.evaluation import Format, SystemScores
 from permtest.readers.files import File, ReadError, check_memory
 from permtest.readers.outline import outline
+from permtest.readers.scores import Format, SystemScores
 from permtest.readers.values import (
     LONGEST,
     PER_ITEM,

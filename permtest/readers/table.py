@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from permtest.readers.cells import as_score, is_number, kind_of, printable, shown
 from permtest.readers.files import PER_VALUE, File, ReadError, check_memory, text_size
 from permtest.readers.headers import ID_NAMES, column_of
+from permtest.readers.names import did_you_mean, listed, place_of
 
 #: A column: its name, or its number counted from 1.
 Column: TypeAlias = "str | int"
@@ -24,6 +25,9 @@ Columns: TypeAlias = "Column | Sequence[Column]"
 #: What may stand between two cells; runs of blanks count where none of these splits a line.
 SEPARATORS = ("\t", ";", ",")
 BLANKS = " "
+
+#: What may surround a cell.
+WHITE = re.compile(r"[^\S\r\n]")
 
 #: Columns, at most.
 MOST_COLUMNS = 10_000
@@ -174,23 +178,22 @@ class Table:
         column = self.find(wanted)
         labels = [row.cells[column] for row in self.rows]
         # What stands for a missing label is short, or a line of dashes.
-        few = {label for label in set(labels) if len(label) < 5 or label.startswith("-")}
+        few = {label for label in labels if len(label) < 5 or label[0] == "-"}
         absent = {label for label in few if kind_of(label) == "missing"}
         for row in self.rows if absent else ():
             if row.cells[column] in absent:
                 raise self.error(f"{shown(row.cells[column])} is {missing}", row, column)
-        return list(map(printable, labels))
+        return labels if all(map(str.isprintable, labels)) else list(map(printable, labels))
 
     def find(self, wanted: Column) -> int:
         """The column, counted from 0, of a name, or of a number counted from 1; no name is one."""
         if wanted and self.header and wanted in self.header:
             return self.header.index(str(wanted))
-        text = str(wanted)
-        if text.isascii() and text.isdecimal() and 1 <= int(text) <= self.width:
-            return int(text) - 1
-        close = get_close_matches(text, filter(None, self.header or []), n=3)
-        hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
-        raise ReadError.at(self.file.path, f"no column {wanted!r}{hint}; {self.columns()}")
+        place = place_of(wanted, self.width)
+        if place is None:
+            hint = did_you_mean(wanted, [name for name in self.header or () if name])
+            raise self.error(f"no column {wanted!r}{hint}; {self.columns()}")
+        return place
 
     def keys(self, columns: Sequence[int]) -> list[Column]:
         """What columns are called: their names, or numbers counted from 1."""
@@ -221,8 +224,7 @@ class Table:
         if self.header is None:
             return f"it has columns 1 to {self.width} and no header"
         names = [repr(name) if name else f"number {i}" for i, name in enumerate(self.header, 1)]
-        more = f" and {len(names) - 30} more" if len(names) > 30 else ""
-        return f"its columns are {', '.join(names[:30])}{more}"
+        return f"its columns are {listed(names)}"
 
 
 # ---- lines to cells ----------------------------------------------------------------------------
@@ -242,6 +244,18 @@ def _cut(file: File) -> tuple[str, list[Record]]:
 
 
 def _records(file: File, separator: str) -> Iterator[Record]:
+    # Without quotes a record is a line, and splitting it is quicker than reading CSV.
+    if '"' in file.text or max(map(len, file.lines), default=0) > csv.field_size_limit():
+        return _csv_records(file, separator)
+    mark = None if separator == BLANKS else separator
+    if WHITE.search(file.text):
+        cells = (list(map(str.strip, line.split(mark))) for line in file.lines)
+    else:
+        cells = (line.split(mark) for line in file.lines)
+    return map(Record._make, enumerate(cells, 1))
+
+
+def _csv_records(file: File, separator: str) -> Iterator[Record]:
     lines = file.lines
     if separator == BLANKS:
         lines = [BLANKS.join(line.split()) for line in lines]
@@ -259,7 +273,7 @@ def _records(file: File, separator: str) -> Iterator[Record]:
 
 def _cuts_first_line(file: File, separator: str) -> bool:
     try:
-        first = next(_records(file, separator), None)
+        first = next(_csv_records(file, separator), None)
     except ReadError:
         return False
     return first is not None and len(first.cells) > 1
@@ -276,6 +290,8 @@ def _check_shape(file: File, records: list[Record]) -> None:
     if not records:
         raise ReadError.at(file.path, "the file is empty; a line must hold the scores of an item")
     width = len(records[0].cells)
+    if width > 1 and {len(cells) for _, cells in records} == {width}:
+        return
     for line, cells in records:
         if len(cells) < 2 and not any(cells):
             problem = "a blank line; remove it, or write the missing item there"
@@ -321,14 +337,6 @@ def _check_distinct(file: File, header: Record) -> None:
 
 
 # ---- columns of a system -----------------------------------------------------------------------
-
-
-def check_both(table: Table, a: Columns | None, b: Columns | None) -> None:
-    """Raise ReadError if one system is chosen and not the other."""
-    if (a is None) != (b is None):
-        given, other = ("b", "a") if a is None else ("a", "b")
-        problem = f"{given} is given without {other}; name both columns; {table.columns()}"
-        raise ReadError.at(table.file.path, problem)
 
 
 def as_list(wanted: Columns) -> list[Column]:

@@ -21,7 +21,6 @@ FORMAT = Format(
     pairs_on="row",
     example="permtest compare results.csv --a new --b old",
     recognises=lambda file: True,  # noqa: ARG005
-    load=lambda file: (),  # noqa: ARG005
 )
 
 #: The formats that become tables, and that are recognised by file.
@@ -54,11 +53,11 @@ def evaluation_of_tables(files: Sequence[File], gold: str | None) -> Evaluation:
     alone = len(tables) == 1
     if gold is not None or all(gold_of(table, alone=alone) is not None for table in tables):
         return predictions(tables, gold)
-    if alone and not long.is_long(tables[0]):
+    several = [long.is_long(table) for table in tables]
+    if alone and not several[0]:
         return WideTable(BY_FILE[tables[0].kind], tables[0])
     found: list[SystemScores] = []
-    for table in tables:
-        several = long.is_long(table)
-        found += long.systems_of(table) if several else [one_system.system_of(table)]
+    for table, is_long in zip(tables, several, strict=True):
+        found += long.systems_of(table) if is_long else [one_system.system_of(table)]
     kind = long.FORMAT if len(found) > len(files) else one_system.FORMAT
-    return ItemEvaluation(kind, one_system.told_apart(found))
+    return ItemEvaluation(kind, one_system.side_by_side(found))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,8 +17,10 @@ from typing import Any, TypeAlias
 
 from permtest.readers.cells import MAX_DIGITS, as_score, kind_of, printable, shown
 from permtest.readers.files import DEEP, File, ReadError, check_memory
+from permtest.readers.names import listed
+from permtest.readers.rationals import recognised
 
-Number: TypeAlias = "int | float | Decimal | Fraction"
+Number: TypeAlias = "int | Decimal | Fraction"
 
 #: Characters of an id or a name, of a text for people, and of a text that may be a number.
 LONGEST = 1000
@@ -65,7 +66,7 @@ def kind(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
         return f"the text {shown(value)}"
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal):
         return f"the number {shown(str(value)).strip(chr(39))}"
     return "an array" if isinstance(value, list) else "an object"
 
@@ -80,7 +81,7 @@ def short(value: Any, width: int = TEXT) -> str:
 def _some_json(value: Any, width: int) -> str:
     text = ""
     try:
-        for part in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+        for part in json.JSONEncoder(ensure_ascii=False, default=float).iterencode(value):
             text += part
             if len(text) > width:
                 break
@@ -92,24 +93,6 @@ def _some_json(value: Any, width: int) -> str:
 def folder_or_stem(file: File) -> str:
     """What a system is called that has a folder, or a file, for itself."""
     return printable(file.folder if file.folder.strip(".") else file.stem)[:LONGEST]
-
-
-def told_apart(names: Sequence[str], *others: Sequence[str | None]) -> list[str]:
-    """`names`, and beside those that occur more than once what `others` says of them.
-
-    Examples
-    --------
-    >>> told_apart(["x", "y", "x"], ["1", "2", "3"])
-    ['x (1)', 'y', 'x (3)']
-    """
-    result = list(names)
-    for other in others:
-        number = Counter(result)
-        result = [
-            f"{name} ({more})" if number[name] > 1 and more is not None else name
-            for name, more in zip(result, other, strict=True)
-        ]
-    return result
 
 
 # ---- objects -----------------------------------------------------------------------------------
@@ -201,7 +184,7 @@ class Record:
     def json(self) -> str:
         """The JSON of the object with its keys sorted, to compare it with others."""
         try:
-            return json.dumps(self.values, sort_keys=True)
+            return json.dumps(self.values, sort_keys=True, default=float)
         except RecursionError:
             raise self.error(DEEP) from None
 
@@ -236,7 +219,7 @@ def number_of(value: Any, words: Mapping[str, Number] = NO_WORDS) -> Number | No
     if isinstance(value, int) and -_TOO_LARGE < value < _TOO_LARGE:
         return value
     if isinstance(value, float) and not math.isinf(value):
-        return None if math.isnan(value) else value
+        return None if math.isnan(value) else Decimal(str(value))
     if isinstance(value, str) and len(value) <= NUMERAL:
         if value in words:
             return words[value]
@@ -246,7 +229,7 @@ def number_of(value: Any, words: Mapping[str, Number] = NO_WORDS) -> Number | No
             case "integer" | "decimal":
                 return as_score(value)
             case "scientific" if math.isfinite(float(value)):
-                return float(value)
+                return Decimal(str(float(value)))
     raise ValueError(kind(value))
 
 
@@ -293,7 +276,13 @@ class Scores:
             problem = f"holds no score that is one number for each item ({why}); a paired test"
             raise ReadError.at(self.file.path, f"{problem} needs such a score of both systems")
         check_memory(self.file.path, 8 * len(names) * len(items))
-        return {name: [self.found[name].get(item) for item in items] for name in names}
+        return {name: self._column(name, items) for name in names}
+
+    def _column(self, name: str, items: Sequence[Hashable]) -> list[Number | None]:
+        """The values of a score, thirds and the like recognised as fractions."""
+        values = [self.found[name].get(item) for item in items]
+        meant = recognised(dict.fromkeys(x for x in values if isinstance(x, Decimal)))
+        return [meant.get(x, x) if isinstance(x, Decimal) else x for x in values]
 
     @property
     def empty(self) -> dict[str, str]:
@@ -310,6 +299,5 @@ class Scores:
         out = self.refused | self.empty
         if not out:
             return ()
-        some = [f"{name} ({why})" for name, why in list(out.items())[:5]]
-        more = f" and {len(out) - 5} more" if len(out) > 5 else ""
-        return (f"left out, being no number for each item: {', '.join(some)}{more}",)
+        why = listed([f"{name} ({why})" for name, why in out.items()], 5)
+        return (f"left out, being no number for each item: {why}",)

@@ -10,8 +10,7 @@ from typing import Any
 from permtest.pairs import Pairs
 from permtest.readers.answers import gold_beside
 from permtest.readers.cells import brief, is_number, kind_of, shown
-from permtest.readers.choices import count_statistics, single_statistics
-from permtest.readers.columns import numbers, swapped_column, texts, together
+from permtest.readers.columns import numbers, swapped_column, texts
 from permtest.readers.counts import Chooser, check_has_files, count_pairs
 from permtest.readers.files import ReadError
 from permtest.readers.headers import (
@@ -26,8 +25,10 @@ from permtest.readers.headers import (
     column_of,
     systems_in,
 )
+from permtest.readers.names import check_both, count_statistics, single_statistics
+from permtest.readers.rationals import together
 from permtest.readers.scores import Format
-from permtest.readers.table import Column, Columns, Table, as_list, check_both, some_columns
+from permtest.readers.table import Column, Columns, Table, as_list, some_columns
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
 
 
@@ -101,7 +102,7 @@ class WideTable:
         table, entry = self.table, lookup(statistic)
         if score is not None:
             problem = "score is for files with several scores of a system; name columns as a and b"
-            raise ReadError.at(table.file.path, problem)
+            raise table.error(problem)
         column = None
         if clusters is not False:
             column = swapped_column(table) if clusters is None else table.find(clusters)
@@ -149,7 +150,7 @@ class WideTable:
         if key in chosen or any(isinstance(columns, list) and key in columns for columns in chosen):
             label = self.table.label(column)
             problem = f"{label} holds the clusters; choose other columns as a and b"
-            raise ReadError.at(self.table.file.path, problem)
+            raise self.table.error(problem)
         labels = tuple(self.table.labels(column + 1))
         return replace(pairs, clusters=labels, source=pairs.source | {"clusters": key})
 
@@ -267,13 +268,13 @@ def _noted(pairs: Pairs, note: str) -> Pairs:
 def _choose(
     table: Table, entry: Statistic, a: Columns | None, b: Columns | None, apart: Collection[int]
 ) -> tuple[int, int]:
-    check_both(table, a, b)
+    check_both(table.file.path, a, b, "columns", table.columns())
     if a is None or b is None:
         return _only_two(table, apart)
     first, second = _one(table, entry, "a", a), _one(table, entry, "b", b)
     if first == second:
         problem = f"a and b are both {table.label(first)}; name two columns; {table.columns()}"
-        raise ReadError.at(table.file.path, problem)
+        raise table.error(problem)
     return first, second
 
 
@@ -285,7 +286,7 @@ def _one(table: Table, entry: Statistic, option: str, wanted: Columns) -> int:
             f"{option} lists {some_columns(len(listed))}, but {entry.name!r} takes one score of "
             "each system; choose one column, or a statistic of counts, such as 'f1' (--metric f1)"
         )
-        raise ReadError.at(table.file.path, problem)
+        raise table.error(problem)
     try:
         return table.find(listed[0])
     except ReadError as error:
@@ -308,7 +309,7 @@ def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
             "positives and incorrect ones of each), choose a statistic of counts, such as 'f1' "
             "(--metric f1); if they are scores of four systems, choose two as a and b, by number"
         )
-        raise ReadError.at(table.file.path, problem)
+        raise table.error(problem)
     numeric = [
         column for column in columns if any(is_number(row.cells[column]) for row in table.rows)
     ]
@@ -316,7 +317,7 @@ def _only_two(table: Table, apart: Collection[int]) -> tuple[int, int]:
         return _systems(table, numeric)
     problem = f"{some_columns(len(numeric))} with numbers; choose two as a and b"
     problem += f"{', or add the file of the other system' * (len(numeric) == 1)}; {table.columns()}"
-    raise ReadError.at(table.file.path, problem + _hint(table))
+    raise table.error(problem + _hint(table))
 
 
 def _systems(table: Table, columns: Sequence[int]) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,8 @@ from permtest.readers import (
     inspect_ai,
     lm_eval,
     promptfoo,
+    read,
+    recognise,
     swe_bench,
 )
 from permtest.readers.evaluation import ItemEvaluation
@@ -166,6 +169,7 @@ def test_no_value_of_another_type_gets_through(kind):
     file = make({1: 1, 2: 0})
     packed = kind == "inspect_eval"
     document = [made.sample(1, 1), made.sample(2, 0)] if packed else file.document
+    document = json.loads(json.dumps(document, default=float))
     for path in places(document):
         for value in (*VALUES, places):
             if value is places and not path:
@@ -215,3 +219,44 @@ def test_too_many_scores_are_refused():
         ReadError, match=r"line 1: more than 1000 scores, 'm1000,none' being one more"
     ):
         lm_eval.load(File("x.jsonl", made.lines([row])))
+
+
+def of_samples(*scores):
+    """Two models, each with a score of every document, written as it stands."""
+    for name, column in zip(("a", "b"), scores, strict=True):
+        rows = [
+            f'{{"doc_id": {i}, "doc": {{}}, "filter": "none", "metrics": ["acc"], "acc": {score}}}'
+            for i, score in enumerate(column)
+        ]
+        yield File(f"{name}/samples_x.jsonl", "\n".join(rows).encode())
+
+
+def test_numbers_are_read_as_they_are_written():
+    pairs = read(*of_samples(["0.12345678901234567890", "1E-5"], ["0.12345678901234567891", "0"]))
+    assert Fraction(int(pairs.u[0] - pairs.v[0]), pairs.scale) == -Fraction(1, 10**20)
+    assert Fraction(int(pairs.u[1]), pairs.scale) == Fraction(1, 10**5)
+
+
+def test_thirds_of_one_system_are_those_of_the_other():
+    pairs = read(
+        *of_samples(["0.3333333333333333", "0.6666666666666666"], ["0.333333333333333", "1"])
+    )
+    assert (pairs.u.tolist(), pairs.v.tolist(), pairs.scale) == ([1, 2], [1, 3], 3)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e99999999"])
+def test_numbers_that_no_float_holds(number):
+    with pytest.raises(ReadError, match=r"the number -?inf, line 1"):
+        read(*of_samples([number], ["1"]))
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b'{"doc_id": 1, "doc_hash": "x", "acc": 1, "acc": 0}\n', "a.json, line 1: 'acc' is twice"),
+        (b'{"resolved": ["a"], "resolved": ["b"]}', "a.json: 'resolved' is twice in one object"),
+    ],
+)
+def test_a_name_that_is_there_twice(data, problem):
+    with pytest.raises(ReadError, match=problem):
+        recognise(File("a.json", data), File("b.json", data))

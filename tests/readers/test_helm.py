@@ -1,6 +1,7 @@
 """Per-instance statistics of HELM: perturbations, trials, and means that stay exact."""
 
 import json
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -29,8 +30,8 @@ def test_means_are_exact():
     assert {name: column[0] for name, column in one.scores.items()} == {
         "exact_match,test": 1,
         "f1,test": Fraction(2, 3),
-        "time,test": 0.15,
-        "one,test": 0.1,
+        "time,test": Decimal("0.15"),
+        "one,test": Decimal("0.1"),
         "mean": 0.25,
     }
     assert one.notes == ("left out, being no number for each item: none,test (no item has it)",)

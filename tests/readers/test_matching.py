@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.readers import File, ReadError, describe, read
-from permtest.readers.evaluation import Format, ItemEvaluation
-from permtest.readers.scores import ORDER, SystemScores
+from permtest.readers.evaluation import ItemEvaluation
+from permtest.readers.scores import ORDER, Format, SystemScores
 
 FORMAT = Format("made", "made scores", "", "id", "", lambda file: True, lambda file: ())
 
@@ -16,7 +16,7 @@ def system(name, scores, ids=None, **more):
     """A system with one score, or several."""
     scores = scores if isinstance(scores, dict) else {"acc": scores}
     by = ORDER if ids is None else "id"
-    return SystemScores(name, File(f"{name}.txt", b""), scores, by, ids, **more)
+    return SystemScores(name, File(f"{name}.txt", name.encode()), scores, by, ids, **more)
 
 
 def pairs(*systems, **options):
@@ -149,3 +149,11 @@ def test_equal_cells_are_ties_whatever_else_is_in_their_columns():
     ):
         result = exact_perm_test(read(*sources), statistic="mean")
         assert (result.n_informative, result.pvalue) == (1, 1.0)
+
+
+def test_a_file_compared_with_itself_is_noted():
+    data = b"id,score\nq1,1\nq2,0\n"
+    same = "b.csv has the content of a.csv: a file is compared with itself"
+    once, twice = File("a.csv", data), File("b.csv", data)
+    assert read(once, twice).source["notes"] == [same]
+    assert read(once, File("b.csv", data + b"q3,1\n")).source["notes"] == []

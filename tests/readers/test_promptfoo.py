@@ -1,6 +1,7 @@
 """Results of promptfoo: systems in one file, repeated tests, and calls that failed."""
 
 import json
+from decimal import Decimal
 
 import pytest
 
@@ -52,7 +53,12 @@ def test_a_call_that_failed_counts_as_wrong():
 
 def test_named_scores_keep_out_of_the_way():
     (one,) = of(result(1, 1, namedScores={"score": 0.5, "tone": 0.1}))
-    assert one.scores == {"score": [1], "success": [1], "namedScores.score": [0.5], "tone": [0.1]}
+    assert one.scores == {
+        "score": [1],
+        "success": [1],
+        "namedScores.score": [0.5],
+        "tone": [Decimal("0.1")],
+    }
 
 
 def test_repeated_tests_are_swapped_together():

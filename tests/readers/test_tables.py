@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.readers import File, ReadError, describe, read, recognise
-from permtest.readers.columns import recognised
+from permtest.readers.rationals import recognised
 
 
 def file(text, name="scores.csv"):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from permtest.readers import ReadError
 from permtest.readers.files import File
+from permtest.readers.names import told_apart
 from permtest.readers.outline import DEPTH, HEAD, outline
-from permtest.readers.values import Record, Scores, number_of, printable, short, told_apart
+from permtest.readers.values import Record, Scores, number_of, printable, short
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(),
@@ -70,10 +71,10 @@ def test_the_outline_takes_no_time():
         (math.nan, None),
         ("N/A", None),
         (True, 1),
-        (0.1, 0.1),
+        (0.1, Decimal("0.1")),
         ("0.10", Decimal("0.10")),
         ("-3", -3),
-        ("1e5", 1e5),
+        ("1e5", Decimal("1e5")),
         (10**999, 10**999),
     ],
 )

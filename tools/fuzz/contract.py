@@ -22,9 +22,9 @@ from typing import Any
 from permtest import exact_perm_test
 from permtest._integers import largest
 from permtest.readers import File, ReadError, describe, recognise
-from permtest.readers.choices import names_of
 from permtest.readers.evaluation import ItemEvaluation
 from permtest.readers.formats import BY_CONTENT
+from permtest.readers.names import names_of
 from permtest.readers.scores import SystemScores, renamed
 from permtest.readers.tables import BY_FILE
 from permtest.statistics import STATISTICS

@@ -55,7 +55,7 @@ def chosen_systems(
     problem = f"{number}, but a leaderboard is of two or more; name columns as systems (--systems)"
     problem += ", or add the files of other systems"
     if isinstance(evaluation, WideTable):
-        raise ReadError.at(evaluation.table.file.path, f"{problem}; {evaluation.table.columns()}")
+        raise evaluation.table.error(f"{problem}; {evaluation.table.columns()}")
     raise ReadError(problem)
 
 
@@ -113,8 +113,7 @@ def _check_not_bare(table: Table, systems: Sequence[str]) -> None:
     if len(bare) < 2:
         return
     names = ", ".join(map(repr, bare[:NAMED])) + ", ..." * (len(bare) > NAMED)
-    raise ReadError.at(
-        table.file.path,
+    raise table.error(
         f"columns {names} seem to hold counts, but of no system; call them after their systems, "
         f"such as new_{bare[0]}, or add a column 'system' and one of ids; if they are systems, "
         "name them as such (--systems)",
@@ -127,7 +126,7 @@ def _check_no_gold(table: Table, systems: Sequence[str]) -> None:
         if name.lower() in GOLD_NAMES:
             problem = f"column {name!r} may say what is right, and others may hold predictions: "
             problem += f"score them by gold={name!r} (--gold {name}), or name the columns of scores"
-            raise ReadError.at(table.file.path, f"{problem} as systems (--systems)")
+            raise table.error(f"{problem} as systems (--systems)")
 
 
 def _check_scores(table: Table, systems: Sequence[str]) -> None:
@@ -137,7 +136,6 @@ def _check_scores(table: Table, systems: Sequence[str]) -> None:
     names = ", ".join(map(repr, systems[:NAMED])) + ", ..." * (len(systems) > NAMED)
     remedy = "choose a statistic of counts, such as 'f1' (--metric f1)"
     problem = f"seems to hold counts of {len(systems)} systems ({names}): {remedy}"
-    raise ReadError.at(
-        table.file.path,
+    raise table.error(
         f"{problem}; or, if it has scores, name their columns as systems (--systems)",
     )
