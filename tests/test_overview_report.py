@@ -51,8 +51,8 @@ def plain() -> Overview:
 @pytest.fixture
 def quick(monkeypatch) -> None:
     """Pictures that take no time."""
-    monkeypatch.setattr(module, "_pictures", lambda _: dict.fromkeys(OVERVIEW_PICTURES, b"<svg/>"))
-    monkeypatch.setattr(module, "_poster", lambda _: Figure(figsize=(1, 1)))
+    monkeypatch.setattr(module, "drawn", lambda jobs: dict.fromkeys(jobs, b"<svg/>"))
+    monkeypatch.setattr(module, "_estimation", lambda _, **__: Figure(figsize=(1, 1)))
 
 
 class Page(HTMLParser):

@@ -176,7 +176,7 @@ def test_a_failure_leaves_nothing_behind(study, tmp_path, monkeypatch):
                 raise OSError(28, "No space left on device")
             return super().open(*arguments, **options)
 
-    monkeypatch.setattr(report, "Path", Full)
+    monkeypatch.setattr("permtest.report.study.Path", Full)
     with pytest.raises(OSError, match="No space left"):
         write_report(study, tmp_path, formats=["json"])
     assert len(written) == 2

@@ -11,7 +11,6 @@ from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.bayes_result import BayesTestResult
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.compare import compare_all
-from permtest.alternatives.contests import paired_bootstrap
 from permtest.alternatives.crossval import BalanceReport, BlockPartition, BlockRegularizedCV
 from permtest.alternatives.differences import DifferencePosterior
 from permtest.alternatives.discordant import mcnemar
@@ -23,6 +22,7 @@ from permtest.alternatives.fold_tests import (
     kfold_t,
 )
 from permtest.alternatives.folds import FoldCounts, block_weight
+from permtest.alternatives.koehn import paired_bootstrap
 from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.metric_posterior import MetricPosterior
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t

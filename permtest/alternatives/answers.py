@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from permtest._html import grid, said, together
-from permtest.alternatives.assumptions import (
-    Check,
-)
+from permtest._json import AsJson
+from permtest._optional import pandas
+from permtest.alternatives.assumptions import Check
 from permtest.alternatives.names import TITLES
-from permtest.alternatives.result import AlternativeResult, finite, interval_text
+from permtest.alternatives.result import (
+    UPPER_BOUND,
+    AlternativeResult,
+    finite,
+    interval_text,
+    rejects,
+)
 from permtest.interval import ConfidenceInterval
 
 if TYPE_CHECKING:
@@ -37,6 +42,16 @@ class Answer:
         What the test and its interval took, compiled code being warm.
     problem : str
         Why there is no result.
+
+    Examples
+    --------
+    >>> from permtest import compare_all
+    >>> new, old = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
+    >>> answer = compare_all(new, old, tests=["independent_t"])["independent_t"]
+    >>> answer.title, answer.held
+    ('two-sample t-test', True)
+    >>> [check.assumption.name for check in answer.checks if check.held is None]
+    ['independent items', 'independent systems', 'normal scores']
     """
 
     test: str
@@ -50,6 +65,20 @@ class Answer:
     def title(self) -> str:
         """What tables call the test."""
         return self.result.title if self.result else TITLES[self.test]
+
+    def rejects(self, alpha: float) -> bool | None:
+        """Whether the test rejects its null hypothesis at the level `alpha`.
+
+        None where it has no p, or bounds of p lie on either side of the level.
+        """
+        if self.result is None:
+            return None
+        if rejects(self.result.pvalue, alpha):
+            return True
+        least = self.result.pvalue
+        if self.result.method == UPPER_BOUND:
+            least /= 1 + self.result.details["error_bound"]
+        return None if rejects(least, alpha) else False
 
     @property
     def held(self) -> bool | None:
@@ -79,7 +108,7 @@ class Answer:
 
 
 @dataclass(frozen=True, repr=False)
-class AnswerTable:
+class AnswerTable(AsJson):
     """What `compare_all` returns: the answers of all tests to one question.
 
     Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
@@ -105,6 +134,15 @@ class AnswerTable:
     inflation : float or None
         By how much the standard deviation of the difference is multiplied where independence of
         the two systems is assumed.
+
+    Examples
+    --------
+    >>> from permtest import compare_all
+    >>> answers = compare_all([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], tests=["exact", "sign", "paired_t"])
+    >>> answers["exact"].result.pvalue, answers["sign"].result.pvalue
+    (0.125, 0.125)
+    >>> [answer.test for answer in answers if answer.result.pvalue <= 0.1]
+    ['paired_t']
     """
 
     answers: tuple[Answer, ...]
@@ -144,17 +182,9 @@ class AnswerTable:
         answers = [{k: finite(v) for k, v in row.items()} for row in self.rows()]
         return {"names": list(self.names), **facts, **more, "answers": answers}
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with one row a test, indexed by the names of the tests."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
-        return pd.DataFrame(self.rows()).set_index("test")
+        return pandas().DataFrame(self.rows()).set_index("test")
 
     def correlation_text(self) -> str:
         """What assuming independence would do (Yeh's point); empty for counts."""
@@ -175,13 +205,7 @@ class AnswerTable:
         )
 
     def __str__(self) -> str:
-        lines = [self._cells(answer) for answer in self.answers]
-        header = self._header()
-        widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-        body = "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in (header, *lines)
-        )
+        body = lined_up([self._header(), *map(self._cells, self.answers)])
         return "\n\n".join(part for part in (self.heading(), body, self.correlation_text()) if part)
 
     __repr__ = __str__
@@ -198,6 +222,13 @@ class AnswerTable:
     def _repr_html_(self) -> str:
         table = grid(self._header(), map(self._cells, self.answers), self.heading())
         return together(table, said(self.correlation_text()))
+
+
+def lined_up(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of text below each other, in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
 
 
 def _milliseconds(seconds: float) -> str:

@@ -10,6 +10,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
 from permtest.alternatives.sample import PairedSample
 
 #: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb).
@@ -46,6 +47,12 @@ class Assumption:
         A short name.
     text : str
         What is assumed.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> [assumption.name for assumption in alt.sign([3, 5, 4], [2, 3, 5]).assumptions]
+    ['independent items']
     """
 
     name: str
@@ -63,6 +70,18 @@ class Check:
         None where scores cannot tell.
     evidence : str
         Why.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> test = alt.independent_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> diagnosis = alt.Diagnosis(alt.PairedSample.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]))
+    >>> for check in map(diagnosis.check, test.assumptions):
+    ...     print(check.assumption.name, "-", check.verdict)
+    independent items - cannot be seen
+    independent systems - cannot be seen
+    normal scores - cannot be seen
+    equal variances - seems to hold
     """
 
     assumption: Assumption
@@ -106,11 +125,18 @@ class Diagnosis:
     sample : PairedSample
     alpha : float, default 0.05
         Level of the tests of normality, of correlation and of equal variances.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> sample = alt.PairedSample.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> diagnosis = alt.Diagnosis(sample)
+    >>> round(diagnosis.correlation, 3), round(diagnosis.skewness, 3)
+    (0.693, 0.272)
     """
 
     def __init__(self, sample: PairedSample, alpha: float = 0.05) -> None:
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+        check_level(alpha)
         self.sample, self.alpha = sample, alpha
 
     def check(self, assumption: Assumption) -> Check:
@@ -127,11 +153,8 @@ class Diagnosis:
 
     @cached_property
     def skewness(self) -> float:
-        """g1 of the differences, biased as in ``scipy.stats.skew``; 0 if all are equal."""
-        from scipy import stats
-
-        d = self.sample.centred
-        return 0.0 if d.size < 3 or np.ptp(d) == 0 else float(stats.skew(d))
+        """g1 of the differences."""
+        return skewness(self.sample.centred)
 
     @cached_property
     def normality(self) -> float:
@@ -142,6 +165,13 @@ class Diagnosis:
     def shapiro(self) -> tuple[float, float]:
         """W and p of the Shapiro-Wilk test of the differences."""
         return shapiro(self.sample.centred)
+
+
+def skewness(values: NDArray[np.float64]) -> float:
+    """g1, biased as in ``scipy.stats.skew``; 0 if all values are equal, or fewer than three."""
+    from scipy import stats
+
+    return 0.0 if values.size < 3 or np.ptp(values) == 0 else float(stats.skew(values))
 
 
 def shapiro(values: NDArray[np.float64]) -> tuple[float, float]:

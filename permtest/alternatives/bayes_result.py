@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
@@ -11,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from permtest._html import facts, said, together
+from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.differences import DifferencePosterior, exceeds, reaches
 from permtest.alternatives.folds import FoldCounts, block_weight
@@ -50,7 +50,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BayesTestResult:
+class BayesTestResult(AsJson):
     """What `bayes_test` found. Model A is the one that model B is held against.
 
     Parameters
@@ -75,6 +75,16 @@ class BayesTestResult:
         How probable something has to be for `decision`.
     names : tuple of two str
         What the models are called, A first.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import bayes_test
+    >>> old, new = [[60, 22, 18], [58, 20, 20]], [[70, 15, 12], [69, 14, 11]]
+    >>> result = bayes_test(old, new, metric="f1", names=("old", "new"))
+    >>> round(result.p_h0, 3), round(result.p_h1, 3)
+    (0.007, 0.993)
+    >>> round(result.posterior_b.mean(), 3)
+    0.837
     """
 
     metric: str
@@ -306,10 +316,6 @@ class BayesTestResult:
             "models": described,
             "notes": list(self.notes),
         }
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def _repr_html_(self) -> str:
         title, gap = self.title, self.difference

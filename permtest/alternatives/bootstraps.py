@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from permtest._checks import check_option
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, REPRESENTATIVE
 from permtest.alternatives.names import TITLES
@@ -24,13 +25,10 @@ from permtest.alternatives.resamples import (
     Resamples,
     check_resamples,
 )
-from permtest.alternatives.result import AlternativeResult
+from permtest.alternatives.result import AlternativeResult, result_of
 from permtest.alternatives.sample import PairedSample
 from permtest.comparison import TIE
-from permtest.statistics import (
-    Alternative,
-    check_alternative,
-)
+from permtest.statistics import Alternative, check_alternative
 
 #: How an interval is made of resamples.
 Interval: TypeAlias = Literal["studentised", "percentile", "basic", "bca"]
@@ -150,19 +148,17 @@ def bootstrap(
     shown: tuple[float, str] = (estimate, statistic)
     if kind == "studentised" and found.error > 0:
         shown = (found.estimate / found.error, "t")
-    return AlternativeResult(
-        test=f"bootstrap_{statistic}",
+    return result_of(
+        sample,
+        f"bootstrap_{statistic}",
+        alternative,
         title=f"{_KINDS[kind]} {TITLES[f'bootstrap_{statistic}']}",
         statistic=shown[0],
         statistic_name=shown[1],
         pvalue=pivots.pvalue(alternative),
-        alternative=alternative,
-        n=sample.n,
         estimate=estimate,
         estimate_name=f"{statistic} difference",
         method="sampled",
-        names=sample.names,
-        delta=float(sample.delta),
         assumptions=(INDEPENDENT_ITEMS, REPRESENTATIVE),
         details=details,
         n_samples=size,
@@ -184,10 +180,9 @@ def _checked(statistic: str, interval: str | None) -> str:
             f"statistic={statistic!r} is not known; choose 'mean' or 'median', or use "
             "paired_bootstrap, which takes any"
         )
-    if interval is not None and interval not in INTERVALS:
-        known = ", ".join(map(repr, INTERVALS))
-        raise ValueError(f"interval={interval!r} is not known; choose one of {known}")
-    return interval or DEFAULT[statistic]
+    kind = interval or DEFAULT[statistic]
+    check_option("interval", kind, INTERVALS)
+    return kind
 
 
 def _invert(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from permtest._checks import check_level, count
 from permtest._integers import exact_sum
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
+from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.assumptions import (
     INDEPENDENT_SYSTEMS,
     REPRESENTATIVE,
@@ -21,9 +23,9 @@ from permtest.alternatives.assumptions import (
     Diagnosis,
 )
 from permtest.alternatives.bootstraps import bootstrap
-from permtest.alternatives.contests import paired_bootstrap
-from permtest.alternatives.counts import ENOUGH, LARGE_COUNTS, count
+from permtest.alternatives.counts import ENOUGH, LARGE_COUNTS
 from permtest.alternatives.discordant import mcnemar
+from permtest.alternatives.koehn import paired_bootstrap
 from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
@@ -37,11 +39,6 @@ from permtest.alternatives.signs import sign
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
-
-if TYPE_CHECKING:
-    pass
-
-from permtest.alternatives.answers import Answer, AnswerTable
 
 #: A test of one's data, waiting to be made.
 Job = Callable[[], AlternativeResult]
@@ -113,8 +110,7 @@ def compare_all(
     (0.0625, 0.0625)
     """
     check_alternative(alternative)
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+    check_level(confidence_level, "confidence_level")
     entry, size = lookup(statistic), check_resamples(K)
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
@@ -182,22 +178,29 @@ def _of_trials(sample: PairedSample, trials: Any, options: dict[str, Any]) -> di
     sizes = _check_trials(sample, trials)
     n = exact_sum(sizes)
     x1, x2 = exact_sum(sample.pairs.u), exact_sum(sample.pairs.v)
-    table = [[x1, n - x1], [x2, n - x2]]
-    o = {**options, "names": sample.names}
-    jobs: dict[str, Job] = {
-        "two_proportion_z": lambda: two_proportion_z(x1, n, x2, n, **o),
-        "chi_squared": lambda: chi_squared(table, **o),
-        "chi_squared_yates": lambda: chi_squared(table, correction=True, **o),
-    }
+    jobs = _of_proportions([[x1, n - x1], [x2, n - x2]], sample.names, options)
     if not sample.is_binary:
         return jobs
     b, c = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    paired = {**o, "n": sample.n}
+    paired = {**options, "names": sample.names, "n": sample.n}
     return {
         "mcnemar": lambda: mcnemar(b, c, **paired),
         "mcnemar_midp": lambda: mcnemar(b, c, method="midp", **paired),
         "mcnemar_chi2": lambda: mcnemar(b, c, method="chi2", **paired),
         **jobs,
+    }
+
+
+def _of_proportions(
+    table: list[list[int]], names: tuple[str, str], options: dict[str, Any]
+) -> dict[str, Job]:
+    """The tests of two proportions: a row for each system, the items that count first."""
+    (x1, y1), (x2, y2) = table
+    o = {**options, "names": names}
+    return {
+        "two_proportion_z": lambda: two_proportion_z(x1, x1 + y1, x2, x2 + y2, **o),
+        "chi_squared": lambda: chi_squared(table, **o),
+        "chi_squared_yates": lambda: chi_squared(table, correction=True, **o),
     }
 
 
@@ -236,13 +239,7 @@ def _of_counts(
         return jobs
     found, rest = (pairs.columns.index(column) for column in among)
     table = [[exact_sum(x[:, found]), exact_sum(x[:, rest])] for x in (pairs.u, pairs.v)]
-    (x1, y1), (x2, y2) = table
-    o = {**options, "names": pairs.names}
-    return jobs | {
-        "two_proportion_z": lambda: two_proportion_z(x1, x1 + y1, x2, x2 + y2, **o),
-        "chi_squared": lambda: chi_squared(table, **o),
-        "chi_squared_yates": lambda: chi_squared(table, correction=True, **o),
-    }
+    return jobs | _of_proportions(table, pairs.names, options)
 
 
 def _chosen(jobs: dict[str, Job], tests: Sequence[str] | None) -> dict[str, Job]:

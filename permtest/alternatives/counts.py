@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import sqrt
 
-import numpy as np
-
-from permtest.alternatives.assumptions import (
-    Assumption,
-)
-
-#: The largest count; beyond, the binomial law is not exact.
-LARGEST = 2**53
+from permtest.alternatives.assumptions import Assumption
+from permtest.alternatives.parametric import normal_quantile
+from permtest.alternatives.result import tail_level
 
 #: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
 ENOUGH = 5
 LARGE_COUNTS = Assumption("large counts", f"all expected counts are at least {ENOUGH}")
-
-
-def count(value: Any, name: str) -> int:
-    """`value` as an int, or an error that names it."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        whole = isinstance(value, float | np.floating) and float(value).is_integer()
-        if not whole:
-            raise TypeError(f"{name} = {value!r} must be a whole number")
-    if value < 0:
-        raise ValueError(f"{name} = {value} is below 0, but it is a count")
-    if value > LARGEST:
-        raise ValueError(f"{name} = {value} is above {LARGEST:,}, the most that is counted exactly")
-    return int(value)
 
 
 def two_sided_level(tail: float) -> float:
@@ -38,7 +20,24 @@ def two_sided_level(tail: float) -> float:
     return 1 - 2 * tail
 
 
-def check_option(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise ValueError unless a value is one of those that are known."""
-    if value not in known:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
+def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval: the probabilities that a normal test does not reject.
+
+    Parameters
+    ----------
+    share : float
+        Of the trials, those that succeeded; in [0, 1].
+    trials : float
+        Above 0; not necessarily whole.
+    confidence_level : float, default 0.95
+
+    Returns
+    -------
+    (float, float)
+        Within [0, 1]; exactly 0 and 1 where the share is.
+    """
+    z2 = normal_quantile(tail_level("two-sided", confidence_level)) ** 2
+    centre, unit = share + z2 / (2 * trials), 1 + z2 / trials
+    reach = sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials * trials)))
+    low = 0.0 if share <= 0 else max((centre - reach) / unit, 0.0)
+    return low, 1.0 if share >= 1 else min((centre + reach) / unit, 1.0)

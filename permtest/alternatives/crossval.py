@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permtest._html import grid, said, together
+from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.blocks import (
     FloatArray,
@@ -31,7 +31,7 @@ HEADER = ("", "total", "in a block", "block off by", "half off by", "random half
 
 
 @dataclass(frozen=True, eq=False)
-class BalanceReport:
+class BalanceReport(AsJson):
     """How evenly blocks and halves share what they were to have alike.
 
     Parameters
@@ -48,6 +48,14 @@ class BalanceReport:
         Number of partitions.
     n_groups : int or None
         How many groups were kept whole.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import BlockRegularizedCV
+    >>> labels = ["spam"] * 10 + ["ham"] * 30
+    >>> balance = BlockRegularizedCV(3, rng=0).partition(labels, labels).balance
+    >>> balance.names[balance.worst], balance.m
+    ('y=spam', 3)
     """
 
     names: tuple[str, ...]
@@ -114,10 +122,6 @@ class BalanceReport:
         ]
         size = {"m": self.m, "n_blocks": self.totals.shape[1], "n_groups": self.n_groups}
         return size | {"worst": self.names[self.worst], "rows": rows}
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
 
 def _range(row: FloatArray) -> str:

@@ -8,10 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from permtest.alternatives.assumptions import (
-    INDEPENDENT_ITEMS,
-)
-from permtest.alternatives.counts import LARGE_COUNTS, check_option, count, two_sided_level
+from permtest._checks import check_option, count
+from permtest.alternatives.assumptions import INDEPENDENT_ITEMS
+from permtest.alternatives.counts import LARGE_COUNTS, two_sided_level
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level

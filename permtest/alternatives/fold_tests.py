@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import isfinite, nan, sqrt
 from numbers import Real
 from typing import Any
@@ -14,19 +13,10 @@ from numpy.typing import NDArray
 from permtest._integers import with_room
 from permtest.alternatives.assumptions import NORMAL_DIFFERENCES, Assumption
 from permtest.alternatives.folds import as_number
-from permtest.alternatives.parametric import around, lead, refuse_constant, t_quantile
-from permtest.alternatives.result import AlternativeResult
+from permtest.alternatives.parametric import lead, refuse_constant, student
+from permtest.alternatives.result import AlternativeResult, result_of
 from permtest.alternatives.sample import PairedSample, as_floats
-from permtest.alternatives.tails import t_pvalue
 from permtest.statistics import Alternative, check_alternative
-
-TITLES = {
-    "kfold_t": "K-fold CV t-test",
-    "corrected_resampled_t": "corrected resampled t-test",
-    "five_by_two_t": "5 x 2 CV t-test",
-    "five_by_two_f": "combined 5 x 2 CV F-test",
-    "block_3x2_t": "blocked 3 x 2 CV t-test",
-}
 
 INDEPENDENT_FOLDS = Assumption("independent folds", "folds do not depend on each other")
 EQUAL_FOLDS = Assumption("equal folds", "differences of all folds have one mean and one variance")
@@ -230,19 +220,16 @@ def five_by_two_f(
 
     sample, variance = _five_by_two(a, b, delta, names)
     f = float(sample.shifted @ sample.shifted) / (10 * variance)
-    return AlternativeResult(
-        test="five_by_two_f",
-        title=TITLES["five_by_two_f"],
+    return result_of(
+        sample,
+        "five_by_two_f",
+        "two-sided",
         statistic=f,
         statistic_name="F",
         pvalue=float(fdtrc(10, 5, f)),
-        alternative="two-sided",
-        n=sample.n,
         estimate=sample.mean,
         estimate_name="mean difference",
         method="F distribution",
-        names=sample.names,
-        delta=float(sample.delta),
         assumptions=_INDEPENDENT,
         details={"df1": 10, "df2": 5, "variance": variance},
     )
@@ -351,25 +338,11 @@ def _student(
     """The t-test of the mean difference, or of the first one, with that standard error."""
     check_alternative(alternative)
     refuse_constant(sample, "a t-test")
-    estimate, above, what = sample.mean, lead(sample), "mean difference"
-    if test == "five_by_two_t":
-        estimate, above = float(sample.differences[0]), float(sample.shifted[0])
-        what = "difference in the first fold"
-    t, independent = above / error, test in ("kfold_t", "five_by_two_t")
-    return AlternativeResult(
-        test=test,
-        title=TITLES[test],
-        statistic=t,
-        statistic_name="t",
-        pvalue=float(t_pvalue(t, df, alternative)),
-        alternative=alternative,
-        n=sample.n,
-        estimate=estimate,
-        estimate_name=what,
-        method="t distribution",
-        names=sample.names,
-        delta=float(sample.delta),
-        assumptions=_INDEPENDENT if independent else _CORRELATED,
-        details={"df": df, "standard_error": error, "variance": sample.deviation**2} | more,
-        _interval=partial(around, estimate, error, alternative, partial(t_quantile, df=df)),
-    )
+    estimate, gap, first = sample.mean, lead(sample), test == "five_by_two_t"
+    if first:
+        estimate, gap = float(sample.differences[0]), float(sample.shifted[0])
+    details = {"variance": sample.deviation**2} | more
+    found = student(estimate, gap, error, df, alternative, **details)
+    found |= {"estimate_name": "difference in the first fold"} if first else {}
+    found["assumptions"] = _INDEPENDENT if first or test == "kfold_t" else _CORRELATED
+    return result_of(sample, test, alternative, **found)

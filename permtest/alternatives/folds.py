@@ -51,6 +51,16 @@ class FoldCounts:
         What is counted: "tp", "fp", "fn", or "tp", "fp", "fn", "tn", or "correct", "wrong".
     metric : CountStatistic
         What they are counted for.
+
+    Examples
+    --------
+    >>> from permtest import statistic
+    >>> from permtest.alternatives import FoldCounts
+    >>> counts = FoldCounts.of([[60, 22, 18], [58, 20, 20]], statistic("f1"))
+    >>> counts.columns, counts.n_folds, counts.totals.tolist()
+    (('tp', 'fp', 'fn'), 2, [118.0, 42.0, 38.0])
+    >>> round(counts.value, 3)
+    0.747
     """
 
     table: NDArray[np.float64]

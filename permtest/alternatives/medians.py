@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, with_room
-from permtest.alternatives.names import TITLES
 from permtest.alternatives.permutations import assumed
-from permtest.alternatives.result import AlternativeResult, one_sided, rejects, tail_level
-from permtest.alternatives.sample import PairedSample
-from permtest.statistics import (
-    Alternative,
-    check_alternative,
+from permtest.alternatives.result import (
+    AlternativeResult,
+    one_sided,
+    rejects,
+    result_of,
+    tail_level,
 )
+from permtest.alternatives.sample import PairedSample
+from permtest.statistics import Alternative, check_alternative
 
 
 def permutation_median(
@@ -89,19 +91,16 @@ def permutation_median(
     law = _SignFlips.of(sample.steps)
     gaps = np.sort(sample.gaps)
     middle = Fraction(law.doubled_median, 2 * sample.scale)
-    return AlternativeResult(
-        test="permutation_median",
-        title=TITLES["permutation_median"],
+    return result_of(
+        sample,
+        "permutation_median",
+        alternative,
         statistic=float(middle),
         statistic_name="median",
         pvalue=law.pvalue(alternative),
-        alternative=alternative,
-        n=sample.n,
         estimate=float(middle + sample.delta),
         estimate_name="median difference",
         method="exact",
-        names=sample.names,
-        delta=float(sample.delta),
         assumptions=assumed(sample),
         details={"zeros": int(np.count_nonzero(sample.steps == 0))},
         _interval=partial(_shifts, gaps, sample.scale, alternative),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from permtest._checks import check_level
 from permtest._html import said
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.log_odds import (
@@ -30,8 +32,56 @@ CHUNK = 20_000
 TINY = 1e-300
 
 
+class Posterior(ABC):
+    """What the law of a metric, and that of a difference of metrics, have in common."""
+
+    @abstractmethod
+    def _quantile(self, q: Floats, upper: bool) -> Any:
+        """The value that is exceeded, or else is not, with each probability."""
+
+    @abstractmethod
+    def var(self) -> float:
+        """The variance."""
+
+    def ppf(self, q: ArrayLike) -> Any:
+        """The value that is not exceeded with probability q; NaN for q outside of [0, 1]."""
+        return self._quantile(np.asarray(q, dtype=np.float64), upper=False)[()]
+
+    def isf(self, q: ArrayLike) -> Any:
+        """The value that is exceeded with probability q; NaN for q outside of [0, 1]."""
+        return self._quantile(np.asarray(q, dtype=np.float64), upper=True)[()]
+
+    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """The credible interval that leaves out equal probabilities at both ends.
+
+        Raises ValueError if `confidence_level` does not lie in (0, 1).
+        """
+        check_level(confidence_level, "confidence_level")
+        if confidence_level not in self._intervals:
+            self._intervals[confidence_level] = self._ends((1 - confidence_level) / 2)
+        return self._intervals[confidence_level]
+
+    @cached_property
+    def _intervals(self) -> dict[float, tuple[float, float]]:
+        return {}
+
+    def _ends(self, tail: float) -> tuple[float, float]:
+        return float(self.ppf(tail)), float(self.isf(tail))
+
+    def median(self) -> float:
+        """The value that is as likely exceeded as not."""
+        return float(self.ppf(0.5))
+
+    def std(self) -> float:
+        """The standard deviation."""
+        return sqrt(self.var())
+
+    def _repr_html_(self) -> str:
+        return said(str(self))
+
+
 @dataclass(frozen=True, eq=False)
-class MetricPosterior:
+class MetricPosterior(Posterior):
     """What is known of a metric after counts were seen: a frozen distribution on [0, 1].
 
     Made by `posterior`. Methods have the names that SciPy's distributions have, and take arrays.
@@ -46,6 +96,15 @@ class MetricPosterior:
         What is added to the log-odds of that variable; log 2 for F1, 0 for precision and recall.
     weights : ndarray of shape (S,)
         Probabilities of the shifts.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import posterior
+    >>> recall = posterior([90, 10, 20], "recall")
+    >>> round(recall.mean(), 4), round(recall.std(), 4)
+    (0.8125, 0.0367)
+    >>> round(float(recall.sf(0.8)), 4)
+    0.6491
     """
 
     metric: str
@@ -85,28 +144,6 @@ class MetricPosterior:
         """Logarithm of `sf`."""
         return self.log_odds_logsf(_clipped_log_odds(value))[()]
 
-    def ppf(self, q: ArrayLike) -> Any:
-        """The value with P(metric <= value) = q; NaN for q outside of [0, 1]."""
-        return self._quantile(np.asarray(q, dtype=np.float64), upper=False)[()]
-
-    def isf(self, q: ArrayLike) -> Any:
-        """The value with P(metric > value) = q; NaN for q outside of [0, 1]."""
-        return self._quantile(np.asarray(q, dtype=np.float64), upper=True)[()]
-
-    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """The credible interval that leaves out equal probabilities at both ends.
-
-        Raises ValueError if `confidence_level` does not lie in (0, 1).
-        """
-        if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
-        tail = (1 - confidence_level) / 2
-        return float(self.ppf(tail)), float(self.isf(tail))
-
-    def median(self) -> float:
-        """The value that is as likely exceeded as not."""
-        return float(self.ppf(0.5))
-
     def mean(self) -> float:
         """The expected value."""
         return self._moments[0]
@@ -114,10 +151,6 @@ class MetricPosterior:
     def var(self) -> float:
         """The variance."""
         return self._moments[1]
-
-    def std(self) -> float:
-        """The standard deviation."""
-        return sqrt(self.var())
 
     def mode(self) -> float:
         """The most likely value; NaN where there is none: densities infinite at both ends, or flat.
@@ -305,9 +338,6 @@ class MetricPosterior:
             f"{self.metric}: mode {self.mode():.4g}, mean {self.mean():.4g}, 95% credible interval "
             f"{low:.4g} to {high:.4g}"
         )
-
-    def _repr_html_(self) -> str:
-        return said(str(self))
 
 
 def _log_gamma(shape: float, size: Any, generator: np.random.Generator) -> Floats:

@@ -20,10 +20,11 @@ from permtest.alternatives.assumptions import (
     NORMAL_SCORES,
 )
 from permtest.alternatives.names import TITLES
-from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
+from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
 from permtest.alternatives.sample import PairedSample, as_floats, as_threshold
 from permtest.alternatives.tails import normal_pvalue, t_pvalue
-from permtest.pairs import as_scaled, check_names
+from permtest.decimals import as_scaled
+from permtest.pairs import check_names
 from permtest.statistics import Alternative, check_alternative
 
 
@@ -72,24 +73,9 @@ def paired_t(
     sample = PairedSample.of(a, b, delta, names, least=2)
     refuse_constant(sample, "a t-test")
     error, df = sample.deviation / sqrt(sample.n), sample.n - 1
-    t = lead(sample) / error
-    return AlternativeResult(
-        test="paired_t",
-        title=TITLES["paired_t"],
-        statistic=t,
-        statistic_name="t",
-        pvalue=float(t_pvalue(t, df, alternative)),
-        alternative=alternative,
-        n=sample.n,
-        estimate=sample.mean,
-        estimate_name="mean difference",
-        method="t distribution",
-        names=sample.names,
-        delta=float(sample.delta),
-        assumptions=(INDEPENDENT_ITEMS, NORMAL_DIFFERENCES),
-        details={"df": df, "standard_error": error},
-        _interval=partial(around, sample.mean, error, alternative, partial(t_quantile, df=df)),
-    )
+    found = student(sample.mean, lead(sample), error, df, alternative)
+    assumed = INDEPENDENT_ITEMS, NORMAL_DIFFERENCES
+    return result_of(sample, "paired_t", alternative, assumptions=assumed, **found)
 
 
 def independent_t(
@@ -147,25 +133,17 @@ def independent_t(
         )
     estimate = float(x.mean() - y.mean())
     error, df = _unpaired(x, y, equal_var)
-    t = (estimate - float(threshold)) / error
     title = TITLES["independent_t"] if equal_var else "Welch's two-sample t-test"
     normal = (NORMAL_SCORES, EQUAL_VARIANCES) if equal_var else (NORMAL_SCORES,)
     return AlternativeResult(
         test="independent_t",
         title=title,
-        statistic=t,
-        statistic_name="t",
-        pvalue=float(t_pvalue(t, df, alternative)),
         alternative=alternative,
         n=x.size + y.size,
-        estimate=estimate,
-        estimate_name="mean difference",
-        method="t distribution",
         names=check_names(names or ("a", "b")),
         delta=float(threshold),
         assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, *normal),
-        details={"df": df, "standard_error": error},
-        _interval=partial(around, estimate, error, alternative, partial(t_quantile, df=df)),
+        **student(estimate, estimate - float(threshold), error, df, alternative),
     )
 
 
@@ -243,19 +221,16 @@ def normal_z(
     independent = correlation == 0
     test = "independent_z" if independent else "normal_z"
     assumed = (INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS) if independent else (INDEPENDENT_ITEMS,)
-    return AlternativeResult(
-        test=test,
-        title=TITLES[test],
+    return result_of(
+        sample,
+        test,
+        alternative,
         statistic=z,
         statistic_name="z",
         pvalue=float(normal_pvalue(z, alternative)),
-        alternative=alternative,
-        n=sample.n,
         estimate=sample.mean,
         estimate_name="mean difference",
         method="normal approximation",
-        names=sample.names,
-        delta=float(sample.delta),
         assumptions=(*assumed, MANY_PAIRS),
         details={
             "s1": s1,
@@ -305,6 +280,23 @@ def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     x, y = (with_room(v, 2 * common) * (common // s) for v, s in ((x, first), (y, second)))
     origin = int(x[0])
     return as_floats(x - origin, common), as_floats(y - origin, common)
+
+
+def student(
+    estimate: float, gap: float, error: float, df: float, alternative: str, **details: float
+) -> dict[str, Any]:
+    """What t-tests find: `gap` is by how much the estimate exceeds the null hypothesis."""
+    t = gap / error
+    return {
+        "statistic": t,
+        "statistic_name": "t",
+        "pvalue": float(t_pvalue(t, df, alternative)),
+        "estimate": estimate,
+        "estimate_name": "mean difference",
+        "method": "t distribution",
+        "details": {"df": df, "standard_error": error, **details},
+        "_interval": partial(around, estimate, error, alternative, partial(t_quantile, df=df)),
+    }
 
 
 def normal_quantile(tail: float) -> float:

@@ -20,9 +20,8 @@ from permtest.alternatives.assumptions import (
     SYMMETRIC,
     Assumption,
 )
-from permtest.alternatives.names import TITLES
 from permtest.alternatives.resamples import batches, check_resamples
-from permtest.alternatives.result import UPPER_BOUND, AlternativeResult
+from permtest.alternatives.result import UPPER_BOUND, AlternativeResult, result_of
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
@@ -249,19 +248,16 @@ def permutation_mean(
     sample = PairedSample.of(a, b, delta, names, least=1)
     steps = sample.steps
     found = exact_perm_test(steps, np.zeros_like(steps), alternative=alternative)
-    return AlternativeResult(
-        test="exact",
-        title=TITLES["exact"],
+    return result_of(
+        sample,
+        "exact",
+        alternative,
         statistic=float(Fraction(exact_sum(steps), sample.scale)),
         statistic_name="sum",
         pvalue=found.pvalue,
-        alternative=alternative,
-        n=sample.n,
         estimate=sample.mean,
         estimate_name="mean difference",
         method=_how(found),
-        names=sample.names,
-        delta=float(sample.delta),
         assumptions=assumed(sample),
         details={
             "method": found.method,

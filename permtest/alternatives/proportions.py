@@ -8,11 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from permtest.alternatives.assumptions import (
-    INDEPENDENT_ITEMS,
-    INDEPENDENT_SYSTEMS,
-)
-from permtest.alternatives.counts import LARGE_COUNTS, check_option, count, two_sided_level
+from permtest._checks import check_option, count
+from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS
+from permtest.alternatives.counts import LARGE_COUNTS, two_sided_level, wilson
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
@@ -23,6 +21,9 @@ from permtest.statistics import Alternative, check_alternative
 
 #: Which interval for a difference of proportions.
 ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
+
+#: x1 of n1 items, and x2 of n2.
+Counts: TypeAlias = tuple[int, int, int, int]
 
 
 def two_proportion_z(
@@ -94,23 +95,9 @@ def two_proportion_z(
             "their difference has no standard error; use pooled=True with delta=0, or fisher_exact"
         )
     z = gap / sqrt(variance) if variance else 0.0
-    return AlternativeResult(
-        test="two_proportion_z",
-        title=TITLES["two_proportion_z"],
-        statistic=z,
-        statistic_name="z",
-        pvalue=float(normal_pvalue(z, alternative)),
-        alternative=alternative,
-        n=n1 + n2,
-        estimate=p1 - p2,
-        estimate_name="difference of proportions",
-        method="normal approximation",
-        names=check_names(names or ("a", "b")),
-        delta=threshold,
-        assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, LARGE_COUNTS),
-        details={"p1": p1, "p2": p2, "least_expected": _least_expected(counts)},
-        _interval=partial(_difference_interval, counts, interval, alternative),
-    )
+    found = {"statistic": z, "statistic_name": "z", "method": "normal approximation"}
+    found |= {"pvalue": float(normal_pvalue(z, alternative)), "delta": threshold}
+    return _result("two_proportion_z", counts, interval, alternative, names, **found)
 
 
 def chi_squared(
@@ -166,25 +153,34 @@ def chi_squared(
     counts = _two_counts(x1, x1 + y1, x2, x2 + y2)
     root = _chi_root(x1, y1, x2, y2, correction, alternative)
     test = "chi_squared_yates" if correction else "chi_squared"
+    found = {"statistic": root**2, "statistic_name": "chi2", "method": "chi-squared approximation"}
+    found |= {"pvalue": float(normal_pvalue(root, alternative))}
+    return _result(test, counts, interval, alternative, names, **found)
+
+
+def _result(
+    test: str,
+    counts: Counts,
+    interval: str,
+    alternative: str,
+    names: tuple[str, str] | None,
+    **found: Any,
+) -> AlternativeResult:
+    """What tests of two proportions have in common."""
+    x1, n1, x2, n2 = counts
+    p1, p2 = x1 / n1, x2 / n2
     return AlternativeResult(
         test=test,
         title=TITLES[test],
-        statistic=root**2,
-        statistic_name="chi2",
-        pvalue=float(normal_pvalue(root, alternative)),
         alternative=alternative,
-        n=sum(counts[1::2]),
-        estimate=x1 / counts[1] - x2 / counts[3],
+        n=n1 + n2,
+        estimate=p1 - p2,
         estimate_name="difference of proportions",
-        method="chi-squared approximation",
         names=check_names(names or ("a", "b")),
         assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, LARGE_COUNTS),
-        details={
-            "p1": x1 / counts[1],
-            "p2": x2 / counts[3],
-            "least_expected": _least_expected(counts),
-        },
+        details={"p1": p1, "p2": p2, "least_expected": _least_expected(counts)},
         _interval=partial(_difference_interval, counts, interval, alternative),
+        **found,
     )
 
 
@@ -247,7 +243,7 @@ def fisher_exact(
     )
 
 
-def _two_counts(x1: Any, n1: Any, x2: Any, n2: Any) -> tuple[int, int, int, int]:
+def _two_counts(x1: Any, n1: Any, x2: Any, n2: Any) -> Counts:
     x1, n1, x2, n2 = (count(v, s) for v, s in ((x1, "x1"), (n1, "n1"), (x2, "x2"), (n2, "n2")))
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0:
@@ -257,7 +253,7 @@ def _two_counts(x1: Any, n1: Any, x2: Any, n2: Any) -> tuple[int, int, int, int]
     return x1, n1, x2, n2
 
 
-def _least_expected(counts: tuple[int, int, int, int]) -> float:
+def _least_expected(counts: Counts) -> float:
     """The smallest of the four counts that are expected where the proportions are equal."""
     x1, n1, x2, n2 = counts
     share = (x1 + x2) / (n1 + n2)
@@ -265,7 +261,7 @@ def _least_expected(counts: tuple[int, int, int, int]) -> float:
 
 
 def _difference_interval(
-    counts: tuple[int, int, int, int], kind: str, alternative: str, confidence_level: float
+    counts: Counts, kind: str, alternative: str, confidence_level: float
 ) -> tuple[float, float]:
     x1, n1, x2, n2 = counts
     p1, p2, tail = x1 / n1, x2 / n2, tail_level(alternative, confidence_level)
@@ -273,16 +269,8 @@ def _difference_interval(
         error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
         reach = normal_quantile(tail) * error
         return one_sided(alternative, p1 - p2 - reach, p1 - p2 + reach, -1.0, 1.0)
-    (l1, h1), (l2, h2) = (_wilson(x, n, tail) for x, n in ((x1, n1), (x2, n2)))
+    level = two_sided_level(tail)
+    (l1, h1), (l2, h2) = wilson(p1, n1, level), wilson(p2, n2, level)
     low = p1 - p2 - sqrt((p1 - l1) ** 2 + (h2 - p2) ** 2)
     high = p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
     return one_sided(alternative, low, high, -1.0, 1.0)
-
-
-def _wilson(x: int, n: int, tail: float) -> tuple[float, float]:
-    """Wilson's interval for a proportion, with that much left out on each side."""
-    from scipy import stats
-
-    test = stats.binomtest(x, n)
-    low, high = test.proportion_ci(two_sided_level(tail), method="wilson")
-    return float(low), float(high)

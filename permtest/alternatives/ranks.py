@@ -10,12 +10,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_option
 from permtest._integers import IntArray
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, MANY_PAIRS, SYMMETRIC
-from permtest.alternatives.names import TITLES
-from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
+from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
 from permtest.alternatives.sample import PairedSample
-from permtest.alternatives.tails import normal_pvalue
+from permtest.alternatives.tails import corrected_root, normal_pvalue
 from permtest.alternatives.walsh import hodges_lehmann_sum, kth_walsh, signed_rank_quantile
 from permtest.exact import exact_perm_test
 from permtest.statistics import Alternative, check_alternative
@@ -88,31 +88,24 @@ def wilcoxon(
     (0.25, 13.0, 1)
     """
     check_alternative(alternative)
-    for name, value, known in (
-        ("zero_method", zero_method, get_args(ZeroMethod)),
-        ("method", method, ("exact", "approx")),
-    ):
-        if value not in known:
-            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
+    check_option("zero_method", zero_method, get_args(ZeroMethod))
+    check_option("method", method, ("exact", "approx"))
     sample = PairedSample.of(a, b, delta, names)
     ranks = SignedRanks.of(sample.steps, zero_method)
     if method == "exact":
         p = ranks.exact_pvalue(alternative)
     else:
         p = float(normal_pvalue(ranks.z(0.5 if correction else 0.0, alternative), alternative))
-    return AlternativeResult(
-        test="wilcoxon",
-        title=TITLES["wilcoxon"],
+    return result_of(
+        sample,
+        "wilcoxon",
+        alternative,
         statistic=ranks.plus,
         statistic_name="W+",
         pvalue=p,
-        alternative=alternative,
-        n=sample.n,
         estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
         estimate_name="pseudo-median difference",
         method="exact" if method == "exact" else "normal approximation",
-        names=sample.names,
-        delta=float(sample.delta),
         assumptions=(INDEPENDENT_ITEMS, SYMMETRIC, *(() if method == "exact" else (MANY_PAIRS,))),
         details={
             "W-": ranks.minus,
@@ -185,11 +178,7 @@ class SignedRanks:
 
     def z(self, correction: float = 0.0, alternative: str = "two-sided") -> float:
         """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
-        gap = (self.plus - self.minus) / 2
-        if alternative == "two-sided":
-            gap = float(np.sign(gap)) * max(abs(gap) - correction, 0.0)
-        else:
-            gap += correction if alternative == "less" else -correction
+        gap = float(corrected_root((self.plus - self.minus) / 2, correction, alternative))
         return gap / self.deviation if self.deviation else 0.0
 
 

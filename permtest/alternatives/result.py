@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
 
+from permtest._checks import check_level
 from permtest._html import facts, together
+from permtest._json import AsJson
 from permtest.alternatives.assumptions import Assumption
+from permtest.alternatives.names import FOLD_TITLES, TITLES
+from permtest.alternatives.sample import PairedSample
 from permtest.interval import ConfidenceInterval
 
 #: The `method` where `pvalue` is an upper bound of p, as no exact one is within reach.
@@ -24,7 +27,7 @@ SMALLEST = 5e-324
 
 
 @dataclass(frozen=True)
-class AlternativeResult:
+class AlternativeResult(AsJson):
     """What a test other than the exact paired-permutation test found.
 
     Parameters
@@ -59,6 +62,17 @@ class AlternativeResult:
         Whatever else was computed: degrees of freedom, zeros, correlation, ...
     n_samples : int or None
         How many samples or resamples were drawn.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> result = alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> round(result.statistic, 3), result.statistic_name, round(result.pvalue, 3)
+    (2.746, 't', 0.052)
+    >>> result.estimate_name, result.estimate, result.details["df"]
+    ('mean difference', 1.4, 4)
+    >>> [assumption.name for assumption in result.assumptions]
+    ['independent items', 'normal differences']
     """
 
     test: str
@@ -102,8 +116,7 @@ class AlternativeResult:
         ValueError
             If the test has no interval, or `confidence_level` is out of range.
         """
-        if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+        check_level(confidence_level, "confidence_level")
         if self._interval is None:
             raise ValueError(f"the {self.title} has no interval for a {self.estimate_name}")
         low, high = self._interval(confidence_level)
@@ -150,10 +163,6 @@ class AlternativeResult:
         shown["interval"] = interval and [finite(end) for end in interval]
         return {key: finite(value) for key, value in shown.items()}
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def _repr_html_(self) -> str:
         rows = {
             self.estimate_name: f"{self.estimate:.6g}",
@@ -165,6 +174,13 @@ class AlternativeResult:
             rows["95% interval"] = interval_text(self.confidence_interval())
         rows["assumes"] = "; ".join(a.text for a in self.assumptions)
         return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
+
+
+def result_of(sample: PairedSample, test: str, alternative: str, **found: Any) -> AlternativeResult:
+    """What a test of a sample found; its title is that of tables unless there is another."""
+    found = {"title": (TITLES | FOLD_TITLES)[test], "names": sample.names, **found}
+    delta = float(sample.delta)
+    return AlternativeResult(test, alternative=alternative, n=sample.n, delta=delta, **found)
 
 
 def interval_text(interval: tuple[float, float], digits: int = 4) -> str:

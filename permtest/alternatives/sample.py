@@ -27,6 +27,13 @@ class PairedSample:
     pairs : Pairs
     delta : Fraction
         The mean (or median) difference under the null hypothesis, in scores.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import PairedSample
+    >>> sample = PairedSample.of([0.3, 0.5], [0.1, 0.3], names=("new", "old"))
+    >>> sample.n, sample.names, sample.differences.tolist()
+    (2, ('new', 'old'), [0.2, 0.2])
     """
 
     pairs: Pairs

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS
-from permtest.alternatives.names import TITLES
-from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
+from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.tails import binomial_pvalue
 from permtest.statistics import Alternative, check_alternative
@@ -61,19 +60,16 @@ def sign(
     sample = PairedSample.of(a, b, delta, names)
     positive, negative = int(np.sum(sample.steps > 0)), int(np.sum(sample.steps < 0))
     ordered = np.sort(sample.differences)
-    return AlternativeResult(
-        test="sign",
-        title=TITLES["sign"],
+    return result_of(
+        sample,
+        "sign",
+        alternative,
         statistic=positive,
         statistic_name="wins",
         pvalue=float(binomial_pvalue(positive, negative, alternative)),
-        alternative=alternative,
-        n=sample.n,
         estimate=float(np.median(ordered)),
         estimate_name="median difference",
         method="exact",
-        names=sample.names,
-        delta=float(sample.delta),
         assumptions=(INDEPENDENT_ITEMS,),
         details={
             "n_positive": positive,

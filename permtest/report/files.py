@@ -3,50 +3,74 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 
-def place_of(
-    path: str | PathLike[str], formats: Sequence[str], stem: str, single: Sequence[str] = ()
-) -> tuple[Path, tuple[str, ...], str]:
-    """Where a path says that files go to, in which formats, and how their names begin.
+class Layout(NamedTuple):
+    """Which files a report may consist of.
 
     Parameters
     ----------
-    path : str or path-like
-        A file, whose suffix is the format; or a folder, or a path without suffix: all formats.
-    formats : sequence of str
+    formats : tuple of str
+        What a folder gets.
     stem : str
         How the names of files in a folder begin.
-    single : sequence of str
+    single : tuple of str
         Further formats, of which a folder has none.
-
-    Returns
-    -------
-    folder : Path
-    formats : tuple of str
-    stem : str
-
-    Raises
-    ------
-    FileNotFoundError, NotADirectoryError, ValueError
-        If the folder of a file does not exist, a file is in its place, or the suffix is unknown.
+    pictures : tuple of str
+        What stands beside a page in Markdown.
     """
-    place = Path(path)
-    if place.is_dir() or not place.suffix:
-        if place.exists() and not place.is_dir():
-            raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
-        return place, tuple(formats), stem
-    suffix = place.suffix[1:].lower()
-    if suffix not in (*formats, *single):
-        known = ", ".join(f".{name}" for name in (*formats, *single))
-        raise ValueError(f"{place}: a report ends in {known}, or is a folder")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(f"{place}: there is no folder {place.parent}; create it first")
-    return place.parent, (suffix,), place.stem
+
+    formats: tuple[str, ...]
+    stem: str
+    single: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
+
+    def check(
+        self, path: str | PathLike[str], *, overwrite: bool
+    ) -> tuple[Path, tuple[str, ...], str]:
+        """Refuse what could not be written: unknown suffixes, files in the way.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file, whose suffix is the format; or a folder, or a path without suffix: all formats.
+        overwrite : bool
+
+        Returns
+        -------
+        folder : Path
+        formats : tuple of str
+        stem : str
+
+        Raises
+        ------
+        FileExistsError, FileNotFoundError, NotADirectoryError, ValueError
+            If a file may not, or a folder cannot, be replaced; the folder of a file does not exist;
+            a file is in its place; or the suffix is unknown.
+        """
+        folder, formats, stem = self._place(Path(path))
+        pictures = self.pictures if "md" in formats else ()
+        names = [*(f"{stem}.{name}" for name in formats), *(f"{stem}-{x}.svg" for x in pictures)]
+        check_free(folder, names, overwrite=overwrite)
+        return folder, formats, stem
+
+    def _place(self, place: Path) -> tuple[Path, tuple[str, ...], str]:
+        if place.is_dir() or not place.suffix:
+            if place.exists() and not place.is_dir():
+                raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
+            return place, self.formats, self.stem
+        suffix, known = place.suffix[1:].lower(), (*self.formats, *self.single)
+        if suffix not in known:
+            listed = ", ".join(f".{name}" for name in known)
+            raise ValueError(f"{place}: a report ends in {listed}, or is a folder")
+        if not place.parent.is_dir():
+            raise FileNotFoundError(f"{place}: there is no folder {place.parent}; create it first")
+        return place.parent, (suffix,), place.stem
 
 
 def check_free(folder: Path, names: Iterable[str], *, overwrite: bool) -> None:
@@ -65,7 +89,9 @@ def check_free(folder: Path, names: Iterable[str], *, overwrite: bool) -> None:
             raise FileExistsError(f"{folder / name}: the file exists")
 
 
-def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = True) -> None:
+def write_files(
+    folder: Path, files: Mapping[str, bytes], *, overwrite: bool = True
+) -> tuple[Path, ...]:
     """Write all files under other names, then rename them one by one.
 
     Parameters
@@ -75,6 +101,10 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = T
     files : mapping of str to bytes
         Name -> content.
     overwrite : bool, default True
+
+    Returns
+    -------
+    tuple of Path
 
     Raises
     ------
@@ -99,3 +129,4 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = T
         for path in hidden.values():
             with suppress(OSError):
                 path.unlink(missing_ok=True)
+    return tuple(folder / name for name in files)

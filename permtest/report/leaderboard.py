@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permtest import __version__
+from permtest._optional import optional
 from permtest.many import Leaderboard
 from permtest.many.multiplicity import CORRECTIONS
 from permtest.many.rows import of_pairs
 from permtest.many.wording import ranking
-from permtest.report.files import check_free, place_of, write_files
+from permtest.report.files import Layout, write_files
 from permtest.report.pages import Shown, data_uri, page
 from permtest.report.pictures import check_matplotlib, drawing, on_axes, png, settled, svg
 from permtest.result import counted
@@ -24,8 +25,10 @@ from permtest.study.sections import Chapter, Grid
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What a folder gets; a file may end in ``SINGLE`` as well.
-FORMATS, SINGLE = ("html", "csv", "json", "png", "svg"), ("parquet",)
+#: Whether, and where, a leaderboard can be written.
+check_leaderboard = Layout(
+    ("html", "csv", "json", "png", "svg"), "leaderboard", single=("parquet",)
+).check
 
 #: Systems of a page whose pairs are drawn, and rows of one of its tables, at most.
 MOST_DRAWN, MOST_ROWS = 100, 500
@@ -102,32 +105,7 @@ def write_leaderboard(
     }
     files = {f"{stem}.{name}": makers[name]() for name in formats}
     where.mkdir(parents=True, exist_ok=True)
-    write_files(where, files, overwrite=overwrite)
-    return tuple(where / name for name in files)
-
-
-def check_leaderboard(path: StrPath, *, overwrite: bool) -> tuple[Path, tuple[str, ...], str]:
-    """Refuse what could not be written: unknown suffixes, files in the way.
-
-    Parameters
-    ----------
-    path : str or path-like
-    overwrite : bool
-
-    Returns
-    -------
-    folder : Path
-    formats : tuple of str
-    stem : str
-
-    Raises
-    ------
-    FileExistsError, FileNotFoundError, NotADirectoryError, ValueError
-        As for `write_leaderboard`.
-    """
-    where, formats, stem = place_of(path, FORMATS, "leaderboard", SINGLE)
-    check_free(where, [f"{stem}.{name}" for name in formats], overwrite=overwrite)
-    return where, formats, stem
+    return write_files(where, files, overwrite=overwrite)
 
 
 def _csv(board: Leaderboard) -> bytes:
@@ -140,14 +118,11 @@ def _csv(board: Leaderboard) -> bytes:
 
 
 def _parquet(board: Leaderboard) -> bytes:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ImportError(".parquet needs pyarrow: pip install 'permtest[many]'") from None
+    parquet = optional("pyarrow.parquet", needed_by=".parquet", extra="many")
+    table = optional("pyarrow", needed_by=".parquet", extra="many").table
     stream = BytesIO()
     columns = {name: values.tolist() for name, values in of_pairs(board).items()}
-    parquet.write_table(pyarrow.table(columns), stream)
+    parquet.write_table(table(columns), stream)
     return stream.getvalue()
 
 

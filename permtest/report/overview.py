@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from permtest._progress import progress
 from permtest.monte_carlo import monte_carlo
-from permtest.report.files import check_free, place_of, write_files
-from permtest.report.pages import Shown, check_jinja2, data_uri, page
+from permtest.report.files import Layout, write_files
+from permtest.report.pages import check_jinja2, on_page, page
 from permtest.report.pictures import (
     MOST_CELLS,
+    answers_figure,
     check_matplotlib,
     drawing,
+    drawn,
     on_axes,
     png,
     rounded,
@@ -25,6 +26,7 @@ from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.study.config import StrPath
 from permtest.study.overview import Overview
 from permtest.study.overview_items import ItemScores
+from permtest.study.sections import p_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,6 +41,9 @@ OVERVIEW_PICTURES = {
     "null": "Null distribution of the test, with the observed difference marked",
     "answers": "p-values of all tests side by side, with the intervals of what they estimate",
 }
+
+#: Whether, and where, an overview can be written.
+check_overview = Layout(OVERVIEW_FORMATS, "report", pictures=tuple(OVERVIEW_PICTURES)).check
 
 #: Those that are too broad for a small screen, where they are moved sideways.
 BROAD = ("estimation", "answers")
@@ -73,12 +78,22 @@ def report_files(
         If jinja2 or matplotlib is missing, and needed.
     ValueError
         If a format is unknown.
+
+    Examples
+    --------
+    >>> from permtest import Pairs
+    >>> from permtest.report import report_files
+    >>> from permtest.study import overview
+    >>> found = overview(Pairs.of([1, 1, 1, 0], [0, 1, 0, 0], ("new", "old")))
+    >>> files = report_files(found, ["tex", "json"], stem="mine")
+    >>> list(files), files["mine.json"][:1]
+    (['mine.tex', 'mine.json'], b'{')
     """
     chosen = _checked(formats)
     pictures = {}
     if {"html", "md"} & set(chosen):
         check_jinja2()
-        pictures = _pictures(overview)
+        pictures = drawn(drawings(overview))
     files = {f"{stem}.{name}": _content(overview, name, pictures, stem) for name in chosen}
     if "md" in chosen:
         files |= {f"{stem}-{key}.svg": picture for key, picture in pictures.items()}
@@ -131,34 +146,7 @@ def write_overview(
     where, formats, stem = check_overview(path, overwrite=overwrite)
     files = report_files(overview, formats, stem=stem)
     where.mkdir(parents=True, exist_ok=True)
-    write_files(where, files, overwrite=overwrite)
-    return tuple(where / name for name in files)
-
-
-def check_overview(path: StrPath, *, overwrite: bool) -> tuple[Path, tuple[str, ...], str]:
-    """Refuse what could not be written: unknown suffixes, files in the way.
-
-    Parameters
-    ----------
-    path : str or path-like
-    overwrite : bool
-
-    Returns
-    -------
-    folder : Path
-    formats : tuple of str
-    stem : str
-
-    Raises
-    ------
-    FileExistsError, FileNotFoundError, NotADirectoryError, ValueError
-        As for `write_overview`.
-    """
-    where, formats, stem = place_of(path, OVERVIEW_FORMATS, "report")
-    pictures = [f"{stem}-{key}.svg" for key in OVERVIEW_PICTURES] if "md" in formats else []
-    names = [*(f"{stem}.{name}" for name in formats), *pictures]
-    check_free(where, names, overwrite=overwrite)
-    return where, formats, stem
+    return write_files(where, files, overwrite=overwrite)
 
 
 def _checked(formats: Iterable[str]) -> tuple[str, ...]:
@@ -176,74 +164,38 @@ def _content(found: Overview, kind: str, pictures: dict[str, bytes], stem: str) 
     if kind in ("png", "svg"):
         check_matplotlib()
         with drawing():
-            return {"png": png, "svg": svg}[kind](settled(_poster(found)))
+            return {"png": png, "svg": svg}[kind](settled(_estimation(found, with_null=True)))
     if kind == "json":
         return (found.to_json(indent=2) + "\n").encode()
     if kind == "tex":
         return found.to_latex().encode("ascii")
-    shown = {
-        key: Shown(
-            data_uri(picture) if kind == "html" else f"{quote(stem)}-{key}.svg",
-            OVERVIEW_PICTURES[key] + note(found, key),
-            key in BROAD,
-        )
-        for key, picture in pictures.items()
-    }
+    shown = on_page(kind, pictures, partial(_caption, found), BROAD, f"{stem}-")
     return page(kind, found, shown).encode()
 
 
 # ---- pictures ----------------------------------------------------------------------------------
 
 
-def _pictures(found: Overview) -> dict[str, bytes]:
-    """Chapter -> SVG."""
-    check_matplotlib()
-    jobs = drawings(found)
-
-    def drawn() -> Iterator[tuple[str, bytes]]:
-        for key, draw in jobs.items():
-            with drawing():
-                yield key, svg(settled(draw()))
-
-    return dict(progress(drawn(), total=len(jobs), what="pictures"))
-
-
 def drawings(found: Overview) -> dict[str, Callable[[], Figure]]:
     """Chapter -> what draws it."""
-    from permtest import plots
-
     return {
         "estimation": lambda: _estimation(found),
         "null": lambda: on_axes((8, 4.5), lambda ax: _draw_null(found, ax)),
-        "answers": lambda: on_axes(
-            (13, 2 + 0.42 * len(found.answers)),
-            lambda axes: plots.plot_answers(found.answers, ax=axes, alpha=found.alpha),
-            columns=2,
-            width_ratios=(4, 7),
-        ),
+        "answers": lambda: answers_figure(found.answers, found.alpha),
     }
 
 
-def _estimation(found: Overview) -> Figure:
+def _estimation(found: Overview, *, with_null: bool = False) -> Figure:
+    """The differences, above the null distribution if that is asked for."""
     from matplotlib.figure import Figure
 
     from permtest.plots.differences import HEIGHT, WIDTH, estimation_axes, plot_estimation
 
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-    plot_estimation(found, ax=estimation_axes(figure))
-    return figure
-
-
-def _poster(found: Overview) -> Figure:
-    """The differences above the null distribution."""
-    from matplotlib.figure import Figure
-
-    from permtest.plots.differences import HEIGHT, WIDTH, estimation_axes, plot_estimation
-
-    figure = Figure(figsize=(WIDTH, HEIGHT + 4.4), layout="constrained")
-    *axes, below = estimation_axes(figure, more=4.0)
-    plot_estimation(found, ax=axes)
-    _draw_null(found, below)
+    figure = Figure(figsize=(WIDTH, HEIGHT + 4.4 * with_null), layout="constrained")
+    axes = estimation_axes(figure, more=4.0 * with_null)
+    plot_estimation(found, ax=axes[:3])
+    if with_null:
+        _draw_null(found, axes[3])
     return figure
 
 
@@ -279,12 +231,15 @@ def _drawable(found: Overview) -> PermutationTestResult:
     return rounded(worth, found.names, found.alternative)
 
 
+def _caption(found: Overview, key: str) -> str:
+    return OVERVIEW_PICTURES[key] + note(found, key)
+
+
 def note(found: Overview, key: str) -> str:
     """What is special about a picture."""
     if key != "null":
         return ""
-    text = "p " + found.exact.bracket_text() if found.exact.method == "bracket" else ""
-    text = text or f"p = {found.exact.pvalue_text()}"
+    text = p_text(found)
     if not _is_too_long(found.exact):
         return f"; {text}"
     way = "drawn by random labellings"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import quote
+
+from permtest._optional import optional
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -65,10 +68,7 @@ def page(kind: str, found: Paged, pictures: Mapping[str, Shown], title: str | No
 
 def check_jinja2() -> None:
     """Raise ImportError, which says what to install, where there is no jinja2."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError:
-        raise ImportError("reports need jinja2: pip install 'permtest[study]'") from None
+    optional("jinja2", needed_by="a report", extra="study")
 
 
 def _environment(kind: str) -> Environment:
@@ -110,3 +110,21 @@ def _markdown(value: Any) -> Any:
 def data_uri(svg: bytes) -> str:
     """A picture as the address of itself."""
     return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+
+
+def on_page(
+    kind: str,
+    pictures: Mapping[str, bytes],
+    caption: Callable[[str], str],
+    broad: Sequence[str],
+    stem: str = "",
+) -> dict[str, Shown]:
+    """The SVG pictures of a page: on it, or for Markdown beside it, in files with that stem."""
+    return {
+        key: Shown(
+            data_uri(picture) if kind == "html" else f"{quote(stem)}{key}.svg",
+            caption(key),
+            key in broad,
+        )
+        for key, picture in pictures.items()
+    }

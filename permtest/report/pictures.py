@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
 from math import floor, log10
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._optional import optional
+from permtest._progress import progress
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative
@@ -19,6 +21,7 @@ from permtest.statistics import Alternative
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from permtest.alternatives.answers import AnswerTable
     from permtest.result import PermutationTestResult
 
 #: A null distribution that has more cells is drawn for rounded differences, with about as many.
@@ -27,10 +30,7 @@ MOST_CELLS, ROUNDED_CELLS = 5 * 10**6, 10**5
 
 def check_matplotlib() -> None:
     """Raise ImportError, which says what to install, where there is no matplotlib."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("reports need matplotlib: pip install 'permtest[study]'") from None
+    optional("matplotlib", needed_by="a report", extra="study")
 
 
 @contextmanager
@@ -58,6 +58,18 @@ def settled(figure: Figure) -> Figure:
         left, bottom, width, height = (round(x, 4) for x in ax.get_position().bounds)
         ax.set_position((left, bottom, width, height))
     return figure
+
+
+def drawn(jobs: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]:
+    """What all functions draw, as SVG, with a bar if it takes long."""
+    check_matplotlib()
+
+    def pictures() -> Iterator[tuple[str, bytes]]:
+        for key, draw in jobs.items():
+            with drawing():
+                yield key, svg(settled(draw()))
+
+    return dict(progress(pictures(), total=len(jobs), what="pictures"))
 
 
 def svg(figure: Figure) -> bytes:
@@ -101,6 +113,16 @@ def rounded(
         scale=10 ** max(digits, 0),
     )
     return exact_perm_test(coarse, statistic="mean", alternative=alternative)
+
+
+def answers_figure(table: AnswerTable, alpha: float) -> Figure:
+    """All tests side by side."""
+    from permtest import plots
+
+    def draw(axes: Any) -> None:
+        plots.plot_answers(table, ax=axes, alpha=alpha)
+
+    return on_axes((13, 2 + 0.42 * len(table)), draw, columns=2, width_ratios=(4, 7))
 
 
 def on_axes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field
+from dataclasses import MISSING, Field, dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from textwrap import wrap
@@ -13,10 +13,6 @@ from typing import Any, TypeAlias
 from permtest.study.options import (
     EFFECTS,
     FORMATS,
-    METRICS,
-    POWER_METHODS,
-    REMAINDERS,
-    RULES,
     TESTS,
     DataOptions,
     EffectOptions,
@@ -29,11 +25,10 @@ from permtest.study.options import (
     UnitOptions,
     options,
 )
-from permtest.study.rules import (
-    SEED,
-    choice,
-    shown,
-)
+from permtest.study.power import METHODS
+from permtest.study.recommend import RULES
+from permtest.study.rules import SEED, choice, shown
+from permtest.study.units import METRICS, REMAINDERS
 
 #: A configuration is a page of text; whatever is longer is another file.
 LARGEST_FILE = 2**16
@@ -73,21 +68,19 @@ class StudyConfig:
     """
 
     seed: int = choice(0, SEED, "Of everything random: the same seed, the same report.")
-    data: DataOptions = field(default_factory=DataOptions, metadata={"kind": DataOptions})
-    units: UnitOptions = field(default_factory=UnitOptions, metadata={"kind": UnitOptions})
-    recommendation: NormalityOptions = field(
-        default_factory=NormalityOptions, metadata={"kind": NormalityOptions}
-    )
-    significance: TestOptions = field(default_factory=TestOptions, metadata={"kind": TestOptions})
-    effects: EffectOptions = field(default_factory=EffectOptions, metadata={"kind": EffectOptions})
-    power: PowerOptions = field(default_factory=PowerOptions, metadata={"kind": PowerOptions})
-    prospective: PlanOptions = field(default_factory=PlanOptions, metadata={"kind": PlanOptions})
-    report: ReportOptions = field(default_factory=ReportOptions, metadata={"kind": ReportOptions})
+    data: DataOptions = field(default_factory=DataOptions)
+    units: UnitOptions = field(default_factory=UnitOptions)
+    recommendation: NormalityOptions = field(default_factory=NormalityOptions)
+    significance: TestOptions = field(default_factory=TestOptions)
+    effects: EffectOptions = field(default_factory=EffectOptions)
+    power: PowerOptions = field(default_factory=PowerOptions)
+    prospective: PlanOptions = field(default_factory=PlanOptions)
+    report: ReportOptions = field(default_factory=ReportOptions)
 
     def __post_init__(self) -> None:
         for option in options(self):
             value = getattr(self, option.name)
-            kind = option.metadata.get("kind")
+            kind = _kind(option)
             if kind is None:
                 value = option.metadata["rule"].check(value, option.name)
                 object.__setattr__(self, option.name, value)
@@ -113,7 +106,7 @@ class StudyConfig:
             If an option is unknown, or a value not allowed.
         """
         given = _options_of(cls, values, "the configuration", "")
-        kinds = {option.name: option.metadata.get("kind") for option in options(cls)}
+        kinds = {option.name: _kind(option) for option in options(cls)}
         return cls(**{key: _read(kinds[key], key, value) for key, value in given.items()})
 
     @classmethod
@@ -144,15 +137,7 @@ class StudyConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """All options as nested dicts of plain values, which `from_dict` takes back."""
-        return {
-            option.name: _plain(getattr(self, option.name))
-            if "kind" not in option.metadata
-            else {
-                inner.name: _plain(getattr(getattr(self, option.name), inner.name))
-                for inner in options(option.metadata["kind"])
-            }
-            for option in options(self)
-        }
+        return {option.name: _plain(getattr(self, option.name)) for option in options(self)}
 
     def to_yaml(self) -> str:
         """All options as YAML, each with a comment that says what it means and may be.
@@ -165,7 +150,7 @@ class StudyConfig:
         lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
         for option in options(self):
             value = getattr(self, option.name)
-            kind = option.metadata.get("kind")
+            kind = _kind(option)
             lines.append("")
             if kind is None:
                 lines += _entry(option, value, "")
@@ -174,6 +159,12 @@ class StudyConfig:
             for inner in options(kind):
                 lines += _entry(inner, getattr(value, inner.name), "  ")
         return "\n".join(lines) + "\n"
+
+
+def _kind(option: Field[Any]) -> type[Section] | None:
+    """The class of a section; None for an option that belongs to none."""
+    kind: Any = option.default_factory
+    return None if kind is MISSING else kind
 
 
 def _options_of(kind: Any, values: Any, what: str, prefix: str) -> dict[str, Any]:
@@ -198,6 +189,8 @@ def _read(kind: type[Section] | None, key: str, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Section):
+        return {inner.name: _plain(getattr(value, inner.name)) for inner in options(value)}
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -283,7 +276,7 @@ def _scalar(value: Any) -> str:
 
 
 #: Words that need no quotes.
-_SAFE = {"all", "recommended", *TESTS, *EFFECTS, *POWER_METHODS, *RULES, *METRICS, *REMAINDERS}
+_SAFE = {"all", "recommended", *TESTS, *EFFECTS, *METHODS, *RULES, *METRICS, *REMAINDERS}
 _SAFE |= {*FORMATS, "greater", "less"}
 
 

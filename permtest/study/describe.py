@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from math import inf, isfinite, nan
 from typing import Any
@@ -11,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._html import facts, grid, together
-from permtest.alternatives.assumptions import (
-    SYMMETRIC_BELOW,
-    Diagnosis,
-)
+from permtest._json import AsJson
+from permtest.alternatives.assumptions import SYMMETRIC_BELOW, Diagnosis
+from permtest.alternatives.assumptions import skewness as g1
 from permtest.alternatives.result import finite
 from permtest.alternatives.sample import PairedSample
 
@@ -65,22 +63,12 @@ class Summary:
         low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
         sd = float(np.std(values, ddof=1)) if values.size > 1 else nan
         counts = np.histogram(values, edges)[0]
-        mean, skewness = float(np.mean(values)), _skewness(values)
+        mean, skewness = float(np.mean(values)), g1(values)
         return cls(mean, median, sd, low, lower, upper, high, skewness, counts, edges)
 
     def rows(self) -> dict[str, float]:
         """The numbers by their names."""
-        values = (
-            self.mean,
-            self.median,
-            self.sd,
-            self.minimum,
-            self.lower_quartile,
-            self.upper_quartile,
-            self.maximum,
-            self.skewness,
-        )
-        return dict(zip(LABELS, values, strict=True))
+        return dict(zip(LABELS, vars(self).values(), strict=False))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain numbers, lists and None."""
@@ -91,7 +79,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class Description:
+class Description(AsJson):
     """Two systems' scores described.
 
     Parameters
@@ -128,6 +116,15 @@ class Description:
         Pairs whose difference is not 0, but as large as another one, whatever their signs.
     is_binary : bool
         Whether all scores are 0 or 1.
+
+    Examples
+    --------
+    >>> from permtest.study import describe
+    >>> found = describe([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> found.difference.mean, found.shape, found.test_statistic
+    (1.4, 'symmetric', 'mean')
+    >>> round(found.correlation, 3), found.n_zeros, found.n_tied
+    (0.693, 1, 2)
     """
 
     names: tuple[str, str]
@@ -187,10 +184,6 @@ class Description:
         for key in ("a", "b", "difference"):
             shown[key] = getattr(self, key).to_dict()
         return shown
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
 
 def describe(
@@ -261,12 +254,6 @@ def describe_sample(sample: PairedSample, alpha: float = 0.05) -> Description:
 def _n_tied(sample: PairedSample) -> int:
     counts = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
     return int(counts[counts > 1].sum())
-
-
-def _skewness(values: NDArray[np.float64]) -> float:
-    from scipy import stats
-
-    return float(stats.skew(values)) if values.size > 2 and np.ptp(values) > 0 else 0.0
 
 
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,18 +9,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_count, check_level, check_share
 from permtest._progress import progress
 from permtest.alternatives.result import rejects
 from permtest.alternatives.tails import mcnemar_pvalue
 from permtest.statistics import check_alternative
-from permtest.study.checks import check_count, check_level, check_probability, check_share
 from permtest.study.row_tests import MCNEMAR
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
-
-#: Tests of items that one system has right and the other has not, by their names.
-DISCORDANT = ("exact", "sign", "mcnemar", "mcnemar_midp", "mcnemar_chi2", "mcnemar_chi2_corrected")
 
 #: Mass of the number of discordant items that `exact_power` leaves out at most.
 OUTSIDE = 1e-15
@@ -86,8 +83,7 @@ def exact_power(
     check_alternative(alternative)
     why = "sample_size_mcnemar has a normal approximation, as good as exact there"
     size = check_count(n, "n", most=MOST_ITEMS, why=why)
-    if test not in DISCORDANT:
-        raise ValueError(f"test={test!r} has no exact power; choose one of {', '.join(DISCORDANT)}")
+    _check_test(test)
     return _Rejecting(chances, alpha, alternative, test).power(size)
 
 
@@ -140,9 +136,8 @@ def exact_power_n(
     chances = _chances(p_b, p_c)
     check_level(alpha)
     check_alternative(alternative)
-    check_probability(power, "power")
-    if test not in DISCORDANT:
-        raise ValueError(f"test={test!r} has no exact power; choose one of {', '.join(DISCORDANT)}")
+    check_level(power, "power")
+    _check_test(test)
     ahead = {"greater": p_b > p_c, "less": p_c > p_b}.get(alternative, p_b != p_c)
     if not ahead:
         raise ValueError(
@@ -176,6 +171,11 @@ def _found(numbers: range, wanted: Callable[[int], bool]) -> int:
     """The first of the numbers that is wanted."""
     tried = ((n, wanted(n)) for n in numbers)
     return next(n for n, is_it in progress(tried, total=len(numbers), what="sizes") if is_it)
+
+
+def _check_test(test: str) -> None:
+    if test not in MCNEMAR:
+        raise ValueError(f"test={test!r} has no exact power; choose one of {', '.join(MCNEMAR)}")
 
 
 def _chances(p_b: float, p_c: float) -> tuple[float, float]:

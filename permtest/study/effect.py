@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from permtest._checks import check_level
 from permtest._html import facts, together
+from permtest._json import AsJson
 from permtest.alternatives.result import finite, interval_text
 from permtest.interval import ConfidenceInterval
-from permtest.study.checks import check_probability
 
 #: From which magnitude on Cohen calls an effect small, medium and large.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -21,7 +21,7 @@ Interval = Callable[[float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class EffectSize:
+class EffectSize(AsJson):
     """How large a difference is.
 
     Parameters
@@ -42,6 +42,14 @@ class EffectSize:
         What else was computed, the same effect by other definitions included.
     thresholds : tuple of three float, or empty
         From where on it is called small, medium and large; empty where it has a unit.
+
+    Examples
+    --------
+    >>> from permtest.study import cohen_d
+    >>> effect = cohen_d([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> low, high = effect.confidence_interval(0.9)
+    >>> round(effect.value, 3), effect.label, round(low, 3), round(high, 3)
+    (1.228, 'large', 0.17, 2.185)
     """
 
     name: str
@@ -72,7 +80,7 @@ class EffectSize:
         TypeError, ValueError
             If `confidence_level` is no number or out of range.
         """
-        check_probability(confidence_level, "confidence_level")
+        check_level(confidence_level, "confidence_level")
         assert self._interval is not None, "every effect has an interval"
         low, high = self._interval(confidence_level)
         return ConfidenceInterval(float(low), float(high), confidence_level)
@@ -96,26 +104,30 @@ class EffectSize:
             f"95% interval {interval_text(self.confidence_interval())} ({word}n = {self.n})."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, the 95% interval and the interpretation, ready for JSON.
+    def to_dict(self, confidence_level: float = 0.95) -> dict[str, Any]:
+        """All fields, the interval and the interpretation, ready for JSON.
 
-        Numbers that are not finite are None.
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            Of the interval.
+
+        Returns
+        -------
+        dict
+            Numbers that are not finite are None.
         """
         return {
             "name": self.name,
             "title": self.title,
             "value": finite(self.value),
-            "interval": [finite(end) for end in self.confidence_interval()],
+            "interval": [finite(end) for end in self.confidence_interval(confidence_level)],
             "n": self.n,
             "method": self.method,
             "names": list(self.names),
             "interpretation": self.interpretation,
             "details": {key: finite(value) for key, value in self.details.items()},
         }
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def _repr_html_(self) -> str:
         rows = {

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from permtest._checks import check_option
 from permtest._integers import IntArray, exact_sum
 from permtest.alternatives.result import tail_level
 from permtest.alternatives.sample import PairedSample
-from permtest.pairs import Pairs, as_scaled
+from permtest.decimals import as_scaled
+from permtest.pairs import Pairs
 from permtest.study.effect import STANDARDISED, EffectSize
 from permtest.study.noncentral import noncentrality
 
@@ -104,8 +106,7 @@ def hedges_g(
     >>> round(hedges_g([5, 7, 6, 9], [4, 6, 6, 6]).value, 4)
     0.7225
     """
-    if correction not in ("approximate", "exact"):
-        raise ValueError(f"correction={correction!r} is not known; choose 'approximate' or 'exact'")
+    check_option("correction", correction, ("approximate", "exact"))
     d, df = _standardised(a, b, paired, names)
     if df < 2:
         raise ValueError("a and b have 2 pairs, but Hedges' correction needs 3")

@@ -1,13 +1,12 @@
 """The exact test of many rows of differences, or of data known by their counts alone.
 
-As in `permtest.batch`, a p-value is a tail of the law of a sum of few distinct widths. Here the law
-may come from counts without any rows, the widths may be as large as ranks are, and what takes the
-least time is chosen for each row: no digits are promised beyond the eleventh.
+As in `permtest.null.batch`, a p-value is a tail of the law of a sum of few distinct widths. Here
+the law may come from counts without any rows, the widths may be as large as ranks are, and what
+takes the least time is chosen for each row: no digits are promised beyond the eleventh.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, prod
 from typing import Any, TypeAlias
@@ -19,6 +18,7 @@ from permtest._integers import SAFE, largest
 from permtest._parallel import in_parallel, is_worker
 from permtest._progress import progress
 from permtest.exact import exact_perm_test
+from permtest.null.batch import WORK, Laws
 from permtest.null.kernels import add_steps
 from permtest.null.tail_kernels import upper_tails
 
@@ -28,9 +28,9 @@ LEVELS = 16
 #: ... but never finer than to a thousandth of the largest one.
 FINEST = 1000
 
-#: Cells that dynamic programming may update for one test before the tilted tail is quicker, and
-#: widths that the latter may look at: a tenth of a millisecond, a hundredth of a second.
-UPDATES, WORK = 3 * 10**5, 2 * 10**6
+#: Cells that dynamic programming may update for one test before the tilted tail is quicker: a
+#: tenth of a millisecond.
+UPDATES = 3 * 10**5
 
 #: Where a few widths are as large as this, the sums of all but the commonest are listed instead, if
 #: there are no more than so many, and no more of the commonest: midranks of scores with many ties.
@@ -131,8 +131,7 @@ def _law_block(counts: Ints, values: Ints, alternative: str) -> Floats:
         folded[:, where[k]] += counts[:, k]
     if widths.size and widths[0] == 0:
         widths, folded = widths[1:], folded[:, 1:]
-    laws = _Laws.of(widths, folded, counts @ values)
-    p = laws.pvalues(alternative)
+    p = _Laws.of_counts(widths, folded, counts @ values).pvalues(alternative)
     for i in np.flatnonzero(np.isnan(p)):
         row = np.repeat(values, counts[i])
         p[i] = _one_by_one(row[None, :], alternative)[0]
@@ -146,56 +145,32 @@ def _compile() -> None:
     add_steps(none[1:], none[1:], floats[1:], floats[1:], 1, floats, floats.copy())
 
 
-@dataclass(frozen=True, eq=False)
-class _Laws:
-    """Null laws of many sums; law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`.
-
-    `widths` of a law ascend and have no common divisor; `top` is their sum, and `lead` the
-    observed sum, in units of that divisor.
-    """
-
-    starts: Ints
-    widths: Ints
-    counts: Ints
-    lead: Ints
-    top: Ints
-    entries: Ints
+class _Laws(Laws):
+    """Laws of which the quickest way to p is taken, known by how often each width occurs."""
 
     @classmethod
-    def of(cls, widths: Ints, counts: Ints, lead: Ints) -> _Laws:
+    def of_counts(cls, widths: Ints, counts: Ints, lead: Ints) -> _Laws:
         """From one row of counts for each law; widths ascend."""
         there = counts > 0
-        unit = np.gcd.reduce(np.where(there, widths, 0), axis=1)
-        unit = np.maximum(unit, 1)
+        unit = np.maximum(np.gcd.reduce(np.where(there, widths, 0), axis=1), 1)
         rows, columns = np.nonzero(there)
         starts = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
-        return cls(
-            starts.astype(np.int64),
-            widths[columns] // unit[rows],
-            counts[there],
-            lead // unit,
-            (counts @ widths) // unit,
-            counts.sum(axis=1),
-        )
+        own, top = widths[columns] // unit[rows], (counts @ widths) // unit
+        facts = lead, np.zeros_like(lead), unit, top, counts.sum(axis=1)
+        return cls(starts.astype(np.int64), own, counts[there], *facts)
 
     def pvalues(self, alternative: str) -> Floats:
         """p of each; NaN where that takes more than it may here."""
-        t = (self.lead + self.top) // 2
-        if alternative == "greater":
-            return self.tails(t)
-        if alternative == "less":
-            return self.tails(self.top - t)
-        upper = np.maximum(t, self.top - t)
-        meet = 2 * upper - self.top <= 1
-        return np.where(meet, 1.0, 2 * self.tails(np.where(meet, 0, upper)))
+        t0 = self._threshold(alternative)
+        p = self.tails(t0)
+        return np.where(t0 > 0, 2 * p, p) if alternative == "two-sided" else p
 
     def tails(self, t0: Ints) -> Floats:
         """P(T >= t0)."""
-        low = 2 * t0 <= self.top
-        beyond = np.where(low, self.top - t0 + 1, t0)
+        low, beyond = 2 * t0 <= self.top, self._beyond_centre(t0)
         p = np.zeros(t0.size)
         cells = self.top - beyond + 1  # as many as P(T <= top - beyond) has, which is the same
-        quick = cells <= UPDATES // np.maximum(self.entries, 1)  # a product could overflow
+        quick = cells <= UPDATES // np.maximum(self.n_informative, 1)  # a product could overflow
         for i in np.flatnonzero((cells > 0) & quick):
             p[i] = self.convolved(int(i), int(cells[i]))
         for i in np.flatnonzero((cells > 0) & ~quick & self.few()):
@@ -241,8 +216,9 @@ class _Laws:
         """Set p = P(T >= t0) where t0 > 0; NaN where that is too hard."""
         asked = t0 > 0
         width = np.zeros(t0.size)
-        width[self.entries > 0] = self.widths[self.starts[1:][self.entries > 0] - 1]
-        points = np.minimum(self.top + 1.0, 11.0 * width * np.sqrt(self.entries))
+        some = self.n_informative > 0
+        width[some] = self.widths[self.starts[1:][some] - 1]
+        points = np.minimum(self.top + 1.0, 11.0 * width * np.sqrt(self.n_informative))
         fits = (self.top < 2.0**53) & (width * points <= 2.0**62)
         end = t0 >= self.top
         found = np.ones((t0.size, 5))
@@ -251,7 +227,7 @@ class _Laws:
         high, low, factor, _, left = found.T
         with np.errstate(under="ignore"):
             tails = np.exp(high / 2) * (1 + low) * factor * np.exp(high / 2)
-            tails = np.where(end, 0.5**self.entries, tails)
+            tails = np.where(end, 0.5**self.n_informative, tails)
         p[asked] = np.where((fits & (left > 0)) | end, tails, np.nan)[asked]
 
 

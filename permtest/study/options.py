@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from permtest.alternatives.names import TITLES
 from permtest.statistics import ALTERNATIVES
+from permtest.study.effect import EffectSize
+from permtest.study.effects import cohen_d, hedges_g
+from permtest.study.power import METHODS
+from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
+from permtest.study.recommend import RULES
 from permtest.study.rules import (
     COLUMN,
     LEVEL,
@@ -21,14 +27,16 @@ from permtest.study.rules import (
     one_of,
     some_of,
 )
+from permtest.study.units import METRICS, REMAINDERS
 
 #: The tests of `compare_all` that single scores may have.
 TESTS = tuple(TITLES)
-EFFECTS = ("cohen_d", "hedges_g", "wilcoxon_r", "hodges_lehmann")
-POWER_METHODS = ("bootstrap", "normal")
-RULES = ("exact", "manual")
-METRICS = ("mean", "median")
-REMAINDERS = ("error", "drop", "keep")
+
+#: What estimates effect sizes, by name.
+ESTIMATORS: dict[str, Callable[..., EffectSize]] = {
+    estimate.__name__: estimate for estimate in (cohen_d, hedges_g, wilcoxon_r, hodges_lehmann)
+}
+EFFECTS = tuple(ESTIMATORS)
 FORMATS = ("html", "md", "json")
 
 
@@ -235,7 +243,7 @@ class PowerOptions(Section):
     test: str = choice("exact", one_of(TESTS), "The test whose power is estimated.")
     method: Literal["bootstrap", "normal"] = choice(
         "bootstrap",
-        one_of(POWER_METHODS),
+        one_of(METHODS),
         "bootstrap: units are drawn from the data with replacement; normal: differences are drawn "
         "from the normal law with their mean and standard deviation, NLPStatTest's Monte Carlo.",
     )

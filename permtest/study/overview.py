@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from importlib import import_module
 from math import inf
-from platform import python_version
 from typing import Any
 
 import numpy as np
 
+from permtest._checks import check_count, check_level
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answers import AnswerTable
@@ -24,21 +22,22 @@ from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
-from permtest.study.checks import check_count, check_level
+from permtest.study.citation import citation
 from permtest.study.effect import EffectSize
 from permtest.study.overview_chapters import chapters
 from permtest.study.overview_items import (
     ItemDifference,
     ItemScores,
     Record,
+    legible_names,
     most_different,
-    named,
 )
-from permtest.study.overview_latex import citation, to_latex
+from permtest.study.overview_latex import to_latex
 from permtest.study.overview_parts import MANY, SideBySide, as_dict, effect_sizes
 from permtest.study.overview_power import Outlook, widest
 from permtest.study.overview_words import sentence
-from permtest.study.sections import Chapter, wrapped
+from permtest.study.provenance import computed_with
+from permtest.study.sections import Chapter, Notes, Report
 
 #: What is computed, in the order in which it is worth seeing.
 STAGES = ("exact", "interval", "record", "most_different", "answers", "effects", "power")
@@ -48,7 +47,7 @@ MOST_ITEMS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class Overview:
+class Overview(Report):
     """One comparison of two systems, of which every part is computed when it is first asked for.
 
     Made by `overview`. ``print(found)`` shows all of it as a page of text.
@@ -70,6 +69,16 @@ class Overview:
         How many items `most_different` lists.
     with_power : bool
         Whether `power` is computed.
+
+    Examples
+    --------
+    >>> from permtest import Pairs
+    >>> from permtest.study import overview
+    >>> found = overview(Pairs.of([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5], ("new", "old")))
+    >>> found.exact.pvalue, found.difference, found.rejected
+    (0.25, 1.0, False)
+    >>> [item.difference for item in found.most_different[:2]]
+    [3.0, 2.0]
     """
 
     pairs: Pairs
@@ -80,7 +89,7 @@ class Overview:
     tests: tuple[str, ...] | None
     size: int
     with_power: bool
-    _notes: dict[str, str] = field(default_factory=dict, repr=False)
+    _notes: Notes = field(default_factory=Notes, repr=False)
 
     # ---- what is compared ----------------------------------------------------------------------
 
@@ -163,11 +172,11 @@ class Overview:
         """Of the difference; None where `problems` says why."""
         answer = self._tests.with_interval
         if answer.interval is None:
-            self._note("interval", answer.problem or "the test has none at this level")
+            self._notes.add("interval", answer.problem or "the test has none at this level")
             return None
         low, high = (end * self.per_unit for end in answer.interval)
         if low == -high == -inf:
-            self._note("interval", f"there are too few {self.unit} to exclude any difference")
+            self._notes.add("interval", f"there are too few {self.unit} to exclude any difference")
             return None
         rounded = answer.interval.resolution * self.per_unit
         return ConfidenceInterval(low, high, self.confidence_level, rounded)
@@ -204,7 +213,7 @@ class Overview:
     def answers(self) -> AnswerTable:
         """Other tests of the same units beside the exact one."""
         if self._tests.left_out:
-            self._note(
+            self._notes.add(
                 "answers",
                 f"{', '.join(self._tests.left_out)} take long with more than {MANY:,} "
                 "distinct differences; name them in overview(tests=...) to have them made",
@@ -215,7 +224,7 @@ class Overview:
     def effects(self) -> tuple[EffectSize, ...]:
         """How large the difference is, on scales that do not depend on the number of units."""
         if self.pairs.columns:
-            self._note(
+            self._notes.add(
                 "effects",
                 "standardised effect sizes are for single scores; the difference in "
                 f"{self.title} is a size of the effect itself",
@@ -223,14 +232,14 @@ class Overview:
             return ()
         many = self._tests.distinct > MANY
         jobs = effect_sizes(self.units, binary=self.is_binary, many=many)
-        found = [self._tried("effects", job) for job in jobs]
+        found = [self._notes.tried("effects", job) for job in jobs]
         return tuple(effect for effect in found if effect is not None)
 
     @cached_property
     def power(self) -> Outlook | None:
         """Power of such a test, and the size of another study; None if not asked for."""
         if not self.with_power:
-            self._note("power", "it was not asked for")
+            self._notes.add("power", "it was not asked for")
             return None
         clustered = self.pairs.clusters is not None
         items = ItemScores.of(self.units, self.statistic) if clustered else self.items
@@ -239,18 +248,18 @@ class Overview:
             limit *= len(self.pairs) / len(self.units)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
         how |= {"limit": limit, "unit": self.unit}
-        found: Outlook | None = self._tried(
+        found = self._notes.tried(
             "power", lambda: Outlook.of(items.worth, binary=self.is_binary, **how)
         )
         if found is not None and found.problem:
-            self._note("power", found.problem)
+            self._notes.add("power", found.problem)
         return found
 
     @property
-    def problems(self) -> dict[str, str]:
+    def problems(self) -> Notes:
         """Stage -> why it has no result, or not all of it; all stages are computed for it."""
         self.complete()
-        return {stage: self._notes[stage] for stage in STAGES if stage in self._notes}
+        return Notes({stage: self._notes[stage] for stage in STAGES if stage in self._notes})
 
     def complete(self) -> Overview:
         """Compute all that has not been computed yet, with a bar if it takes long."""
@@ -277,9 +286,6 @@ class Overview:
         """A table for a paper, in ASCII, which needs no package but booktabs."""
         return to_latex(self)
 
-    def __str__(self) -> str:
-        return "\n\n\n".join([wrapped(self.sentence()), *map(str, self.chapters())])
-
     def _repr_html_(self) -> str:
         return f"<div><p>{escape(self.sentence())}</p>{self.exact._repr_html_()}</div>"
 
@@ -287,15 +293,9 @@ class Overview:
         """Everything as plain numbers, strings, lists and None."""
         return as_dict(self)
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def versions(self) -> dict[str, str]:
         """What computed this."""
-        names = ("permtest", "numpy")
-        found = {name: str(import_module(name).__version__) for name in names}
-        return {**found, "python": python_version()}
+        return computed_with("numpy", "python")
 
     # ---- helpers -------------------------------------------------------------------------------
 
@@ -303,18 +303,6 @@ class Overview:
     def _tests(self) -> SideBySide:
         question = self.units, self.statistic, self.alternative
         return SideBySide(*question, self.confidence_level, self.seed, self.tests)
-
-    def _note(self, stage: str, why: str) -> None:
-        noted = self._notes.get(stage)
-        self._notes[stage] = f"{noted}; {why}" if noted else why
-
-    def _tried(self, stage: str, job: Callable[[], Any]) -> Any:
-        """What `job` returns; None, and a note, where the data are unfit for it."""
-        try:
-            return job()
-        except ValueError as error:
-            self._note(stage, str(error))
-            return None
 
 
 def overview(
@@ -392,7 +380,8 @@ def overview(
     seed = rng if isinstance(rng, int | np.integer) else as_generator(rng).integers(2**63)
     as_generator(rng)
     question = lookup(statistic), alternative, check_level(alpha), int(seed)
-    found = Overview(named(pairs), *question, chosen, size, bool(power))
+    legible = replace(pairs, names=legible_names(pairs.names))
+    found = Overview(legible, *question, chosen, size, bool(power))
     if found.exact and chosen is not None:
         found._tests.check(chosen)
     return found

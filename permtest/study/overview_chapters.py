@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from permtest.alternatives.answers import Answer
-from permtest.alternatives.result import rejects
 from permtest.statistics import CountStatistic
+from permtest.study.citation import citation
 from permtest.study.gold import gold_doubt
 from permtest.study.overview_items import ID, legible
-from permtest.study.overview_latex import citation
 from permtest.study.overview_words import (
     EXTREME,
     SIDES,
@@ -21,21 +19,30 @@ from permtest.study.overview_words import (
     counted_items,
     figure,
     how,
-    p_text,
     score,
     signed,
 )
-from permtest.study.sections import Chapter, Grid, number, percent, span
+from permtest.study.provenance import plain
+from permtest.study.sections import (
+    COHEN,
+    Chapter,
+    Grid,
+    agreement,
+    decision,
+    effect_grids,
+    number,
+    p_text,
+    percent,
+    span,
+)
 
 if TYPE_CHECKING:
     from permtest.study.overview import Overview
 
 __all__ = ["between", "chapters", "p_text", "score", "signed"]
 
-#: Letters of a value in the table of where the scores come from, and rows of that table.
-VALUE, ROWS = 200, 60
-
-# ---- chapters ----------------------------------------------------------------------------------
+#: Rows of the table of where the scores come from.
+ROWS = 60
 
 
 def chapters(found: Overview) -> tuple[Chapter, ...]:
@@ -51,11 +58,6 @@ def chapters(found: Overview) -> tuple[Chapter, ...]:
         _cite,
     )
     return tuple(make(found) for make in makers)
-
-
-def _problem(found: Overview, *stages: str) -> str:
-    why = [found.problems[stage] for stage in stages if stage in found.problems]
-    return f"Not everything could be computed: {'; '.join(why)}." if why else ""
 
 
 def _finding(found: Overview) -> Chapter:
@@ -79,7 +81,7 @@ def _finding(found: Overview) -> Chapter:
             if found.pairs.columns and found.interval is not None
             else ""
         ),
-        problem=_problem(found, "interval"),
+        problem=found.problems.text("interval"),
         pictures=("estimation",),
     )
 
@@ -224,7 +226,7 @@ def _answers(found: Overview) -> Chapter:
         (
             answer.title,
             answer.result.pvalue_text() if answer.result else "-",
-            {True: "yes", False: "no", None: "-"}[_rejects(found, answer)],
+            decision(answer, found.alpha),
             span(answer.interval) if answer.interval else "-",
             answer.assumptions_text,
         )
@@ -237,10 +239,11 @@ def _answers(found: Overview) -> Chapter:
         + (", which compare sums of clusters." if found.unit == "clusters" else ".")
         + _scale(found),
         grids=(Grid(("test", "p", "rejects", level, "assumptions"), rows),),
-        meaning=_agreement(found, table.answers) + f" {table.correlation_text()}".rstrip(),
+        meaning=agreement(answer.rejects(found.alpha) for answer in table)
+        + f" {table.correlation_text()}".rstrip(),
         limits="They are one piece of evidence, not several; decide by the test that was chosen "
         "beforehand. To choose by p makes every level wrong.",
-        problem=_problem(found, "answers"),
+        problem=found.problems.text("answers"),
         pictures=("answers",),
     )
 
@@ -253,45 +256,15 @@ def _scale(found: Overview) -> str:
     return f" Their intervals are per {found.unit[:-1]}; that of the difference is of the {at_top}."
 
 
-def _rejects(found: Overview, answer: Answer) -> bool | None:
-    if answer.test == "exact":
-        return found.rejected
-    return bool(rejects(answer.result.pvalue, found.alpha)) if answer.result else None
-
-
-def _agreement(found: Overview, answers: tuple[Answer, ...]) -> str:
-    made = [x for x in (_rejects(found, answer) for answer in answers) if x is not None]
-    if len(set(made)) < 2:
-        return f"All {len(made)} tests decide alike." if len(made) > 1 else ""
-    return (
-        f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest on "
-        "assumptions that do not hold."
-    )
-
-
 def _effects(found: Overview) -> Chapter:
-    level = percent(found.confidence_level)
-    rows = tuple(
-        (
-            effect.title,
-            number(effect.value),
-            span(effect.confidence_interval(found.confidence_level)),
-            effect.label or f"in units of the scores, per {found.unit[:-1]}",
-            effect.method,
-        )
-        for effect in found.effects
-    )
-    head = ("effect size", "value", f"{level} interval", "magnitude", "interval from")
+    grids = effect_grids(found.effects, found.confidence_level, f", per {found.unit[:-1]}")
     return Chapter(
         key="effects",
         title="Effect size",
-        done=f"How large the difference is, whatever the number of {found.unit}." if rows else "",
-        grids=(Grid(head, rows),) if rows else (),
-        limits="The words are Cohen's for the behavioural sciences; what a large difference "
-        "between systems is, their use decides."
-        if rows
-        else "",
-        problem=_problem(found, "effects"),
+        done=f"How large the difference is, whatever the number of {found.unit}." if grids else "",
+        grids=grids,
+        limits=COHEN if grids else "",
+        problem=found.problems.text("effects"),
     )
 
 
@@ -318,7 +291,7 @@ def _power(found: Overview) -> Chapter:
         limits="Power that is computed from the same scores as p says nothing about them that p "
         "has not said; it is for planning. An observed difference tends to be too large where it "
         "was found significant: better plan for the smallest one that matters.",
-        problem=_problem(found, "power"),
+        problem=found.problems.text("power"),
     )
 
 
@@ -329,7 +302,7 @@ def _power_text(power: float) -> str:
 
 def _data(found: Overview) -> Chapter:
     source, doubt = found.pairs.source, gold_doubt(found.pairs)
-    rows = [(legible(str(key)), _words(value)) for key, value in source.items()][:ROWS]
+    rows = [(legible(str(key)), plain(value)) for key, value in source.items()][:ROWS]
     return Chapter(
         key="data",
         title="Where the scores come from",
@@ -340,15 +313,6 @@ def _data(found: Overview) -> Chapter:
         meaning=doubt and f"Doubt: {doubt}",
         limits="" if rows else "No file is known, so that nothing can be said of its items.",
     )
-
-
-def _words(value: object) -> str:
-    """A value of the record, whatever is in it, as one line."""
-    if isinstance(value, dict):
-        return legible("; ".join(f"{k}: {_words(v)}" for k, v in value.items()), VALUE)
-    if isinstance(value, list | tuple):
-        return legible(", ".join(map(_words, value[:VALUE])), VALUE) if value else "none"
-    return legible({"\t": "tab", " ": "blanks"}.get(str(value), str(value)), VALUE)
 
 
 def _cite(found: Overview) -> Chapter:

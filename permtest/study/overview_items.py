@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from unicodedata import category
 
@@ -221,9 +221,7 @@ def _seen(letter: str) -> str:
     return "\N{REPLACEMENT CHARACTER}" if kind[0] == "C" else letter
 
 
-def named(pairs: Pairs) -> Pairs:
-    """The same scores of systems with legible names, which differ."""
-    a, b = (legible(name, NAME) for name in pairs.names)
-    if a == b:
-        a, b = f"{a} (A)", f"{b} (B)"
-    return pairs if (a, b) == pairs.names else replace(pairs, names=(a, b))
+def legible_names(names: tuple[str, str], width: int = NAME) -> tuple[str, str]:
+    """Legible names of two systems, which differ."""
+    a, b = (legible(name, width) for name in names)
+    return (a, b) if a != b else (f"{a} (A)", f"{b} (B)")

@@ -1,77 +1,16 @@
-"""An overview for a paper: a table in LaTeX, and what to cite."""
+"""An overview for a paper: a table in LaTeX."""
 
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from permtest.study.overview_words import between, score, sentence, signed
+from permtest.study.overview_words import amount, between, name_of_test, score, signed
 from permtest.study.sections import percent
 
 if TYPE_CHECKING:
     from permtest.study.overview import Overview
-
-PAPER = "Exact Paired-Permutation Testing for Structured Test Statistics"
-VENUE = (
-    "Proceedings of the 2022 Conference of the North American Chapter of the Association for "
-    "Computational Linguistics: Human Language Technologies"
-)
-PAGES = "4894", "4902"
-SOFTWARE = "permtest: exact paired-permutation tests for comparing two systems"
-HOME = "https://github.com/permtest/permtest"
-AUTHORS = ("Zmigrod, Ran", "Vieira, Tim", "Cotterell, Ryan")
-
-# ---- what to cite ------------------------------------------------------------------------------
-
-
-def citation(style: str = "text") -> str:
-    """The method and the software.
-
-    Parameters
-    ----------
-    style : {"text", "bibtex"}
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If the style is unknown.
-
-    Examples
-    --------
-    >>> from permtest.study.overview_latex import citation
-    >>> citation("bibtex").startswith("@inproceedings{zmigrod-etal-2022-exact,")
-    True
-    """
-    version = import_module("permtest").__version__
-    if style == "text":
-        return (
-            f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages "
-            f"{'-'.join(PAGES)}. The permtest developers. {SOFTWARE}, version {version}. {HOME}."
-        )
-    if style == "bibtex":
-        return (
-            "@inproceedings{zmigrod-etal-2022-exact,\n"
-            f"  author    = {{{' and '.join(AUTHORS)}}},\n"
-            f"  title     = {{{{{PAPER}}}}},\n"
-            f"  booktitle = {{{VENUE}}},\n"
-            f"  year      = {{2022}},\n"
-            f"  pages     = {{{'--'.join(PAGES)}}}\n"
-            "}\n\n"
-            "@software{permtest,\n"
-            "  author    = {{The permtest developers}},\n"
-            f"  title     = {{{{{SOFTWARE}}}}},\n"
-            f"  version   = {{{version}}},\n"
-            f"  url       = {{{HOME}}}\n"
-            "}\n"
-        )
-    raise ValueError(f"style={style!r} is not known; choose 'text' or 'bibtex'")
-
 
 # ---- text in LaTeX -----------------------------------------------------------------------------
 
@@ -160,7 +99,9 @@ def tex_number(text: str) -> str:
 
 def to_latex(found: Overview) -> str:
     """The table of `Overview.to_latex`."""
-    exact = found.exact
+    exact, title = found.exact, tex(found.title)
+    a, b = found.names
+    caption = f"{a} against {b} on {amount(found)}, by the {name_of_test(found)}."
     p = exact.bracket_text() if exact.method == "bracket" else exact.pvalue_text()
     systems = [
         (tex(n), tex(score(found, x))) for n, x in zip(found.names, found.scores, strict=True)
@@ -173,22 +114,20 @@ def to_latex(found: Overview) -> str:
         (f"{kind} $p$, {tex(found.alternative)}", tex_number(p)),
         (f"{found.unit.capitalize()}", f"{exact.n:,}"),
     ]
-    lines = [" & ".join(line) + r" \\" for line in systems]
-    more = [" & ".join(line) + r" \\" for line in rest]
-    title = tex(found.title)
+    lines, more = ([rf"    {x} & {y} \\" for x, y in part] for part in (systems, rest))
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}",
             r"\begin{table}",
             r"  \centering",
-            rf"  \caption{{{tex(sentence(found))}}}",
+            rf"  \caption{{{tex(caption)}}}",
             r"  \begin{tabular}{@{}lr@{}}",
             r"    \toprule",
             rf"    System & {title[0].upper()}{title[1:]} \\",
             r"    \midrule",
-            *(f"    {line}" for line in lines),
+            *lines,
             r"    \midrule",
-            *(f"    {line}" for line in more),
+            *more,
             r"    \bottomrule",
             r"  \end{tabular}",
             r"\end{table}",

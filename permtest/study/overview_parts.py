@@ -12,7 +12,7 @@ import numpy as np
 from permtest._integers import exact_sum
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.compare import compare_all
-from permtest.alternatives.names import TITLES
+from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.alternatives.permutations import permutation_mean, randomisation
 from permtest.alternatives.result import finite
 from permtest.alternatives.sample import PairedSample
@@ -20,7 +20,6 @@ from permtest.pairs import Pairs
 from permtest.statistics import Alternative, CountStatistic, Statistic
 from permtest.study.effect import EffectSize
 from permtest.study.effects import hedges_g
-from permtest.study.pipeline import OF_COUNTS
 from permtest.study.proportion_effects import cohen_h
 from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
 
@@ -188,10 +187,7 @@ def as_dict(found: Overview) -> dict[str, Any]:
         "record": vars(found.record),
         "most_different": [vars(item) for item in found.most_different],
         "answers": [_without(row, "seconds") for row in found.answers.rows()],
-        "effects": [
-            effect.to_dict() | {"interval": effect.confidence_interval(found.confidence_level)}
-            for effect in found.effects
-        ],
+        "effects": [effect.to_dict(found.confidence_level) for effect in found.effects],
         "power": found.power and vars(found.power),
         "source": found.pairs.source,
         "versions": found.versions(),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -16,6 +16,7 @@ from permtest.statistics import Alternative, CountStatistic, Statistic
 from permtest.study.discordant_power import exact_power, exact_power_n
 from permtest.study.overview_items import Floats
 from permtest.study.planning import minimum_detectable_effect, power_t, sample_size
+from permtest.study.sections import Notes
 
 #: The power that another study is planned for.
 TARGET = 0.8
@@ -90,27 +91,29 @@ class Outlook:
         sigma = float(np.std(worth, ddof=1)) if n > 1 else 0.0
         if sigma == 0:
             raise ValueError("all differences are equal, so that they say nothing of others")
-        mean = float(worth.mean())
+        mean, problems = float(worth.mean()), Notes()
         detectable: float | None = minimum_detectable_effect(n, sigma, power=TARGET, **how)
         if binary:
             chances = float(np.mean(worth > 0)), float(np.mean(worth < 0))
             power = exact_power(*chances, n, **how)
-            needed, problem = _or_why(lambda: exact_power_n(*chances, TARGET, **how))
+            needed = problems.tried("power", lambda: exact_power_n(*chances, TARGET, **how))
             method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
         else:
             power = power_t(n, mean, sigma, **how)
-            needed, problem = _or_why(lambda: int(sample_size(mean, sigma, power=TARGET, **how)))
+            enough = partial(sample_size, mean, sigma, power=TARGET, **how)
+            needed = problems.tried("power", enough)
             method = "paired t test of differences that are close to normal on average"
-        problems, least = [problem] * bool(problem), fewest(alpha, alternative)
+        least = fewest(alpha, alternative)
         if n < least:
             power, detectable = 0.0, None
-            problems.append(f"no p of {counted(n, unit)} is {alpha:g} or less, which takes {least}")
+            text = f"no p of {counted(n, unit)} is {alpha:g} or less, which takes {least}"
+            problems.add("power", text)
         elif detectable is not None and abs(detectable) > limit:
             detectable = None
-            share = f"in {TARGET:.0%} of all studies"
-            problems.append(f"no difference is so large that {counted(n, unit)} show it {share}")
-        needed = needed and max(needed, least)
-        return cls(n, power, detectable, needed, TARGET, method, "; ".join(problems))
+            text = f"no difference is so large that {counted(n, unit)} show it in {TARGET:.0%}"
+            problems.add("power", f"{text} of all studies")
+        needed = needed and max(int(needed), least)
+        return cls(n, power, detectable, needed, TARGET, method, problems.get("power", ""))
 
 
 def fewest(alpha: float, alternative: Alternative) -> int:
@@ -152,10 +155,3 @@ def widest(pairs: Pairs, statistic: Statistic | CountStatistic) -> float:
         return 2.0 if isinstance(measure, Matthews) else 1.0
     low, high = min(pairs.u.min(), pairs.v.min()), max(pairs.u.max(), pairs.v.max())
     return 1.0 if low >= 0 and high <= pairs.scale else inf
-
-
-def _or_why(job: Callable[[], int]) -> tuple[int | None, str]:
-    try:
-        return job(), ""
-    except ValueError as error:
-        return None, str(error)

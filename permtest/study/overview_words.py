@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from permtest.result import counted
 from permtest.statistics import CountStatistic
-from permtest.study.sections import number, percent, span
+from permtest.study.sections import number, p_text, percent, span
 
 if TYPE_CHECKING:
     from permtest.study.overview import Overview
@@ -73,14 +73,6 @@ def signed(found: Overview) -> str:
     return f"{sign}{text}"
 
 
-def p_text(found: Overview) -> str:
-    """p with its relation; two bounds where only those are known."""
-    exact = found.exact
-    if exact.method == "bracket":
-        return f"p {exact.bracket_text()}"
-    return f"p {'=' if exact.n_samples is None else 'is about'} {exact.pvalue_text()}"
-
-
 def how(found: Overview) -> str:
     """How p is known."""
     if found.exact.n_samples is not None:
@@ -94,7 +86,8 @@ def name_of_test(found: Overview) -> str:
     sides = "two-sided" if found.alternative == "two-sided" else "one-sided"
     kind = "exact " if exact.n_samples is None else ""
     drawn = "" if exact.n_samples is None else f" with {exact.n_samples:,} random labellings"
-    return f"{kind}{sides} paired-permutation test{drawn}"
+    swapped = " that swaps whole clusters" if found.unit == "clusters" else ""
+    return f"{kind}{sides} paired-permutation test{drawn}{swapped}"
 
 
 def sentence(found: Overview) -> str:
@@ -104,7 +97,6 @@ def sentence(found: Overview) -> str:
     ends = between(found)
     if ends:
         ends = f" ({level} interval {ends}, {found.interval_about})"
-    swapped = " that swaps whole clusters" if found.unit == "clusters" else ""
     verdict = {
         True: f"rejects the hypothesis of equal systems at the level {alpha}",
         False: f"finds no evidence of a difference at the level {alpha}",
@@ -116,6 +108,6 @@ def sentence(found: Overview) -> str:
     return (
         f"On {amount(found)}, {a} scores {score(found, x)} and {b} {score(found, y)} "
         f"({found.title}), a difference of {signed(found)}{ends}; the "
-        f"{name_of_test(found)}{swapped} {verdict} ({p_text(found)}{side}; permtest "
+        f"{name_of_test(found)} {verdict} ({p_text(found)}{side}; permtest "
         f"{found.versions()['permtest']})."
     )

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from importlib.metadata import version
-from platform import python_version
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +13,8 @@ from permtest._html import said
 from permtest._progress import progress
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.compare import compare_all
-from permtest.alternatives.result import UPPER_BOUND, finite, rejects
+from permtest.alternatives.names import OF_COUNTS
+from permtest.alternatives.result import finite
 from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
@@ -25,37 +22,21 @@ from permtest.result import PermutationTestResult
 from permtest.study.config import StudyConfig
 from permtest.study.describe import Description, describe
 from permtest.study.effect import EffectSize
-from permtest.study.effects import cohen_d, hedges_g
+from permtest.study.options import ESTIMATORS
 from permtest.study.planning import SampleSize, sample_size
 from permtest.study.power import PowerCurve, power_curve
-from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
+from permtest.study.provenance import provenance
 from permtest.study.recommend import Recommendation, recommend
-from permtest.study.sections import Chapter, chapters, sentence, wrapped
+from permtest.study.sections import Chapter, Notes, Report
+from permtest.study.study_chapters import chapters, sentence
 from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
-
-ESTIMATORS: dict[str, Callable[..., EffectSize]] = {
-    "cohen_d": cohen_d,
-    "hedges_g": hedges_g,
-    "wilcoxon_r": wilcoxon_r,
-    "hodges_lehmann": hodges_lehmann,
-}
-
-#: Tests of counts, which have scores of 0 and 1 and no threshold.
-OF_COUNTS = (
-    "mcnemar",
-    "mcnemar_midp",
-    "mcnemar_chi2",
-    "two_proportion_z",
-    "chi_squared",
-    "chi_squared_yates",
-)
 
 #: The streams of random numbers, by what needs them.
 STREAMS = {"answers": 1, "power": 2}
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Report):
     """What `run_study` found. ``print(study)`` shows it as a page of text.
 
     Parameters
@@ -83,6 +64,16 @@ class Study:
         None, like the two before it, where `problems` says why, or it was not asked for.
     problems : mapping of str to str
         Stage -> why there is no result, or not all of it.
+
+    Examples
+    --------
+    >>> from permtest.study import run_study
+    >>> quick = {"power": {"sizes": 0}, "significance": {"K": 99}}
+    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], quick)
+    >>> study.n, study.description.shape
+    (8, 'symmetric')
+    >>> study.exact.pvalue, study.decisions()["exact"]
+    (0.0625, False)
     """
 
     config: StudyConfig
@@ -97,7 +88,7 @@ class Study:
     unit_sizes: UnitSizes | None = None
     power: PowerCurve | None = None
     prospective: SampleSize | None = None
-    problems: Mapping[str, str] = field(default_factory=dict)
+    problems: Notes = field(default_factory=Notes)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -114,14 +105,7 @@ class Study:
 
         None where it has no p, or bounds of p lie on either side of the level.
         """
-        result, alpha = answer.result, self.config.significance.alpha
-        if result is None:
-            return None
-        if bool(rejects(result.pvalue, alpha)) or result.method != UPPER_BOUND:
-            return bool(rejects(result.pvalue, alpha))
-        return (
-            None if rejects(result.pvalue / (1 + result.details["error_bound"]), alpha) else False
-        )
+        return answer.rejects(self.config.significance.alpha)
 
     def decisions(self) -> dict[str, bool | None]:
         """Test -> whether it rejects the null hypothesis."""
@@ -138,9 +122,6 @@ class Study:
     def sentence(self) -> str:
         """One sentence for a paper, with the numbers and what was used."""
         return sentence(self)
-
-    def __str__(self) -> str:
-        return "\n\n\n".join([wrapped(self.sentence()), *map(str, self.chapters())])
 
     def _repr_html_(self) -> str:
         parts = (self.description, self.exact, self.answers)
@@ -160,9 +141,7 @@ class Study:
             "recommendation": self.recommendation.to_dict(),
             "exact": self.exact.to_dict(),
             "answers": self._answers_dict(),
-            "effects": [
-                effect.to_dict() | {"interval": _interval(effect, level)} for effect in self.effects
-            ],
+            "effects": [effect.to_dict(level) for effect in self.effects],
             "power": self.power and self.power.to_dict(),
             "prospective": None if self.prospective is None else self.prospective.to_dict(),
             "problems": dict(self.problems),
@@ -176,10 +155,6 @@ class Study:
             del row["seconds"]
             row["rejects"] = decisions[row["test"]]
         return table
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
 
 def run_study(
@@ -238,7 +213,7 @@ class _Run:
     def __init__(self, items: PairedSample, config: StudyConfig) -> None:
         self.items, self.config = items, config
         self.found: dict[str, Any] = {}
-        self.problems: dict[str, str] = {}
+        self.problems = Notes()
         self.jobs: dict[str, Callable[[], Any]] = {
             "units": self.units,
             "unit_sizes": self.unit_sizes,
@@ -270,7 +245,7 @@ class _Run:
         """What all of them found."""
         return Study(
             config=self.config,
-            provenance=_provenance(self.items.pairs),
+            provenance=provenance(self.items.pairs),
             n_items=self.items.n,
             problems=self.problems,
             **self.found,
@@ -286,23 +261,12 @@ class _Run:
         """A stream of random numbers that no other stage draws from."""
         return np.random.default_rng([self.config.seed, STREAMS[stage]])
 
-    def tried(self, stage: str, job: Callable[[], Any]) -> Any:
-        """What `job` returns; None, and a note, where the data are unfit for it."""
-        try:
-            return job()
-        except ValueError as error:
-            self.problems[stage] = str(error)
-            return None
-
     # ---- stages --------------------------------------------------------------------------------
 
     def units(self) -> EvaluationUnits:
         chosen = self.config.units
-        how: dict[str, Any] = {
-            "metric": chosen.metric,
-            "rng": chosen.shuffle,
-            "remainder": chosen.remainder,
-        }
+        how: dict[str, Any] = {"metric": chosen.metric, "rng": chosen.shuffle}
+        how |= {"remainder": chosen.remainder}
         try:
             return evaluation_units(self.items.pairs, None, chosen.size, **how)
         except ValueError as error:
@@ -310,15 +274,11 @@ class _Run:
 
     def unit_sizes(self) -> UnitSizes | None:
         chosen = self.config.units
-        options: dict[str, Any] = {
-            "metric": chosen.metric,
-            "rng": chosen.shuffle,
-            "tolerance": chosen.tolerance,
-        }
-        found: UnitSizes | None = self.tried(
+        options: dict[str, Any] = {"metric": chosen.metric, "rng": chosen.shuffle}
+        options |= {"tolerance": chosen.tolerance}
+        return self.problems.tried(
             "unit_sizes", lambda: unit_sizes(self.items.pairs, None, chosen.sizes, **options)
         )
-        return found
 
     def description(self) -> Description:
         return describe(self.pairs, alpha=self.config.recommendation.alpha)
@@ -345,22 +305,18 @@ class _Run:
         )
 
     def effects(self) -> tuple[EffectSize, ...]:
-        found, problems = [], []
-        for name in self.config.effects.estimators:
-            try:
-                found.append(ESTIMATORS[name](self.pairs))
-            except ValueError as error:
-                problems.append(f"{name}: {error}")
-        if problems:
-            self.problems["effects"] = "; ".join(problems)
-        return tuple(found)
+        found = (
+            self.problems.tried("effects", partial(ESTIMATORS[name], self.pairs), f"{name}: ")
+            for name in self.config.effects.estimators
+        )
+        return tuple(effect for effect in found if effect is not None)
 
     def power(self) -> PowerCurve | None:
         chosen, significance = self.config.power, self.config.significance
         if chosen.sizes == 0:
             return None
         true = None if chosen.delta is None else as_threshold(chosen.delta)
-        found: PowerCurve | None = self.tried(
+        return self.problems.tried(
             "power",
             lambda: power_curve(
                 _raised(self.pairs, significance.delta),
@@ -375,12 +331,11 @@ class _Run:
                 K=chosen.K,
             ),
         )
-        return found
 
     def prospective(self) -> SampleSize | None:
         significance = self.config.significance
         delta, sigma = _planned(self.config, self.found["description"])
-        found: SampleSize | None = self.tried(
+        return self.problems.tried(
             "prospective",
             lambda: sample_size(
                 delta,
@@ -390,7 +345,6 @@ class _Run:
                 alternative=significance.alternative,
             ),
         )
-        return found
 
     def _tests(self) -> list[str] | None:
         """The exact test, and those that were asked for; None for all."""
@@ -428,25 +382,6 @@ def _raised(pairs: Pairs, delta: float) -> Pairs:
 # ---- as plain values ---------------------------------------------------------------------------
 
 
-def _provenance(pairs: Pairs) -> dict[str, Any]:
-    """Where the scores come from, what they are, and what computed with them."""
-    return {
-        **pairs.source,
-        "scores_sha256": _fingerprint(pairs),
-        "versions": {
-            "permtest": import_module("permtest").__version__,
-            "python": python_version(),
-            **{name: version(name) for name in ("numpy", "scipy", "numba")},
-        },
-    }
-
-
-def _fingerprint(pairs: Pairs) -> str:
-    """SHA-256 of the scores as lines of text: their common denominator, then a pair a line."""
-    lines = [str(pairs.scale), *(f"{x} {y}" for x, y in zip(pairs.u, pairs.v, strict=True))]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
 def _units_dict(units: EvaluationUnits, n_items: int) -> dict[str, Any]:
     return {
         "n_items": n_items,
@@ -466,7 +401,3 @@ def _sizes_dict(found: UnitSizes | None) -> dict[str, Any] | None:
         for key in ("sizes", "sds", "n_units", "n_left_out")
     }
     return {**columns, "stable": list(found.stable), "tolerance": found.tolerance}
-
-
-def _interval(effect: EffectSize, level: float) -> list[float | None]:
-    return [finite(end) for end in effect.confidence_interval(level)]

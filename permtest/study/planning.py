@@ -7,16 +7,16 @@ from math import asin, isfinite, sqrt
 from statistics import NormalDist
 from typing import Any
 
-from permtest._html import said
-from permtest.statistics import check_alternative
-from permtest.study.checks import (
+from permtest._checks import (
     check_above_zero,
     check_count,
     check_finite,
     check_level,
-    check_probability,
+    check_option,
     check_share,
 )
+from permtest._html import said
+from permtest.statistics import check_alternative
 from permtest.study.noncentral import noncentral_t
 
 NORMAL = NormalDist()
@@ -293,16 +293,15 @@ def sample_size_proportions(
     p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
     _check_levels(power, alpha, alternative)
     _check_direction("p1 - p2", p1 - p2, alternative)
+    check_option("method", method, ("pooled", "cohen_h"))
     z = _critical(alpha, alternative)
     if method == "pooled":
         mean = (p1 + p2) / 2
         null, true = sqrt(2 * mean * (1 - mean)), sqrt(p1 * (1 - p1) + p2 * (1 - p2))
         gap = abs(p1 - p2)
-    elif method == "cohen_h":
+    else:
         null = true = sqrt(2)
         gap = abs(2 * asin(sqrt(p1)) - 2 * asin(sqrt(p2)))
-    else:
-        raise ValueError(f"method={method!r} is not known; choose one of 'pooled', 'cohen_h'")
     return _smallest(
         lambda n: _normal_power(gap * sqrt(n) - z * null, true),
         power,
@@ -411,7 +410,7 @@ def _pairs(n: int) -> int:
 def _check_levels(power: float, alpha: float, alternative: str) -> None:
     check_alternative(alternative)
     check_level(alpha)
-    if not alpha < check_probability(power, "power"):
+    if not alpha < check_level(power, "power"):
         raise ValueError(
             f"power={power} must exceed alpha={alpha}, which a test has where nothing differs"
         )

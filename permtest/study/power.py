@@ -7,7 +7,6 @@ law; `exact_power` adds it up for scores that are 0 or 1, where nothing has to b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,33 +17,31 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_above_zero, check_count, check_finite, check_level
 from permtest._html import grid, said, together
+from permtest._json import AsJson
+from permtest._optional import pandas
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample, as_threshold
-from permtest.pairs import as_scaled
+from permtest.decimals import as_scaled
 from permtest.study.cells import Cells
-from permtest.study.checks import (
-    MOST_SIZES,
-    check_above_zero,
-    check_count,
-    check_finite,
-    check_probability,
-)
-from permtest.study.sampling import Drawn, Normal, Plan, Resampled, Source
+from permtest.study.limits import MOST_SIZES
 from permtest.study.simulation import Draw, Test, share_interval
+from permtest.study.sources import Drawn, Normal, Plan, Resampled, Source
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Where the samples come from.
+METHODS = ("bootstrap", "normal")
 Method: TypeAlias = "Literal['bootstrap', 'normal'] | Draw"
 
 Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class PowerCurve:
+class PowerCurve(AsJson):
     """The power of a test against the number of pairs, simulated.
 
     ``print(curve)`` gives a sentence; ``curve.needed(0.8)`` says how many pairs it takes.
@@ -71,6 +68,15 @@ class PowerCurve:
         The true mean difference in the samples; None if only the function knows it.
     rounded : float
         Unit of a lattice that differences were rounded to, in scores; 0 if they were not.
+
+    Examples
+    --------
+    >>> from permtest.study import power_curve
+    >>> new = [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1]
+    >>> old = [1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1]
+    >>> curve = power_curve(new, old, test="sign", sizes=[20, 80], experiments=500, rng=0)
+    >>> curve.sizes, curve.power[0] < 0.5 < curve.power[1]
+    ((20, 80), True)
     """
 
     sizes: tuple[int, ...]
@@ -110,7 +116,7 @@ class PowerCurve:
         ValueError
             If `power` is out of range.
         """
-        check_probability(power, "power")
+        check_level(power, "power")
         curve = self.smoothed
         there = next((i for i, value in enumerate(curve) if value >= power), None)
         if there is None or there == 0:
@@ -143,18 +149,12 @@ class PowerCurve:
             "intervals": intervals,
         }
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with columns size, power, low and high, one row for each size."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
         low, high = zip(*self.intervals, strict=True)
-        return pd.DataFrame({"size": self.sizes, "power": self.power, "low": low, "high": high})
+        return pandas().DataFrame(
+            {"size": self.sizes, "power": self.power, "low": low, "high": high}
+        )
 
     def _repr_html_(self) -> str:
         rows = (
@@ -264,7 +264,7 @@ def power_curve(
         given = None if a is None else PairedSample.of(a, b)
         chosen = _sizes(sizes, None if given is None else given.n, plan.most)
         return _curve(plan, Drawn(method), chosen, as_generator(rng))
-    if method not in ("bootstrap", "normal"):
+    if method not in METHODS:
         raise ValueError(f"method={method!r} must be 'bootstrap', 'normal' or a function")
     sample = PairedSample.of(a, b)
     true = None if delta is None else as_threshold(delta)

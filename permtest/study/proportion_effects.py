@@ -8,10 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from permtest.alternatives.counts import count
+from permtest._checks import check_count, count
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.result import tail_level
-from permtest.study.checks import check_count
 from permtest.study.effect import CORRELATION, STANDARDISED, EffectSize
 
 #: A table of two by two, and what its rows or its columns add up to.

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from permtest._checks import check_option
 from permtest._integers import IntArray
+from permtest.alternatives.counts import wilson
 from permtest.alternatives.ranks import SignedRanks, walsh_interval
 from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
 from permtest.study.effect import CORRELATION, EffectSize
-from permtest.study.shares import wilson
 
 #: How many pairs the least number of trials counts for, against what a sample says; by simulation
 #: the smallest number with which the interval for r errs in no more than 6% of samples of 10 on.
@@ -133,8 +134,7 @@ def wilcoxon_r(
     sample = PairedSample.of(a, b, names=names, least=1)
     ranks = _Ranks.of(sample)
     sizes = {"nonzero": ranks.n, "pairs": sample.n, "observations": 2 * sample.n}
-    if per not in sizes:
-        raise ValueError(f"per={per!r} is not known; choose one of {', '.join(map(repr, sizes))}")
+    check_option("per", per, sizes)
     details = {f"r_{key}": ranks.z / sqrt(n) for key, n in sizes.items()}
     details |= {"z": ranks.z, "w_plus": ranks.w_plus, "n_nonzero": ranks.n}
     details |= {"rank_biserial": 2 * ranks.share - 1, "share": ranks.share}

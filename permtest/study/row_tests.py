@@ -232,7 +232,7 @@ def _plain_pvalues(found: Iterator[Any]) -> Iterator[float]:
 def _single(rows: Rows, options: Options) -> Floats:
     """The tests that are made row by row; 1 where all differences are `delta`."""
     from permtest.alternatives.bootstraps import bootstrap
-    from permtest.alternatives.contests import paired_bootstrap
+    from permtest.alternatives.koehn import paired_bootstrap
     from permtest.alternatives.medians import permutation_median
 
     common: dict[str, Any] = {"alternative": options.alternative, "delta": rows.delta}

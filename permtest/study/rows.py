@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from permtest._integers import SAFE, with_room
 from permtest.alternatives.sample import as_floats
-from permtest.pairs import Pairs, recognised
+from permtest.decimals import recognised
+from permtest.pairs import Pairs
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_count
 from permtest._rng import RNG, as_generator
-from permtest.study.checks import MOST_DRAWN, check_count
+from permtest.study.limits import MOST_DRAWN
 
 #: Decimals that scores are rounded to.
 DECIMALS = 4
@@ -39,6 +40,13 @@ class SampleSpec:
         the sample.
     is_binary : bool
         Whether scores are 0 and 1.
+
+    Examples
+    --------
+    >>> from permtest.study import SAMPLES
+    >>> spec = SAMPLES["data-h1-normal"]
+    >>> spec.distribution, spec.mean_difference, spec.recommended
+    ('normal, correlation 0.5, shifted by 0.25', 0.25, ('paired_t',))
     """
 
     name: str

@@ -1,26 +1,29 @@
-"""The chapters of a report, as plain text and tables: what every format of it says."""
+"""What reports are made of: chapters with tables, and what all of them say in the same words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf, isfinite
 from textwrap import fill, wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from permtest._json import AsJson
 from permtest.alternatives.answers import Answer
-from permtest.alternatives.names import TITLES
-from permtest.result import counted
-from permtest.study.recommend import LISTS
+from permtest.result import PermutationTestResult
+from permtest.study.effect import EffectSize
 
-if TYPE_CHECKING:
-    from permtest.study.pipeline import Study
+T = TypeVar("T")
 
 #: Columns of a page of text, and of the last column of a table on it at least.
 PAGE, NARROWEST = 100, 30
 
-#: Rows of the table of sizes of units; the picture has all sizes.
-ROWS = 12
+#: What Cohen's words are worth.
+COHEN = (
+    "The words are Cohen's for the behavioural sciences; what a large difference between systems "
+    "is, their use decides."
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def _row(cells: tuple[str, ...], widths: list[int], margin: int, room: int) -> l
 
 @dataclass(frozen=True)
 class Chapter:
-    """One stage of a study.
+    """One part of a report.
 
     Parameters
     ----------
@@ -103,6 +106,47 @@ def wrapped(text: str) -> str:
     return fill(text, PAGE, break_long_words=False, break_on_hyphens=False)
 
 
+class Report(AsJson):
+    """What has a sentence for a paper, and chapters."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def exact(self) -> PermutationTestResult:
+            """The exact test."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """One sentence for a paper, with the numbers and what was used."""
+
+    @abstractmethod
+    def chapters(self) -> tuple[Chapter, ...]:
+        """What a report says, part by part, as text and tables."""
+
+    def __str__(self) -> str:
+        return "\n\n\n".join([wrapped(self.sentence()), *map(str, self.chapters())])
+
+
+class Notes(dict[str, str]):
+    """Stage -> why there is no result, or not all of it."""
+
+    def add(self, stage: str, why: str) -> None:
+        """One more reason."""
+        self[stage] = f"{self[stage]}; {why}" if stage in self else why
+
+    def tried(self, stage: str, job: Callable[[], T], what: str = "") -> T | None:
+        """What `job` returns; None, and a note, where the data are unfit for it."""
+        try:
+            return job()
+        except ValueError as error:
+            self.add(stage, f"{what}{error}")
+            return None
+
+    def text(self, stage: str) -> str:
+        """That something of a stage is missing, and why; nothing if nothing is."""
+        return f"Not everything could be computed: {self[stage]}." if stage in self else ""
+
+
 # ---- numbers in words --------------------------------------------------------------------------
 
 
@@ -128,380 +172,44 @@ def span(interval: tuple[float, float] | None) -> str:
     return f"{number(low)} or more" if isfinite(low) else f"{number(high)} or less"
 
 
-def sentence(study: Study) -> str:
-    """One sentence for a paper."""
-    first, second = study.names
-    seen, found = study.answers["exact"], study.exact
-    chosen, level = study.config.significance, study.config.effects.confidence_level
-    estimate = seen.result.estimate if seen.result else found.statistic
-    against = f" of {number(chosen.delta)}" if chosen.delta else ""
-    verdict = {True: "is rejected", False: "is not rejected", None: "is not decided on"}[
-        study.rejects(seen)
-    ]
-    test = f"{_exact(study)}{found.sides_text()} paired-permutation test"
+def p_text(found: Report) -> str:
+    """p with its relation; two bounds where only those are known."""
+    exact = found.exact
+    if exact.method == "bracket":
+        return f"p {exact.bracket_text()}"
+    return f"p {'=' if exact.n_samples is None else 'is about'} {exact.pvalue_text()}"
+
+
+# ---- tests and effects -------------------------------------------------------------------------
+
+
+def decision(answer: Answer, alpha: float) -> str:
+    """Whether a test rejects, as a cell of a table."""
+    return {True: "yes", False: "no", None: "-"}[answer.rejects(alpha)]
+
+
+def agreement(decisions: Iterable[bool | None]) -> str:
+    """Whether tests decide alike; nothing for a single one."""
+    made = [reject for reject in decisions if reject is not None]
+    if len(set(made)) < 2:
+        return f"All {len(made)} tests decide alike." if len(made) > 1 else ""
     return (
-        f"On {_amount(study)}, the mean difference of {first} over {second} is {number(estimate)} "
-        f"({percent(level)} interval {span(seen.interval)}), and the null hypothesis of no "
-        f"difference{' beyond one' * bool(against)}{against} {verdict} at the level "
-        f"{number(chosen.alpha)} ({_p(study)}, {test}"
-        f"{_effect(study)}; permtest {study.provenance['versions']['permtest']})."
+        f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest on "
+        "assumptions that do not hold."
     )
 
 
-def _amount(study: Study) -> str:
-    if study.units.size == 1:
-        return counted(study.n, "items")
-    size, metric = study.units.size, study.units.metric
-    return f"{counted(study.n, 'evaluation units')} ({metric}s of {size} items)"
-
-
-def _p(study: Study) -> str:
-    found = study.exact
-    if found.method == "bracket":
-        return f"p {found.bracket_text()}"
-    return f"p = {found.pvalue_text()}"
-
-
-def _exact(study: Study) -> str:
-    return "bounds by the " if study.exact.method == "bracket" else "exact "
-
-
-def _effect(study: Study) -> str:
-    """The first standardised effect, if there is one."""
-    level = study.config.effects.confidence_level
-    for effect in study.effects:
-        if effect.thresholds:
-            interval = span(effect.confidence_interval(level))
-            return f"; {effect.title} {number(effect.value)}, {percent(level)} interval {interval}"
-    return ""
-
-
-# ---- chapters ----------------------------------------------------------------------------------
-
-
-def chapters(study: Study) -> tuple[Chapter, ...]:
-    """All stages in their order."""
-    makers: tuple[Callable[[Study], Chapter], ...] = (
-        _data,
-        _units,
-        _recommendation,
-        _significance,
-        _effects,
-        _power,
-        _prospective,
-        _repeat,
-    )
-    return tuple(make(study) for make in makers)
-
-
-def _data(study: Study) -> Chapter:
-    found, source = study.description, study.provenance
-    where = f" from {source['file']}" if "file" in source else ""
-    names, columns = zip(*found.columns, strict=True)
-    rows = [column.rows() for column in columns]
-    lines = tuple((label, *(number(row[label]) for row in rows)) for label in rows[0])
-    kind = {True: "close to normal", False: "not normal", None: "too few to tell normality"}
-    return Chapter(
-        key="data",
-        title="Data",
-        done=f"{counted(study.n_items, 'pairs')} of scores of {study.names[0]} and "
-        f"{study.names[1]}{where}.",
-        grids=(
-            Grid(("", *names), lines, f"Scores of {counted(study.n, 'units')}"),
-            Grid(("", "found"), tuple(found.facts().items())),
-        ),
-        meaning=f"{study.names[0]} averages {number(found.a.mean)}, {study.names[1]} "
-        f"{number(found.b.mean)}; their differences are {found.shape} and {kind[found.normal]}, "
-        f"so that NLPStatTest would compare {found.test_statistic}s.",
-        limits="A test of normality finds no departure in few units and any departure in many; "
-        "the histogram says more. Items are taken to be independent of each other, which no table "
-        "of scores can show.",
-        pictures=("data",),
-    )
-
-
-def _problem(study: Study, stage: str) -> str:
-    why = study.problems.get(stage)
-    return f"Not everything could be computed: {why}." if why else ""
-
-
-def _units(study: Study) -> Chapter:
-    found, shuffle = study.unit_sizes, study.config.units.shuffle
-    grids, meaning = [], ""
-    if found is not None:
-        columns = (found.sizes, found.n_units, found.n_left_out, found.sds)
-        step = -(-len(found.sizes) // ROWS)
-        lines = tuple(
-            (str(size), str(units), str(left), number(sd))
-            for size, units, left, sd in list(zip(*columns, strict=True))[::step]
-        )
-        some = "" if step == 1 else f", every {step}th size; the picture has all"
-        head = ("items in a unit", "units", "items left out", "standard deviation")
-        grids = [Grid(head, lines, f"Differences of units{some}")]
-        stable = ", ".join(map(str, found.stable)) or "none"
-        meaning = (
-            f"The first sizes that change the standard deviation by no more than "
-            f"{number(found.tolerance)}: {stable}."
-        )
-    order = "in their order" if shuffle is None else f"shuffled with seed {shuffle}"
-    return Chapter(
-        key="units",
-        title="Evaluation units",
-        done=f"{_made(study)}; items {order}.",
-        grids=tuple(grids),
-        meaning=meaning,
-        limits="Means of more items vary less at any size, so that what is called stable depends "
-        "on the tolerance. Larger units are fewer: nothing is won for the test by making them, "
-        "unless a metric has no sense for a single item.",
-        problem=_problem(study, "unit_sizes"),
-        pictures=("units",),
-    )
-
-
-def _made(study: Study) -> str:
-    """What the units are."""
-    if study.units.size == 1:
-        return f"Every item is a unit of its own: {counted(study.n, 'units')}"
-    return str(study.units).rstrip(".")
-
-
-def _recommendation(study: Study) -> Chapter:
-    found = study.recommendation
-    rows = tuple(
-        (which.replace("_", "-"), entry.title, entry.reason)
-        for which in LISTS
-        for entry in found.lists[which]
-    )
-    best = ", ".join(entry.title for entry in found.recommended)
-    rule = {
-        "exact": "The exact test is quick here, and others are judged against it.",
-        "manual": "By the table in the manual of NLPStatTest, from symmetry and normality alone.",
-    }
-    return Chapter(
-        key="recommendation",
-        title="Recommended tests",
-        done=f"{rule[found.rule]} Level of the test of normality: "
-        f"{number(study.config.recommendation.alpha)}.",
-        grids=(Grid(("list", "test", "reason"), rows),),
-        meaning=f"Suited to these scores: {best}.",
-        limits="The choice looks at the shape and the number of the differences. To choose by "
-        "p-values instead makes every level wrong.",
-    )
-
-
-def _significance(study: Study) -> Chapter:
-    table, chosen = study.answers, study.config.significance
-    fits = set(study.recommendation.names())
-    rows = tuple(_answer(study, answer, answer.test in fits) for answer in table)
-    level = f"{percent(table.confidence_level)} interval"
-    head = ("test", "suited", "p", "rejects", "estimate", level)
-    grounds = tuple(
-        (_title(answer), _estimated(answer), answer.assumptions_text) for answer in table
-    )
-    against = f"{number(chosen.delta)} per unit" if chosen.delta else "0"
-    sides = {
-        "two-sided": "other, either way",
-        "greater": f"greater ({study.names[0]} is better)",
-        "less": f"less ({study.names[0]} is worse)",
-    }
-    return Chapter(
-        key="significance",
-        title="Significance",
-        done=f"Null hypothesis: the difference is {against}; alternative: it is "
-        f"{sides[chosen.alternative]}. Level: {number(chosen.alpha)}. Resamples of the bootstrap "
-        f"tests: {chosen.K}.",
-        grids=(
-            Grid(head, rows, table.heading()),
-            Grid(("test", "estimates the", "assumptions"), grounds, "What the tests rest on"),
-        ),
-        meaning=f"{study.exact} {_verdict(study)} {table.correlation_text()}".rstrip(),
-        limits=_limits_of_p(study),
-        pictures=("test", "answers"),
-    )
-
-
-def _answer(study: Study, answer: Answer, fits: bool) -> tuple[str, ...]:
-    result, rejects = answer.result, study.rejects(answer)
-    return (
-        _title(answer),
-        "yes" if fits else "",
-        result.pvalue_text() if result else "-",
-        {True: "yes", False: "no", None: "-"}[rejects],
-        number(result.estimate) if result else "-",
-        span(answer.interval) if answer.interval else "-",
-    )
-
-
-def _title(answer: Answer) -> str:
-    return answer.title
-
-
-def _estimated(answer: Answer) -> str:
-    return answer.result.estimate_name if answer.result else "-"
-
-
-def _verdict(study: Study) -> str:
-    alpha = number(study.config.significance.alpha)
-    decided = study.rejects(study.answers["exact"])
-    if decided is None:
-        return f"The bounds of p lie on either side of the level {alpha}: it is not decided."
-    if decided:
-        return f"At the level {alpha} the null hypothesis is rejected."
-    return f"At the level {alpha} the null hypothesis is not rejected, which does not make it true."
-
-
-def _limits_of_p(study: Study) -> str:
-    made = [decision for decision in study.decisions().values() if decision is not None]
-    if len(set(made)) == 1:
-        spread = f"All {len(made)} tests decide alike. " if len(made) > 1 else ""
-    else:
-        spread = (
-            f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest on "
-            "assumptions that do not hold. "
-        )
-    return (
-        f"{spread}Several tests of the same scores are one piece of evidence, not several; decide "
-        "by the one that was chosen beforehand. p says how surprising such a difference would be "
-        "between equal systems, not how probable it is that they are equal, and not how large the "
-        "difference is."
-    )
-
-
-def _effects(study: Study) -> Chapter:
-    level = study.config.effects.confidence_level
+def effect_grids(effects: tuple[EffectSize, ...], level: float, per: str = "") -> tuple[Grid, ...]:
+    """The table of effect sizes, if there are any; `per` says what their unit is of."""
+    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "interval from")
     rows = tuple(
         (
             effect.title,
             number(effect.value),
             span(effect.confidence_interval(level)),
-            effect.label or "in units of the scores",
+            effect.label or f"in units of the scores{per}",
             effect.method,
         )
-        for effect in study.effects
+        for effect in effects
     )
-    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "interval from")
-    meaning = ""
-    if study.effects:
-        first = study.effects[0]
-        meaning = (
-            f"{first.title} of {study.names[0]} over {study.names[1]} is {number(first.value)}, "
-            f"and with {percent(level)} confidence it is {span(first.confidence_interval(level))}."
-        )
-    return Chapter(
-        key="effects",
-        title="Effect sizes",
-        done="How large the difference is, on scales that do not depend on the number of units."
-        if study.effects
-        else "None was asked for, or none could be computed.",
-        grids=(Grid(head, rows),) if rows else (),
-        meaning=meaning,
-        limits="The words are Cohen's for the behavioural sciences; what a large difference "
-        "between systems is, their use decides. Standardised differences depend on the size of a "
-        "unit.",
-        problem=_problem(study, "effects"),
-        pictures=("effects",),
-    )
-
-
-def _power(study: Study) -> Chapter:
-    curve, chosen = study.power, study.config.power
-    title = TITLES.get(chosen.test, chosen.test)
-    rows: tuple[tuple[str, ...], ...] = ()
-    meaning, done = "", "No power analysis was asked for."
-    if chosen.sizes != 0:
-        source = {
-            "bootstrap": "drawn from the units with replacement",
-            "normal": "whose differences come from the normal law with the observed mean and "
-            "standard deviation",
-        }[chosen.method]
-        done = f"Power of the {title}, from {chosen.experiments} samples of each size, {source}."
-    if curve is not None:
-        lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
-        rows = tuple((str(n), f"{power:.3f}", span(ends)) for n, power, ends in lines)
-        need = curve.needed(study.config.prospective.power)
-        wanted = percent(study.config.prospective.power)
-        reach = f"no size here reaches {wanted}" if need is None else f"{wanted} takes about {need}"
-        if need == curve.sizes[0]:
-            reach = f"{wanted} takes no more than {need}"
-        meaning = (
-            f"If systems are like these, {counted(curve.sizes[-1], 'units')} find the difference "
-            f"with a probability of {curve.power[-1]:.3f} at the level {number(curve.alpha)}; "
-            f"{reach}."
-        )
-        if curve.rounded:
-            done += f" Differences were rounded to multiples of {number(curve.rounded)} for speed."
-    return Chapter(
-        key="power",
-        title="Power",
-        done=done,
-        grids=(Grid(("units", "power", "95% interval"), rows),) if rows else (),
-        meaning=meaning,
-        limits="Power is the true positive rate. Computed from the same scores as p it says "
-        "nothing about them that p has not said: where p is small it is large. It is for "
-        "planning. The intervals are for the error of the simulation alone.",
-        problem=_problem(study, "power"),
-        pictures=("power",),
-    )
-
-
-def _prospective(study: Study) -> Chapter:
-    found, chosen = study.prospective, study.config.prospective
-    delta, sigma = study.planned()
-    how = {True: "as observed", False: "as given"}
-    beyond = ", less that of the null hypothesis" if study.config.significance.delta else ""
-    alpha = chosen.alpha or study.config.significance.alpha
-    rows = [
-        (f"mean difference{beyond}", f"{number(delta)}, {how[chosen.delta is None]}"),
-        ("standard deviation", f"{number(sigma)}, {how[chosen.sigma is None]}"),
-        ("power wanted", number(chosen.power)),
-        ("level", f"{number(alpha)}, {study.config.significance.alternative}"),
-    ]
-    meaning = ""
-    if found is not None:
-        rows.append(("units needed", str(int(found))))
-        rows.append(("power with as many", f"{found.power:.4f}"))
-        meaning = (
-            f"Another study of such systems needs {counted(int(found), 'units')} "
-            f"of {counted(study.units.size, 'items')}."
-        )
-    return Chapter(
-        key="prospective",
-        title="Size of another study",
-        done="The smallest number of units with which a paired t test has the power wanted.",
-        grids=(Grid(("", "value"), tuple(rows)),),
-        meaning=meaning,
-        limits="Assumes normal differences. An observed difference is uncertain, and tends to be "
-        "too large where it was found significant; better give the smallest difference that "
-        "matters.",
-        problem=_problem(study, "prospective"),
-    )
-
-
-def _repeat(study: Study) -> Chapter:
-    source = study.provenance
-    rows = [(key, _words(source[key])) for key in source if key != "versions"]
-    rows += [(name, text) for name, text in source["versions"].items()]
-    rows.append(("seed", str(study.config.seed)))
-    file = source.get("file", "FILE")
-    return Chapter(
-        key="repeat",
-        title="How to repeat this",
-        done="Save the configuration as study.yml, then: permtest study "
-        f"{_shell(file)} --config study.yml --out report",
-        grids=(Grid(("", "value"), tuple(rows), "What was read, and what computed"),),
-        meaning="The same scores, configuration and versions make the same report, byte by byte.",
-        code=study.config.to_yaml(),
-    )
-
-
-def _words(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_words, value))
-    return {"\t": "tab", " ": "blanks"}.get(value, value) if isinstance(value, str) else str(value)
-
-
-def _shell(name: str) -> str:
-    """A file's name as a shell takes it."""
-    from shlex import quote
-
-    return quote(name)
+    return (Grid(head, rows),) if rows else ()

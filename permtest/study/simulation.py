@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,17 +10,20 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
 from permtest._html import grid, together
+from permtest._json import AsJson
 from permtest._parallel import over_workers
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
+from permtest.alternatives.answers import lined_up
+from permtest.alternatives.counts import wilson
 from permtest.alternatives.result import SMALLEST, rejects
 from permtest.alternatives.sample import as_threshold
 from permtest.statistics import check_alternative
-from permtest.study.checks import MOST_DRAWN, check_count, check_experiments, check_level
+from permtest.study.limits import check_drawn, check_experiments
 from permtest.study.row_tests import TESTS, Options, looped, one_by_one
 from permtest.study.rows import Rows, as_rows
-from permtest.study.shares import wilson
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, and those that are tested
 #: one by one.
@@ -113,7 +115,7 @@ def pvalues(
 
 
 @dataclass(frozen=True)
-class RejectionRates:
+class RejectionRates(AsJson):
     """How often each test rejected the null hypothesis, in the same simulated data sets.
 
     ``print(rates)`` lines them up; ``rates["exact"]`` is one of them.
@@ -132,6 +134,16 @@ class RejectionRates:
         Number of data sets.
     alternative : str
         "two-sided", "greater" or "less".
+
+    Examples
+    --------
+    >>> from permtest.study import rejection_rates
+    >>> def equals(rng, experiments, n):
+    ...     return rng.poisson(4, (experiments, n)), rng.poisson(4, (experiments, n))
+    >>> rates = rejection_rates(["sign", "paired_t"], equals, n=20, experiments=400, rng=0)
+    >>> low, high = rates.intervals["sign"]
+    >>> low < rates["sign"] < high, rates["paired_t"] < 0.1
+    (True, True)
     """
 
     rates: Mapping[str, float]
@@ -160,10 +172,6 @@ class RejectionRates:
         intervals = {test: list(ends) for test, ends in self.intervals.items()}
         return fields | {"rates": dict(self.rates), "intervals": intervals}
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def heading(self) -> str:
         """What was simulated."""
         return (
@@ -179,13 +187,8 @@ class RejectionRates:
         ]
 
     def __str__(self) -> str:
-        rows = [("test", "rate", "95% interval"), *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = (
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
-        return "\n".join([self.heading(), "", *lines])
+        table = lined_up([("test", "rate", "95% interval"), *self.rows()])
+        return f"{self.heading()}\n\n{table}"
 
     def _repr_html_(self) -> str:
         return together(grid(("test", "rate", "95% interval"), self.rows(), self.heading()))
@@ -294,12 +297,6 @@ def portions(experiments: int, n: int, *tests: Test) -> list[int]:
     each = max(min(AT_ONCE // n, SLOW if any(map(one_by_one, tests)) else PART), 1)
     whole, rest = divmod(experiments, each)
     return [each] * whole + ([rest] if rest else [])
-
-
-def check_drawn(n: Any, name: str) -> int:
-    """A number of pairs of which every one is drawn."""
-    why = "all pairs of a sample are drawn at once; tests 'exact' and 'sign' of power_curve are not"
-    return check_count(n, name, most=MOST_DRAWN, why=why)
 
 
 def _name(test: Any) -> str:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_count, check_finite, check_option
 from permtest._html import said
 from permtest._integers import IntArray, with_room
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.sample import PairedSample
 from permtest.pairs import Pairs
-from permtest.study.checks import check_count, check_finite
 
 METRICS, REMAINDERS = ("mean", "median"), ("error", "drop", "keep")
 
@@ -47,6 +47,15 @@ class EvaluationUnits:
         The items in the order in which they were dealt to units, those left out at the end.
     left_out : ndarray
         The items that are in no unit.
+
+    Examples
+    --------
+    >>> from permtest.study import evaluation_units
+    >>> units = evaluation_units([1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 0, 0], 2, rng=0)
+    >>> units.size, units.sizes.tolist(), units.n_left_out
+    (2, [2, 2, 2], 0)
+    >>> sorted(units.order.tolist()), len(units.items(0))
+    ([0, 1, 2, 3, 4, 5], 2)
     """
 
     pairs: Pairs
@@ -148,8 +157,8 @@ def evaluation_units(
     """
     sample = PairedSample.of(a, b, names=names, least=1)
     n, size = sample.n, _check_size(size, sample.n, "size", sample.n)
-    _check_option("metric", metric, METRICS)
-    _check_option("remainder", remainder, REMAINDERS)
+    check_option("metric", metric, METRICS)
+    check_option("remainder", remainder, REMAINDERS)
     rest = n % size
     if rest and remainder == "error":
         raise ValueError(
@@ -223,6 +232,15 @@ class UnitSizes:
         that of the size before.
     tolerance : float
     metric : str
+
+    Examples
+    --------
+    >>> from permtest.study import unit_sizes
+    >>> new = [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1]
+    >>> old = [1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0]
+    >>> found = unit_sizes(new, old, sizes=[1, 2, 3], rng=0)
+    >>> found.sizes, found.n_units, found.sds.round(3)
+    (array([1, 2, 3]), array([12,  6,  4]), array([0.622, 0.274, 0.319]))
     """
 
     sizes: NDArray[np.int64]
@@ -295,7 +313,7 @@ def unit_sizes(
     [3.882, 2.021, 2.121]
     """
     sample = PairedSample.of(a, b, least=2)
-    _check_option("metric", metric, METRICS)
+    check_option("metric", metric, METRICS)
     tried = _sizes(sample.n, sizes)
     order = _order(sample.n, rng)
     u, v = sample.pairs.u[order], sample.pairs.v[order]
@@ -336,9 +354,3 @@ def _sizes(n: int, sizes: Sequence[int] | None) -> list[int]:
 
 def _check_size(size: Any, most: int, name: str, of: int) -> int:
     return check_count(size, name, most=most, why=f"there are {of} items")
-
-
-def _check_option(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        listed = ", ".join(map(repr, known))
-        raise ValueError(f"{name}={value!r} is not known; choose one of {listed}")

@@ -200,7 +200,7 @@ def test_chi_squared_of_mcnemar_and_the_score_interval_agree():
         (lambda: alt.mcnemar(1, True), "c = True must be a whole number"),
         (lambda: alt.mcnemar(1, 2, n=2), "n=2 is less than b"),
         (lambda: alt.mcnemar(1, 2, interval="wald"), "needs n"),
-        (lambda: alt.mcnemar(1, 2, method="chi"), "method='chi' must be one of 'exact'"),
+        (lambda: alt.mcnemar(1, 2, method="chi"), "method='chi' is not known; choose one of"),
         (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 is more than n1 = 2"),
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "n1 is 0"),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from mlxtend.evaluate import combined_ftest_5x2cv, paired_ttest_5x2cv
 from scipy import stats
 
-from permtest.alternatives import fold_tests
 from permtest.alternatives.fold_tests import (
     block_3x2_t,
     corrected_resampled_t,
@@ -18,6 +17,7 @@ from permtest.alternatives.fold_tests import (
     five_by_two_t,
     kfold_t,
 )
+from permtest.alternatives.names import FOLD_TITLES
 
 T_TESTS = [
     (kfold_t, (6,)),
@@ -196,7 +196,7 @@ def test_sides_and_orientation(test, shape):
 def test_results_say_what_they_are(test, shape):
     result = test(*example(shape))
     assert result.test == test.__name__
-    assert result.title == fold_tests.TITLES[result.test]
+    assert result.title == FOLD_TITLES[result.test]
     assert result.n == math.prod(shape)
     assert len(result.assumptions) == 3
     assert result.has_interval == (test is not five_by_two_f)

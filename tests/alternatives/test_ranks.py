@@ -121,9 +121,9 @@ def test_size():
 
 
 def test_unknown_options():
-    with pytest.raises(ValueError, match="zero_method='drop' must be one of 'wilcox'"):
+    with pytest.raises(ValueError, match="zero_method='drop' is not known; choose one of 'wilcox'"):
         alt.wilcoxon([1, 2], [2, 1], zero_method="drop")
-    with pytest.raises(ValueError, match="method='fast' must be one of 'exact'"):
+    with pytest.raises(ValueError, match="method='fast' is not known; choose one of 'exact'"):
         alt.wilcoxon([1, 2], [2, 1], method="fast")
 
 

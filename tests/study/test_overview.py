@@ -13,8 +13,9 @@ import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import compare_all
 from permtest.study import exact_power, exact_power_n, hedges_g, overview, power_t, sample_size
+from permtest.study.citation import citation
 from permtest.study.overview_items import ItemScores, legible
-from permtest.study.overview_latex import citation, tex
+from permtest.study.overview_latex import tex
 from permtest.study.overview_parts import MANY, SLOW
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]

@@ -9,12 +9,13 @@ import pytest
 
 import permtest as pt
 from permtest.alternatives.compare import compare_all
+from permtest.alternatives.names import OF_COUNTS
 from permtest.pairs import Pairs
 from permtest.study import cohen_d, hodges_lehmann
 from permtest.study.config import StudyConfig
 from permtest.study.describe import describe
 from permtest.study.options import TESTS
-from permtest.study.pipeline import OF_COUNTS, Study, run_study
+from permtest.study.pipeline import Study, run_study
 from permtest.study.planning import sample_size
 from permtest.study.units import evaluation_units
 

@@ -15,11 +15,11 @@ from permtest._rng import seeds, stream
 from permtest.alternatives.sample import PairedSample
 from permtest.study import discordant_power, simulation
 from permtest.study.cells import Cells
-from permtest.study.discordant_power import DISCORDANT, exact_power, exact_power_n
+from permtest.study.discordant_power import exact_power, exact_power_n
 from permtest.study.laws import law_pvalues
 from permtest.study.power import PowerCurve, power_at, power_curve, power_curve_normal
-from permtest.study.row_tests import TESTS
-from permtest.study.sampling import OF_MEANS, Plan, Resampled
+from permtest.study.row_tests import MCNEMAR, TESTS
+from permtest.study.sources import OF_MEANS, Plan, Resampled
 
 RNG = np.random.default_rng(7)
 A, B = RNG.poisson(4, 60), RNG.poisson(3.4, 60)
@@ -321,14 +321,13 @@ def test_exact_power_is_the_enumerated_one(alternative, alpha):
             assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
 
-@pytest.mark.parametrize("test", DISCORDANT)
+@pytest.mark.parametrize("test", MCNEMAR)
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_exact_power_sums_what_a_test_rejects(test, alternative):
     """All b and c, with the p-values of the rows."""
     from scipy.stats import multinomial
 
     from permtest.alternatives.tails import mcnemar_pvalue
-    from permtest.study.row_tests import MCNEMAR
 
     n, shares = 14, (0.5, 0.2, 0.3)
     b, c = (x.ravel() for x in np.mgrid[: n + 1, : n + 1])

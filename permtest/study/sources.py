@@ -10,20 +10,17 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
 from permtest._parallel import in_parallel, over_workers
 from permtest._progress import progress
 from permtest._rng import seeds, stream
+from permtest.alternatives.names import OF_COUNTS
 from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.sample import PairedSample
 from permtest.null.grouping import count_values
 from permtest.statistics import check_alternative
 from permtest.study.cells import Cells, Signs, mean_of
-from permtest.study.checks import (
-    MOST_COUNTED,
-    MOST_DRAWN,
-    check_experiments,
-    check_level,
-)
+from permtest.study.limits import MOST_COUNTED, MOST_DRAWN, check_experiments
 from permtest.study.row_tests import TESTS
 from permtest.study.simulation import Draw, Test, drawn, portions, pvalues, rejections
 
@@ -51,15 +48,7 @@ OF_MEANS = (
 )
 
 #: Tests of scores that are 0 or 1.
-OF_ANSWERS = (
-    "mcnemar",
-    "mcnemar_midp",
-    "mcnemar_chi2",
-    "mcnemar_chi2_corrected",
-    "two_proportion_z",
-    "chi_squared",
-    "chi_squared_yates",
-)
+OF_ANSWERS = (*OF_COUNTS, "mcnemar_chi2_corrected")
 
 Floats: TypeAlias = NDArray[np.float64]
 
