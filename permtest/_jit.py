@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -31,9 +33,11 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.cache
     def compiled() -> Any:
-        from numba import njit
+        from numba import config, njit
 
         linked = _link(function)
+        if vars(config).get("DISABLE_JIT"):
+            return np.errstate(all="ignore")(linked)  # machine code gives no warnings either
         try:
             return njit(cache=True, nogil=True)(linked)
         except RuntimeError:  # no folder to keep machine code in: compile once a process

@@ -128,8 +128,11 @@ def _by_threads(
     """In threads that live no longer than this: a pool that is kept would hang after a fork."""
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
-    with ThreadPoolExecutor(workers) as pool:
+    pool = ThreadPoolExecutor(workers)
+    try:
         yield from pool.map(lambda chunk: _call(function, chunk, shared), chunks)
+    finally:  # Ctrl-C may come while chunks are still being handed out
+        pool.shutdown(cancel_futures=True)
 
 
 def _by_joblib(

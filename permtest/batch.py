@@ -7,7 +7,6 @@ are handed to `compare` and `solve` one by one.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,11 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._html import said
+from permtest._json import AsJson
+from permtest._optional import pandas
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.comparison import Comparison, compare
+from permtest.decimals import is_unordered, plain_array, unscaled
 from permtest.null.batch import Laws, compile_kernels
-from permtest.pairs import Pairs, check_names, unscaled
+from permtest.pairs import Pairs, check_names
 from permtest.result import PermutationTestResult, counted
 from permtest.solvers import solve
 from permtest.statistics import Statistic, check_alternative, lookup
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 #: How many scores of a system are handled at a time, and how many tests at least, if they fit.
 SCORES, TESTS = 2**18, 16
+
+#: The most tests of one call: the results of each take some 60 bytes.
+MOST_TESTS = 3 * 10**7
 
 METHODS = ("auto", "tilted")
 
@@ -46,7 +51,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class BatchResult:
+class BatchResult(AsJson):
     """What many paired-permutation tests found, in arrays with one element for each test.
 
     Made by ``exact_perm_test(u, v, axis=...)``. ``result[i]`` is the whole result of test i, made
@@ -72,6 +77,15 @@ class BatchResult:
         "two-sided", "greater" or "less".
     metric : str
         Name of the statistic.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test
+    >>> found = exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1)
+    >>> found.statistic, found.pvalue
+    (array([ 6, -4]), array([0.25, 0.5 ]))
+    >>> found[0].fraction()
+    Fraction(1, 4)
     """
 
     statistic: NDArray[Any]
@@ -149,16 +163,9 @@ class BatchResult:
         fields = {name: getattr(self, name) for name in shown}
         return {k: x.tolist() if isinstance(x, np.ndarray) else x for k, x in fields.items()}
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def to_frame(self) -> pd.DataFrame:
         """All fields as a pandas DataFrame, one row for each test, numbered as in the arrays."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
+        pd = pandas()
         index: Any = pd.RangeIndex(len(self))
         if len(self.shape) > 1:
             index = pd.MultiIndex.from_product([range(size) for size in self.shape])
@@ -334,6 +341,11 @@ class _Found(NamedTuple):
 
 def _result(tests: _Tests) -> BatchResult:
     """All tests, block by block, and then those that are too hard for this."""
+    if tests.size > MOST_TESTS:
+        raise MemoryError(
+            f"the results of {tests.size:,} tests do not fit in memory; call exact_perm_test with "
+            f"axis={tests.axis} for up to {MOST_TESTS:,} at a time"
+        )
     lead, others = np.empty(tests.size, dtype=np.int64), dict[int, Any]()
     values = np.empty((3, tests.size))
     n_informative = np.empty(tests.size, dtype=np.int64)
@@ -438,17 +450,11 @@ def _check_options(u: Any, v: Any, g: Any, h: Any, method: str) -> None:
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:
     """The scores as they are; lists become arrays."""
-    if isinstance(values, np.ma.MaskedArray):
-        for bad in np.argwhere(np.ma.getmaskarray(values))[:1]:
-            raise ValueError(f"{name}[{_shown(bad)}] is masked; fill in its score")
-        return np.asarray(values)
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise ValueError(
-            f"{name} must be an array of scores, but its rows differ in length; call "
-            "exact_perm_test once for each test"
-        ) from None
+    iterable = hasattr(values, "__iter__")
+    if iterable and is_unordered(values):
+        raise TypeError(f"{name} must be an array of scores, not {type(values).__name__}")
+    listed = list(values) if iterable and not hasattr(values, "__len__") else values
+    return plain_array(listed, name, "an array of scores")
 
 
 def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> _Aligned:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_dot, exact_sum, roomy
 from permtest._progress import progress
+from permtest.decimals import unscaled
 from permtest.null.enumeration import can_halve, count_tail
 from permtest.null.grouping import (
     TwoPointSum,
@@ -26,7 +27,7 @@ from permtest.null.grouping import (
     group,
     group_differences,
 )
-from permtest.pairs import LocalEffects, Pairs, check_names, labels_of, unscaled
+from permtest.pairs import LocalEffects, Pairs, check_names, labels_of
 from permtest.statistics import CountStatistic, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
 from permtest._integers import IntArray, exact_dot
 from permtest.comparison import Comparison
 from permtest.null.dp import dp_operations
@@ -64,6 +65,15 @@ class ConfidenceInterval(_Ends):
         By how much an end may lie outside of the exact interval, at most, in scores per pair. 0:
         the ends are exact, each the float nearest to a fraction. Otherwise they are rounded
         outward, so that the confidence level holds all the same.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test
+    >>> result = exact_perm_test([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3])
+    >>> interval = result.confidence_interval(0.9)
+    >>> low, high = interval
+    >>> low, high, interval.confidence_level, interval.resolution
+    (0.5, 3.0, 0.9, 0.0)
     """
 
     confidence_level: float
@@ -121,8 +131,7 @@ def shift_interval(comparison: Comparison, confidence_level: float) -> Confidenc
     standard errors as a rule, where many decimals make the lattice of the sums very long. Cost:
     ten to twenty exact tests for each end, some sixty where few scores have many digits.
     """
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+    check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
     if comparison.alternative == "two-sided":
         alpha /= 2

@@ -6,7 +6,6 @@ that somebody cares about or by more; it is tested by shifting the differences b
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permtest._html import said, together
+from permtest._json import AsJson
 from permtest.comparison import Comparison, compare
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.result import PermutationTestResult, counted
@@ -49,6 +49,13 @@ class MarginTestResult(PermutationTestResult):
         As in `PermutationTestResult`; the last three are None.
     margin : float
         The mean difference per pair that the alternative exceeds or falls short of.
+
+    Examples
+    --------
+    >>> from permtest import noninferiority_test
+    >>> result = noninferiority_test([3, 5, 4, 6, 2], [3, 5, 5, 6, 2], margin=1)
+    >>> result.alternative, result.margin, result.statistic, result.pvalue
+    ('greater', -1.0, -0.2, 0.0625)
     """
 
     margin: float = field(kw_only=True)
@@ -98,7 +105,7 @@ class MarginTestResult(PermutationTestResult):
 
 
 @dataclass(frozen=True)
-class EquivalenceResult:
+class EquivalenceResult(AsJson):
     """What two one-sided tests of equivalence found. Made by `equivalence_test`.
 
     Parameters
@@ -116,6 +123,15 @@ class EquivalenceResult:
         Number of pairs.
     names : tuple of two str
         What the systems are called.
+
+    Examples
+    --------
+    >>> from permtest import equivalence_test
+    >>> result = equivalence_test([3, 5, 4, 6, 2, 4], [3, 5, 5, 6, 2, 4], margin=1)
+    >>> result.margins, result.lower.pvalue, result.upper.pvalue
+    ((-1.0, 1.0), 0.03125, 0.015625)
+    >>> result.pvalue == max(result.lower.pvalue, result.upper.pvalue)
+    True
     """
 
     statistic: float
@@ -174,10 +190,6 @@ class EquivalenceResult:
             "lower": self.lower.to_dict(),
             "upper": self.upper.to_dict(),
         }
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def _repr_html_(self) -> str:
         return together(said(str(self)), self.lower._repr_html_(), self.upper._repr_html_())

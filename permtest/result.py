@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
+from permtest._json import AsJson
+from permtest._optional import pandas
 from permtest.comparison import Comparison
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.null.distribution import LatticeDistribution
@@ -56,7 +58,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class PermutationTestResult:
+class PermutationTestResult(AsJson):
     """What a paired-permutation test found.
 
     Made by `exact_perm_test` and `monte_carlo`. ``print(result)`` gives a sentence to paste; a
@@ -98,6 +100,20 @@ class PermutationTestResult:
         How many pairs there are in the `n` clusters that are swapped; None without clusters.
     scores : tuple of two numbers, or None
         What both systems score: their totals, means, or measures, whose difference is `statistic`.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test
+    >>> result = exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> result.statistic, result.pvalue, result.fraction()
+    (7, 0.125, Fraction(1, 8))
+    >>> result.n_informative, result.smallest_pvalue, result.mid_pvalue
+    (4, 0.125, 0.0625)
+    >>> low, high = result.confidence_interval(0.8)
+    >>> low, high
+    (0.5, 2.0)
+    >>> result.at(5).pvalue
+    0.375
     """
 
     statistic: Any
@@ -317,8 +333,7 @@ class PermutationTestResult:
         -------
         low, high : float
         """
-        if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+        check_level(confidence_level, "confidence_level")
         if self.n_samples is None or self.n_extreme is None:
             bound = self.error_bound or 0.0
             low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW else 0.0
@@ -389,21 +404,13 @@ class PermutationTestResult:
         fields = {name: _plain(getattr(self, name)) for name in shown}
         return fields | {"pvalue_interval": list(self.pvalue_interval())}
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def to_frame(self) -> pd.DataFrame:
         """`to_dict` as a pandas DataFrame with one row; pairs of values in two columns each."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
         row = self.to_dict()
         for key in ("names", "totals", "scores"):
             row[f"{key[:-1]}_u"], row[f"{key[:-1]}_v"] = row.pop(key) or (None, None)
         row["pvalue_low"], row["pvalue_high"] = row.pop("pvalue_interval")
-        return pd.DataFrame([row])
+        return pandas().DataFrame([row])
 
     def _repr_html_(self) -> str:
         from permtest._html import result_html
@@ -446,6 +453,16 @@ class StructuredTestResult(PermutationTestResult):
         Those of the second system.
     rank : int
         How many of the sums vary independently of each other.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test
+    >>> a, b = [[3, 1, 0], [2, 0, 1], [4, 0, 0]], [[2, 1, 1], [2, 1, 1], [3, 1, 1]]
+    >>> result = exact_perm_test(a, b, statistic="f1")
+    >>> result.parts, result.sums, result.other_sums
+    (('2 tp', 'fp + fn'), (18, 2), (14, 6))
+    >>> round(result.statistic, 3), result.pvalue
+    (0.2, 0.25)
     """
 
     parts: tuple[str, ...] = ()

@@ -41,6 +41,13 @@ class Statistic:
         What it is, in a few words.
     minimum, maximum : int or None
         The smallest and the largest score that make sense, if there are such.
+
+    Examples
+    --------
+    >>> from permtest import statistic
+    >>> accuracy = statistic("accuracy")
+    >>> accuracy.about, accuracy.minimum, accuracy.maximum
+    ('correct answers of each entry', 0, None)
     """
 
     name: str
@@ -116,6 +123,15 @@ class CountStatistic:
         over the classes, or the measures of the classes averaged.
     ascending : bool
         Whether less is better, as of errors.
+
+    Examples
+    --------
+    >>> from permtest import statistic
+    >>> f2 = statistic("f2")
+    >>> f2.columns, f2.ascending
+    (('tp', 'fp', 'fn'), False)
+    >>> statistic("wer").ascending
+    True
     """
 
     name: str

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from permtest import Pairs, alternatives, exact_perm_test
 from permtest._integers import exact_sum
-from permtest.pairs import LocalEffects, as_integers
+from permtest.decimals import as_integers
+from permtest.pairs import LocalEffects
 
 INTEGERS = st.lists(st.integers(-(2**70), 2**70), max_size=20)
 

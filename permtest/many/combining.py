@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import log, log10, sqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from permtest._checks import check_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -94,7 +95,7 @@ def replicability_count(
     ndarray of int64 of shape (...)
         The largest u with p^{1/D} to p^{u/D} all at most `alpha`; 0 if there is none.
     """
-    check_alpha(alpha)
+    check_level(alpha)
     curve = partial_conjunction(log10_pvalue, method=method)
     return np.asarray(at_most(curve, alpha).sum(axis=0), dtype=np.int64)
 
@@ -196,12 +197,6 @@ def at_most(logs: Floats, alpha: float) -> NDArray[np.bool_]:
 
 
 # ---- arguments ---------------------------------------------------------------------------------
-
-
-def check_alpha(alpha: float) -> None:
-    """Raise ValueError unless `alpha` is a level."""
-    if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie in (0, 1), got {alpha!r}")
 
 
 def _check_method(method: str, known: Iterable[str]) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.resamples import check_resamples
 from permtest.many.adjustment import Adjustment, check_adjustment
-from permtest.many.combining import check_alpha
 from permtest.many.data_sets import tables_of
 from permtest.many.leaderboard import Leaderboard
 from permtest.many.pairings import Pairings
@@ -119,7 +119,7 @@ def compare_many(
     check_alternative(alternative)
     correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_adjustment(correction, family)
-    check_alpha(alpha)
+    check_level(alpha)
     check_resamples(K)
     baseline = None if baseline is None else str(baseline)
     if baseline is None and alternative != "two-sided":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._json import AsJson
+from permtest._optional import pandas
 from permtest.alternatives.result import SMALLEST, rejects
 from permtest.exact import exact_perm_test
 from permtest.many import rows, wording
@@ -33,7 +34,7 @@ UNSURE = 2.6
 
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard:
+class Leaderboard(AsJson):
     """All pairs of S systems, or all against one, on D data sets: P exact tests each.
 
     Made by `compare_many`. ``print(board)`` says who leads and who is tied with whom;
@@ -84,6 +85,16 @@ class Leaderboard:
         What random labellings start from.
     sampled : tuple of D bool
         Whether the adjusted p-values of a data set come from random labellings.
+
+    Examples
+    --------
+    >>> from permtest import compare_many
+    >>> small, big = [2, 4, 3, 4, 1, 3, 4], [3, 5, 4, 6, 2, 4, 5]
+    >>> board = compare_many({"big": big, "small": small, "copy": small})
+    >>> board.order(), board.tied_with_best(), board.groups()
+    (['big', 'small', 'copy'], ('big',), [('small', 'copy')])
+    >>> board.result("big", "small").pvalue, board.matrix()[0].tolist()
+    (0.015625, [nan, 0.046875, 0.046875])
     """
 
     systems: tuple[str, ...]
@@ -433,7 +444,7 @@ class Leaderboard:
 
     def to_frame(self) -> pd.DataFrame:
         """All tests as a pandas DataFrame, one row for each pair and data set."""
-        return _pandas("to_frame").DataFrame(rows.of_pairs(self))
+        return pandas().DataFrame(rows.of_pairs(self))
 
     def ranking(self) -> pd.DataFrame:
         """All systems as a pandas DataFrame, those of each data set from the best to the worst.
@@ -441,17 +452,13 @@ class Leaderboard:
         With a baseline: by how much each one is ahead of it, and p, instead of ranks.
         """
         every = [row for name in self.data_sets for row in rows.of_systems(self, name)]
-        return _pandas("ranking").DataFrame(every)
+        return pandas("ranking").DataFrame(every)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings."""
         shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
         fields = {name: getattr(self, name) for name in shown}
         return {k: rows.plain(x) if isinstance(x, np.ndarray) else x for k, x in fields.items()}
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def sentence(self, data_set: str | None = None) -> str:
         """Who leads on a data set, and how many pairs differ.
@@ -468,11 +475,3 @@ class Leaderboard:
 
     def _repr_html_(self) -> str:
         return wording.html(self)
-
-
-def _pandas(method: str) -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError(f"{method} needs pandas: pip install 'permtest[frames]'") from None
-    return pandas

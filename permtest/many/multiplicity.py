@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._optional import optional
+
 
 class Correction(NamedTuple):
     """A correction: its title for sentences, what it keeps below alpha, and for which tests."""
@@ -28,6 +30,7 @@ _ANY, _POSITIVE = "whatever the dependence", "if tests are independent or depend
 _SYMMETRIC = "if differences are jointly symmetric, and nearly so if there are many items"
 _FAMILYWISE, _FALSE_DISCOVERIES = "familywise error", "false discovery rate"
 
+#: Corrections for the number of tests by name: what each controls, and when.
 CORRECTIONS = {
     "holm": Correction("Holm", _FAMILYWISE, _ANY),
     "hochberg": Correction("Hochberg", _FAMILYWISE, _POSITIVE),
@@ -104,13 +107,8 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> NDArray[np.float6
 
 
 def _multipletests(correction: str) -> Any:
-    try:
-        from statsmodels.stats.multitest import multipletests
-    except ImportError:
-        raise ImportError(
-            f"correction={correction!r} needs statsmodels: pip install 'permtest[many]'"
-        ) from None
-    return multipletests
+    needed_by = f"correction={correction!r}"
+    return optional("statsmodels.stats.multitest", needed_by=needed_by, extra="many").multipletests
 
 
 @contextmanager

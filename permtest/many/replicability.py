@@ -9,7 +9,6 @@ confidence bound of k, and nothing needs to be corrected for the choice among u 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,14 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
 from permtest._html import grid, said, together
+from permtest._json import AsJson
+from permtest._optional import pandas
 from permtest.many.combining import (
     COUNTING,
     Floats,
     Ints,
     as_logs,
     at_most,
-    check_alpha,
     check_sides,
     partial_conjunction,
     replicability_count,
@@ -40,7 +41,7 @@ HEADER = ("first", "second", "first is better on", "second is better on")
 
 
 @dataclass(frozen=True, eq=False)
-class Replicability:
+class Replicability(AsJson):
     """On how many of D data sets the systems of each of P pairs differ, and which way.
 
     Made by `replicability`. ``print(found)`` lines up the first pairs, ``found["new", "old"]`` is
@@ -155,23 +156,15 @@ class Replicability:
         names = {"systems": list(self.systems), "data_sets": list(self.data_sets)}
         return fields | lists | names
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with a row for each pair; names of data sets are joined by commas."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'permtest[frames]'") from None
         names = np.array(self.systems, dtype=object)
         columns: dict[str, Any] = {"first": names[self.first], "second": names[self.second]}
         for side, sign in (("first", 1), ("second", -1)):
             columns[f"{side}_better"] = getattr(self, f"{side}_better")
             named = (self.named(pair, sign) for pair in range(len(self)))
             columns[f"{side}_better_on"] = [", ".join(found) for found in named]
-        return pd.DataFrame(columns)
+        return pandas().DataFrame(columns)
 
 
 def replicability(
@@ -228,7 +221,7 @@ def replicability(
     new | old | 3 (ewt, gum, pud) | 0
     new | base | 0 | 0
     """
-    check_alpha(alpha)
+    check_level(alpha)
     names = _as_names(systems, "systems"), _as_names(data_sets, "data_sets")
     i, j = (_as_indices(x, len(names[0]), k) for x, k in ((first, "first"), (second, "second")))
     sides = as_logs(greater, "greater"), as_logs(less, "less")

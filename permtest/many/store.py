@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from permtest._optional import optional
 from permtest.many.pairwise import Ints, Outcome
 from permtest.many.table import ScoreTable
 
@@ -194,9 +195,6 @@ def _publish(draft: Path, file: Path) -> None:
 
 
 def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ImportError("store needs pyarrow: pip install 'permtest[many]'") from None
+    names = ("pyarrow", "pyarrow.parquet")
+    pyarrow, parquet = (optional(name, needed_by="store", extra="many") for name in names)
     return pyarrow, parquet

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from permtest._integers import IntArray, exact_sum, with_room
+from permtest.decimals import in_common_units
+from permtest.many.columns import at, columns_of, flat, is_single, labels_of
 from permtest.measures import Exact, Measure
-from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers, in_common_units
+from permtest.pairs import Pairs, add_up, cluster_numbers
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 
@@ -40,6 +42,15 @@ class ScoreTable:
         What the items are called.
     source : dict, optional
         Where the scores come from, as the reader recorded it.
+
+    Examples
+    --------
+    >>> from permtest import ScoreTable, compare_many
+    >>> table = ScoreTable.of({"new": [1, 1, 1, 0], "old": [0, 1, 0, 0]}, statistic="mean")
+    >>> table.systems, table.n_items
+    (('new', 'old'), 4)
+    >>> compare_many(table).values
+    array([[0.75, 0.25]])
     """
 
     systems: tuple[str, ...]
@@ -106,9 +117,9 @@ class ScoreTable:
         entry = lookup(statistic)
         labels = {"clusters": clusters, "strata": strata}
         named = [x for x in labels.values() if isinstance(x, str)]
-        columns = _columns(table, systems, named, name)
+        columns = columns_of(table, systems, named, name)
         head = next(iter(columns.items()))
-        clusters, strata = (_labels(table, x, key, name, head) for key, x in labels.items())
+        clusters, strata = (labels_of(table, x, key, name, head) for key, x in labels.items())
         if isinstance(entry, CountStatistic):
             found = _of_counts(columns, entry, name)
         else:
@@ -258,60 +269,9 @@ class ScoreTable:
         return tuple(found)
 
 
-# ---- arguments ---------------------------------------------------------------------------------
-
-
-def _columns(
-    table: Any, systems: Sequence[str] | None, besides: Sequence[str], name: str
-) -> dict[str, Any]:
-    """The columns of the systems by their names."""
-    if not hasattr(table, "keys") and not hasattr(table, "columns"):
-        raise TypeError(
-            f"{name} must be a data frame with a column for each system, or a mapping of names to "
-            f"scores, not {type(table).__name__}"
-        )
-    there = list(table.columns if hasattr(table, "columns") else table.keys())
-    if isinstance(systems, str):
-        raise TypeError(f"systems={systems!r} must be a list of names")
-    chosen = [x for x in there if x not in besides] if systems is None else list(systems)
-    for wanted in chosen:
-        if wanted not in there:
-            raise ValueError(
-                f"{name} has no system {wanted!r}; it has {', '.join(map(str, there))}"
-            )
-    if len(set(map(str, chosen))) != len(chosen) or len(set(there)) != len(there):
-        raise ValueError(f"{name} has several systems of one name; names must differ")
-    if len(chosen) < 2:
-        raise ValueError(f"{name} has {len(chosen)} system(s), but a comparison needs two or more")
-    columns = {str(x): table[x] for x in chosen}
-    first, head = next(iter(columns.items()))
-    for label, column in columns.items():
-        check_aligned(head, column, (_at(name, first), _at(name, label)))
-        if len(column) != len(head):
-            raise ValueError(
-                f"{_at(name, label)} has {len(column)} scores and {_at(name, first)} {len(head)}: "
-                "all systems need scores on the same items in the same order; align them first"
-            )
-    return columns
-
-
-def _labels(table: Any, labels: Any, key: str, name: str, head: tuple[str, Any]) -> Any:
-    """Labels that were given, or the column of that name; their rows are those of the scores."""
-    if isinstance(labels, str):
-        there = list(table.columns if hasattr(table, "columns") else table.keys())
-        if labels not in there:
-            listed = ", ".join(map(str, there))
-            raise ValueError(f"{key}={labels!r} is no column of {name}; it has {listed}")
-        labels = table[labels]
-    if isinstance(labels, Mapping):
-        raise TypeError(f"{key} must be one label for each item, or a column, not a mapping")
-    check_aligned(head[1], labels, (_at(name, head[0]), key))
-    return labels
-
-
 def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> ScoreTable:
-    labels = [_at(name, label) for label in columns]
-    raw = [_flat(x, label) for x, label in zip(columns.values(), labels, strict=True)]
+    labels = [at(name, label) for label in columns]
+    raw = [flat(x, label) for x, label in zip(columns.values(), labels, strict=True)]
     rows, scale = in_common_units(raw, labels)
     scores = np.stack(rows)
     for label, row in zip(columns, scores, strict=True):
@@ -319,16 +279,16 @@ def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> Score
         if bad is not None:
             score = Fraction(int(row[bad]), scale)
             shown = int(score) if score.denominator == 1 else float(score)
-            raise ValueError(f"{_at(name, label)}[{bad}] = {entry.problem(shown)}")
+            raise ValueError(f"{at(name, label)}[{bad}] = {entry.problem(shown)}")
     return ScoreTable(tuple(columns), scores, entry, scale)
 
 
 def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> ScoreTable:
     labels, tables = list(columns), list(columns.values())
     for label, column in columns.items():
-        if _is_single(column):
+        if is_single(column):
             raise ValueError(
-                f"{_at(name, label)} is one column, but {entry.name!r} needs counts for each item: "
+                f"{at(name, label)} is one column, but {entry.name!r} needs counts for each item: "
                 f"{entry.layouts()}; give arrays of shape (N, columns), or read columns such as "
                 f"{label}_{entry.columns[0]} with permtest.read_many(frame, "
                 f"statistic={entry.name!r})"
@@ -340,45 +300,7 @@ def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> 
             pairs = entry.pairs(column, tables[other], None)
             entry.measure(pairs)
         except (TypeError, ValueError) as error:
-            u, v = _at(name, labels[i]), _at(name, labels[other])
+            u, v = at(name, labels[i]), at(name, labels[other])
             raise type(error)(f"{error} (u is {u}, v is {v})") from None
         found.append(pairs.u)
     return ScoreTable(tuple(columns), np.stack(found), entry)
-
-
-def _flat(column: Any, label: str) -> Any:
-    """A column that could be scores."""
-    if isinstance(column, np.ma.MaskedArray):
-        for bad in np.flatnonzero(np.ma.getmaskarray(column))[:1]:
-            raise ValueError(f"{label}[{bad}] is masked; fill in its score, or leave the item out")
-    array = np.asarray(column) if hasattr(column, "dtype") else column
-    if getattr(array, "ndim", 1) > 1:
-        raise ValueError(
-            f"{label} has shape {array.shape}, but the statistic takes one score for each item; "
-            "for counts choose statistic='f1' or another of STATISTICS"
-        )
-    if hasattr(array, "dtype") and len(array) and _is_text(array):
-        raise TypeError(
-            f"{label}[0] = {array[0]!r} is no score; name the columns that are systems: "
-            "systems=[...]"
-        )
-    return array
-
-
-def _is_text(array: Any) -> bool:
-    """Whether it holds text or dates."""
-    return array.dtype.kind in "USMm" or isinstance(array[0], str)
-
-
-def _is_single(column: Any) -> bool:
-    """Whether there is one number for each item."""
-    if hasattr(column, "columns") or isinstance(column, Mapping):
-        return False
-    try:
-        return np.ndim(column) == 1
-    except ValueError:  # rows that differ in length
-        return False
-
-
-def _at(name: str, system: str) -> str:
-    return f"{name}[{system!r}]"

@@ -173,6 +173,9 @@ def pmf(stay: int, swap: int) -> LatticeDistribution:
     >>> pmf(3, -1).support.tolist(), pmf(3, 3).pmf.tolist()
     ([-1, 3], [1.0])
     """
+    for name, effect in (("stay", stay), ("swap", swap)):
+        if not hasattr(effect, "__index__"):
+            raise TypeError(f"{name} = {effect!r} must be an integer")
     low, high = sorted((index(stay), index(swap)))
     if low == high:
         return LatticeDistribution(low, 1, np.ones(1))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from permtest._integers import IntArray, with_room
+from permtest.decimals import as_integers
 from permtest.null.grouping import TwoPointSum
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
@@ -32,6 +33,8 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
 
     Raises
     ------
+    TypeError, ValueError
+        If an effect is no integer, or their numbers differ.
     MemoryError
         If N exceeds 24.
 
@@ -41,17 +44,20 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
     >>> enumerate_swaps([1, 2], [-1, -2]).tolist()
     [3, 1, -1, -3]
     """
-    stays, swaps = _exact(stay), _exact(swap)
-    if stays.shape != swaps.shape or stays.ndim != 1:
-        raise ValueError(f"stay and swap must be 1-D and alike, not {stays.shape}, {swaps.shape}")
+    stays, swaps = _exact(stay, "stay"), _exact(swap, "swap")
+    if stays.size != swaps.size:
+        raise ValueError(f"stay and swap must be alike, not {stays.size} and {swaps.size} effects")
     if stays.size > MAX_ENTRIES:
         raise MemoryError(
             f"enumerating 2^{stays.size} labellings is refused above N = {MAX_ENTRIES}, and above "
             f"N = {MAX_HALVED} where p is a tail; method='auto' gives the same p-value"
         )
-    sums = np.zeros(1, dtype=np.result_type(stays, swaps))
-    for x, y in zip(stays, swaps, strict=True):
-        sums = np.concatenate((sums + x, sums + y))
+    kind = np.result_type(stays, swaps)
+    stays, steps = stays.astype(kind), swaps.astype(kind) - stays.astype(kind)
+    sums = np.empty(2**steps.size, dtype=kind)
+    sums[0] = stays.sum()
+    for i, step in enumerate(steps):
+        sums[2**i : 2 ** (i + 1)] = sums[: 2**i] + step
     return sums
 
 
@@ -80,11 +86,6 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
     return int(np.sum(second.size - np.searchsorted(second, t0 - first)))
 
 
-def _exact(values: ArrayLike) -> NDArray[Any]:
+def _exact(values: ArrayLike, name: str) -> IntArray:
     """int64 where no sum of `MAX_ENTRIES` values can overflow, Python integers otherwise."""
-    array = np.asarray(values)
-    if array.size == 0:
-        return array.astype(np.int64)
-    exact = np.array([index(x) for x in array.ravel().tolist()], dtype=object)
-    exact = exact.reshape(array.shape)
-    return exact.astype(np.int64) if np.abs(exact).max() < 2**57 else exact
+    return with_room(as_integers(values, name), 2 * MAX_ENTRIES)

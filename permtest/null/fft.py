@@ -105,7 +105,9 @@ def _product(f: Rounded, g: Rounded) -> Rounded:
 
     n = f.cells.size + g.cells.size - 1
     m = fft.next_fast_len(n, real=True)
-    cells = fft.irfft(fft.rfft(f.cells, m) * fft.rfft(g.cells, m), m)[:n]
+    waves = fft.rfft(f.cells, m)
+    waves *= fft.rfft(g.cells, m)
+    cells = fft.irfft(waves, m, overwrite_x=True)[:n]
     f_norm, g_norm = norm(f.cells), norm(g.cells)
     new = SAFETY * EPS * (log2(m + 1) / m) ** 0.5 * (f_norm * g_norm + min(f_norm, g_norm))
     noise = hypot(f.noise * g_norm, g.noise * f_norm, new)

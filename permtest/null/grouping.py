@@ -224,6 +224,8 @@ def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
     """
     if isinstance(pmfs, TwoPointSum):
         return pmfs
+    if not hasattr(pmfs, "__len__"):
+        raise TypeError(f"pmfs must be a list of laws of entries, not {type(pmfs).__name__}")
     offset, seen = 0, Counter[tuple[int, float, float]]()
     for n, f in enumerate(pmfs):
         if not isinstance(f, LatticeDistribution):
@@ -317,8 +319,10 @@ def _two_points(f: LatticeDistribution, n: int) -> tuple[int, tuple[int, float, 
             "has one or two (stay, swap)"
         )
     low, high = int(cells[0]), int(cells[-1])
-    law = (f.unit * (high - low), float(f.pmf[low]), float(f.pmf[high]))
-    return f.offset + f.unit * low, law
+    stay, move = float(f.pmf[low]), float(f.pmf[high])
+    if not (0 < stay <= 1 and 0 < move <= 1):
+        raise ValueError(f"pmfs[{n}] has the probabilities {stay} and {move}; they lie in (0, 1]")
+    return f.offset + f.unit * low, (f.unit * (high - low), stay, move)
 
 
 def _integers(values: list[int]) -> NDArray[Any]:

@@ -1,0 +1,94 @@
+"""What arguments have to be: counts, finite numbers, probabilities, options; errors name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+#: The largest count; beyond, the binomial law is not exact.
+LARGEST = 2**53
+
+
+def count(value: Any, name: str) -> int:
+    """`value` as an int, or an error that names it."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        whole = isinstance(value, float | np.floating) and float(value).is_integer()
+        if not whole:
+            raise TypeError(f"{name} = {value!r} must be a whole number")
+    if value < 0:
+        raise ValueError(f"{name} = {value} is below 0, but it is a count")
+    if value > LARGEST:
+        raise ValueError(f"{name} = {value} is above {LARGEST:,}, the most that is counted exactly")
+    return int(value)
+
+
+def check_count(
+    value: Any, name: str, least: int = 1, most: int | None = None, why: str = ""
+) -> int:
+    """`value` as an int from `least` to `most`, or an error that names it.
+
+    Parameters
+    ----------
+    value : int, or float that is whole
+    name : str
+    least, most : int
+    why : str
+        What a message about the limit ends with: a reason, or what to do.
+    """
+    number = count(value, name)
+    reason = f": {why}" if why else ""
+    if number < least:
+        raise ValueError(f"{name}={value} must be at least {least}{reason}")
+    if most is not None and number > most:
+        raise ValueError(f"{name}={value} is more than {most:,}{reason}")
+    return number
+
+
+def check_finite(value: Any, name: str) -> float:
+    """`value` as a float, or an error unless it is a finite number."""
+    _check_number(value, name)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a float") from None
+    if not isfinite(number):
+        raise ValueError(f"{name}={value} must be finite")
+    return number
+
+
+def _check_number(value: Any, name: str) -> None:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} must be a number")
+
+
+def check_level(value: Any, name: str = "alpha") -> float:
+    """A level of significance, of confidence, or a power; an error unless 0 < `value` < 1."""
+    _check_number(value, name)
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie in (0, 1), got {value}")
+    return float(value)
+
+
+def check_share(value: Any, name: str) -> float:
+    """`value`, or an error unless it lies between 0 and 1, or is one of them."""
+    if not 0 <= check_finite(value, name) <= 1:
+        raise ValueError(f"{name}={value} must lie in [0, 1]; give a share, not percent")
+    return float(value)
+
+
+def check_above_zero(value: Any, name: str) -> float:
+    """`value`, or an error unless it is above 0."""
+    if check_finite(value, name) <= 0:
+        raise ValueError(f"{name}={value} must be above 0")
+    return float(value)
+
+
+def check_option(name: str, value: Any, known: Iterable[str]) -> None:
+    """Raise ValueError unless a value is one of those that are known."""
+    if value not in known:
+        listed = ", ".join(map(repr, known))
+        raise ValueError(f"{name}={value!r} is not known; choose one of {listed}")
