@@ -15,14 +15,11 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from permtest import alternatives as alt
-from permtest import assumptions_explorer
-from permtest.assumptions_explorer import (
-    AssumptionsExplorer,
-    Dependence,
-    describe,
-    plot_dependence,
-    two_systems,
-)
+from permtest.plots import plot_dependence
+from permtest.study import dependence
+from permtest.study.dependence import Dependence, two_systems
+from permtest.widgets import AssumptionsExplorer
+from permtest.widgets.assumptions import describe
 
 
 def shown(e):
@@ -223,7 +220,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("<b>no</b>")
 
     with monkeypatch.context() as patch:
-        patch.setattr(assumptions_explorer, "paired_t", broken)
+        patch.setattr(dependence, "paired_t", broken)
         e.n.value = 60
         assert "RuntimeError: &lt;b&gt;no&lt;/b&gt;" in e.sentence.value
         assert not e.picture.value
@@ -250,7 +247,7 @@ def test_it_is_displayed_as_a_widget_and_leaves_matplotlib_alone():
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "application/vnd.jupyter.widget-view+json" in data
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.assumptions_explorer; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -18,8 +18,10 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest import convolution_explorer
-from permtest.convolution_explorer import ConvolutionExplorer, Step, plot_step
+from permtest.null import steps
+from permtest.null.steps import Step
+from permtest.plots import plot_step
+from permtest.widgets import ConvolutionExplorer
 from tests import naive, strategies
 
 DIFFERENCES = [-1, -3, -1, -1, 3, -2, 0, 2, 1, 4, 1, -1]
@@ -269,7 +271,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("the <b>test</b> is broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr(convolution_explorer, "convolve_dp", broken)
+        patch.setattr(steps, "convolve_dp", broken)
         e.n.value = 3
         assert "RuntimeError: the &lt;b&gt;test&lt;/b&gt; is broken" in e.sentence.value
         assert "role='alert'" in e.sentence.value
@@ -301,7 +303,7 @@ def test_matplotlib_is_left_alone():
     before = dict(mpl.rcParams)
     explorer().n.value = 7
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.convolution_explorer; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

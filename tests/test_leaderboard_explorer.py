@@ -16,8 +16,9 @@ import pytest
 from matplotlib import image
 
 import permtest as pt
-from permtest import leaderboard_explorer
-from permtest.leaderboard_explorer import MOST, LeaderboardExplorer, describe, with_variant
+from permtest.many.variant import with_variant
+from permtest.widgets import LeaderboardExplorer, leaderboard
+from permtest.widgets.leaderboard import MOST, describe
 
 RNG = np.random.default_rng(9)
 N = 200
@@ -143,18 +144,18 @@ def test_the_axis_of_scores_stands_still_and_holds_them_all():
         e.base.value = base
         for gains, losses in ((0, e.losses.max), (e.gains.max, 0)):
             e.gains.value, e.losses.value = gains, losses
-            limits.add(e._ax.get_xlim())
-            assert e._ax.get_xlim()[0] < e.board.values.min()
-            assert e.board.values.max() < e._ax.get_xlim()[1]
+            limits.add(e._axes[0].get_xlim())
+            assert e._axes[0].get_xlim()[0] < e.board.values.min()
+            assert e.board.values.max() < e._axes[0].get_xlim()[1]
     assert len(limits) == 1
 
 
 def test_the_row_of_the_new_system_is_marked():
     e = LeaderboardExplorer(TABLE, base="weak")
-    (band,) = [patch for patch in e._ax.patches if patch.get_gid() == "new"]
+    (band,) = [patch for patch in e._axes[0].patches if patch.get_gid() == "new"]
     y = e.board.order().index("new")
     assert band.get_y() < y < band.get_y() + band.get_height()
-    assert e._ax.get_yticklabels()[y].get_text() == "new"
+    assert e._axes[0].get_yticklabels()[y].get_text() == "new"
 
 
 @pytest.mark.parametrize("systems", [2, MOST])
@@ -163,13 +164,14 @@ def test_texts_stay_in_the_picture(systems):
     rng = np.random.default_rng(1)
     table = {name: rng.random(300) < 0.5 + 0.02 * k for k, name in enumerate(names)}
     e = LeaderboardExplorer({name: column.astype(int) for name, column in table.items()})
-    assert len([line for line in e._ax.lines if line.get_gid() == "group"]) >= (systems == MOST) * 4
-    parts = [*e._ax.get_yticklabels(), *e._ax.texts, e._ax.xaxis.label, e._ax.get_legend()]
+    (ax,) = e._axes
+    assert len([line for line in ax.lines if line.get_gid() == "group"]) >= (systems == MOST) * 4
+    parts = [*ax.get_yticklabels(), *ax.texts, ax.xaxis.label, ax.get_legend()]
     for part in parts:
         box = part.get_window_extent()
         assert e._figure.bbox.x0 <= box.x0 < box.x1 <= e._figure.bbox.x1, part
         assert e._figure.bbox.y0 <= box.y0 < box.y1 <= e._figure.bbox.y1, part
-    rows = [label.get_window_extent() for label in e._ax.get_yticklabels()]
+    rows = [label.get_window_extent() for label in e._axes[0].get_yticklabels()]
     assert not [k for k, (a, b) in enumerate(pairwise(rows)) if a.overlaps(b)]
 
 
@@ -206,7 +208,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("<b>no</b>")
 
     with monkeypatch.context() as patch:
-        patch.setattr(leaderboard_explorer, "compare_many", broken)
+        patch.setattr(leaderboard, "compare_many", broken)
         e.gains.value = 5
         assert "RuntimeError: &lt;b&gt;no&lt;/b&gt;" in e.sentence.value
         assert not e.picture.value
@@ -237,7 +239,7 @@ def test_it_is_displayed_as_a_widget_and_leaves_matplotlib_alone():
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "application/vnd.jupyter.widget-view+json" in data
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.leaderboard_explorer; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -7,7 +7,8 @@ import time
 import warnings
 from fractions import Fraction
 from io import BytesIO
-from itertools import pairwise
+from itertools import combinations, pairwise
+from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -19,9 +20,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 
 import permtest as pt
-from permtest.captions import p_text
-from permtest.plots import STYLE, plot_null, plot_plane, plot_values, style
-from permtest.views import COLUMNS, THIN
+from permtest.plots import STYLE, plot_null, plot_plane, plot_values, roles, style
+from permtest.plots.view import COLUMNS, THIN
+from permtest.plots.words import p_text
 
 mpl.use("Agg")
 
@@ -344,9 +345,77 @@ def test_colours_differ_in_grey():
     with style():
         colours = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
     levels = sorted(map(lightness, colours))
-    assert len(levels) >= 4
-    assert min(np.diff(levels)) > 15
+    assert len(levels) == 6
+    assert min(np.diff(levels)) > 8
     assert max(levels) < 85  # on white paper
+
+
+# What people see of linear red, green and blue who lack a kind of cones, after Machado, Oliveira
+# and Fernandes (2009).
+SIGHT = {
+    "all": np.eye(3),
+    "no red": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "no green": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "no blue": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def seen(colour: tuple[float, ...], sight: str) -> np.ndarray:
+    """CIE Lab of a colour as people see it."""
+    channels = np.array(to_rgb(colour))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(XYZ @ np.clip(SIGHT[sight] @ linear, 1e-9, 1) / (0.9505, 1, 1.089))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize(
+    "together",
+    [
+        (roles.NULL, roles.TAIL),
+        (roles.A, roles.B, roles.NEITHER),
+        (roles.HOLDS, roles.BROKEN),
+        roles.CURVES[:4],
+    ],
+    ids=["law and tail", "systems", "holds or not", "curves"],
+)
+def test_roles_that_share_a_picture_are_told_apart(together, sight):
+    with style():
+        colours = [seen(role.rgba(), sight) for role in together]
+    for one, other in combinations(colours, 2):
+        assert np.linalg.norm(one - other) > 20
+        assert abs(one[0] - other[0]) > 15 or sight != "all"  # in grey
+
+
+def test_roles_differ_without_colour_too():
+    for one, other in ((roles.NULL, roles.TAIL), (roles.A, roles.B)):
+        assert one.hatch != other.hatch
+    assert roles.A.dash != roles.B.dash
+    assert roles.A.mark != roles.B.mark
+    assert roles.HOLDS.hollow != roles.BROKEN.hollow
+    rules = [roles.OBSERVED, roles.MIRRORED, roles.EQUAL, roles.LEVEL]
+    assert len({rule.dash for rule in rules}) == len(rules)
+
+
+def test_looks_are_given_by_roles_alone():
+    """No module of pictures or explorers names a colour of the cycle of its own."""
+    package = Path(pt.__file__).parent
+    for path in (*(package / "plots").glob("*.py"), *(package / "widgets").glob("*.py")):
+        if path.name != "roles.py":
+            assert not re.findall(r"[\"']C[0-9][\"']", path.read_text(encoding="utf-8")), path.name
 
 
 def test_the_style_sheet_is_found_by_its_name_and_is_large():

@@ -100,7 +100,7 @@ def test_intervals_and_modes_are_in_rows_of_their_own(name):
         bar = one(ax, f"interval {letter}")
         assert tuple(bar.get_xdata()) == law.interval(0.9)
         assert set(bar.get_ydata()) == {rows[letter]}
-        assert bar.get_marker() == "|"
+        assert (bar.get_linestyle(), bar.get_marker()) == ("-", "None")
         marks = lines(ax, f"mode {letter}")
         assert [mark.get_xdata()[0] for mark in marks] == [law.mode()] * bool(
             law.mode() == law.mode()
@@ -267,9 +267,9 @@ def test_colours_are_those_of_the_style_sheet_and_settings_do_not_leak(draw):
     before = dict(mpl.rcParams)
     ax = draw(RESULTS["folds"])
     with style():
-        blue = to_rgba("C0")
+        green = to_rgba("C4")
     found = one(ax, "a").get_color() if draw is plot_posteriors else area(ax, "a better")
-    assert to_rgba(getattr(found, "get_facecolor", lambda: [found])()[0])[:3] == blue[:3]
+    assert to_rgba(getattr(found, "get_facecolor", lambda: [found])()[0])[:3] == green[:3]
     assert {key for key in before if before[key] != mpl.rcParams[key]} <= {"backend"}
     with mpl.rc_context({"axes.prop_cycle": mpl.cycler(color=["red", "green"])}):
         assert one(posteriors("folds"), "a").get_color() == to_rgba("red")

@@ -174,7 +174,7 @@ def test_open_ends_are_arrows():
 def test_colours_of_the_style_that_differ_in_grey():
     axes = plot_estimation(CASES["points"][0])
     with style():
-        higher, lower = to_rgba("C1"), to_rgba("C0")
+        higher, lower = to_rgba("C4"), to_rgba("C5")
     shades = []
     for gid, colour in (("higher", higher), ("lower", lower)):
         bar = bars(axes[1], gid)[0]

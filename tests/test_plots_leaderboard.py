@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from draw_docs import draw_leaderboard
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import permtest as pt
@@ -402,7 +402,7 @@ def test_colours_are_those_of_the_style_sheet_and_settings_do_not_leak():
     plot_pairs(BOARDS["several"])
     plot_replicability(counted(3, 2))
     with style():
-        blue = to_rgb("C0")
+        blue = to_rgba("C0")
     assert {line.get_color() for line in marks(ax, "tied").values()} == {blue}
     assert {key for key in before if before[key] != mpl.rcParams[key]} <= {"backend"}
 

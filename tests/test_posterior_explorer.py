@@ -14,15 +14,9 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-from permtest import posterior_explorer
 from permtest.alternatives import bayes_test, block_weight
-from permtest.posterior_explorer import (
-    WHOLE,
-    PosteriorExplorer,
-    close_up,
-    describe,
-    same_gold,
-)
+from permtest.widgets import PosteriorExplorer, posterior
+from permtest.widgets.posterior import WHOLE, close_up, describe, same_gold
 
 A, B = (90, 10, 20), (95, 9, 15)
 ZERO, MILLION = (0, 0, 0), (10**6, 10**5, 10**5)
@@ -41,7 +35,7 @@ def pixels(e):
 
 
 def parts(e, which, *gids):
-    ax = e._places[which]
+    ax = e._axes[which]
     return [x for x in (*ax.lines, *ax.texts, *ax.collections, *ax.patches) if x.get_gid() in gids]
 
 
@@ -157,7 +151,7 @@ def test_axes_stand_still_until_they_are_chosen():
     e = PosteriorExplorer(A, B)
 
     def limits():
-        return tuple(ax.get_xlim() for ax in e._places)
+        return tuple(ax.get_xlim() for ax in e._axes)
 
     first = limits()
     e.counts["tp_a"].value = 20
@@ -219,7 +213,7 @@ def test_edges_have_a_picture(a, b, metric, prior):
 def test_texts_stay_in_the_picture():
     e = PosteriorExplorer(A, B, rope=0.02, names=("a tagger of 1999", "with $x$ and $y$"))
     frame = e._figure.bbox
-    for ax in e._places:
+    for ax in e._axes:
         texts = [ax.xaxis.label, *ax.get_yticklabels(), *ax.texts]
         for box in [text.get_window_extent() for text in texts if text.get_text()]:
             assert frame.x0 <= box.x0 < box.x1 <= frame.x1
@@ -248,7 +242,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("<b>no</b>")
 
     with monkeypatch.context() as patch:
-        patch.setattr(posterior_explorer, "plot_difference", broken)
+        patch.setattr(posterior, "plot_difference", broken)
         e.prior.value = 2.0
         assert "RuntimeError: &lt;b&gt;no&lt;/b&gt;" in e.sentence.value
         assert not e.picture.value
@@ -284,7 +278,7 @@ def test_it_is_displayed_as_a_widget_and_leaves_matplotlib_alone():
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "application/vnd.jupyter.widget-view+json" in data
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.posterior_explorer; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -17,19 +17,13 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from permtest import alternatives as alt
-from permtest import power_explorer
-from permtest.power_explorer import (
-    EXPERIMENTS,
-    FEWEST,
-    MOST,
-    Plan,
-    PowerExplorer,
-    describe,
-    plot_plan,
-    stops,
-)
+from permtest.plots import plot_plan
+from permtest.plots.plan import FEWEST, MOST
+from permtest.study.plan import Plan
 from permtest.study.planning import minimum_detectable_effect, power_t, sample_size
 from permtest.study.power import power_curve, power_curve_normal
+from permtest.widgets import PowerExplorer, power
+from permtest.widgets.power import EXPERIMENTS, describe, stops
 
 RNG = np.random.default_rng(5)
 A = RNG.integers(0, 9, 90)
@@ -236,7 +230,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("<b>no</b>")
 
     with monkeypatch.context() as patch:
-        patch.setattr(power_explorer, "power_curve", broken)
+        patch.setattr(power, "power_curve", broken)
         e.n.value = 5
         assert "RuntimeError: &lt;b&gt;no&lt;/b&gt;" in e.sentence.value
         assert not e.picture.value
@@ -267,7 +261,7 @@ def test_it_is_displayed_as_a_widget_and_leaves_matplotlib_alone():
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "application/vnd.jupyter.widget-view+json" in data
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.power_explorer; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

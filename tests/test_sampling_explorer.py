@@ -17,8 +17,9 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest import sampling_explorer
-from permtest.sampling_explorer import RUNS, SAMPLES, SamplingExplorer, describe, plot_estimates
+from permtest.plots import plot_estimates
+from permtest.widgets import SamplingExplorer, sampling
+from permtest.widgets.sampling import RUNS, SAMPLES, describe
 
 RNG = np.random.default_rng(4)
 U, V = RNG.integers(0, 9, (2, 500)) + np.array([[1], [0]]) * (RNG.random((1, 500)) < 0.42)
@@ -92,7 +93,7 @@ def test_it_shows_what_monte_carlo_finds():
     assert e.results == sampled(200)
     e.K.value, e.seed.value = 1000, 17
     assert e.results == [pt.monte_carlo(U, V, K=1000, rng=17 + i) for i in range(RUNS)]
-    assert [line.get_xdata()[1] for line in lines_of(e._ax)] == [r.pvalue for r in e.results]
+    assert [line.get_xdata()[1] for line in lines_of(e._axes[0])] == [r.pvalue for r in e.results]
     assert pixels(e).shape[:2] == (440, 800)
 
 
@@ -113,7 +114,7 @@ def test_the_axes_stand_still():
     limits = set()
     for K, seed in product((50, 2000, 50_000), (0, 40)):
         e.K.value, e.seed.value = K, seed
-        limits.add((e._ax.get_xlim(), e._ax.get_ylim()))
+        limits.add((e._axes[0].get_xlim(), e._axes[0].get_ylim()))
     assert len(limits) == 1
     ((left, right), _), *_ = limits
     assert left < 0 < EXACT < 0.05 < right
@@ -123,7 +124,7 @@ def test_the_axes_stand_still():
 def test_extreme_p(u, v):
     e = SamplingExplorer(u, v)
     assert "role='status'" in e.sentence.value
-    left, right = e._ax.get_xlim()
+    left, right = e._axes[0].get_xlim()
     assert left < 0 <= e.exact.pvalue < right < 1.1
 
 
@@ -131,7 +132,7 @@ def test_the_sentence_counts_what_is_in_the_picture():
     e = SamplingExplorer(U, V, K=50)
     text = describe(e.results, EXACT)
     assert text in e.sentence.value
-    misses = sum(line.get_gid() == "miss" for line in lines_of(e._ax))
+    misses = sum(line.get_gid() == "miss" for line in lines_of(e._axes[0]))
     wrong = sum((r.pvalue < 0.05) != (EXACT < 0.05) for r in e.results)
     assert f"{wrong} {'is' if wrong == 1 else 'are'} on the wrong side of 0.05" in text
     assert f", and {misses} of the 95% intervals miss" in text
@@ -146,7 +147,7 @@ def test_an_error_is_shown_where_one_looks(monkeypatch):
     def fail(*_, **__):
         raise ValueError("<no> luck")
 
-    monkeypatch.setattr(sampling_explorer, "monte_carlo", fail)
+    monkeypatch.setattr(sampling, "monte_carlo", fail)
     e.seed.value = 5
     assert "role='alert'" in e.sentence.value
     assert "&lt;no&gt; luck" in e.sentence.value
@@ -176,7 +177,7 @@ def test_it_answers_while_it_is_dragged():
 def test_it_says_what_to_install_where_ipywidgets_is_missing():
     code = (
         "import sys; sys.modules['ipywidgets'] = None\n"
-        "try: import permtest.sampling_explorer\n"
+        "try: import permtest.widgets\n"
         "except ImportError as error: assert 'permtest[lab]' in str(error)\n"
         "else: raise SystemExit('no error')"
     )
@@ -186,6 +187,6 @@ def test_it_says_what_to_install_where_ipywidgets_is_missing():
 def test_a_picture_of_its_own_keeps_the_colours_of_the_project():
     ax = plot_estimates(sampled(100, 3), EXACT)
     with pt.plots.style():
-        expected = {to_rgba(f"C{i}") for i in (0, 1, 3)}
+        expected = {to_rgba("C0"), to_rgba("C1"), to_rgba("black")}
     assert {to_rgba(line.get_color()) for line in ax.lines} <= expected
     plt.close(ax.figure)

@@ -13,7 +13,8 @@ import pytest
 from matplotlib import image
 
 import permtest as pt
-from permtest.staircase_explorer import MEASURES, StaircaseExplorer, describe
+from permtest.widgets import StaircaseExplorer
+from permtest.widgets.staircase import MEASURES, describe
 
 RNG = np.random.default_rng(8)
 GOLD = RNG.integers(0, 4, 150)
@@ -112,10 +113,10 @@ def test_recall_is_a_line_and_says_so():
     assert e.hits.value + e.misses.value == total
     e.misses.value += 7
     assert e.hits.value + e.misses.value == total
-    assert e._ax.get_ylabel() == "probability"
+    assert e._axes[0].get_ylabel() == "probability"
     e.statistic.value = "f1"
     assert "on a line" not in e.sentence.value
-    assert e._ax.get_ylabel() == "true positives of new"
+    assert e._axes[0].get_ylabel() == "true positives of new"
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -126,9 +127,9 @@ def test_the_axes_stand_still_and_hold_every_point(measure):
         for value in (slider.min, slider.max, (slider.min + slider.max) // 2):
             slider.value = value
             assert "role='status'" in e.sentence.value
-            limits.add((e._ax.get_xlim(), e._ax.get_ylim()))
-            (mark,) = (line for line in e._ax.lines if line.get_gid() == "observed")
-            left, right = e._ax.get_xlim()
+            limits.add((e._axes[0].get_xlim(), e._axes[0].get_ylim()))
+            (mark,) = (line for line in e._axes[0].lines if line.get_gid() == "observed")
+            left, right = e._axes[0].get_xlim()
             assert left < mark.get_xdata()[0] < right
     assert len(limits) == 1
 
@@ -176,7 +177,7 @@ def test_an_error_is_shown_where_one_looks(monkeypatch):
     def fail(*_, **__):
         raise ValueError("<no> luck")
 
-    monkeypatch.setattr("permtest.staircase_explorer.plot_plane", fail)
+    monkeypatch.setattr("permtest.widgets.staircase.plot_plane", fail)
     e.hits.value -= 1
     assert "role='alert'" in e.sentence.value
     assert "&lt;no&gt; luck" in e.sentence.value
@@ -199,7 +200,7 @@ def test_it_answers_while_it_is_dragged():
 def test_it_says_what_to_install_where_ipywidgets_is_missing():
     code = (
         "import sys; sys.modules['ipywidgets'] = None\n"
-        "try: import permtest.staircase_explorer\n"
+        "try: import permtest.widgets\n"
         "except ImportError as error: assert 'permtest[lab]' in str(error)\n"
         "else: raise SystemExit('no error')"
     )

@@ -19,7 +19,10 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest.tail_explorer import STOPS, FarTail, TailExplorer, describe, plot_tail
+from permtest.far_tail import FarTail
+from permtest.plots import plot_tail
+from permtest.widgets import TailExplorer
+from permtest.widgets.tail import STOPS, describe
 from tests import naive, strategies
 
 RNG = np.random.default_rng(6)
@@ -292,7 +295,7 @@ def test_matplotlib_is_left_alone():
     before = dict(mpl.rcParams)
     explorer().lead.value = TOP
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.tail_explorer; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -15,8 +15,7 @@ import pytest
 from matplotlib import image
 
 import permtest as pt
-from permtest import widgets
-from permtest.widgets import TwoSystemsExplorer
+from permtest.widgets import TwoSystemsExplorer, two_systems
 
 RNG = np.random.default_rng(4)
 SCORES = {name: RNG.integers(low, 9, 400) for low, name in enumerate(["weak", "fair", "good"])}
@@ -94,11 +93,11 @@ def test_the_axes_change_in_coarse_steps(scale):
     seen = []
     for n in range(1, 401, 3):
         e.n.value = n
-        left, right = e._ax.get_xlim()
+        left, right = e._axes[0].get_xlim()
         assert left == -right
         assert f"{right:.0e}"[0] in "125"
         assert left < e.result.observed_sum < right
-        bottom, top = e._ax.get_ylim()
+        bottom, top = e._axes[0].get_ylim()
         assert e.result.null_distribution.pmf.max() < (top if scale == "log" else 0.8 * top)
         seen.append((right, bottom, top))
     assert sum(a != b for a, b in pairwise(seen)) <= 12
@@ -107,9 +106,9 @@ def test_the_axes_change_in_coarse_steps(scale):
 def test_a_small_bell_fills_the_picture():
     e = explorer()
     e.n.value = 42
-    law, (_, right) = e.result.null_distribution, e._ax.get_xlim()
+    law, (_, right) = e.result.null_distribution, e._axes[0].get_xlim()
     assert max(4 * law.std(), abs(e.result.observed_sum)) > right / 3
-    assert law.pmf.max() > e._ax.get_ylim()[1] / 2.2
+    assert law.pmf.max() > e._axes[0].get_ylim()[1] / 2.2
 
 
 @pytest.mark.parametrize(
@@ -135,7 +134,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("the <b>test</b> is broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr(widgets, "exact_perm_test", broken)
+        patch.setattr(two_systems, "exact_perm_test", broken)
         e.n.value = 10
         assert "RuntimeError: the &lt;b&gt;test&lt;/b&gt; is broken" in e.sentence.value
         assert "role='alert'" in e.sentence.value

@@ -7,29 +7,42 @@ except ModuleNotFoundError as error:
 
 from permtest.plots.answers import plot_answers
 from permtest.plots.bayes import plot_difference, plot_posteriors
+from permtest.plots.dependence import plot_dependence
 from permtest.plots.differences import plot_estimation
+from permtest.plots.effects import plot_effects
+from permtest.plots.estimates import plot_estimates
 from permtest.plots.leaderboard import plot_ranking
 from permtest.plots.matrices import plot_pairs, plot_replicability
-from permtest.plots.null import plot_null, plot_plane, plot_values
+from permtest.plots.null import plot_null, plot_values
+from permtest.plots.plan import plot_plan
+from permtest.plots.plane import plot_plane
+from permtest.plots.power import plot_power
+from permtest.plots.rejections import plot_rejections
 from permtest.plots.scores import plot_histograms, plot_unit_sizes
 from permtest.plots.sheet import STYLE, style
-from permtest.plots.study import plot_effects, plot_power, plot_rejections
+from permtest.plots.steps import plot_step
+from permtest.plots.tail import plot_tail
 
 __all__ = [
     "STYLE",
     "plot_answers",
+    "plot_dependence",
     "plot_difference",
     "plot_effects",
+    "plot_estimates",
     "plot_estimation",
     "plot_histograms",
     "plot_null",
     "plot_pairs",
+    "plot_plan",
     "plot_plane",
     "plot_posteriors",
     "plot_power",
     "plot_ranking",
     "plot_rejections",
     "plot_replicability",
+    "plot_step",
+    "plot_tail",
     "plot_unit_sizes",
     "plot_values",
     "style",

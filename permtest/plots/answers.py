@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
+from permtest.plots import roles
+from permtest.plots.parts import draw_interval, name_rows
 from permtest.plots.sheet import NICE, decades, legend_above, plain, style
+from permtest.plots.words import digits, span
 
 if TYPE_CHECKING:
     from permtest.alternatives.answers import Answer, AnswerTable
@@ -23,9 +25,6 @@ WIDTH, ROW, REST = 13.0, 0.42, 2.0  # inches: of the picture, of a row, and of a
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
 WIDE = 4  # times as wide as the others an interval may be without leaving the axes
 SMALL = 0.85  # size of notes, in sizes of the letters around them
-# Shape and filling tell them apart; colour only helps.
-HELD: dict[str, Any] = {"marker": "o", "markersize": 10, "markeredgewidth": 2}
-VIOLATED: dict[str, Any] = {"marker": "s", "markersize": 9, "markeredgewidth": 2}
 
 
 def plot_answers(
@@ -102,14 +101,11 @@ def _two_axes(rows: int) -> tuple[Axes, ...]:
 
 def _set_rows(ax: Axes, table: AnswerTable) -> None:
     """A row for each test, named on the vertical axis; that of the exact one stands out."""
-    ax.set_ylim(len(table.answers) - 0.4, -0.6)
-    ax.set_yticks(range(len(table.answers)), [answer.title for answer in table.answers])
-    ax.tick_params(axis="y", length=0, pad=9)
+    name_rows(ax, [answer.title for answer in table.answers])
     for row, label in enumerate(ax.get_yticklabels()):
-        label.set_parse_math(False)
         if table.answers[row].test == "exact":
             label.set_fontweight("bold")
-            ax.axhspan(row - 0.45, row + 0.45, color="0.88", linewidth=0, zorder=0, gid="exact")
+            ax.axhspan(row - 0.45, row + 0.45, color=roles.BAND, linewidth=0, zorder=0, gid="exact")
 
 
 # ---- p-values ------------------------------------------------------------------------------------
@@ -123,13 +119,12 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float) -> None:
     ax.xaxis.set_major_locator(FixedLocator(decades(*ax.get_xlim(), most=4)))
     ax.xaxis.set_minor_locator(NullLocator())
     _set_rows(ax, table)
-    black = mpl.rcParams["text.color"]
-    ax.axvline(alpha, color=black, linestyle="--", linewidth=1.6, zorder=1, gid="level")
+    ax.axvline(alpha, zorder=1, gid="level", **roles.LEVEL.line())
     for row, answer in enumerate(table.answers):
         _draw_pvalue(ax, row, answer)
     one = "" if table.alternative == "two-sided" else "one-sided: "
     ax.set_xlabel(f"p-value ({one}{table.alternative})")
-    level = Line2D([], [], color=black, linestyle="--", label=f"level {alpha:.3g}")
+    level = Line2D([], [], label=f"level {alpha:.3g}", **roles.LEVEL.line())
     # It ends where the axes do: the names of the tests leave more room than they have width.
     legend_above(ax, [*_keys(ax), level], loc="lower right", bbox_to_anchor=(1, 1))
 
@@ -151,10 +146,7 @@ def _draw_pvalue(ax: Axes, row: int, answer: Answer) -> None:
 
 
 def _look(ax: Axes, held: bool | None) -> dict[str, Any]:
-    """Shape, colour and filling; colours are looked up now, while the settings are in force."""
-    if held is False:
-        return VIOLATED | {"color": to_rgba("C1"), "markerfacecolor": ax.get_facecolor()}
-    return HELD | {"color": to_rgba("C0")}
+    return (roles.BROKEN if held is False else roles.HOLDS).dot(ax)
 
 
 def _keys(ax: Axes) -> list[Line2D]:
@@ -173,8 +165,7 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     same = {i: answer for i, answer in enumerate(table.answers) if _is_on(answer, scale)}
     _set_limits(ax, table, list(same.values()))
     _set_rows(ax, table)
-    black = mpl.rcParams["text.color"]
-    ax.axvline(table.delta, color=black, linestyle=":", linewidth=1.6, zorder=1, gid="null")
+    ax.axvline(table.delta, zorder=1, gid="null", **roles.EQUAL.line())
     for row, answer in enumerate(table.answers):
         if row in same:
             _draw_interval(ax, row, answer)
@@ -184,7 +175,7 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     what = scale.estimate_name if scale else "estimate"
     words = f"{what}, {a} minus {b} ({100 * table.confidence_level:.4g}% interval)"
     plain(ax.xaxis.label, words, 46)
-    null = Line2D([], [], color=black, linestyle=":", label=f"null hypothesis: {table.delta:g}")
+    null = Line2D([], [], label=f"null hypothesis: {table.delta:g}", **roles.EQUAL.line())
     legend_above(ax, [null])
 
 
@@ -231,39 +222,20 @@ def _finite_ends(answers: Sequence[Answer], ends: tuple[str, ...]) -> list[float
 
 
 def _draw_interval(ax: Axes, row: int, answer: Answer) -> None:
-    """A line with its estimate; where it goes on outside of the axes, it ends in an arrow."""
+    """That of the exact test is thicker."""
     assert answer.result is not None
     assert answer.interval is not None
-    look = _look(ax, answer.held)
-    shown = np.clip(answer.interval, *ax.get_xlim())
-    thick = {"linewidth": 4 if answer.test == "exact" else 2, "solid_capstyle": "butt"}
-    places = [shown[0], answer.result.estimate, shown[1]]
-    ax.plot(places, [row] * 3, markevery=[1], gid="interval", **look | thick)
-    arrow: dict[str, Any] = {"color": look["color"], "markersize": 11, "clip_on": False}
-    for end, place, marker in zip(answer.interval, shown, "<>", strict=True):
-        if end != place:
-            ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **arrow)
+    look = _look(ax, answer.held) | ({"linewidth": 4} if answer.test == "exact" else {})
+    draw_interval(ax, row, answer.interval, answer.result.estimate, gid="interval", **look)
 
 
 def _write_estimate(ax: Axes, row: int, answer: Answer) -> None:
     """What is estimated on another scale, in words."""
     assert answer.result is not None
-    words = f"{answer.result.estimate_name} {_number(answer.result.estimate)}"
-    words += f" ({_range(*answer.interval)})" if answer.interval is not None else ""
+    words = f"{answer.result.estimate_name} {digits(answer.result.estimate)}"
+    words += f" ({span(*answer.interval)})" if answer.interval is not None else ""
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.5}
     size = SMALL * mpl.rcParams["font.size"]
     where: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.get_yaxis_transform()}
     note = ax.text(0.5, row, "", fontsize=size, bbox=box, gid="other", **where)
     plain(note, words)
-
-
-def _range(low: float, high: float) -> str:
-    if isfinite(low) and isfinite(high):
-        return f"{_number(low)} to {_number(high)}"
-    if isfinite(low):
-        return f"{_number(low)} or more"
-    return f"{_number(high)} or less" if isfinite(high) else "any value"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")

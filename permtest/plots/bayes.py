@@ -7,12 +7,12 @@ from math import isnan, log
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
+from permtest.plots import roles
+from permtest.plots.parts import literal
 from permtest.plots.sheet import NICE, new_axes, plain, style
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ INNER = 0.05  # the highest value between these quantiles sets the height; other
 POINTS = 121  # of the curve of a difference, each of which is a quadrature
 LINE, GAP, MOST = 0.075, 0.4, 0.65  # height of a line and (in lines) between rows, and of all rows
 NAME, WORDS = 20, 60  # letters of a name, and of all that stands side by side, in a line
-# Line and mark tell the models apart, width the conservative versions; colour only helps.
-MODELS: tuple[dict[str, Any], ...] = ({"linestyle": "-"}, {"linestyle": (0, (5, 2))})
-MARKS = "oD"
-CURVE, THIN = 2.6, 1.1
+MODELS = (roles.A, roles.B)
+CURVE, THIN = 2.5, 1.1  # width of lines, and of those of conservative versions
 NBSP = "\N{NO-BREAK SPACE}"
 Side: TypeAlias = tuple[str, str, tuple[float, float]]  # gid of an area, words about it, its ends
 
@@ -113,7 +111,7 @@ def _draw_posteriors(ax: Axes, result: BayesTestResult, level: float, conservati
     for which, letter in enumerate("ab"):
         for source, kind, width in [(result, "", CURVE), *wider]:
             law: MetricPosterior = getattr(source, f"posterior_{letter}")
-            look = MODELS[which] | {"color": to_rgba(f"C{which}"), "linewidth": width}
+            look = MODELS[which].line(linewidth=width)
             tops.append(_draw_density(ax, law, look | {"gid": letter + kind}))
             shown.append((law, which, letter + kind, look))
             names.append("\N{GREEK SMALL LETTER RHO} = 1" if kind else result.names[which])
@@ -140,18 +138,15 @@ def _draw_row(
 ) -> list[float]:
     """An interval and the mode; returns the ends of all that is drawn of a posterior."""
     interval = law.interval(level)
-    _draw_interval(ax, row, interval, look | {"gid": f"interval {gid}"})
-    mark = {"marker": MARKS[which], "markersize": 8, "color": look["color"]}
+    width = {"linewidth": look["linewidth"]}
+    ends: dict[str, Any] = roles.INTERVAL | width | {"gid": f"interval {gid}"}
+    ax.plot(interval, [row] * 2, color=look["color"], **ends)
+    mark = MODELS[which].dot(ax, markersize=8)
     if look["linewidth"] == THIN:
         mark["markerfacecolor"] = ax.get_facecolor()
     if not isnan(mode := law.mode()):
         ax.plot([mode], [row], linestyle="none", clip_on=False, gid=f"mode {gid}", **mark)
     return [*interval, *law.interval(1 - 2 * TAIL)]
-
-
-def _draw_interval(ax: Axes, row: float, ends: tuple[float, float], look: dict[str, Any]) -> None:
-    marked: dict[str, Any] = {"marker": "|", "markersize": 13, "markeredgewidth": 2}
-    ax.plot(ends, [row] * 2, solid_capstyle="butt", **marked | look)
 
 
 def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
@@ -166,8 +161,7 @@ def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
     ax.set_yticks([*rows, highest / 2], [*labels, "density"])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+    literal(*ax.get_yticklabels())
     return rows
 
 
@@ -229,15 +223,15 @@ def plot_difference(
     values, heights = _curve(result)
     highest = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
     row = _set_rows(ax, [f"mean and {100 * confidence_level:.4g}% credible"], highest)[0]
-    black = mpl.rcParams["text.color"]
+    black = roles.ink()
     ax.plot(values, heights, color=black, gid="density")
-    ax.axvline(0, color=black, linestyle="--", linewidth=1.6, zorder=2, gid="zero")
+    ax.axvline(0, zorder=2, gid="zero", **roles.EQUAL.line())
     if result.rope:
-        ax.axvspan(-result.rope, result.rope, color="0.93", linewidth=0, zorder=0, gid="rope")
+        ax.axvspan(-result.rope, result.rope, color=roles.BAND, linewidth=0, zorder=0, gid="rope")
     curve, sides = (values, np.minimum(heights, 2 * highest)), _sides(result)
     for side in sides:
         _draw_side(ax, curve, WORDS // len(sides), side)
-    _draw_interval(ax, row, interval, {"color": black, "linewidth": CURVE, "gid": "interval"})
+    ax.plot(interval, [row] * 2, color=black, gid="interval", **roles.INTERVAL)
     ax.plot([result.difference.mean()], [row], marker="o", color=black, markersize=8, gid="mean")
     _set_limits(ax, [values[0], values[-1], *interval, -result.rope, result.rope])
     a, b = result.names
@@ -277,9 +271,9 @@ def _draw_side(ax: Axes, curve: Sequence[Floats], width: int, side: Side) -> Non
     gid, words, ends = side
     look: dict[str, Any] = {"facecolor": ax.get_facecolor(), "linewidth": 0, "gid": gid}
     if gid == "a better":
-        look["facecolor"] = to_rgba("C0", 0.45)
+        look["facecolor"] = roles.A.rgba(0.45)
     elif gid == "b better":
-        look |= {"facecolor": to_rgba("C1", 0.7), "hatch": "///", "edgecolor": ax.get_facecolor()}
+        look = roles.B.area(ax) | look | {"facecolor": roles.B.rgba(0.7)}
     inside = (curve[0] >= ends[0]) & (curve[0] <= ends[1])
     x, y = (of_all[inside] for of_all in curve)
     ax.fill_between(x, y, **look)

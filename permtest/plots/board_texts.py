@@ -12,9 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from permtest.alternatives.result import rejects
-from permtest.captions import in_points
 from permtest.many.multiplicity import CORRECTIONS
+from permtest.plots.fitting import in_points
+from permtest.plots.parts import literal
 from permtest.plots.sheet import legend_above, plain
+from permtest.plots.words import digits
 from permtest.statistics import CountStatistic, lookup
 from permtest.study.overview_items import legible
 
@@ -64,7 +66,7 @@ def numbers(values: Sequence[float], sign: str = "") -> list[str]:
     decimals = max(2 - floor(log10(span)), 0)
     short = decimals <= 6 and max(map(abs, values)) < LARGE
     form = f"{sign},.{decimals}f" if short else f"{sign}.4g"
-    return [f"{x + 0.0:{form}}".replace("-", "\N{MINUS SIGN}") for x in values]
+    return [digits(x + 0.0, form) for x in values]
 
 
 def p_text(p: float, alpha: float) -> str:
@@ -83,8 +85,7 @@ def entitle(ax: Axes, board: Leaderboard, k: int, handles: Sequence[Any]) -> Non
         legend = legend_above(ax, handles, columns)
         if legend.get_window_extent().width <= ax.bbox.width:
             break
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    literal(*legend.get_texts())
     pad = in_points(ax, legend.get_window_extent().height) + 8
     size = mpl.rcParams["axes.labelsize"]
     title = ax.set_title("", loc="left", y=1.0, pad=pad, fontsize=size, fontweight="normal")

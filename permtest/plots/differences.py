@@ -11,12 +11,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import ConnectionPatch, Patch
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
+from permtest.plots import roles
+from permtest.plots.parts import draw_interval, literal, name_rows
 from permtest.plots.sheet import NICE, legend_above, plain, style
 from permtest.study.overview import Overview, overview
 from permtest.study.overview_items import legible
@@ -125,11 +126,10 @@ def _names(found: Overview) -> tuple[str, str]:
 
 def _looks(ax: Axes) -> dict[str, dict[str, Any]]:
     """Of items on which the first system is higher, the second one, or neither."""
-    edge = ax.get_facecolor()
     return {
-        "higher": {"facecolor": to_rgba("C1"), "edgecolor": edge, "hatch": "//"},
-        "lower": {"facecolor": to_rgba("C0"), "edgecolor": edge},
-        "equal": {"facecolor": "0.85", "edgecolor": "0.45"},
+        "higher": roles.A.area(ax),
+        "lower": roles.B.area(ax),
+        "equal": roles.NEITHER.area(ax),
     }
 
 
@@ -147,8 +147,7 @@ def _legend_of_record(ax: Axes, found: Overview) -> None:
     ]
     title = "\n".join(wrap(what, 52))
     legend = legend_above(ax, handles, columns=1, title=title, alignment="left")
-    for text in (legend.get_title(), *legend.get_texts()):
-        text.set_parse_math(False)
+    literal(legend.get_title(), *legend.get_texts())
     legend.get_title().set_fontsize(mpl.rcParams["axes.labelsize"])
 
 
@@ -189,7 +188,11 @@ def _draw_outcomes(ax: Axes, found: Overview, a: Floats, b: Floats) -> None:
         ("both 1", np.sum((a == 1) & (b == 1)), looks["equal"]),
         (f"only\n{first} 1", np.sum(a > b), looks["higher"]),
         (f"only\n{second} 1", np.sum(a < b), looks["lower"]),
-        ("both 0", np.sum((a == 0) & (b == 0)), looks["equal"] | {"facecolor": "1.0"}),
+        (
+            "both 0",
+            np.sum((a == 0) & (b == 0)),
+            looks["equal"] | {"facecolor": "1.0", "edgecolor": "0.45"},
+        ),
     ]
     for row, (_, count, look) in enumerate(rows):
         ax.barh([row], [count], gid="bars", **look)
@@ -200,11 +203,7 @@ def _draw_outcomes(ax: Axes, found: Overview, a: Floats, b: Floats) -> None:
             textcoords="offset points",
             va="center",
         )
-    ax.set_yticks(range(4), [name for name, _, _ in rows])
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(3.6, -0.6)
+    name_rows(ax, [name for name, _, _ in rows], pad=4)
     ax.set_xlim(0, 1.45 * max(max(int(count) for _, count, _ in rows), 1))
     _count(ax.xaxis)
     ax.set_xlabel("items")
@@ -212,18 +211,16 @@ def _draw_outcomes(ax: Axes, found: Overview, a: Floats, b: Floats) -> None:
 
 def _draw_lines(ax: Axes, found: Overview, a: Floats, b: Floats) -> None:
     """A line for each item, from the first system to the second."""
-    black = mpl.rcParams["text.color"]
-    looks: dict[str, dict[str, Any]] = {
-        "higher": {"color": to_rgba("C1"), "linestyle": "-", "marker": "o"},
-        "lower": {"color": to_rgba("C0"), "linestyle": "--", "marker": "s"},
-        "equal": {"color": "0.6", "linestyle": ":", "marker": "."},
+    looks = {
+        kind: role.line(marker=role.mark)
+        for kind, role in (("higher", roles.A), ("lower", roles.B), ("equal", roles.NEITHER))
     }
     for x, y in zip(a, b, strict=True):
         kind = "higher" if x > y else "lower" if x < y else "equal"
         ax.plot([0, 1], [x, y], gid=kind, linewidth=1.4, markersize=6, **looks[kind])
     if a.size:
         means = [float(a.mean()), float(b.mean())]
-        ax.plot([-0.15, 1.15], means, gid="mean", color=black, marker="D", linestyle="none")
+        ax.plot([-0.15, 1.15], means, gid="mean", color=roles.ink(), marker="o", linestyle="none")
     ax.set_xlim(-0.35, 1.35)
     _name_sides(ax, found, [0, 1])
     ax.yaxis.set_major_locator(MaxNLocator(6, steps=NICE))
@@ -231,7 +228,7 @@ def _draw_lines(ax: Axes, found: Overview, a: Floats, b: Floats) -> None:
 
 def _draw_histograms(ax: Axes, found: Overview, a: Floats, b: Floats) -> None:
     """The first system to the left, the second to the right, with their means."""
-    looks, black = _looks(ax), mpl.rcParams["text.color"]
+    looks, black = _looks(ax), roles.ink()
     edges = _edges(np.concatenate((a, b)))
     counts = [np.histogram(x, edges)[0] for x in (a, b)]
     middles, height = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
@@ -239,23 +236,23 @@ def _draw_histograms(ax: Axes, found: Overview, a: Floats, b: Floats) -> None:
     for side, count, gid in ((-1, counts[0], "first"), (1, counts[1], "second")):
         look = looks["higher" if side < 0 else "lower"]
         ax.barh(middles, side * count, height, gid=gid, **look)
+    mean: dict[str, Any] = {"color": black, "linewidth": 2.2, "path_effects": roles.halo(ax)}
     for side, x in ((-1, a), (1, b)):
-        ax.plot([0, 1.04 * side * most], [x.mean()] * 2, color=black, linewidth=2.2, gid="mean")
+        ax.plot([0, 1.04 * side * most], [x.mean()] * 2, gid="mean", **mean)
     ax.axvline(0, color=black, linewidth=1)
     ax.set_xlim(-1.1 * most, 1.1 * most)
     ax.set_ylim(edges[0], edges[-1])
     _name_sides(ax, found, [-most / 2, most / 2])
     ax.tick_params(axis="x", length=0)
     ax.yaxis.set_major_locator(MaxNLocator(6, steps=NICE))
-    line = [Line2D([], [], color=black, linewidth=2.2, label="mean over items")]
+    line = [Line2D([], [], label="mean over items", **mean)]
     legend_above(ax, line)
 
 
 def _name_sides(ax: Axes, found: Overview, places: Sequence[float]) -> None:
     lines = (wrap(name, 18 if len(name) <= 18 else 12) for name in _names(found))
     ax.set_xticks(places, ["\n".join(words) for words in lines])
-    for label in ax.get_xticklabels():
-        label.set_parse_math(False)
+    literal(*ax.get_xticklabels())
 
 
 def _edges(values: Floats, centred: bool = False) -> Floats:
@@ -330,14 +327,8 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
     seen = [0.0, mean, *(end for end in ends if isfinite(end))]
     room = 0.12 * (max(seen) - min(seen)) or 0.5 * float(np.ptp(above.get_xlim()))
     ax.set_xlim(min(seen) - room, max(seen) + room)
-    black, colour = mpl.rcParams["text.color"], to_rgba("C3")
-    ax.axvline(0, color=black, linestyle=":", linewidth=1.6, gid="zero")
-    shown = np.clip(ends or [mean, mean], *ax.get_xlim())
-    line: dict[str, Any] = {"color": colour, "linewidth": 3, "solid_capstyle": "butt"}
-    ax.plot([shown[0], mean, shown[1]], [0] * 3, marker="D", markevery=[1], gid="interval", **line)
-    for end, place, marker in zip(ends, shown, "<>", strict=False):
-        if not isfinite(end):
-            ax.plot([place], [0], marker=marker, color=colour, clip_on=False, gid="open")
+    ax.axvline(0, gid="zero", **roles.EQUAL.line())
+    draw_interval(ax, 0, ends or [mean, mean], mean, marker="o", markersize=9, gid="interval")
     ax.set_ylim(-1, 1)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
+from permtest.plots import roles
 from permtest.plots.board_texts import (
     entitle,
     measure,
@@ -21,6 +20,7 @@ from permtest.plots.board_texts import (
     settle,
     write_across,
 )
+from permtest.plots.parts import name_rows
 from permtest.plots.sheet import NICE, plain, style
 
 if TYPE_CHECKING:
@@ -184,11 +184,8 @@ def _rows_beside(board: Leaderboard, k: int) -> list[Row]:
 
 def _set_rows(ax: Axes, rows: Sequence[Row]) -> None:
     """A line for each system, named on the vertical axis; marked ones are bold."""
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_yticks(range(len(rows)), [row.name for row in rows])
-    ax.tick_params(axis="y", length=0, pad=9)
+    name_rows(ax, [row.name for row in rows])
     for y, (row, label) in enumerate(zip(rows, ax.get_yticklabels(), strict=True)):
-        label.set_parse_math(False)
         label.set_fontweight("bold" if row.marked else "normal")
         ax.axhline(y, color="0.88", linewidth=1, zorder=0, gid="row")
     low, high = min(row.place for row in rows), max(row.place for row in rows)
@@ -201,8 +198,7 @@ def _set_rows(ax: Axes, rows: Sequence[Row]) -> None:
 def _draw_marks(ax: Axes, rows: Sequence[Row], zero: bool) -> None:
     """Where the systems stand, and how much that is; with a line at 0 if that is a baseline."""
     if zero:
-        black = mpl.rcParams["text.color"]
-        ax.axvline(0, color=black, linestyle=":", linewidth=1.6, zorder=1, gid="zero")
+        ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
     gids = {True: "differs", False: "same"} if zero else {True: "tied", False: "behind"}
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.0}
     beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "bbox": box}
@@ -217,13 +213,9 @@ def _draw_marks(ax: Axes, rows: Sequence[Row], zero: bool) -> None:
 
 
 def _look(ax: Axes, marked: bool | None) -> dict[str, Any]:
-    """Shape and filling tell them apart; colour only helps."""
-    look: dict[str, Any] = {"markersize": 10, "markeredgewidth": 2}
     if marked is None:
-        return look | {"marker": "D", "markersize": 8, "color": mpl.rcParams["text.color"]}
-    if marked:
-        return look | {"marker": "o", "color": to_rgb("C0")}
-    return look | {"marker": "s", "color": to_rgb("C1"), "markerfacecolor": ax.get_facecolor()}
+        return {"marker": "D", "markersize": 8, "color": roles.ink()}
+    return (roles.HOLDS if marked else roles.BROKEN).dot(ax)
 
 
 def _draw_groups(ax: Axes, board: Leaderboard, k: int, rows: Sequence[Row]) -> float:
@@ -242,7 +234,7 @@ def _draw_groups(ax: Axes, board: Leaderboard, k: int, rows: Sequence[Row]) -> f
         bars.append((lane, min(inside) - 0.28, end))
     step = min(14.0, LANES / max(len(lanes), 1))
     look: dict[str, Any] = {
-        "color": mpl.rcParams["text.color"],
+        "color": roles.ink(),
         "solid_capstyle": "butt",
         "clip_on": False,
     }
@@ -267,6 +259,6 @@ def _key_to_ranking(
         for marked, label in words.items()
         if marked in there
     ]
-    bar: dict[str, Any] = {"color": mpl.rcParams["text.color"], "linestyle": "none", "marker": "|"}
+    bar: dict[str, Any] = {"color": roles.ink(), "linestyle": "none", "marker": "|"}
     bar |= {"markersize": 16, "markeredgewidth": 5, "label": "no two of them differ"}
     return [*found, Line2D([], [], **bar)] if grouped else found

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
 from permtest.alternatives.result import rejects
-from permtest.captions import in_points
 from permtest.many.multiplicity import CORRECTIONS
+from permtest.plots import roles
 from permtest.plots.board_texts import (
     LARGE,
     distinct,
@@ -27,7 +26,10 @@ from permtest.plots.board_texts import (
     settle,
     write_across,
 )
+from permtest.plots.fitting import in_points
+from permtest.plots.parts import literal
 from permtest.plots.sheet import legend_above, style
+from permtest.plots.words import digits
 
 if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard
@@ -116,7 +118,7 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
 
 def _shades() -> Floats:
     """Of p, the darker the smaller: light, middle and dark also in grey."""
-    blue = np.array(to_rgb("C0"))
+    blue = np.array(roles.NULL.rgba()[:3])
     return np.array([0.6 + 0.4 * blue, blue, 0.45 * blue])
 
 
@@ -157,8 +159,7 @@ def _write_pairs(
 
 def _short(value: float) -> str:
     form = "+#.3g" if abs(value) < 100 else "+,.0f" if abs(value) < LARGE else "+.3g"
-    text = f"{value:{form}}"
-    return text.replace("-", "\N{MINUS SIGN}") if value else "0"
+    return digits(value, form) if value else "0"
 
 
 def _key_to_pairs(bounds: Sequence[float], hatched: bool, largest: float) -> list[Patch]:
@@ -277,8 +278,7 @@ def _draw_cells(ax: Axes, colours: Floats, names: Sequence[str], places: Sequenc
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_ticks(some, [f"{places[i]}" for i in some])
     ax.tick_params(which="both", length=0)
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+    literal(*ax.get_yticklabels())
 
 
 def _letters(ax: Axes, cells: int, letters: int) -> float:

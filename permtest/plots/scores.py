@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
+from permtest.plots import roles
 from permtest.plots.sheet import NICE, legend_above, new_axes, plain, style
 
 if TYPE_CHECKING:
@@ -49,12 +48,11 @@ def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
         with style():
             return plot_unit_sizes(found, ax=new_axes())
     dots = "." if found.sizes.size > 1 else "o"
-    curve: dict[str, Any] = {"color": to_rgba("C0"), "marker": dots, "gid": "deviations"}
+    curve = roles.CURVES[0].line(marker=dots, gid="deviations")
     label = f"units of the {found.metric}"
     ax.plot(found.sizes, found.sds, label=label, **curve)
     stable = np.isin(found.sizes, found.stable)
-    mark: dict[str, Any] = {"marker": "s", "markersize": 9, "markeredgewidth": 2, "gid": "stable"}
-    mark |= {"color": to_rgba("C1"), "markerfacecolor": ax.get_facecolor(), "linestyle": "none"}
+    mark = roles.BROKEN.dot(ax, color=roles.ink(), linestyle="none", gid="stable")
     change = f"changes by {found.tolerance:.2g} or less (first {stable.sum()})"
     ax.plot(found.sizes[stable], found.sds[stable], label=change, **mark)
     margin = 0.04 * max(float(found.sizes[-1] - found.sizes[0]), 1.0)
@@ -111,14 +109,14 @@ def plot_histograms(
     first, second, third = ax
     (a, b), found = description.names, description
     pictures = [
-        (first, found.a, a),
-        (second, found.b, b),
-        (third, found.difference, f"{a} minus {b}"),
+        (first, found.a, a, roles.A),
+        (second, found.b, b, roles.B),
+        (third, found.difference, f"{a} minus {b}", roles.NEITHER),
     ]
-    for place, summary, title in pictures:
-        _draw_histogram(place, summary, title)
+    for place, summary, title, role in pictures:
+        _draw_histogram(place, summary, title, role)
         place.set_xlabel("difference of scores" if place is third else "score")
-    third.axvline(0, color=mpl.rcParams["text.color"], linewidth=1, zorder=1, gid="zero")
+    third.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
     most = 1.06 * max(found.a.counts.max(), found.b.counts.max())
     for place in (first, second):
         place.set_ylim(0, most)
@@ -128,14 +126,13 @@ def plot_histograms(
     return first, second, third
 
 
-def _draw_histogram(ax: Axes, summary: Summary, title: str) -> None:
+def _draw_histogram(ax: Axes, summary: Summary, title: str, role: roles.Look) -> None:
     """Bars, mean and median."""
-    bars: dict[str, Any] = {"facecolor": to_rgba("C0"), "edgecolor": ax.get_facecolor()}
     edges = summary.edges
-    ax.bar(edges[:-1], summary.counts, np.diff(edges), align="edge", gid="bars", **bars)
-    black = mpl.rcParams["text.color"]
+    ax.bar(edges[:-1], summary.counts, np.diff(edges), align="edge", gid="bars", **role.area(ax))
     for name, value, line in (("mean", summary.mean, "-"), ("median", summary.median, ":")):
-        look: dict[str, Any] = {"color": black, "linestyle": line, "linewidth": 2.4}
+        look: dict[str, Any] = {"color": roles.ink(), "linestyle": line, "linewidth": 2.4}
+        look["path_effects"] = roles.halo(ax)
         ax.axvline(value, label=name, gid=name, **look)
     margin = 0.03 * float(edges[-1] - edges[0])
     ax.set_xlim(float(edges[0]) - margin, float(edges[-1]) + margin)

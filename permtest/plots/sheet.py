@@ -8,7 +8,7 @@ from functools import cache
 from math import ceil, floor, log10
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import Any, TypeAlias
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -18,6 +18,10 @@ from matplotlib.text import Text
 #: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
 STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
 
+#: Of axes: left, bottom, width and height in shares of the picture.
+Place: TypeAlias = tuple[float, float, float, float]
+
+SIZE = (8.0, 4.4)  # inches: of a picture whose axes have places of their own
 NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
 
 
@@ -51,6 +55,23 @@ def new_axes() -> Axes:
     from matplotlib import pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
+
+
+def axes_at(*places: Place) -> list[Axes]:
+    """Axes at these places in a figure of their own."""
+    from matplotlib import pyplot as plt
+
+    figure = plt.figure(figsize=SIZE)
+    return [figure.add_axes(place) for place in places]
+
+
+def rows_of(rows: int, marks: int = 1) -> Axes:
+    """The same, as high as so many rows need, with so many marks in each."""
+    from matplotlib import pyplot as plt
+
+    width = mpl.rcParams["figure.figsize"][0]
+    height = rows * (0.28 + 0.17 * marks) + 2.0
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def decades(bottom: float, top: float, most: int = 7) -> list[float]:

@@ -1,0 +1,113 @@
+"""The look of each role, the same in all pictures: colour, dash, mark and hatch, any one enough.
+
+Colours are named by their place in the cycle of the settings in force, and looked up when
+something is drawn: the style sheet's within ``with style():``, else those of the caller.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.patheffects import withStroke
+
+
+class Look(NamedTuple):
+    """How something looks that a picture shows beside other things of its kind.
+
+    Parameters
+    ----------
+    colour : str
+        Of the settings in force, as "C0".
+    dash : str or tuple, default "-"
+        Of lines.
+    mark : str, default "o"
+        Of single values.
+    hatch : str, default ""
+        Of areas.
+    hollow : bool, default False
+        Whether marks are empty.
+    """
+
+    colour: str
+    dash: Any = "-"
+    mark: str = "o"
+    hatch: str = ""
+    hollow: bool = False
+
+    def rgba(self, alpha: float | None = None) -> Any:
+        """The colour in the settings in force."""
+        return to_rgba(self.colour, alpha)
+
+    def line(self, **more: Any) -> dict[str, Any]:
+        """Options of a line, for `Axes.plot` and its relatives, with `more` of them."""
+        return {"color": self.rgba(), "linestyle": self.dash} | more
+
+    def dot(self, ax: Axes, **more: Any) -> dict[str, Any]:
+        """Options of a mark on `ax`, and of the interval round it."""
+        face = ax.get_facecolor() if self.hollow else self.rgba()
+        look = {"color": self.rgba(), "marker": self.mark, "markerfacecolor": face}
+        return look | {"markersize": 9, "markeredgewidth": 2} | more
+
+    def area(self, ax: Axes, **more: Any) -> dict[str, Any]:
+        """Options of an area on `ax`: bars, columns, what lies below a curve."""
+        look = {"facecolor": self.rgba(), "edgecolor": ax.get_facecolor()}
+        return look | ({"hatch": self.hatch} if self.hatch else {}) | more
+
+
+class Rule(NamedTuple):
+    """A line across a picture, in the colour of its letters.
+
+    Parameters
+    ----------
+    dash : str
+    width : float
+        In points.
+    """
+
+    dash: str
+    width: float
+
+    def line(self, **more: Any) -> dict[str, Any]:
+        """Options of the line, with `more` of them."""
+        return {"color": ink(), "linestyle": self.dash, "linewidth": self.width} | more
+
+
+def halo(ax: Axes) -> list[withStroke]:
+    """Path effects of a line in ink that crosses dark areas."""
+    return [withStroke(linewidth=5, foreground=ax.get_facecolor())]
+
+
+def ink() -> Any:
+    """The colour of letters, and of all that belongs to no side."""
+    return mpl.rcParams["text.color"]
+
+
+# What luck alone would do, and the part of it that is at least as extreme as what was observed.
+NULL, TAIL = Look("C0"), Look("C1", hatch="//")
+
+# The two systems; and items on which they are equal, or what belongs to neither.
+A, B = Look("C4"), Look("C5", dash=(0, (5, 2)), mark="D", hatch="//")
+NEITHER = Look("0.72", dash=":", mark=".")
+
+# Several curves or sizes of data, as many as can be told apart.
+CURVES = (
+    Look("C0"),
+    Look("C1", (0, (5, 2)), "^"),
+    Look("C2", (0, (1, 1.2)), "D"),
+    Look("C3", "-.", "v"),
+    Look("C0", (0, (8, 2, 1, 2)), "s"),
+)
+
+# What is as it ought to be, and what is not: an assumption, a level, an interval that misses.
+HOLDS, BROKEN = Look("C0"), Look("C1", mark="s", hollow=True)
+
+# What was observed and its mirror image; no difference; a level that was chosen, as alpha is.
+OBSERVED, MIRRORED = Rule("--", 2.2), Rule(":", 1.4)
+EQUAL, LEVEL = Rule("-", 1.2), Rule("-.", 1.6)
+
+#: An interval: a line without caps, an error bar, that is not dashed for its ends to be seen.
+INTERVAL: dict[str, Any] = {"linewidth": 2.5, "linestyle": "-", "solid_capstyle": "butt"}
+BAND = "0.9"  # a grey ground behind a row, or where chance would put things

@@ -1,0 +1,134 @@
+"""A far tail: the null law, and the law that is tilted to the observed sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log10
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import StepPatch
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
+
+from permtest.far_tail import FarTail
+from permtest.null.distribution import LatticeDistribution
+from permtest.plots import roles
+from permtest.plots.sheet import legend_above, style
+from permtest.plots.words import signed
+
+SDS = 5.0  # how far the axis reaches to the left, in standard deviations
+LOW = 1e-4  # cells of the lower picture below this share of the peak are not drawn
+NICE = [1, 2, 5, 10]  # steps between ticks
+
+
+def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+    """Draw the null law and the law tilted to the observed sum.
+
+    Parameters
+    ----------
+    tail : FarTail
+    axes : sequence of two matplotlib.axes.Axes, optional
+        Where to draw. Default: a new figure in the style of the project.
+
+    Returns
+    -------
+    sequence of two matplotlib.axes.Axes
+        The first one has decimal logarithms of probabilities: the null law with its extreme cells
+        hatched, the tilted law as a line, and as a dotted line how far down a Fourier transform
+        without a tilt can see. The second one has both laws as shares of their highest cell. Gids:
+        "null", "extreme", "tilted", "noise", "observed". The limits do not depend on what was
+        observed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from permtest.far_tail import FarTail
+    >>> from permtest.plots import plot_tail
+    >>> tail = FarTail.of([1] * 60, [0] * 60, 40)
+    >>> upper, lower = plot_tail(tail, axes=Figure().subplots(2))
+    >>> [line.get_gid() for line in upper.lines]
+    ['tilted', 'noise', 'observed']
+    """
+    if axes is None:
+        with style():
+            return plot_tail(tail, axes=_new_axes())
+    upper, lower = axes
+    _draw_logarithms(upper, tail)
+    _draw_shares(lower, tail)
+    for ax in axes:
+        ax.axvline(tail.lead, gid="observed", **roles.OBSERVED.line())
+        ax.set_xlim(*_in_view(tail.null))
+        ax.xaxis.set_major_locator(MaxNLocator(8, steps=NICE))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: signed(float(x))))
+    upper.tick_params(labelbottom=False)
+    upper.set_ylabel("probability")
+    lower.set_ylabel("share of\nthe peak")
+    a, b = tail.result.names
+    lower.set_xlabel(f"{a} minus {b} ({tail.result.unit})")
+    handles = upper.get_legend_handles_labels()[0]
+    legend_above(upper, handles, columnspacing=1.1, handlelength=1.4)
+    return axes
+
+
+def _draw_logarithms(ax: Axes, tail: FarTail) -> None:
+    """Whole laws, down to their thinnest cell; the axis is linear in the logarithm."""
+    edges, logs = _edges(tail.null), tail.null.log_pmf / np.log(10)
+    reached = np.isfinite(logs)
+    bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(tail.noise))
+    extreme = reached & tail.result.extreme
+    body = roles.NULL.area(ax, gid="null", label="null law")
+    hatched = roles.TAIL.area(ax, gid="extreme", label="as extreme")
+    for cells, look in ((reached & ~extreme, body), (extreme, hatched)):
+        heights = np.where(cells, logs, np.nan)
+        # Not ax.stairs, which would look at every cell once more to find limits.
+        ax.add_artist(StepPatch(heights, edges, baseline=bottom, fill=True, linewidth=0, **look))
+    shown = np.maximum(tail.tilted.log_pmf / np.log(10), 2 * bottom)
+    values = tail.null.support[reached]
+    line: dict[str, Any] = {"color": roles.ink(), "linewidth": 2}
+    ax.plot(values, shown[reached], gid="tilted", label="tilted law", **line)
+    line["linestyle"] = ":"
+    ax.axhline(log10(tail.noise), label="noise of an FFT", gid="noise", **line)
+    ax.set_ylim(bottom, -0.06 * bottom)
+    ax.yaxis.set_major_locator(MaxNLocator(4, steps=NICE, integer=True))
+    ax.yaxis.set_major_formatter(FuncFormatter(_power))
+
+
+def _draw_shares(ax: Axes, tail: FarTail) -> None:
+    """Both laws as they are, each divided by its highest cell."""
+    edges = _edges(tail.null)
+    filled = roles.NULL.area(ax, fill=True, linewidth=0)
+    outline: dict[str, Any] = {"fill": False, "edgecolor": roles.ink(), "linewidth": 2}
+    for law, gid, look in ((tail.null, "null", filled), (tail.tilted, "tilted", outline)):
+        shares = law.pmf / law.pmf.max()
+        seen = np.flatnonzero(shares > LOW)
+        first, last = int(seen[0]), int(seen[-1]) + 1
+        ax.add_artist(StepPatch(shares[first:last], edges[first : last + 1], gid=gid, **look))
+    ax.set_ylim(0, 1.12)
+    ax.set_yticks([0, 0.5, 1])
+
+
+def _edges(law: LatticeDistribution) -> NDArray[np.floating[Any]]:
+    """Boundaries between the columns of a law."""
+    return np.asarray(law.value(0) + float(law.step) * (np.arange(law.pmf.size + 1) - 0.5))
+
+
+def _in_view(null: LatticeDistribution) -> tuple[float, float]:
+    """Ends of the axis: all that the slider can reach, and the bell."""
+    low, high = float(null.value(0)), float(null.value(null.pmf.size - 1))
+    left = max(low, null.mean() - SDS * null.std())
+    margin = max(0.02 * (high - left), float(null.step))
+    return left - margin, high + margin
+
+
+def _power(exponent: float, _: Any) -> str:
+    """A power of ten as it is typed."""
+    return "1" if exponent == 0 else f"1e{exponent:.0f}"
+
+
+def _new_axes() -> Sequence[Axes]:
+    from matplotlib import pyplot as plt
+
+    ratios = {"height_ratios": (3, 2)}
+    return list(plt.subplots(2, sharex=True, layout="constrained", gridspec_kw=ratios)[1])
