@@ -1,0 +1,61 @@
+"""Python in processes of its own: with other surroundings, less memory, or another user."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Seconds that a process may take; it takes a few, on a machine that does nothing else.
+PATIENCE = 240
+
+#: An unprivileged user, whom read-only folders concern.
+NOBODY = 65534
+
+
+def run(
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    options: tuple[str, ...] = (),
+    root: Path = ROOT,
+    **how: Any,
+) -> subprocess.CompletedProcess[str]:
+    """Run Python to its end.
+
+    Parameters
+    ----------
+    *arguments : str
+        What comes after ``python``; or code, with arguments of its own.
+    env : mapping, optional
+        The whole environment but for PYTHONPATH. Default: that of this process.
+    options : tuple of str
+        Of Python, before the code.
+    root : Path
+        Where the package is.
+    **how
+        As `subprocess.run` takes them.
+    """
+    given = dict(os.environ if env is None else env) | {"PYTHONPATH": str(root)}
+    command = ["-c", *arguments] if "\n" in arguments[0] else list(arguments)
+    how = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": PATIENCE} | how
+    return subprocess.run([sys.executable, *options, *command], env=given, check=False, **how)
+
+
+def check(*arguments: str, **how: Any) -> str:
+    """What it printed, if it ended well and printed no error."""
+    done = run(*arguments, **how)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr[-3000:]
+    return done.stdout
+
+
+def with_memory_of(gigabytes: float) -> None:
+    """Let this process have so much more than it has."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    most = pages * resource.getpagesize() + int(gigabytes * 2**30)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -1,0 +1,103 @@
+"""Every function that takes two columns of scores, called in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import permtest as pt
+from permtest import alternatives as alt
+from permtest import study
+
+Test = Callable[[Any, Any], Any]
+
+LEAST = {"K": 19, "rng": 0}
+DRAWN = {"sizes": [3, 6], "experiments": 10, "rng": 0}
+
+
+def exact(method: str) -> Test:
+    return lambda u, v: pt.exact_perm_test(u, v, method=method)
+
+
+def overview(u: Any, v: Any) -> Any:
+    return study.overview(pt.Pairs.of(u, v), power=False)
+
+
+#: With one p, by which they can be told apart; those that sample do so from the same seed.
+TESTS: dict[str, Test] = {
+    "auto": pt.exact_perm_test,
+    "enumeration": exact("enumeration"),
+    "integer": exact("integer"),
+    "mean": lambda u, v: pt.exact_perm_test(u, v, statistic="mean", alternative="greater"),
+    "h": lambda u, v: pt.exact_perm_test(u, v, h=abs),
+    "clusters": lambda u, v: pt.exact_perm_test(u, v, clusters=[1, 1, 2, 2, 3, 4]),
+    "axis": lambda u, v: pt.exact_perm_test(u, v, axis=0)[()],
+    "monte_carlo": lambda u, v: pt.monte_carlo(u, v, **LEAST),
+    "noninferiority": lambda u, v: pt.noninferiority_test(u, v, margin=1),
+    "equivalence": lambda u, v: pt.equivalence_test(u, v, margin=1),
+    "compare_many": lambda u, v: pt.compare_many({"u": u, "v": v}),
+    "permutation_mean": alt.permutation_mean,
+    "permutation_median": alt.permutation_median,
+    "randomisation": lambda u, v: alt.randomisation(u, v, **LEAST),
+    "sign": alt.sign,
+    "wilcoxon": alt.wilcoxon,
+    "wilcoxon, pratt": partial(alt.wilcoxon, zero_method="pratt"),
+    "wilcoxon, normal": partial(alt.wilcoxon, method="approx"),
+    "paired_t": alt.paired_t,
+    "independent_t": alt.independent_t,
+    "normal_z": alt.normal_z,
+    "bootstrap": lambda u, v: alt.bootstrap(u, v, **LEAST),
+    "bootstrap, median": lambda u, v: alt.bootstrap(u, v, statistic="median", **LEAST),
+    "paired_bootstrap": lambda u, v: alt.paired_bootstrap(u, v, **LEAST),
+}
+
+#: That answer with something else.
+OTHERS: dict[str, Test] = {
+    "compare_all": lambda u, v: pt.compare_all(u, v, **LEAST),
+    "cohen_d": study.cohen_d,
+    "hedges_g": study.hedges_g,
+    "hodges_lehmann": study.hodges_lehmann,
+    "wilcoxon_r": study.wilcoxon_r,
+    "rank_biserial": study.rank_biserial,
+    "describe": study.describe,
+    "recommend": study.recommend,
+    "evaluation_units": lambda u, v: study.evaluation_units(u, v, 2, rng=0),
+    "unit_sizes": lambda u, v: study.unit_sizes(u, v, [1, 2, 3], rng=0),
+    "power_curve": lambda u, v: study.power_curve(u, v, **DRAWN),
+    "overview": overview,
+}
+
+SURFACE = TESTS | OTHERS
+
+#: What squares, or divides, by floats: scores of 1e308 overflow.
+SQUARED = (
+    *("paired_t", "independent_t", "normal_z", "bootstrap", "bootstrap, median"),
+    *("paired_bootstrap", "randomisation", "permutation_mean", "compare_all", "cohen_d"),
+    *("hedges_g", "describe", "recommend", "unit_sizes", "power_curve"),
+)
+
+#: Defects that are known: the function, and the columns that it does not yet take for what they
+#: are, or does not yet refuse in words of its own. Tests fail when one is mended: strike it out.
+OPEN: set[tuple[str, str]] = {
+    *((name, "1e308") for name in SQUARED),
+    *((name, "denormal") for name in ("normal_z", "compare_all", "describe", "recommend")),
+    ("unit_sizes", "denormal"),
+    *(("independent_t", column) for column in ("uint64", "beyond int64, listed", "200 bits")),
+    *(("independent_t", column) for column in ("200 bits, array", "polars Int128")),
+}
+
+
+def told(answer: Any) -> str:
+    """What an answer says, but for how a p was computed."""
+    numbers = {}
+    for name in ("statistic", "pvalue", "value", "n", "n_informative"):
+        if hasattr(answer, name):
+            numbers[name] = np.asarray(getattr(answer, name)).tolist()
+    if set(numbers) - {"n"}:
+        return repr(numbers)
+    if hasattr(answer, "__iter__"):
+        return repr([told(getattr(row, "result", row)) for row in answer])
+    return str(answer)

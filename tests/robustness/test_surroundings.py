@@ -1,0 +1,150 @@
+"""Read-only folders, no home, no locale, no compiler, no output: the numbers are the same."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.robustness.processes import PATIENCE, ROOT, check, run
+
+#: Each is computed by other kernels: grouped differences, random labellings, tails, a plane.
+NUMBERS = """
+import permtest as pt
+u, v = [3, 5, 4, 6, 2] * 6, [2, 3, 4, 7, 3] * 6
+assert pt.exact_perm_test(u, v).pvalue == 3731151 / 8388608
+dp, tail = (pt.exact_perm_test(u, v, method=m).pvalue for m in ("dp", "tilted"))
+assert abs(dp / tail - 1) < 1e-12
+assert pt.monte_carlo(u, v, K=500, rng=0).n_extreme == 221
+f1 = pt.exact_perm_test([(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)], statistic="f1")
+assert f1.pvalue == 0.5
+assert pt.exact_perm_test([u, v], v, axis=1).pvalue[1] == 1.0
+"""
+
+ASCII = {
+    "LANG": "C",
+    "LC_ALL": "C",
+    "PYTHONCOERCECLOCALE": "0",
+    "PYTHONUTF8": "0",
+    "PYTHONIOENCODING": "ascii",
+}
+
+DROP, OVERRIDE, READ_SEARCH = 24, 1, 2  # of prctl(2) and capabilities(7)
+
+
+def without_privileges() -> None:
+    """Let permissions hold for root too, in what is executed next."""
+    prctl = ctypes.CDLL(None).prctl
+    for capability in (OVERRIDE, READ_SEARCH):
+        prctl(DROP, capability, 0, 0, 0)
+
+
+def sealed(folder: Path) -> None:
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+@pytest.fixture(scope="module")
+def read_only_package(tmp_path_factory):
+    """A copy of the package that nobody can write to, in a folder that nobody can either."""
+    root = tmp_path_factory.mktemp("sealed")
+    shutil.copytree(
+        ROOT / "permtest", root / "permtest", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    sealed(root)
+    probe = f"import os\nprint(os.access({str(root)!r}, os.W_OK))"
+    if run(probe, preexec_fn=without_privileges).stdout != "False\n":
+        pytest.skip("permissions do not hold here: root could not give up what it may")
+    yield root
+    for path in [root, *root.rglob("*")]:
+        path.chmod(0o755)
+
+
+def test_nothing_can_be_written_anywhere(read_only_package):
+    """Package, home, current folder, temporary folder, and those that the variables name."""
+    nowhere = str(read_only_package / "none")
+    env = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "MPLCONFIGDIR"), nowhere)
+    code = f"""
+{NUMBERS}
+assert pt.__file__.startswith({str(read_only_package)!r}), pt.__file__
+pt.compare_all(u, v, K=50)
+pt.compare_many({{"a": u, "b": v}}, correction="max_t", K=50, rng=0)
+try:
+    open("here", "w")
+except PermissionError:
+    print("read-only")
+"""
+    how = {"cwd": read_only_package, "root": read_only_package, "preexec_fn": without_privileges}
+    for more in ({}, {"NUMBA_CACHE_DIR": nowhere}):
+        done = run(code, env=env | more, **how)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", "read-only\n"), more
+
+
+def test_no_environment_at_all(tmp_path):
+    """As `env -i` makes it: neither a home nor a locale."""
+    check(NUMBERS, env={}, cwd=tmp_path)
+
+
+def test_no_assertions_no_warnings_one_thread():
+    once = """
+import permtest as pt
+found = pt.monte_carlo([3, 5, 4] * 30, [2, 3, 6] * 30, K=50_000, rng=0).n_extreme
+print(pt.exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 5]).pvalue, found)
+try:
+    pt.exact_perm_test([1, float("nan")], [0, 0])
+except ValueError as error:
+    print(error)
+"""
+    told = check(once, options=("-W", "error"))
+    assert told.startswith("0.75 ")
+    assert "u[1] = nan is missing" in told
+    assert check(once, options=("-O", "-W", "error")) == told
+    assert check(once, env=os.environ | {"NUMBA_NUM_THREADS": "1"}) == told
+
+
+def test_without_a_compiler():
+    check(NUMBERS, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, options=("-W", "error"))
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Python as a shell runs it."""
+    how = {"capture_output": True, "text": True, "check": False, "timeout": PATIENCE, "cwd": ROOT}
+    return subprocess.run(["sh", "-c", f"{sys.executable} {command}"], **how)
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("id,système,бета\n1,3,2\n2,5,3\n3,4,4\n4,6,3\n", encoding="utf-8")
+    return str(path)
+
+
+def test_names_that_the_terminal_cannot_show(scores, tmp_path):
+    for command in ("compare", "leaderboard"):
+        told = check("-m", "permtest", command, scores, env=ASCII, cwd=tmp_path)
+        assert "syst\\xe8me" in told
+        assert "\\u0431\\u0435\\u0442\\u0430" in told
+    missing = run("-m", "permtest", "compare", "é.csv", env=ASCII, cwd=tmp_path)
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr.isascii()
+    assert ".csv: there is no such file" in missing.stderr
+
+
+def test_whoever_reads_the_output_has_enough_or_no_room(scores):
+    for command, problem in (
+        ("| head -1 > /dev/null", ""),
+        ("> /dev/full", "permtest: error: [Errno 28] No space left on device\n"),
+    ):
+        assert shell(f"-m permtest compare {scores} {command}").stderr == problem
+
+
+def test_no_standard_output(scores):
+    assert "Traceback" not in shell(f"-m permtest compare {scores} >&-").stderr

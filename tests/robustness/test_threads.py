@@ -1,0 +1,122 @@
+"""Threads, forks and other ways to do several things at once: the numbers are the serial ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from tests.robustness.processes import ROOT, check
+
+#: What several threads, or processes, do: a function of every kind of kernel.
+WORK = """
+import numpy as np
+import permtest as pt
+from permtest import alternatives as alt
+
+rng = np.random.default_rng(3)
+U, V = rng.integers(0, 9, (2, 300))
+F, G = rng.integers(0, 5, (2, 40, 3))
+
+def dp(): return pt.exact_perm_test(U, V, method="dp").pvalue
+def tail(): return pt.exact_perm_test(U, V, method="tilted").pvalue
+def cf(): return pt.exact_perm_test(U, V, method="cf").pvalue
+def f1(): return pt.exact_perm_test(F, G, statistic="f1").pvalue
+def sampled(): return pt.monte_carlo(U, V, K=3000, rng=0).n_extreme
+def many(): return pt.exact_perm_test([U, V, U], [V, U, U], axis=1).pvalue.tolist()
+def board(): return pt.compare_many({"u": U, "v": V, "w": U[::-1]}).pvalue.tolist()
+def ranks(): return alt.wilcoxon(U, V).pvalue
+def drawn(): return alt.bootstrap(U, V, K=200, rng=0).pvalue
+
+JOBS = [dp, tail, cf, f1, sampled, many, board, ranks, drawn]
+
+def every(_=0):
+    return [job() for job in JOBS]
+"""
+
+AT_ONCE = """
+import sys, threading
+from work import *
+
+def together(jobs):
+    "All begin at the same moment; what each found, or the error that it raised."
+    start, found = threading.Barrier(len(jobs)), [None] * len(jobs)
+    def do(i, job):
+        start.wait()
+        try:
+            found[i] = job()
+        except BaseException as error:
+            found[i] = error
+    threads = [threading.Thread(target=do, args=(i, job)) for i, job in enumerate(jobs)]
+    for t in threads: t.start()
+    for t in threads: t.join(200)
+    assert not any(t.is_alive() for t in threads), "a thread hangs"
+    return found
+
+first = together([every] * 8)              # nothing has been compiled or imported yet
+mixed = together(JOBS * 2)
+serial = every()
+assert first == [serial] * 8, first
+assert mixed == serial * 2, mixed
+assert threading.active_count() == 1
+print("same")
+"""
+
+OTHERS = """
+import asyncio, os, signal, sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+import warnings
+from work import *
+
+async def side_by_side():
+    return await asyncio.gather(*(asyncio.to_thread(every) for _ in range(3)))
+
+def forked(expected):
+    "What a child of fork finds: a hang or a death is one too."
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)
+        os._exit(0 if every() == expected else 1)
+    return os.waitpid(child, 0)[1]
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:   # before any use
+        before = list(pool.map(every, range(2), timeout=200))
+    serial = every()
+    assert before == [serial] * 2
+    for _ in range(2):
+        assert forked(serial) == 0
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(every, range(4), timeout=200)) == [serial] * 4
+    assert asyncio.run(side_by_side()) == [serial] * 3
+    assert forked(serial) == 0                                             # after threads
+    for how in ("spawn", "forkserver"):
+        with ProcessPoolExecutor(1, mp_context=get_context(how)) as pool:
+            assert list(pool.map(every, range(1), timeout=200)) == [serial], how
+    print("same")
+"""
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("threads")
+    for name, code in (("work", WORK), ("at_once", AT_ONCE), ("others", OTHERS)):
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    return folder
+
+
+def test_eight_threads_compile_the_same_kernels_at_once(scripts, tmp_path):
+    """With no machine code on disk: a copy of the package, and a folder for it that is empty."""
+    shutil.copytree(ROOT / "permtest", tmp_path / "permtest")
+    cache = tmp_path / "cache"
+    env = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    told = check("-W", "error", str(scripts / "at_once.py"), env=env, root=tmp_path, cwd=tmp_path)
+    assert told == "same\n"
+    assert list(cache.rglob("*.nbc")), "nothing was compiled here"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
+def test_forks_pools_and_coroutines(scripts):
+    assert check(str(scripts / "others.py"), cwd=scripts) == "same\n"
