@@ -1,0 +1,1 @@
+"""Figures of the documents behind this package, again: ``python -m benchmarks.published``."""
