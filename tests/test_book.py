@@ -8,9 +8,10 @@ from pathlib import Path
 import build_book
 import nbformat
 import pytest
-from book.chapter import markdown
+from book.chapter import Chapter, chapter, markdown
 from book.formulas import formula
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -119,8 +120,8 @@ def test_formulas_need_no_script(coin):
 
 def test_a_widget_is_a_still_picture_with_words(book, coin):
     assert {"a bell"} <= {image["alt"] for image in coin.all("img")}
-    assert "Here it is set to Tails both tails; n 7." in coin.text
-    assert "python3 dev.py lab notebooks/01-coin.ipynb" in coin.text
+    assert "Tails both tails n 7 " in coin.text
+    assert "python3 dev.py lab --notebook 01" in coin.text
     assert "widget-view" not in (book / "01-coin.html").read_text("utf-8")
     assert "IntProgress" in coin.text, "the code of the bar"
     assert "VBox(children" not in coin.text, "what a widget prints"
@@ -156,6 +157,53 @@ def test_the_index_knows_where_words_are(book):
         (1, "the-end"),
         (1, "more"),
     }
+
+
+def test_pages_stand_in_their_part_of_the_book():
+    def made(name):
+        return chapter(name, new_notebook(cells=[new_markdown_cell(f"# Of {name}")]))
+
+    changes = Chapter(
+        "changelog", "Changes", "", "<h1 id='c'>C</h1>", (), "Changes", "CHANGELOG.md"
+    )
+    files = build_book.pages([made("00-map"), made("01-coin"), made("02-end"), changes], "")
+    menu = BeautifulSoup(files["02-end.html"], "html.parser").find(id="menu")
+    parts = [part.get_text() for part in menu.select(".part")]
+    assert parts == ["Start", "Notebooks", "Changes"]
+    pages = [[a["href"] for a in list_.select("li > a")] for list_ in menu.select("nav > ol")]
+    assert pages == [["00-map.html"], ["01-coin.html", "02-end.html"], ["changelog.html"]]
+    assert "Made from <code>CHANGELOG.md</code>" in files["changelog.html"]
+    assert "python3 dev.py lab --notebook 00" in files["00-map.html"]
+
+
+def test_a_book_that_is_made_quickly_has_no_output(tmp_path):
+    path = write(tmp_path, "01-coin", [FIRST[0], new_code_cell("print(6 * 7)"), *SECOND])
+    write(tmp_path, "02-end", SECOND)
+    build_book.build([path, tmp_path / "02-end.ipynb"], tmp_path / "html", "", run=False)
+    page = Page(tmp_path / "html" / "01-coin.html")
+    assert "print" in page.text
+    assert "42" not in page.text
+
+
+def test_a_table_can_be_moved_sideways_by_the_keyboard():
+    html = markdown("| a | b |\n|---|---|\n| 1 | 2 |")
+    region = BeautifulSoup(html, "html.parser").div
+    assert (region["role"], region["tabindex"]) == ("region", "0")
+    assert region.table
+
+
+def test_what_is_printed_bit_by_bit_stays_together():
+    cell = new_code_cell("count()")
+    cell.outputs = [new_output("stream", text=text) for text in ("one\n", "two\n")]
+    page = chapter("01-count", new_notebook(cells=[new_markdown_cell("# A"), cell]))
+    printed = BeautifulSoup(page.body, "html.parser").select(".output pre")
+    assert [text.get_text().split() for text in printed] == [["one", "two"]]
+
+
+def test_what_was_typed_differs_from_what_was_answered():
+    block = BeautifulSoup(markdown("```python\n>>> 1 + 1\n2\n```"), "html.parser")
+    assert block.select_one(".gp").get_text() == ">>> "
+    assert block.select_one(".go").get_text() == "2"
 
 
 # ---- what it does not have ---------------------------------------------------------------------
@@ -197,6 +245,7 @@ def test_a_notebook_that_fails_is_named(tmp_path, capsys):
         ("no heading", "01-bad.ipynb has no heading"),
         ("# A\n\n![](data:,)", "01-bad.html: a picture has no text"),
         ("# A\n\n[b](c.html)", "01-bad.html: links to c.html, which is not in the book"),
+        ("# A\n\n[b](#gone)", "01-bad.html: links to #gone, which is not in the book"),
         ("# A\n\n![b](https://example.org/x.png)", "01-bad.html: loads https://example.org/x.png"),
     ],
 )

@@ -1,5 +1,11 @@
 """Run every notebook from a clean kernel and make a book of them under build/html/.
 
+    python3 dev.py html              the whole book, which takes some minutes
+    python3 dev.py html --quick      without running notebooks, under build/html-quick/
+
+With the notebooks come what is written beside them (`book/documents.py`), and the reference, made
+of docstrings (`book/reference.py`; `book/surface.py` says what is public) and of the command line.
+
 The book is a folder of pages that link to each other; `index.html` opens from disk. No page loads
 anything from anywhere else: formulas are MathML, widgets are shown as they were last, and the
 search has its index beside it. The notebooks themselves are not touched.
@@ -7,6 +13,7 @@ search has its index beside it. The notebooks themselves are not touched.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -19,6 +26,9 @@ from pathlib import Path
 
 import nbformat
 from book.chapter import THEME, Chapter, chapter, markdown
+from book.commands import commands
+from book.documents import documents, in_order
+from book.reference import reference, with_links
 from bs4 import BeautifulSoup
 from jinja2 import Environment, FileSystemLoader
 from nbclient import NotebookClient
@@ -30,6 +40,7 @@ from permtest._jupyter import poll_in_slices
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "html"
+QUICK = ROOT / "build" / "html-quick"
 NAME = "permtest"
 KERNEL = (THEME.parent / "kernel.py").read_text(encoding="utf-8")
 LOADED = ("src", "srcset", "poster", "data", "background", "action", "formaction", "xlink:href")
@@ -83,6 +94,19 @@ async def run_all(paths: Sequence[Path]) -> list[NotebookNode]:
 # ---- writing -----------------------------------------------------------------------------------
 
 
+def others() -> list[Chapter]:
+    """What the book has besides its notebooks: documents, the reference, the command line."""
+    return [*map(with_links, documents()), *reference(), commands()]
+
+
+def parts(chapters: Sequence[Chapter]) -> dict[str, list[Chapter]]:
+    """The pages of each part of the book, in their order."""
+    found: dict[str, list[Chapter]] = {}
+    for here in chapters:
+        found.setdefault(here.part, []).append(here)
+    return found
+
+
 def pages(chapters: Sequence[Chapter], introduction: str) -> dict[str, str]:
     """All files of the book, by name."""
     environment = Environment(loader=FileSystemLoader(THEME), autoescape=True)
@@ -90,12 +114,15 @@ def pages(chapters: Sequence[Chapter], introduction: str) -> dict[str, str]:
     ends = [None, *chapters, None]
     files = {
         here.page: template.render(
-            name=NAME, chapters=chapters, chapter=here, before=ends[i], after=ends[i + 2]
+            name=NAME, parts=parts(chapters), chapter=here, before=ends[i], after=ends[i + 2]
         )
         for i, here in enumerate(chapters)
     }
     files["index.html"] = template.render(
-        name=NAME, chapters=chapters, chapter=None, introduction=markdown(introduction)
+        name=NAME,
+        parts=parts(chapters),
+        chapter=None,
+        introduction=markdown(introduction, folder=ROOT),
     )
     files["index.js"] = index(chapters)
     files["search.js"] = (THEME / "search.js").read_text(encoding="utf-8")
@@ -170,14 +197,23 @@ def undescribed(soup: BeautifulSoup) -> Iterator[str]:
             yield 'a picture has no text: give its cell the metadata {"alt": "..."}'
 
 
-def build(paths: Sequence[Path], target: Path, introduction: str) -> None:
+def build(
+    paths: Sequence[Path],
+    target: Path,
+    introduction: str,
+    *,
+    more: Sequence[Chapter] = (),
+    run: bool = True,
+) -> None:
     """Run the notebooks, and write the book only if all of it is as it should be."""
-    notebooks = asyncio.run(run_all(paths))
+    notebooks = asyncio.run(run_all(paths)) if run else [nbformat.read(p, 4) for p in paths]
     try:
         chapters = [chapter(p.stem, book) for p, book in zip(paths, notebooks, strict=True)]
     except ValueError as error:
         sys.exit(f"no book was made: {error}")
-    files = pages(chapters, introduction)
+    if more:
+        chapters = [with_links(here) for here in chapters]
+    files = pages(in_order([*chapters, *more]), introduction)
     check(files)
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -186,13 +222,22 @@ def build(paths: Sequence[Path], target: Path, introduction: str) -> None:
 
 
 def main() -> None:
-    """Make a book of all notebooks, in the order of the story."""
-    poll_in_slices()
-    start = time.perf_counter()
+    """Make a book of all notebooks, in the order of the story, and of what goes with them."""
+    parser = argparse.ArgumentParser(prog="python3 dev.py html", allow_abbrev=False)
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="do not run the notebooks: the book has no output of theirs, and is made elsewhere",
+    )
+    quick, start = parser.parse_args().quick, time.perf_counter()
     paths = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
-    print(f"running {len(paths)} notebooks, which takes a minute or two", flush=True)
-    build(paths, TARGET, about((ROOT / "README.md").read_text(encoding="utf-8")))
-    page = TARGET / "index.html"
+    introduction = about((ROOT / "README.md").read_text(encoding="utf-8"))
+    target = QUICK if quick else TARGET
+    if not quick:
+        poll_in_slices()
+        print(f"running {len(paths)} notebooks, which takes a minute or two", flush=True)
+    build(paths, target, introduction, more=others(), run=not quick)
+    page = target / "index.html"
     print(f"{page.relative_to(ROOT)} is ready ({time.perf_counter() - start:.0f} s)")
     print(f"    {page.as_uri()}")
 

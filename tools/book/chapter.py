@@ -1,8 +1,13 @@
-"""One executed notebook as one page: its HTML, its headings, and its text for the search."""
+"""A page of the book: its HTML, its headings, and its text for the search.
+
+One executed notebook makes one page; `markdown` is what all prose of the book goes through.
+"""
 
 from __future__ import annotations
 
+import mimetypes
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,14 +17,25 @@ from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
+from traitlets.config import Config
 
 from book.formulas import formula
 from book.stills import freeze_widgets
 
+ROOT = Path(__file__).resolve().parents[2]
 THEME = Path(__file__).parent / "theme"
 PRIORITY = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]
 HEADINGS = {"h1": 1, "h2": 2, "h3": 3}
 BLOCKS = {"p", "li", "pre", "td", "th", "tr", "div", "br", "figure", "summary", "caption", "title"}
+#: Files (and a folder) that are pages of the book under other names.
+NAMES = {
+    "README.md": "index.html",
+    "CHANGELOG.md": "changelog.html",
+    "notebooks": "index.html",
+}
+#: What the keyboard can move sideways where a page is narrow.
+REGION = "role='region' aria-label='Table' tabindex='0'"
+SCHEME = re.compile("[a-z]+:|//|#", re.I)
 # No line is to end between a formula and the comma after it.
 WITH_COMMA = re.compile("(<math(?:(?!</math>).)*</math>[,.;:!?)]+)")
 SENTENCE = re.compile(r"(?<=[.?!])\s+")
@@ -38,18 +54,21 @@ class Section:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page of the book."""
+    """A page of the book, in the part of it that it belongs to, and the file that it is made of."""
 
     name: str
     title: str
     question: str
     body: str
     sections: tuple[Section, ...]
+    part: str = "Notebooks"
+    source: str = ""
 
     @property
     def number(self) -> str:
-        """As in the name of the file."""
-        return self.name.partition("-")[0]
+        """As in the name of the file of a notebook."""
+        number = self.name.partition("-")[0]
+        return number if number.isdigit() else ""
 
     @property
     def page(self) -> str:
@@ -58,7 +77,11 @@ class Chapter:
 
 
 class Prose(IPythonRenderer):
-    """Markdown whose formulas become MathML, and whose links to notebooks lead to pages."""
+    """Markdown whose formulas become MathML, and whose links to files lead to pages."""
+
+    def __init__(self, folder: Path, attachments: Any) -> None:
+        super().__init__(escape=False, attachments=attachments)
+        self.folder = folder
 
     def heading(self, text: str, level: int, **_: Any) -> str:
         plain = BeautifulSoup(text, "html.parser").get_text().lower()
@@ -75,12 +98,37 @@ class Prose(IPythonRenderer):
         return formula(f"\\begin{{{name}}}{body}\\end{{{name}}}", block=True)
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        return super().link(text, re.sub(r"^([\w.-]+)\.ipynb(?=#|$)", r"\1.html", url), title)
+        path, _, anchor = url.partition("#")
+        if SCHEME.match(url):
+            return super().link(text, url, title)
+        file = (self.folder / path).resolve()
+        page = NAMES.get(file.name) or f"{file.stem}.html"
+        if file.name == "README.md":  # of which the book has the beginning
+            anchor = ""
+        if file.suffix == ".ipynb" or file.parent == ROOT / "docs" or file.name in NAMES:
+            return super().link(text, "#".join(filter(None, [page, anchor])), title)
+        if file.exists() and file.is_relative_to(ROOT):  # for those who have the checkout
+            return f"{text} (<code>{file.relative_to(ROOT).as_posix()}</code>)"
+        return super().link(text, url, title)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        file = self.folder / url
+        if not SCHEME.match(url) and file.is_file():
+            kind = mimetypes.guess_type(file.name)[0]
+            url = f"data:{kind};base64,{b64encode(file.read_bytes()).decode()}"
+        return super().image(text, url, title)
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        typed = info == "python" and code.startswith(">>> ")
+        return str(super().block_code(code, "pycon" if typed else info))
+
+    def table(self, text: str) -> str:
+        return f"<div class='wide' {REGION}><table>{text}</table></div>\n"
 
 
-def markdown(source: str, attachments: Any = None) -> str:
-    """HTML of a piece of Markdown, as notebooks have it."""
-    prose = Prose(escape=False, attachments=attachments)
+def markdown(source: str, attachments: Any = None, folder: Path = ROOT / "notebooks") -> str:
+    """HTML of a piece of Markdown that lies in a folder, as notebooks have it."""
+    prose = Prose(folder, attachments)
     html = str(MarkdownWithMath(renderer=prose).render(source))
     return WITH_COMMA.sub(r"<span class='whole'>\1</span>", html)
 
@@ -89,7 +137,9 @@ class CellsExporter(HTMLExporter):
     """The cells of a notebook, without a page around them."""
 
     def __init__(self) -> None:
-        super().__init__(template_name="theme", extra_template_basedirs=[str(THEME.parent)])
+        whole = Config(CoalesceStreamsPreprocessor=Config(enabled=True))  # however it came in
+        folders = [str(THEME.parent)]
+        super().__init__(config=whole, template_name="theme", extra_template_basedirs=folders)
         self.config.NbConvertBase.display_data_priority = PRIORITY
 
     @pass_context
@@ -102,17 +152,19 @@ def chapter(name: str, notebook: NotebookNode) -> Chapter:
 
     Raises ValueError, with the name of the notebook, if it cannot be shown without losses.
     """
-    freeze_widgets(notebook, f"python3 dev.py lab notebooks/{name}.ipynb")
+    freeze_widgets(notebook, f"python3 dev.py lab --notebook {name[:2]}")
     notebook.cells = [cell for cell in notebook.cells if not _is_blank(cell)]
     try:
         html, _ = CellsExporter().from_notebook_node(notebook, {"metadata": {"name": name}})
     except ValueError as error:
         raise ValueError(f"notebooks/{name}.ipynb: {error}") from error
     soup = BeautifulSoup(html, "html.parser")
-    question, sections = _question(soup), tuple(outline(soup))
+    question, sections = first_question(soup), tuple(outline(soup))
     if not sections:
         raise ValueError(f"notebooks/{name}.ipynb has no heading: begin it with '# Title'")
-    return Chapter(name, sections[0].title, question, html, sections)
+    part = "Start" if name.startswith("00") else "Notebooks"
+    source = f"notebooks/{name}.ipynb"
+    return Chapter(name, sections[0].title, question, html, sections, part, source)
 
 
 def _is_blank(cell: NotebookNode) -> bool:
@@ -127,6 +179,7 @@ def outline(soup: BeautifulSoup) -> list[Section]:
     headings = {tag["id"]: tag.decode_contents() for tag in soup.find_all(list(HEADINGS), id=True)}
     for raised in soup.find_all(["msup", "msub"]):
         raised.contents[1].insert_before("^" if raised.name == "msup" else "_")
+    titles = {id(text) for tag in soup.find_all(list(HEADINGS)) for text in tag.descendants}
     found: list[tuple[Tag, list[str]]] = []
     for node in soup.descendants:
         if isinstance(node, Tag):
@@ -134,7 +187,7 @@ def outline(soup: BeautifulSoup) -> list[Section]:
                 found.append((node, []))
             elif found and node.name in BLOCKS:
                 found[-1][1].append(" ")
-        elif found and type(node) is NavigableString and not node.find_parent(list(HEADINGS)):
+        elif found and type(node) is NavigableString and id(node) not in titles:
             found[-1][1].append(str(node))
     return [
         Section(
@@ -152,8 +205,8 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _question(soup: BeautifulSoup) -> str:
-    """HTML of the questions asked before the second heading, or else of the first paragraph."""
+def first_question(soup: BeautifulSoup) -> str:
+    """HTML of the questions asked before the second heading, or else the first sentence."""
     opening = []
     for node in soup.find_all(["h1", "h2", "p"]):
         if node.name == "h2":
@@ -162,4 +215,4 @@ def _question(soup: BeautifulSoup) -> str:
             opening.append(node.decode_contents())
     sentences = [sentence for text in opening for sentence in SENTENCE.split(text)]
     questions = [text for text in sentences if re.sub("<[^>]*>", "", text).endswith("?")]
-    return " ".join(questions) or next(iter(opening), "")
+    return " ".join(questions) or next(iter(sentences), "")

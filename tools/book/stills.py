@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from nbformat import NotebookNode
@@ -44,13 +45,21 @@ def _tree(name: str, models: Mapping[str, Model]) -> Iterator[Model]:
 
 
 def _still(tree: list[Model], live: str) -> str:
-    shown = "".join(map(_shown, tree))
-    chosen = "; ".join(filter(None, map(_chosen, tree)))
-    controls = f" Here it is set to {escape(chosen)}." if chosen else ""
+    """What is shown, from top to bottom, controls as words; some are beside each other."""
+    parts = []
+    for is_control, models in groupby(
+        filter(_is_seen, tree), key=lambda model: bool(_chosen(model))
+    ):
+        shown = "".join(map(_chosen if is_control else _shown, models))
+        parts.append(f"<p class='controls'>{shown}</p>" if is_control else shown)
     return (
-        f"<div class='still'>{shown}<p class='live'>This is how the widget looked when the "
-        f"notebook was run.{controls} To play with it: <code>{escape(live)}</code></p></div>"
+        f"<div class='still'>{''.join(parts)}<p class='live'>This is how the widget looked when "
+        f"the notebook was run. To play with it: <code>{escape(live)}</code></p></div>"
     )
+
+
+def _is_seen(model: Model) -> bool:
+    return bool(_chosen(model) or _shown(model))
 
 
 def _shown(model: Model) -> str:
@@ -72,11 +81,13 @@ def _caught(output: Mapping[str, Any]) -> str:
 
 
 def _chosen(model: Model) -> str:
-    """The setting of a control that has a name, in words."""
+    """A control that has a name, and what it is set to."""
     state = model["state"]
     name, value = state.get("description"), state.get("value")
     if labels := state.get("_options_labels"):
         value = labels[state["index"]] if state.get("index") is not None else None
     if isinstance(value, bool):
         value = "yes" if value else "no"
-    return f"{name} {value}" if name and isinstance(value, str | int | float) else ""
+    if not name or not isinstance(value, str | int | float):
+        return ""
+    return f"<span>{escape(name)} <b>{escape(str(value))}</b></span> "

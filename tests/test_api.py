@@ -1,0 +1,241 @@
+"""What users call: all of it is explained, with examples that run, and has a place in the book."""
+
+import inspect
+import json
+from importlib import import_module
+
+import build_book
+import pytest
+from book import commands, docstrings, documents, reference, surface
+from book.chapter import Chapter
+from book.surface import Thing
+from bs4 import BeautifulSoup
+
+THINGS = surface.public()
+CALLABLE = [thing for thing in THINGS if thing.kind != "constant"]
+CLASSES = [thing for thing in THINGS if thing.kind == "class"]
+#: Tests of the same pages, which are made once where tests run side by side.
+TOGETHER = pytest.mark.xdist_group("reference")
+
+
+def each(things: list[Thing]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("thing", things, ids=[thing.path for thing in things])
+
+
+def callables() -> list[tuple[str, object, bool]]:
+    """Public functions, classes and methods by name, and whether they are methods."""
+    found = [(thing.path, thing.value, False) for thing in CALLABLE]
+    for thing in CLASSES:
+        for name, member in surface.members(thing.value).items():
+            if not isinstance(member, property) and not hasattr(member, "func"):
+                found.append((f"{thing.path}.{name}", getattr(thing.value, name), True))
+    return found
+
+
+# ---- what is public ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", surface.WHOLE)
+def test_what_a_module_offers_is_on_a_page(module):
+    explained = {id(thing.value) for thing in THINGS}
+    whole = import_module(".".join(filter(None, ["permtest", module])))
+    assert not [name for name in whole.__all__ if id(getattr(whole, name)) not in explained]
+
+
+def test_every_name_is_on_one_page_and_exported_where_there_is_a_list():
+    assert len({thing.path for thing in THINGS}) == len(THINGS)
+    assert len({id(thing.value) for thing in THINGS}) == len(THINGS)
+    for thing in THINGS:
+        assert thing.name in getattr(import_module(thing.module), "__all__", [thing.name])
+
+
+# ---- docstrings --------------------------------------------------------------------------------
+
+
+@each(CALLABLE)
+def test_there_is_an_example(thing):
+    docstring = vars(thing.value).get("__doc__") or thing.value.__doc__
+    assert docstring, f"{thing.path} has no docstring"
+    assert docstrings.parsed(thing.value)["Examples"], f"{thing.path} has no section Examples"
+    assert ">>> " in docstring, f"the example of {thing.path} does not run"
+
+
+@each(CLASSES)
+def test_methods_and_properties_say_what_they_are(thing):
+    members = surface.members(thing.value).items()
+    silent = [name for name, member in members if not surface.function_of(member).__doc__]
+    assert not silent, f"{thing.path} has members without a docstring"
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "is_method"), [pytest.param(*row, id=row[0]) for row in callables()]
+)
+def test_docstring_lists_the_parameters_of_the_signature(name, function, is_method):
+    parameters = [p for p in inspect.signature(function).parameters if not p.startswith("_")]
+    parameters = parameters[1:] if parameters[:1] == ["self"] else parameters
+    sections = docstrings.parsed(function)
+    heads = [head for entry in sections["Parameters"] for head in entry.name.split(",")]
+    documented = [head.strip().lstrip("*") for head in heads]
+    if documented or not is_method:  # a sentence is enough for a plain method
+        assert documented == parameters, f"{name} has other parameters than its docstring"
+
+
+# ---- pages -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def files():
+    """The pages of the reference, as files of a book; none of their links is broken."""
+    files = build_book.pages([*reference.reference(), commands.commands()], "# permtest")
+    build_book.check(files)
+    return files
+
+
+@pytest.fixture(scope="module")
+def soups(files):
+    return {
+        page.name: BeautifulSoup(files[f"{page.name}.html"], "html.parser")
+        for page in surface.PAGES
+    }
+
+
+@pytest.mark.parametrize("page", surface.PAGES, ids=lambda page: page.name)
+@TOGETHER
+def test_a_page_has_everything_that_it_names(page, soups):
+    soup = soups[page.name]
+    anchors = [tag["id"] for tag in soup.main.find_all(id=True)]
+    assert len(set(anchors)) == len(anchors)
+    for things in page.things.values():
+        for thing in things:
+            entry = soup.find(id=thing.name).find_parent("section")
+            text = entry.get_text()
+            assert f"{thing.kind} of {thing.module}" in text
+            for name in surface.members(thing.value) if thing.kind == "class" else ():
+                assert entry.find(id=f"{thing.name}.{name}")
+    assert soup.select(".highlight .gp"), "examples in colours"
+
+
+@TOGETHER
+def test_an_entry_has_signature_sections_and_links(soups):
+    entry = soups["api-test"].find(id="exact_perm_test").find_parent("section")
+    signature = entry.select_one(".signature").get_text()
+    assert signature.startswith('exact_perm_test(u, v=None, g=None, h=None, *, statistic="sum", ')
+    rubrics = [rubric.get_text() for rubric in entry.select(".rubric")]
+    assert rubrics == ["Parameters", "Returns", "Raises", "Notes", "Examples"]
+    assert "permtest/exact.py" in entry.get_text()
+    targets = {a.get_text(): a["href"] for a in entry.find_all("a")}
+    assert targets["STATISTICS"] == "api-test.html#STATISTICS"
+    assert targets["BatchResult"] == "api-test.html#BatchResult"
+    assert "statistic" not in targets, "an argument is no link"
+
+
+@TOGETHER
+def test_names_are_linked_across_pages_and_to_members(soups):
+    addresses = reference.addresses()
+    assert addresses["pt.compare_many"] == "api-many.html#compare_many"
+    assert addresses["study.describe"] == "api-study.html#describe"
+    assert addresses["Pairs.of"] == "api-test.html#Pairs.of"
+    assert "describe" not in addresses, "two functions have this name"
+    links = {a["href"] for soup in soups.values() for a in soup.find_all("a", href=True)}
+    assert {"api-test.html#Pairs.of", "api-many.html#ScoreTable.of"} <= links
+
+
+@TOGETHER
+def test_the_search_finds_names(files):
+    index = json.loads(files["index.js"].removeprefix("const BOOK = ").removesuffix(";\n"))
+    headings = {heading: text for _, _, heading, text in index["sections"]}
+    assert "signed-rank" in headings["wilcoxon"]
+    assert {thing.name for thing in THINGS} <= set(headings)
+
+
+@TOGETHER
+def test_the_command_line_has_every_command(files):
+    soup = BeautifulSoup(files["command-line.html"], "html.parser")
+    assert {"permtest-compare", "permtest-study", "permtest-leaderboard"} <= {
+        heading["id"] for heading in soup.find_all("h2")
+    }
+    heads = [code.get_text() for code in soup.select("dt code")]
+    assert "--alternative {two-sided,greater,less}" in heads
+    assert "usage:" not in soup.get_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a_b * c*d <x> $y$ [z]", "<p>a_b * c*d &lt;x&gt; $y$ [z]</p>"),
+        ("``p_n * <q>``", "<p><code>p_n * &lt;q&gt;</code></p>"),
+        ("of `Pairs`, `u`", '<p>of <a href="at-Pairs"><code>Pairs</code></a>, <code>u</code></p>'),
+        ("- one\n- two", "<ul>\n<li>one</li>\n<li>two</li>\n</ul>"),
+    ],
+)
+def test_prose_of_docstrings(text, html):
+    def link(name):
+        return f"at-{name}" if name[0].isupper() else None
+
+    assert docstrings.prose(text.split("\n"), link) == html
+
+
+# ---- what is written beside the notebooks ------------------------------------------------------
+
+
+def test_documents_that_are_there_come_in_order_and_others_are_named(capsys, monkeypatch):
+    monkeypatch.setitem(documents.FILES, "docs/of-another-day.md", "More")
+    pages = documents.documents()
+    there = [name for name in documents.FILES if (documents.ROOT / name).exists()]
+    assert [page.source for page in pages][: len(there)] == there
+    on_disk = {f"docs/{path.name}" for path in (documents.ROOT / "docs").glob("*.md")}
+    assert {page.source for page in pages} == on_disk | {"CHANGELOG.md"}
+    assert "docs/of-another-day.md is not there, and the book goes" in capsys.readouterr().out
+    parts = [page.part for page in documents.in_order(pages)]
+    assert parts == sorted(parts, key=documents.PARTS.index)
+    assert documents.in_order(pages)[-1].page == "changelog.html"
+
+
+def test_links_of_documents_lead_to_pages_or_name_files():
+    folder = documents.ROOT / "docs"
+    source = "[n](../notebooks/01-are-they-different.ipynb#x) [r](../README.md#y) [t](../dev.py)"
+    html = documents.markdown(source, folder=folder)
+    assert 'href="01-are-they-different.html#x"' in html
+    assert 'href="index.html"' in html
+    assert "t (<code>dev.py</code>)" in html
+    assert 'href="index.html">n</a>' in documents.markdown("[n](../notebooks)", folder=folder)
+    assert 'src="data:image/png;base64,' in documents.markdown("![e](error.png)", folder=folder)
+
+
+def test_names_in_other_pages_lead_to_the_reference():
+    def linked(body):
+        return reference.with_links(Chapter("a", "A", "", body, ())).body
+
+    code = "<code>pt.exact_perm_test(u, v)</code>"
+    assert linked(code) == f'<a href="api-test.html#exact_perm_test">{code}</a>'
+    assert "api-study.html#sample_size" in linked("<code>study.sample_size</code>")
+    for body in ("<code>sign</code>", "<code>u.sum()</code>", f'<a href="#x">{code}</a>'):
+        assert linked(body) == body
+
+
+# ---- in a browser ------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@TOGETHER
+def test_pages_fit_the_screen_and_ask_nobody(files, chromium, tmp_path):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        for width in (390, 1200):
+            tab = browser.new_page(viewport={"width": width, "height": 900})
+            requests: list[str] = []
+            tab.on("request", lambda request, seen=requests: seen.append(request.url))
+            for page in (*surface.PAGES, commands.commands()):
+                tab.goto((tmp_path / f"{page.name}.html").as_uri())
+                assert tab.evaluate("document.documentElement.scrollWidth") == width, page.name
+            assert all(url.startswith(("file:", "data:")) for url in requests)
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.className") == "skip"
+        tab.goto((tmp_path / "api-test.html").as_uri() + "#Pairs.of")
+        assert tab.evaluate("document.querySelector(':target').getBoundingClientRect().top") > 50
+        browser.close()

@@ -1,0 +1,153 @@
+"""Build the distributions, install the wheel into an empty environment and test it there.
+
+    python tools/try_wheel.py                         the core, oldest dependencies allowed
+    python tools/try_wheel.py --everything            all extras, newest dependencies, all tests
+    python tools/try_wheel.py --python python3.13     with another Python
+
+The wheel is built from the sdist, as an installer without a wheel would do it. Tests run in a copy
+of the project that has no `permtest` folder, so that they can see the installed package alone.
+Those that drive a browser are left out, and with `--everything` those that look at the checkout.
+`--newest` and `--oldest` choose the dependencies of either kind of run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LARGEST = 10 * 2**20  # bytes; what a distribution may weigh
+
+#: What tests the numbers.
+CORE = (
+    *("tests/null", "tests/test_exact.py", "tests/test_monte_carlo.py", "tests/test_pairs.py"),
+    *("tests/test_result.py", "tests/test_structured.py", "tests/test_decimals.py"),
+)
+#: What those need besides the core.
+TOOLS = ("hypothesis", "mpmath", "pandas", "polars", "pytest", "pytest-xdist")
+#: The main job, with the core alone.
+FILES = ("notebooks/data/own_gsm8k_6b.jsonl", "notebooks/data/own_gsm8k_175b.jsonl")
+JOB = ("compare", *FILES, "--score", "exact_match,first-answer")
+#: What looks at the checkout itself.
+OF_THE_CHECKOUT = ("test_layout", "test_packaging", "test_book", "test_api", "test_readme")
+
+
+def build(folder: Path) -> Path:
+    """Make the sdist and from it the wheel; return the wheel."""
+    python = environment(folder / "builder")
+    call(python, "-m", "pip", "install", "--quiet", "build")
+    call(python, "-m", "build", "--outdir", str(folder), str(ROOT))
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    for path, names in ((sdist, _in_sdist(sdist)), (wheel, _in_wheel(wheel))):
+        print(f"{path.name}: {len(names)} files, {path.stat().st_size / 2**20:.2f} MB")
+        if path.stat().st_size > LARGEST:
+            sys.exit(f"{path.name} is larger than {LARGEST / 2**20:g} MB")
+    return wheel
+
+
+def _in_sdist(path: Path) -> list[str]:
+    with tarfile.open(path) as archive:
+        return archive.getnames()
+
+
+def _in_wheel(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        return archive.namelist()
+
+
+def environment(folder: Path, python: str = sys.executable) -> Path:
+    """An empty environment; return its Python."""
+    call(python, "-m", "venv", "--clear", str(folder))
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def oldest(*extras: str) -> Iterator[str]:
+    """The lower bounds of all that the extras ask for, as constraints: ``numpy==2.0.*``."""
+    texts = [*PROJECT["dependencies"]]
+    for extra in extras:
+        texts += PROJECT["optional-dependencies"][extra]
+    for text in texts:
+        if inner := re.fullmatch(r"permtest\[([\w,]+)\]", text):
+            yield from oldest(*inner[1].split(","))
+        elif bound := re.match(r"([\w.-]+)>=([\d.]+)", text):
+            release = bound[2] if bound[2].count(".") > 1 else f"{bound[2]}.*"
+            yield f"{bound[1]}=={release}"
+
+
+def install(python: Path, wheel: Path, project: Path, extra: str, bounds: Sequence[str]) -> None:
+    """Install the wheel alone and do the main job with it; then install what the tests need."""
+    listed = wheel.with_name("constraints.txt")
+    listed.write_text("\n".join(dict.fromkeys(bounds)) + "\n", encoding="utf-8")
+    pip = ("-m", "pip", "install", "--quiet", "-c", str(listed))
+    call(python, *pip, str(wheel))
+    call(python, "-m", "pip", "freeze", "--exclude", "permtest")
+    call(python, "-m", "permtest", *JOB, folder=project)
+    call(python, *pip, *([f"{wheel}[{extra}]"] if extra else []), *TOOLS)
+
+
+def copy(folder: Path) -> Path:
+    """The project without the package."""
+    leave = shutil.ignore_patterns("permtest", ".*", "build", "dist", "__pycache__")
+    target = folder / "project"
+    shutil.copytree(ROOT, target, ignore=leave)
+    return target
+
+
+def run_tests(python: Path, project: Path, everything: bool) -> int:
+    """Run them in the copy; return pytest's exit code."""
+    command = [str(python), "-m", "pytest", "-q", "-n", "auto", "-m", "not browser"]
+    environment = {"HYPOTHESIS_PROFILE": "quick"} | _clean()
+    if everything:
+        command += ["tests", *(f"--ignore=tests/{name}.py" for name in OF_THE_CHECKOUT)]
+    else:
+        command += CORE
+    return subprocess.call(command, cwd=project, env=environment)
+
+
+def call(python: Path | str, *arguments: str, folder: Path | None = None) -> None:
+    """Run a Python; stop if it fails."""
+    if code := subprocess.call([str(python), *arguments], env=_clean(), cwd=folder):
+        sys.exit(code)
+
+
+def _clean() -> dict[str, str]:
+    """The variables of this process, but for what would lead to other packages."""
+    return {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build, install, test; return 0 if all is well."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--python", default=sys.executable, help="to test with")
+    parser.add_argument("--everything", action="store_true", help="all extras and all tests")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--oldest", action="store_true", help="the oldest dependencies allowed")
+    group.add_argument("--newest", action="store_true", help="the newest there are")
+    options = parser.parse_args(arguments)
+    extra = "dev" if options.everything else ""
+    aged = options.oldest or not (options.newest or options.everything)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wheel = build(folder)
+        python = environment(folder / "user", options.python)
+        project = copy(folder)
+        bounds = list(oldest(*([extra] if extra else []))) if aged else []
+        install(python, wheel, project, extra, bounds)
+        return run_tests(python, project, options.everything)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
