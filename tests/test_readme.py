@@ -1,4 +1,4 @@
-"""What the README shows is what the project does."""
+"""What the README and the guide show is what the project does."""
 
 import doctest
 import re
@@ -9,17 +9,21 @@ import pytest
 from permtest.cli import main
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+SHOWN = [ROOT / "README.md", ROOT / "docs" / "guide.md"]
+OTHERS = ["CONTRIBUTING.md", "notebooks/data/README.md", "docs/performance.md", "docs/teaching.md"]
 
 
-def test_python_session():
-    failed, tried = doctest.testfile(str(README), module_relative=False)
+@pytest.mark.parametrize("document", SHOWN, ids=lambda path: path.stem)
+def test_python_session(document, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    failed, tried = doctest.testfile(str(document), module_relative=False)
     assert tried > 5
     assert failed == 0
 
 
 def console_sessions():
-    blocks = re.findall(r"```console\n\$ permtest (.*)\n((?:.*\n)*?)```", README.read_text("utf-8"))
+    text = "\n".join(document.read_text("utf-8") for document in SHOWN)
+    blocks = re.findall(r"```console\n\$ permtest (.*)\n((?:.*\n)*?)```", text)
     return [pytest.param(command, output, id=command[:30]) for command, output in blocks]
 
 
@@ -35,6 +39,6 @@ def test_there_is_a_console_session():
 
 
 def test_relative_links_lead_somewhere():
-    for document in (README, ROOT / "CONTRIBUTING.md", ROOT / "notebooks/data/README.md"):
+    for document in (*SHOWN, *(ROOT / name for name in OTHERS)):
         for target in re.findall(r"\]\((?!https?:|#)([^)]+)\)", document.read_text("utf-8")):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
