@@ -3,6 +3,7 @@
     python3 dev.py app      open the page that compares your own files (--no-browser, --port N)
     python3 dev.py lab      open JupyterLab on notebook 01, all cells run (--no-browser, --port N)
     python3 dev.py test     run every check and every test
+    python3 dev.py cover    run the tests with nothing compiled, and list lines that none reaches
     python3 dev.py bench    measure the accuracy and speed that the README speaks of
     python3 dev.py html     run all notebooks and make a book of them, build/html/index.html
 
@@ -36,22 +37,26 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed.json"
 
 PYTEST = ["-m", "pytest", "-q"]
+SPREAD = ["-n", "auto", "--dist", "loadgroup"]  # a process for each processor
 CHECKS = {
     "lint": ["-m", "ruff", "check"],
     "format": ["-m", "ruff", "format", "--check"],
     "types": ["-m", "mypy"],
-    "tests": [*PYTEST, "-m", "not browser"],
-    "notebooks": [*PYTEST, "--nbmake", "--nbmake-timeout=120", "notebooks"],
+    "tests": [*PYTEST, *SPREAD, "-m", "not browser and not notebook"],
+    "notebooks": [*PYTEST, *SPREAD, "-m", "notebook", "tests/test_notebooks.py"],
     "browser": [*PYTEST, "-m", "browser", "tests"],
+    "wheel": [str(ROOT / "tools" / "try_wheel.py")],
+    "speed": ["-m", "benchmarks.gate"],
 }
 
 TOOLS = {
     "app": ["-m", "permtest", "app"],
     "lab": ["-m", "permtest", "lab"],
     "bench": ["-m", "benchmarks"],
+    "cover": [str(ROOT / "tools" / "cover.py")],
     "html": [str(ROOT / "tools" / "build_book.py")],
 }
-EXTRAS = {"app": "lab", "lab": "lab", "bench": "bench", "html": "book"}
+EXTRAS = {"app": "lab", "lab": "lab", "bench": "bench", "cover": "dev", "html": "book"}
 
 # What a reader of a notebook would see as a warning makes its test fail.
 VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")

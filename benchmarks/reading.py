@@ -19,7 +19,7 @@ ROWS = 200_000
 SEED = 9
 
 
-def _wide(rows: int) -> bytes:
+def wide(rows: int) -> bytes:
     """A table with ids and two systems of 0/1 scores."""
     scores = np.random.default_rng(SEED).integers(0, 2, (rows, 2)).tolist()
     return "\n".join(["id,new,old", *(f"q{i},{u},{v}" for i, (u, v) in enumerate(scores))]).encode()
@@ -39,18 +39,18 @@ def _samples(rows: int, system: int) -> bytes:
 
 def run(rows: int = ROWS) -> Section:
     """The times, and whether all items are paired."""
-    wide = _wide(rows)
+    lines = wide(rows)
     sides = [_samples(rows // 2, system) for system in range(2)]
 
     def from_table() -> Pairs:
-        return read(File("scores.csv", wide))
+        return read(File("scores.csv", lines))
 
     def from_samples() -> Pairs:
         return read(*(File(f"{i}/samples.jsonl", data) for i, data in enumerate(sides)))
 
     pairs = from_table()
     jobs: dict[str, tuple[str, Callable[[], Any]]] = {
-        "csv": ("cutting the table alone, by csv", lambda: list(csv.reader(_lines(wide)))),
+        "csv": ("cutting the table alone, by csv", lambda: list(csv.reader(_lines(lines)))),
         "table": (f"table of {rows:,} lines, with ids", from_table),
         "json": ("parsing the samples alone, by json", lambda: [_parsed(data) for data in sides]),
         "samples": (f"lm-evaluation-harness, 2 x {rows // 2:,} samples", from_samples),

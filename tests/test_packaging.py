@@ -138,3 +138,11 @@ def test_notebooks_are_committed_without_outputs():
         for cell in notebook["cells"]:
             assert not cell.get("outputs"), name
             assert cell.get("execution_count") is None, name
+
+
+def test_the_repository_is_small():
+    """A clone takes seconds, also in a lecture hall."""
+    names = git("ls-files", "-z").split("\0")
+    sizes = [path.stat().st_size for name in names if (path := ROOT / name).is_file()]
+    assert sum(sizes) < 10 * 2**20
+    assert max(sizes) < 2**20
