@@ -91,8 +91,17 @@ def _place(name: str, index: Any) -> str:
 
 
 def unscaled(number: int, scale: int) -> float:
-    """``number / scale``: an integer for scale 1, else the nearest float."""
-    return number if scale == 1 else float(Fraction(number, scale))
+    """``number / scale``: an integer for scale 1, else the nearest float, if there is one."""
+    if scale == 1:
+        return number
+    try:
+        return float(Fraction(number, scale))
+    except OverflowError:
+        size = len(str(abs(number) // scale)) - 1
+        raise ValueError(
+            f"a score or mean of some 1e{size} is beyond all floats; take whole numbers and "
+            "statistic='sum', or divide all scores by a power of ten"
+        ) from None
 
 
 def as_integers(values: Any, name: str) -> IntArray:

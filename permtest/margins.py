@@ -17,6 +17,7 @@ import numpy as np
 from permtest._html import said, together
 from permtest._json import AsJson
 from permtest.comparison import Comparison, compare
+from permtest.decimals import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.result import PermutationTestResult, counted
 from permtest.solvers import solve
@@ -317,7 +318,7 @@ def _compare(u: Any, v: Any, names: tuple[str, str] | None) -> Comparison:
 def _mean(comparison: Comparison) -> float:
     """The mean difference per pair; 0 of no pairs."""
     n = max(comparison.law.n, 1)
-    return float(Fraction(comparison.observed, comparison.scale * n))
+    return float(unscaled(comparison.observed, comparison.scale * n))
 
 
 def _short(number: float) -> str:

@@ -10,6 +10,7 @@ from hypothesis import settings
 
 # A deadline would measure compilation and the machine's load, not the code.
 settings.register_profile("dev", deadline=None)
+settings.register_profile("few", deadline=None, max_examples=5)
 settings.register_profile("quick", deadline=None, max_examples=25)
 settings.register_profile("ci", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

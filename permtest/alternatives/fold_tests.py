@@ -16,6 +16,7 @@ from permtest.alternatives.folds import as_number
 from permtest.alternatives.parametric import lead, refuse_constant, student
 from permtest.alternatives.result import AlternativeResult, result_of
 from permtest.alternatives.sample import PairedSample, as_floats
+from permtest.decimals import plain_array
 from permtest.statistics import Alternative, check_alternative
 
 INDEPENDENT_FOLDS = Assumption("independent folds", "folds do not depend on each other")
@@ -311,10 +312,11 @@ def _folds(
 
 def _scores(values: Any, name: str) -> NDArray[np.object_]:
     """The scores as they came, each of them a finite number."""
+    plain_array(values, name, "a table of scores")
     scores = np.asarray(values, dtype=object)
     for index, score in np.ndenumerate(scores):
         place = f"{name}[{', '.join(map(str, index))}]" if index else name
-        if isinstance(score, bool | np.bool_) or not isinstance(score, Real):
+        if isinstance(score, bool | np.bool_ | np.timedelta64) or not isinstance(score, Real):
             raise TypeError(f"{place} = {score!r} is not a number; give one score for each fold")
         if not isfinite(score):
             raise ValueError(f"{place} = {score} is not a score; evaluate that fold again")

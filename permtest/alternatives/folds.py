@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.decimals import plain_array
 from permtest.measures import MeanOfRatios
 from permtest.statistics import CountStatistic, lookup
 
@@ -161,20 +162,19 @@ def _by_name(counts: Any, layouts: list[tuple[str, ...]], name: str) -> tuple[st
 
 
 def _numbers(table: Any, name: str) -> NDArray[Any]:
-    try:
-        array = np.asarray(table)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(["ragged"])
-    if np.ma.is_masked(table):
-        raise ValueError(f"{name} has masked entries; leave those folds out for both models")
-    wrong = [] if array.dtype.kind in "iuf" else [x for x in array.flat if not isinstance(x, Real)]
+    array = plain_array(table, name, "numbers, of shape (folds, columns)")
+    wrong = [] if array.dtype.kind in "iuf" else [x for x in array.flat if not _is_real(x)]
     if wrong:
         raise ValueError(f"{name} must be numbers, of shape (folds, columns), not {wrong[0]!r}")
     return array
 
 
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, np.timedelta64)
+
+
 def _side_by_side(columns: Mapping[str, Any], name: str) -> NDArray[Any]:
-    arrays = [np.atleast_1d(column) for column in columns.values()]
+    arrays = [np.atleast_1d(plain_array(x, f"{name}[{key!r}]")) for key, x in columns.items()]
     for key, array in zip(columns, arrays, strict=True):
         if array.shape != arrays[0].shape:
             raise ValueError(

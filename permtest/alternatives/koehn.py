@@ -27,7 +27,7 @@ from permtest.alternatives.resamples import (
     sums,
 )
 from permtest.alternatives.result import AlternativeResult
-from permtest.alternatives.sample import PairedSample, as_threshold
+from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
 from permtest.measures import subtract
@@ -187,6 +187,7 @@ def _contest_of_sums(
     pairs: Pairs, entry: Statistic, size: int, rng: np.random.Generator, delta: Fraction
 ) -> _Contest:
     n = _enough(len(pairs))
+    check_magnitude((pairs.u, pairs.v), pairs.scale, "uv")
     divisor = n if entry.name == "mean" else 1
     sample = PairedSample(pairs, delta * divisor / n)
     data = Differences.of(sample)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from math import isfinite, lcm, sqrt
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import exact_sum, with_room
+from permtest._integers import exact_sum, roomy
 from permtest.alternatives.assumptions import (
     EQUAL_VARIANCES,
     INDEPENDENT_ITEMS,
@@ -21,9 +21,14 @@ from permtest.alternatives.assumptions import (
 )
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
-from permtest.alternatives.sample import PairedSample, as_floats, as_threshold
+from permtest.alternatives.sample import (
+    PairedSample,
+    as_floats,
+    as_threshold,
+    check_magnitude,
+)
 from permtest.alternatives.tails import normal_pvalue, t_pvalue
-from permtest.decimals import as_scaled
+from permtest.decimals import in_common_units
 from permtest.pairs import check_names
 from permtest.statistics import Alternative, check_alternative
 
@@ -156,9 +161,9 @@ def _unpaired(
     if equal_var:
         pooled = (first * (n1 - 1) + second * (n2 - 1)) / (n1 + n2 - 2)
         return sqrt(pooled / n1 + pooled / n2), n1 + n2 - 2
-    first, second = first / n1, second / n2
-    df = (first + second) ** 2 / (first**2 / (n1 - 1) + second**2 / (n2 - 1))
-    return sqrt(first + second), df
+    total = first / n1 + second / n2
+    share = first / n1 / total
+    return sqrt(total), 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
 
 
 def normal_z(
@@ -272,14 +277,14 @@ def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
     So that scores may be large and their differences small.
     """
-    (x, first), (y, second) = as_scaled(a, "a"), as_scaled(b, "b")
-    for name, scores in (("a", x), ("b", y)):
-        if scores.size < 2:
-            raise ValueError(f"{name} has {scores.size} scores, but this test needs 2")
-    common = lcm(first, second)
-    x, y = (with_room(v, 2 * common) * (common // s) for v, s in ((x, first), (y, second)))
-    origin = int(x[0])
-    return as_floats(x - origin, common), as_floats(y - origin, common)
+    scores, scale = in_common_units((a, b), ("a", "b"))
+    for name, column in zip("ab", scores, strict=True):
+        if column.size < 2:
+            raise ValueError(f"{name} has {column.size} scores, but this test needs 2")
+    check_magnitude(scores, scale, "ab")
+    both = roomy(np.concatenate(scores))
+    floats = as_floats(both - int(both[0]), scale)
+    return floats[: scores[0].size], floats[scores[0].size :]
 
 
 def student(

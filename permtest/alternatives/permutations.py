@@ -107,10 +107,11 @@ def randomisation(
     (0.0625, 'exact')
     """
     check_alternative(alternative)
+    size = check_resamples(K)
     if callable(statistic):
         systems = Systems.of(u, v, statistic, names)
         clusters = labels_of(u, clusters)
-        return _sampled(systems, clusters, check_resamples(K), as_generator(rng), alternative)
+        return _sampled(systems, clusters, size, as_generator(rng), alternative)
     entry = lookup(statistic)
     options: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     found = exact_perm_test(u, v, statistic=entry, rng=rng, **options)
@@ -118,7 +119,13 @@ def randomisation(
     if found.n_samples is not None:
         low, high = found.pvalue_interval()
         details = {"pvalue_low": low, "pvalue_high": high}
-    estimate = float(found.statistic)
+    try:
+        estimate = float(found.statistic)
+    except OverflowError:
+        raise ValueError(
+            "u and v differ by more than a float holds; divide all scores by a power of ten, or "
+            "use exact_perm_test"
+        ) from None
     title = entry.title if isinstance(entry, CountStatistic) else entry.name
     return AlternativeResult(
         test="randomisation",

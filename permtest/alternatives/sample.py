@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isfinite, nan, sqrt
+from math import inf, isfinite, ldexp, nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import IntArray, exact_sum, roomy, with_room
+from permtest._integers import IntArray, exact_sum, largest, roomy, with_room
 from permtest.pairs import Pairs, check_names, check_unclustered
+
+#: The largest score, and one over the least that the largest may be: so that squares, and sums of
+#: them, neither overflow as floats nor vanish.
+VAST = 10**150
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +77,8 @@ class PairedSample:
         Raises
         ------
         TypeError, ValueError
-            If something is no score or no number, or there are too few pairs.
+            If something is no score or no number, scores are too large or too small to be
+            squared, or there are too few pairs.
         """
         if isinstance(a, Pairs) and b is None:
             pairs = a if names is None else replace(a, names=check_names(names))
@@ -89,6 +96,7 @@ class PairedSample:
             raise ValueError(
                 f"{first} and {second} have {len(pairs)} pairs, but this needs {least} or more"
             )
+        check_magnitude((pairs.u, pairs.v), pairs.scale, labels)
         return cls(pairs, as_threshold(delta))
 
     @property
@@ -150,7 +158,8 @@ class PairedSample:
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
-        return float(np.linalg.norm(self.centred)) / sqrt(self.n - 1)
+        centred, power = near_one(self.centred)
+        return ldexp(float(np.linalg.norm(centred)), power) / sqrt(self.n - 1)
 
     @cached_property
     def mean(self) -> float:
@@ -162,7 +171,8 @@ class PairedSample:
         """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
         if self.n < 2 or np.ptp(self.a) == 0 or np.ptp(self.b) == 0:
             return float("nan")
-        return float(np.clip(np.corrcoef(self.a, self.b)[0, 1], -1.0, 1.0))
+        r = np.corrcoef(near_one(self.a)[0], near_one(self.b)[0])[0, 1]
+        return float(np.clip(r, -1.0, 1.0))
 
     @cached_property
     def inflation(self) -> float:
@@ -187,17 +197,47 @@ class PairedSample:
         )
 
 
+def check_magnitude(columns: Sequence[IntArray], scale: int, labels: Iterable[str]) -> None:
+    """Raise ValueError where squares of scores would overflow as floats, or all would vanish."""
+    top, most = max(map(largest, columns)), VAST * scale
+    if top > most:
+        least, why = most + 1, f"beyond {VAST:.0e}, and squares would overflow; divide"
+    elif 0 < top * VAST < scale:
+        least, why = top, "the largest, so small that squares would vanish; multiply"
+    else:
+        return
+    for name, column in zip(labels, columns, strict=True):
+        for i in np.flatnonzero(np.abs(column.astype(object)) >= least)[:1]:
+            score = Decimal(int(column[i])) / scale
+            raise ValueError(
+                f"{name}[{i}] = {score:.4g} is {why} all scores by a power of ten, or use "
+                "exact_perm_test"
+            )
+
+
+def near_one(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """`values` over a power of two, and its exponent: the largest is from 1/2 to 1, or all are 0.
+
+    Powers of these neither overflow nor vanish, and nothing is rounded otherwise.
+    """
+    power = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return np.ldexp(values, -power), power
+
+
 def as_threshold(delta: float | Fraction) -> Fraction:
     """`delta` as the number that it is printed as."""
-    if isinstance(delta, Fraction):
-        return delta
     try:
         finite = isfinite(delta) and not isinstance(delta, bool)
+    except OverflowError:
+        raise ValueError(f"delta is beyond {VAST:.0e}; divide it and all scores") from None
     except TypeError:
         raise TypeError(f"delta={delta!r} must be a number") from None
     if not finite:
         raise ValueError(f"delta={delta!r} must be a finite number")
-    return Fraction(str(delta))
+    threshold = Fraction(str(delta))
+    if abs(threshold) > VAST:
+        raise ValueError(f"delta={delta!r} is beyond {VAST:.0e}; divide it and all scores")
+    return threshold
 
 
 def as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:

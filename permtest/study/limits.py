@@ -15,6 +15,9 @@ MOST_DRAWN = 10**7
 #: The most pairs of a sample of which only the number of each difference is drawn.
 MOST_COUNTED = 10**9
 
+#: The most scores of a system whose data sets are tested at once, some 400 MB for each copy.
+MOST_TESTED = 5 * 10**7
+
 #: The most sizes of a curve.
 MOST_SIZES = 1000
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from permtest._integers import SAFE, with_room
 from permtest.alternatives.sample import as_floats
-from permtest.decimals import recognised
+from permtest.decimals import plain_array, recognised
 from permtest.pairs import Pairs
+from permtest.study.limits import MOST_TESTED
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -41,6 +42,11 @@ class Rows:
     def of(cls, a: Any, b: Any, delta: Fraction) -> Rows:
         """Validate, and find out whether they are integers or decimals."""
         first, second = as_rows(a, b)
+        if first.size > MOST_TESTED:
+            raise ValueError(
+                f"a has {len(first):,} data sets of {first.shape[1]:,} scores, more than "
+                f"{MOST_TESTED:,} in all; test some rows at a time"
+            )
         if any(x.dtype.kind in "Ou" for x in (first, second)):
             pairs = Pairs.of(first.ravel(), second.ravel(), labels=("a", "b"))
             u, v = (x.reshape(first.shape) for x in (pairs.u, pairs.v))
@@ -110,10 +116,12 @@ class Rows:
 
 def as_rows(a: Any, b: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two arrays of numbers, of the same two dimensions."""
-    first, second = np.asarray(a), np.asarray(b)
+    first, second = plain_array(a, "a"), plain_array(b, "b")
     for name, x in (("a", first), ("b", second)):
-        if x.dtype.kind not in "biufO":
-            raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}")
+        text = x.dtype == object and any(isinstance(score, str | bytes) for score in x.flat)
+        if text or x.dtype.kind not in "biufO":
+            what = "text" if text else x.dtype
+            raise TypeError(f"{name} must be an array of numbers, not of {what}")
         if x.ndim != 2 or x.shape[1] == 0:
             raise ValueError(f"{name} has shape {x.shape}, but a data set in each row is needed")
     if first.shape != second.shape:

@@ -238,9 +238,13 @@ class Resampled(Source):
         return ByRows(draw, plan.test, plan.K)
 
     def shifted(self) -> NDArray[Any]:
-        """The differences, in some unit; each is rounded once at most, so that ties stay."""
+        """The differences, in some unit; each is rounded once at most, so that ties stay.
+
+        As floats where they are too wide for int64: Python's integers take long to sort, with no
+        chance to interrupt it.
+        """
         gaps, scale = self.sample.gaps, self.sample.scale
-        if self.shift == 0:
+        if self.shift == 0 and gaps.dtype != object:
             return np.asarray(gaps // (gcd(*gaps.tolist()) or 1))
         moved = [float(Fraction(int(gap), scale) + self.shift) for gap in np.unique(gaps)]
         return np.array(moved)[np.searchsorted(np.unique(gaps), gaps)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import sqrt
+from math import ldexp
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from permtest._checks import check_count, check_finite, check_option
 from permtest._html import said
 from permtest._integers import IntArray, with_room
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, as_floats, near_one
 from permtest.pairs import Pairs
 
 METRICS, REMAINDERS = ("mean", "median"), ("error", "drop", "keep")
@@ -334,8 +334,8 @@ def _deviation(u: IntArray, v: IntArray, size: int, metric: str, scale: int) -> 
     first, second = (_units(x[:used], size, metric, common) for x in (u, v))
     d = with_room(first, 2) - with_room(second, 2)
     middle = int(d[0])  # keeps the squares small, and all equal differences without a deviation
-    gaps = np.array([float(x) for x in d - middle]) if d.dtype == object else (d - middle) * 1.0
-    return sqrt(float(np.var(gaps, ddof=1))) / (scale * common)
+    gaps, power = near_one(as_floats(d - middle, scale * common))
+    return ldexp(float(np.std(gaps, ddof=1)), power)
 
 
 def _sizes(n: int, sizes: Sequence[int] | None) -> list[int]:

@@ -72,22 +72,14 @@ OTHERS: dict[str, Test] = {
 
 SURFACE = TESTS | OTHERS
 
-#: What squares, or divides, by floats: scores of 1e308 overflow.
+#: What squares scores, or says so of all that is alike, and refuses those of 1e308.
 SQUARED = (
-    *("paired_t", "independent_t", "normal_z", "bootstrap", "bootstrap, median"),
-    *("paired_bootstrap", "randomisation", "permutation_mean", "compare_all", "cohen_d"),
-    *("hedges_g", "describe", "recommend", "unit_sizes", "power_curve"),
+    *("permutation_mean", "permutation_median", "randomisation", "sign", "wilcoxon"),
+    *("wilcoxon, pratt", "wilcoxon, normal", "paired_t", "independent_t", "normal_z", "bootstrap"),
+    *("bootstrap, median", "paired_bootstrap", "compare_all", "cohen_d", "hedges_g"),
+    *("hodges_lehmann", "wilcoxon_r", "rank_biserial", "describe", "recommend"),
+    *("evaluation_units", "unit_sizes", "power_curve"),
 )
-
-#: Defects that are known: the function, and the columns that it does not yet take for what they
-#: are, or does not yet refuse in words of its own. Tests fail when one is mended: strike it out.
-OPEN: set[tuple[str, str]] = {
-    *((name, "1e308") for name in SQUARED),
-    *((name, "denormal") for name in ("normal_z", "compare_all", "describe", "recommend")),
-    ("unit_sizes", "denormal"),
-    *(("independent_t", column) for column in ("uint64", "beyond int64, listed", "200 bits")),
-    *(("independent_t", column) for column in ("200 bits, array", "polars Int128")),
-}
 
 
 def told(answer: Any) -> str:

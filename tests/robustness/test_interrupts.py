@@ -25,6 +25,7 @@ FEW = U[:2000], V[:2000]
 F, G = rng.integers(0, 30, (2, 4000, 3))
 W, X = rng.integers(0, 2000, (2, 9000))
 FLOATS = rng.normal(size=(2, 20_000))
+SOME = FLOATS[:, :2000]
 SYSTEMS = {{f"s{{i}}": rng.integers(0, 30, 20_000) for i in range(150)}}
 
 def many_f1():
@@ -40,6 +41,7 @@ JOBS = {{
     "bootstrap": lambda: alt.bootstrap(*FEW, K=10**7, rng=0),
     "paired_bootstrap": lambda: alt.paired_bootstrap(*FEW, K=10**7, rng=0),
     "power_curve": lambda: study.power_curve(*FEW, experiments=200_000, rng=0),
+    "wilcoxon": lambda: study.power_curve(*SOME, test="wilcoxon", experiments=200_000, rng=0),
     "compare_many": lambda: pt.compare_many(SYSTEMS),
     "max_t": lambda: pt.compare_many(SYSTEMS, baseline="s0", correction="max_t", K=10**6, rng=0),
     "store": lambda: pt.compare_many(SYSTEMS, store=sys.argv[1]),
@@ -55,7 +57,8 @@ pt.compare_all([1, 2, 3, 5], [0, 1, 1, 0], K=20)
 pt.compare_many({{"a": U[:50], "b": V[:50]}}, correction="max_t", K=20, rng=0)
 pt.exact_perm_test(np.array([U[:50], V[:50]] * 20), V[:50], axis=1)
 pt.exact_perm_test(F[:50], G[:50], statistic="f1")
-study.power_curve(U[:50], V[:50], sizes=[20], experiments=20, rng=0)
+for test in ("exact", "wilcoxon"):
+    study.power_curve(U[:50], V[:50], test=test, sizes=[20], experiments=20, rng=0)
 expected = pt.monte_carlo([1, 2, 3] * 9, [0, 1, 5] * 9, K=999, rng=0).n_extreme
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 

@@ -38,7 +38,7 @@ class FarTail:
 
     Examples
     --------
-    >>> from permtest.far_tail import FarTail
+    >>> from permtest.study.far_tail import FarTail
     >>> tail = FarTail.of([1] * 90, [0] * 90, observed=60)
     >>> tail.result.pvalue_text(), round(tail.tau, 3)
     ('9.18e-11', 0.805)
