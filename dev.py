@@ -37,7 +37,7 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed.json"
 
 PYTEST = ["-m", "pytest", "-q"]
-SPREAD = ["-n", "auto", "--dist", "loadgroup"]  # a process for each processor
+SPREAD = ["-n", "auto"]  # a process for each processor
 CHECKS = {
     "lint": ["-m", "ruff", "check"],
     "format": ["-m", "ruff", "format", "--check"],

@@ -16,16 +16,14 @@ PACKAGE = ROOT / "permtest"
 # other. A package stands for all of its modules, which may know each other.
 LAYERS = [
     {"__main__"},
-    {"cli", "convolution_explorer", "sampling_explorer", "staircase_explorer", "tail_explorer"}
-    | {"app", "assumptions_explorer", "leaderboard_explorer"}
-    | {"posterior_explorer", "power_explorer"},
+    {"app", "cli"},
     {"report", "widgets"},
     {"plots"},
     {"readers", "permtest"},
     {"study"},
     {"many"},
     {"alternatives"},
-    {"exact", "far_tail", "margins"},
+    {"exact", "margins"},
     {"monte_carlo"},
     {"batch"},
     {"result"},
@@ -55,19 +53,7 @@ SLOW = {"numba", "scipy"}  # imported inside the functions that need them
 OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars", "yaml"} | {
     *("dask", "distributed", "joblib", "pyarrow", "sklearn", "statsmodels"),
 }
-EXPLORERS = {
-    "app",
-    "assumptions_explorer",
-    "convolution_explorer",
-    "leaderboard_explorer",
-    "posterior_explorer",
-    "power_explorer",
-    "sampling_explorer",
-    "staircase_explorer",
-    "tail_explorer",
-    "widgets",
-}
-PICTURES = {"plots"} | EXPLORERS  # may import what is optional
+PICTURES = {"app", "plots", "widgets"}  # may import what is optional
 
 
 class Import(NamedTuple):

@@ -1,9 +1,9 @@
 """The notebooks keep the rules of the house, and run from a clean kernel without a warning."""
 
+import ast
 import json
 import os
 import re
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,10 @@ SERIES = [path for path in NOTEBOOKS if not path.name.startswith("00")]  # 00 is
 LONGEST_CELL = 8  # lines that are not blank
 WORDS = range(1000, 2501)
 FORBIDDEN = ["pip install", "conda install", "urlopen", "requests", "http:", "https:"]
+DRAWN = {"plot", "loglog", "semilogx", "semilogy", "vlines", "hlines"}
+# What a reader would see; by the environment for processes that a cell starts, as joblib's.
+VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")
+STRICT = {"PYTHONWARNINGS": ",".join(f"error::{category}" for category in VISIBLE)}
 
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 numbered = pytest.mark.parametrize("path", SERIES, ids=lambda path: path.stem)
@@ -55,21 +59,6 @@ def cells_named(name: str) -> dict[str, str]:
         for cell in code(path)
         if cell.source.startswith(name)
     }
-
-
-@cache
-def executed(path: Path) -> nbformat.NotebookNode:
-    """The notebook with outputs and widget states, every warning an error."""
-    notebook = read(path)
-    # The kernel itself warns about what is not ours; what cells do is checked in the cells.
-    strict = "import warnings as _w; _w.simplefilter('error')"
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(strict))
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    }
-    where = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=120, resources=where).execute(env=environment)
-    return notebook
 
 
 # ---- the file ----------------------------------------------------------------------------------
@@ -223,11 +212,32 @@ def test_pictures_have_a_text_and_a_common_look(path):
     assert pictures
     for cell in pictures:
         assert len(cell.metadata.get("alt", "")) >= 80, cell.id
-    observed = re.findall("^OBSERVED.*", code(path)[0].source, re.M)
-    assert set(observed) <= set(re.findall("^OBSERVED.*", code(SERIES[0])[0].source, re.M))
-    for cell in pictures:  # widths of one or of several panels; the observed value is a constant
+    for cell in pictures:  # widths of one or of several panels
         assert set(re.findall(r"figsize.{1,5}\(([\d.]+),", cell.source)) <= {"13"}, cell.id
-        assert not re.search(r"label=.observed.(?!.*\*\*OBSERVED)", cell.source), cell.id
+
+
+def written_out(source: str) -> list[str]:
+    """Colours and dashes that are written out where something is drawn."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    named = [(key.arg, key.value) for call in calls for key in call.keywords]
+    values = [value for name, value in named if name in ("color", "linestyle", "ls")]
+    drawn = [call for call in calls if getattr(call.func, "attr", None) in DRAWN]
+    values += [argument for call in drawn for argument in call.args]
+    texts = [value.value for value in values if isinstance(value, ast.Constant)]
+    return [text for text in texts if isinstance(text, str) and text not in ("none", "+", ".")]
+
+
+@numbered
+def test_pictures_look_as_their_roles_say(path):
+    """Only a net of paths has no role."""
+    for cell in code(path, without=("solution",)):
+        assert not written_out(cell.source) or cell.id == "paths-picture", cell.id
+
+
+def test_looks_that_are_written_out_are_found():
+    assert written_out('ax.plot(x, y, "C0--")') == ["C0--"]
+    assert written_out('ax.axvline(0, color="k", linestyle=":")') == ["k", ":"]
+    assert written_out('ax.plot(x, y, "+", ls="none", **roles.A.line(label="new"))') == []
 
 
 @numbered
@@ -241,39 +251,72 @@ def test_words_and_numbers_are_spelled_alike(path):
 # ---- a clean kernel ----------------------------------------------------------------------------
 
 
-def outputs(path: Path) -> list[Any]:
-    return [output for cell in executed(path).cells for output in cell.get("outputs", [])]
+def executed(path: Path) -> nbformat.NotebookNode:
+    """The notebook with outputs and widget states, every warning an error."""
+    notebook = read(path)
+    # The kernel itself warns about what is not ours; what cells do is checked in the cells.
+    strict = "import warnings as _w; _w.simplefilter('error')"
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(strict))
+    folders = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | STRICT | {"PYTHONPATH": folders}
+    where = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=300, resources=where).execute(env=environment)
+    return notebook
 
 
-def printed(path: Path) -> str:
-    return "\n".join(output.text for output in outputs(path) if output.output_type == "stream")
+def outputs(notebook: nbformat.NotebookNode) -> list[Any]:
+    return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
-@every
-def test_it_runs_without_a_warning(path):
-    assert not [output for output in outputs(path) if output.output_type == "error"]
-    assert not [output.text for output in outputs(path) if output.get("name") == "stderr"]
+def printed(notebook: nbformat.NotebookNode) -> str:
+    return "\n".join(out.text for out in outputs(notebook) if out.output_type == "stream")
 
 
-@numbered
-def test_no_widget_shows_an_error(path):
-    states = executed(path).metadata["widgets"]["application/vnd.jupyter.widget-state+json"]
-    values = [model["state"].get("value") for model in states["state"].values()]
-    assert [value for value in values if isinstance(value, str) and "role='status'" in value]
-    assert not [value for value in values if isinstance(value, str) and "role='alert'" in value]
+def widget_states(notebook: nbformat.NotebookNode) -> list[dict[str, Any]]:
+    states = notebook.metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
+    return [model["state"] for model in states.values()]
 
 
-@numbered
-def test_pictures_are_drawn(path):
-    assert sum("image/png" in output.get("data", {}) for output in outputs(path)) >= 3
+def complaints(outputs: list[Any]) -> list[str]:
+    """Errors, and what was written to the standard error stream."""
+    errors = [f"{out['ename']}: {out['evalue']}" for out in outputs if "ename" in out]
+    return errors + [out["text"] for out in outputs if out.get("name") == "stderr"]
 
 
-@numbered
-def test_numbers_in_the_prose_were_computed(path):
-    """Numbers of three digits and more, except years, are printed by some cell."""
-    text = re.sub(r"\$[^$]*\$|`[^`]*`", " ", prose(path))
+def long_numbers(text: str) -> set[str]:
+    """Those of three digits and more, except years."""
     numbers = set(re.findall(r"\d[\d,.]*\d", text))
     long = {x for x in numbers if len(re.sub(r"\D", "", x).lstrip("0")) >= 3}
-    assert {x for x in long if not re.fullmatch("(19|20)[0-9]{2}", x)} <= set(
-        re.findall(r"\d[\d,.]*\d", printed(path))
-    )
+    return {x for x in long if not re.fullmatch("(19|20)[0-9]{2}", x)}
+
+
+def check_widgets(states: list[dict[str, Any]]) -> None:
+    """Explorers say in an alert what went wrong; what else does is caught by an output widget."""
+    assert not [text for state in states for text in complaints(state.get("outputs", []))]
+    texts = [state["value"] for state in states if isinstance(state.get("value"), str)]
+    assert any("role='status'" in text for text in texts)
+    assert not [text for text in texts if "role='alert'" in text]
+
+
+@pytest.mark.notebook
+@every
+def test_it_runs_from_a_clean_kernel(path):
+    """All that needs a kernel is one test, so that wherever tests run each notebook runs once."""
+    notebook = executed(path)
+    assert not complaints(outputs(notebook))
+    assert printed(notebook).endswith("All cells ran.\n")
+    if path in SERIES:
+        check_widgets(widget_states(notebook))
+        assert sum("image/png" in out.get("data", {}) for out in outputs(notebook)) >= 3
+        said = long_numbers(re.sub(r"\$[^$]*\$|`[^`]*`", " ", prose(path)))
+        assert said <= set(re.findall(r"\d[\d,.]*\d", printed(notebook)))
+
+
+def test_what_goes_wrong_in_a_widget_is_noticed():
+    good = {"value": "<p role='status'>fine</p>"}
+    check_widgets([good])
+    error = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
+    stream = {"output_type": "stream", "name": "stderr", "text": "Traceback"}
+    for bad in ({"value": "<p role='alert'>"}, {"outputs": [error]}, {"outputs": [stream]}):
+        with pytest.raises(AssertionError):
+            check_widgets([good, bad])

@@ -1,4 +1,7 @@
-"""Pictures, with matplotlib. Everything that is drawn is read from a result."""
+"""Pictures, with matplotlib. Everything that is drawn is read from a result.
+
+What has a part in several pictures looks the same in all of them: `permtest.plots.roles`.
+"""
 
 try:
     import matplotlib  # noqa: F401

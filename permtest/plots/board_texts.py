@@ -70,13 +70,13 @@ def numbers(values: Sequence[float], sign: str = "") -> list[str]:
 
 
 def p_text(p: float, alpha: float) -> str:
-    """p in two digits: .43, .0036, 1e-74; in more where it would seem to lie beyond alpha."""
+    """p in two digits: 0.43, 0.0036, 1e-74; in more where it would seem to lie beyond alpha."""
     if p < TINY:
         return f"<{TINY:g}"
     texts = (f"{p:.{digits}g}" for digits in range(2, 17))
     text = next(t for t in texts if rejects(float(t), alpha) == rejects(p, alpha))
-    text = "1" if p == 1 else text if text != "1" else ">.99"
-    return text.replace("e-0", "e-").removeprefix("0")
+    text = "1" if p == 1 else text if text != "1" else ">0.99"
+    return text.replace("e-0", "e-")
 
 
 def entitle(ax: Axes, board: Leaderboard, k: int, handles: Sequence[Any]) -> None:

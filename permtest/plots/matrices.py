@@ -80,7 +80,7 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
     >>> board = pt.compare_many({"old": [2, 3, 4, 3], "new": [3, 5, 4, 6], "copy": [2, 3, 4, 3]})
     >>> ax = plot_pairs(board, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "p"]
-    ['.75', '.75', '1']
+    ['0.75', '0.75', '1']
     """
     if board.baseline is not None:
         raise ValueError(
@@ -227,7 +227,7 @@ def plot_replicability(found: Replicability, *, ax: Axes | None = None) -> Axes:
             _hatch(ax, i, j, "none", "xx")
         elif i != j and letters:
             _write(ax, i, j, f"{counts[i, j]:.0f}", colours, fontsize=letters, gid="count")
-    sure = f"{100 * (1 - found.alpha):.12g}% confidence for each pair"
+    sure = f"{100 * (1 - found.alpha):.4g}% confidence for each pair"
     on = f"on how many of {len(found.data_sets)} data sets, at least ({sure})"
     write_across(ax, ax.xaxis.label, f"worse system; {on}")
     if letters == 0:

@@ -29,6 +29,17 @@ class Look(NamedTuple):
         Of areas.
     hollow : bool, default False
         Whether marks are empty.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from permtest.plots import roles, style
+    >>> ax = Figure().subplots()
+    >>> with style():
+    ...     (line,) = ax.plot([1, 2], [3, 4], **roles.B.line(label="old"))
+    ...     bars = ax.bar([1, 2], [3, 4], **roles.TAIL.area(ax))
+    >>> print(bars[0].get_hatch())
+    //
     """
 
     colour: str
@@ -51,6 +62,10 @@ class Look(NamedTuple):
         look = {"color": self.rgba(), "marker": self.mark, "markerfacecolor": face}
         return look | {"markersize": 9, "markeredgewidth": 2} | more
 
+    def curve(self, ax: Axes, **more: Any) -> dict[str, Any]:
+        """Options of a line with a mark at each value."""
+        return self.dot(ax) | self.line() | more
+
     def area(self, ax: Axes, **more: Any) -> dict[str, Any]:
         """Options of an area on `ax`: bars, columns, what lies below a curve."""
         look = {"facecolor": self.rgba(), "edgecolor": ax.get_facecolor()}
@@ -65,6 +80,13 @@ class Rule(NamedTuple):
     dash : str
     width : float
         In points.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from permtest.plots import roles
+    >>> Figure().subplots().axvline(69, **roles.OBSERVED.line()).get_linestyle()
+    '--'
     """
 
     dash: str
@@ -86,7 +108,7 @@ def ink() -> Any:
 
 
 # What luck alone would do, and the part of it that is at least as extreme as what was observed.
-NULL, TAIL = Look("C0"), Look("C1", hatch="//")
+NULL, TAIL = Look("C0"), Look("C1", mark="s", hatch="//")
 
 # The two systems; and items on which they are equal, or what belongs to neither.
 A, B = Look("C4"), Look("C5", dash=(0, (5, 2)), mark="D", hatch="//")
@@ -101,12 +123,24 @@ CURVES = (
     Look("C0", (0, (8, 2, 1, 2)), "s"),
 )
 
+# Ways to a p-value: random labellings, one convolution after the other, Fourier transforms, the
+# tilted tail. What somebody wrote in a few lines is drawn beside what the package has.
+MONTE_CARLO, DYNAMIC = Look("C0", (0, (5, 2)), "s"), Look("C0", mark="D")
+FOURIER, TILTED = Look("C1", "-.", "v"), Look("C3", mark="*")
+
+
+def by_hand(way: Look) -> Look:
+    """The same way to p as a program of a few lines: dotted, with empty marks."""
+    return way._replace(dash=":", hollow=True)
+
+
 # What is as it ought to be, and what is not: an assumption, a level, an interval that misses.
 HOLDS, BROKEN = Look("C0"), Look("C1", mark="s", hollow=True)
 
-# What was observed and its mirror image; no difference; a level that was chosen, as alpha is.
+# What was observed and its mirror image; no difference; what no data decide: a level that was
+# chosen, as alpha is, and what a theory, a formula or a bound says.
 OBSERVED, MIRRORED = Rule("--", 2.2), Rule(":", 1.4)
-EQUAL, LEVEL = Rule("-", 1.2), Rule("-.", 1.6)
+EQUAL, LEVEL, THEORY = Rule("-", 1.2), Rule("-.", 1.6), Rule("-.", 1.6)
 
 #: An interval: a line without caps, an error bar, that is not dashed for its ends to be seen.
 INTERVAL: dict[str, Any] = {"linewidth": 2.5, "linestyle": "-", "solid_capstyle": "butt"}

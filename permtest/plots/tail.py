@@ -12,11 +12,11 @@ from matplotlib.patches import StepPatch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from permtest.far_tail import FarTail
 from permtest.null.distribution import LatticeDistribution
 from permtest.plots import roles
 from permtest.plots.sheet import legend_above, style
 from permtest.plots.words import signed
+from permtest.study.far_tail import FarTail
 
 SDS = 5.0  # how far the axis reaches to the left, in standard deviations
 LOW = 1e-4  # cells of the lower picture below this share of the peak are not drawn
@@ -36,15 +36,15 @@ def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[
     -------
     sequence of two matplotlib.axes.Axes
         The first one has decimal logarithms of probabilities: the null law with its extreme cells
-        hatched, the tilted law as a line, and as a dotted line how far down a Fourier transform
-        without a tilt can see. The second one has both laws as shares of their highest cell. Gids:
+        hatched, the tilted law as a line, and dash-dotted how far down a Fourier transform without
+        a tilt can see. The second one has both laws as shares of their highest cell. Gids:
         "null", "extreme", "tilted", "noise", "observed". The limits do not depend on what was
         observed.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from permtest.far_tail import FarTail
+    >>> from permtest.study.far_tail import FarTail
     >>> from permtest.plots import plot_tail
     >>> tail = FarTail.of([1] * 60, [0] * 60, 40)
     >>> upper, lower = plot_tail(tail, axes=Figure().subplots(2))
@@ -68,7 +68,7 @@ def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[
     a, b = tail.result.names
     lower.set_xlabel(f"{a} minus {b} ({tail.result.unit})")
     handles = upper.get_legend_handles_labels()[0]
-    legend_above(upper, handles, columnspacing=1.1, handlelength=1.4)
+    legend_above(upper, handles, columnspacing=1.0, handlelength=1.4)
     return axes
 
 
@@ -78,18 +78,16 @@ def _draw_logarithms(ax: Axes, tail: FarTail) -> None:
     reached = np.isfinite(logs)
     bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(tail.noise))
     extreme = reached & tail.result.extreme
-    body = roles.NULL.area(ax, gid="null", label="null law")
-    hatched = roles.TAIL.area(ax, gid="extreme", label="as extreme")
+    body = roles.NULL.area(ax, gid="null", label="null distribution")
+    hatched = roles.TAIL.area(ax, gid="extreme", label="at least as extreme")
     for cells, look in ((reached & ~extreme, body), (extreme, hatched)):
         heights = np.where(cells, logs, np.nan)
         # Not ax.stairs, which would look at every cell once more to find limits.
         ax.add_artist(StepPatch(heights, edges, baseline=bottom, fill=True, linewidth=0, **look))
     shown = np.maximum(tail.tilted.log_pmf / np.log(10), 2 * bottom)
     values = tail.null.support[reached]
-    line: dict[str, Any] = {"color": roles.ink(), "linewidth": 2}
-    ax.plot(values, shown[reached], gid="tilted", label="tilted law", **line)
-    line["linestyle"] = ":"
-    ax.axhline(log10(tail.noise), label="noise of an FFT", gid="noise", **line)
+    ax.plot(values, shown[reached], gid="tilted", label="tilted law", **roles.TILTED.line())
+    ax.axhline(log10(tail.noise), label="FFT noise", gid="noise", **roles.THEORY.line())
     ax.set_ylim(bottom, -0.06 * bottom)
     ax.yaxis.set_major_locator(MaxNLocator(4, steps=NICE, integer=True))
     ax.yaxis.set_major_formatter(FuncFormatter(_power))
@@ -99,7 +97,7 @@ def _draw_shares(ax: Axes, tail: FarTail) -> None:
     """Both laws as they are, each divided by its highest cell."""
     edges = _edges(tail.null)
     filled = roles.NULL.area(ax, fill=True, linewidth=0)
-    outline: dict[str, Any] = {"fill": False, "edgecolor": roles.ink(), "linewidth": 2}
+    outline: dict[str, Any] = {"fill": False, "edgecolor": roles.TILTED.rgba(), "linewidth": 2.2}
     for law, gid, look in ((tail.null, "null", filled), (tail.tilted, "tilted", outline)):
         shares = law.pmf / law.pmf.max()
         seen = np.flatnonzero(shares > LOW)

@@ -9,7 +9,6 @@ except ModuleNotFoundError as error:
 
 from permtest.widgets.assumptions import AssumptionsExplorer
 from permtest.widgets.convolution import ConvolutionExplorer
-from permtest.widgets.frame import Explorer
 from permtest.widgets.leaderboard import LeaderboardExplorer
 from permtest.widgets.posterior import PosteriorExplorer
 from permtest.widgets.power import PowerExplorer
@@ -21,7 +20,6 @@ from permtest.widgets.two_systems import TwoSystemsExplorer
 __all__ = [
     "AssumptionsExplorer",
     "ConvolutionExplorer",
-    "Explorer",
     "LeaderboardExplorer",
     "PosteriorExplorer",
     "PowerExplorer",

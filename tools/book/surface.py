@@ -14,9 +14,7 @@ from importlib import import_module
 from typing import Any
 
 #: Modules of which everything in ``__all__`` is public.
-WHOLE = ("", "alternatives", "app", "many", "plots", "readers", "study")
-
-CONVOLUTION, TAIL = "convolution_explorer", "tail_explorer"
+WHOLE = ("", "alternatives", "app", "many", "plots", "readers", "study", "widgets")
 
 
 @dataclass(frozen=True)
@@ -169,17 +167,15 @@ PAGES = (
             "A study": "plots.plot_histograms plots.plot_unit_sizes plots.plot_effects "
             "plots.plot_power plots.plot_rejections",
             "Many systems": "plots.plot_ranking plots.plot_pairs plots.plot_replicability",
-            "Style": "plots.style plots.STYLE",
-            "Explorers": "widgets.TwoSystemsExplorer sampling_explorer.SamplingExplorer "
-            f"{CONVOLUTION}.ConvolutionExplorer {TAIL}.TailExplorer "
-            "staircase_explorer.StaircaseExplorer assumptions_explorer.AssumptionsExplorer "
-            "power_explorer.PowerExplorer posterior_explorer.PosteriorExplorer "
-            "leaderboard_explorer.LeaderboardExplorer",
-            "What explorers show": "sampling_explorer.plot_estimates "
-            f"{CONVOLUTION}.Step {CONVOLUTION}.plot_step {TAIL}.FarTail {TAIL}.plot_tail "
-            "assumptions_explorer.two_systems assumptions_explorer.Dependence "
-            "assumptions_explorer.plot_dependence power_explorer.Plan power_explorer.plot_plan "
-            "leaderboard_explorer.with_variant",
+            "Style": "plots.style plots.STYLE plots.roles.Look plots.roles.Rule",
+            "Explorers": "widgets.TwoSystemsExplorer widgets.SamplingExplorer "
+            "widgets.ConvolutionExplorer widgets.TailExplorer widgets.StaircaseExplorer "
+            "widgets.AssumptionsExplorer widgets.PowerExplorer widgets.PosteriorExplorer "
+            "widgets.LeaderboardExplorer",
+            "What explorers show": "plots.plot_estimates null.steps.Step plots.plot_step "
+            "study.far_tail.FarTail plots.plot_tail study.dependence.two_systems "
+            "study.dependence.Dependence plots.plot_dependence study.plan.Plan plots.plot_plan "
+            "many.variant.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },
     ),
