@@ -14,8 +14,6 @@ from bs4 import BeautifulSoup
 THINGS = surface.public()
 CALLABLE = [thing for thing in THINGS if thing.kind != "constant"]
 CLASSES = [thing for thing in THINGS if thing.kind == "class"]
-#: Tests of the same pages, which are made once where tests run side by side.
-TOGETHER = pytest.mark.xdist_group("reference")
 
 
 def each(things: list[Thing]) -> pytest.MarkDecorator:
@@ -100,7 +98,6 @@ def soups(files):
 
 
 @pytest.mark.parametrize("page", surface.PAGES, ids=lambda page: page.name)
-@TOGETHER
 def test_a_page_has_everything_that_it_names(page, soups):
     soup = soups[page.name]
     anchors = [tag["id"] for tag in soup.main.find_all(id=True)]
@@ -115,7 +112,6 @@ def test_a_page_has_everything_that_it_names(page, soups):
     assert soup.select(".highlight .gp"), "examples in colours"
 
 
-@TOGETHER
 def test_an_entry_has_signature_sections_and_links(soups):
     entry = soups["api-test"].find(id="exact_perm_test").find_parent("section")
     signature = entry.select_one(".signature").get_text()
@@ -129,7 +125,6 @@ def test_an_entry_has_signature_sections_and_links(soups):
     assert "statistic" not in targets, "an argument is no link"
 
 
-@TOGETHER
 def test_names_are_linked_across_pages_and_to_members(soups):
     addresses = reference.addresses()
     assert addresses["pt.compare_many"] == "api-many.html#compare_many"
@@ -140,7 +135,6 @@ def test_names_are_linked_across_pages_and_to_members(soups):
     assert {"api-test.html#Pairs.of", "api-many.html#ScoreTable.of"} <= links
 
 
-@TOGETHER
 def test_the_search_finds_names(files):
     index = json.loads(files["index.js"].removeprefix("const BOOK = ").removesuffix(";\n"))
     headings = {heading: text for _, _, heading, text in index["sections"]}
@@ -148,7 +142,6 @@ def test_the_search_finds_names(files):
     assert {thing.name for thing in THINGS} <= set(headings)
 
 
-@TOGETHER
 def test_the_command_line_has_every_command(files):
     soup = BeautifulSoup(files["command-line.html"], "html.parser")
     assert {"permtest-compare", "permtest-study", "permtest-leaderboard"} <= {
@@ -217,7 +210,6 @@ def test_names_in_other_pages_lead_to_the_reference():
 
 
 @pytest.mark.browser
-@TOGETHER
 def test_pages_fit_the_screen_and_ask_nobody(files, chromium, tmp_path):
     sync_api = pytest.importorskip("playwright.sync_api")
     for name, text in files.items():
