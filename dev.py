@@ -154,7 +154,7 @@ def run(number: int, name: str) -> Outcome:
     print(f"\n[{number}/{len(CHECKS)}] {name}: {' '.join(command[1:])}", flush=True)
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
-    extra = [f"--junitxml={report}"] if command[1] == "pytest" else []
+    extra = [f"--junitxml={report}"] if "pytest" in command else []
     start = time.perf_counter()
     env = environment() | (STRICT if name == "notebooks" else {})
     code = subprocess.call([PYTHON, *command, *extra], cwd=ROOT, env=env)

@@ -5,10 +5,10 @@
 
 Every job is timed in turn with a yardstick that this package has no part in: plain NumPy, SciPy or
 the standard library, at a size that takes about as long. What counts is the ratio of the shortest
-times of both, which a busy machine hardly moves; the record in ``gate.json`` holds it. A job that
-seems slow is measured again, for longer, before it is called slow. The gate is wide, so that it
-never shuts by chance: what it notices is a lost cache, a second pass or a worse algorithm. For
-some per cent there is ``python -m benchmarks --check`` on an idle machine.
+times of both, which a busy machine moves by up to two; the record in ``gate.json`` holds it. A job
+that seems slow is measured again, for longer, before it is called slow. The gate is wide, so that
+it does not shut by chance: what it notices is a lost cache, a second pass or a worse algorithm.
+For some per cent there is ``python -m benchmarks --check`` on an idle machine.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -67,7 +68,10 @@ def _check_number(value: Any, name: str) -> None:
 
 def check_level(value: Any, name: str = "alpha") -> float:
     """A level of significance, of confidence, or a power; an error unless 0 < `value` < 1."""
-    _check_number(value, name)
+    if getattr(value, "ndim", 1) == 0:
+        value = value.item()
+    if not isinstance(value, Decimal):
+        _check_number(value, name)
     if not 0 < value < 1:
         raise ValueError(f"{name} must lie in (0, 1), got {value}")
     return float(value)

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import is_unordered, plain_array
 from permtest._html import said
 from permtest._json import AsJson
 from permtest._optional import pandas
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.comparison import Comparison, compare
-from permtest.decimals import is_unordered, plain_array, unscaled
+from permtest.decimals import unscaled
 from permtest.null.batch import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names
 from permtest.result import PermutationTestResult, counted
@@ -454,7 +455,12 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     if iterable and is_unordered(values):
         raise TypeError(f"{name} must be an array of scores, not {type(values).__name__}")
     listed = list(values) if iterable and not hasattr(values, "__len__") else values
-    return plain_array(listed, name, "an array of scores")
+    try:
+        return plain_array(listed, name, "an array of scores")
+    except ValueError as error:
+        if "differ in length" not in str(error):
+            raise
+        raise ValueError(f"{error}; call exact_perm_test once for each test") from None
 
 
 def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> _Aligned:

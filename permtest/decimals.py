@@ -1,8 +1,7 @@
 """Scores as people write them, as integers over one scale, nothing being rounded.
 
 A float stands for the decimal that it is printed as; fractions, decimals and integers of any size
-are taken as they are. Whatever NumPy would turn into something else on the way, such as masked
-entries, dates, or integers among floats, is refused or kept.
+are taken as they are.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import is_unordered, place, plain_array
 from permtest._integers import SAFE, IntArray, largest
 
 #: Up to which D floats are recognised as multiples of 1 / D.
@@ -23,71 +23,6 @@ LARGEST_DENOMINATOR = 1000
 
 #: ... and up to which k as multiples k / D.
 NUMERATORS = 100_000
-
-#: From here on not every integer is a float.
-WIDE = 2**53
-
-
-def plain_array(values: Any, name: str, what: str = "an array") -> NDArray[Any]:
-    """What NumPy makes of an array, a list or a column, if nothing is lost on the way.
-
-    Parameters
-    ----------
-    values : array_like of any shape
-    name : str
-        How error messages call `values`.
-    what : str
-        What they say it must be.
-
-    Returns
-    -------
-    ndarray
-        Of Python objects where NumPy would have made floats of integers that are none, or texts of
-        numbers, or has no such numbers at all.
-
-    Raises
-    ------
-    ValueError
-        If an entry is masked, or a date or a duration, whose ticks NumPy would count, or if rows
-        differ in length.
-    """
-    _check_unmasked(values, name)
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} must be {what}, but its rows differ in length") from None
-    except Exception:  # polars has columns of 128 bits, and says so in errors of its own
-        array = np.array(list(values), dtype=object)
-    if array.dtype.kind in "mM" and array.size:
-        place = _place(name, (0,) * array.ndim)
-        raise ValueError(f"{place} = {array.flat[0]} is not a number; convert it first")
-    listed = not hasattr(values, "dtype")
-    if listed and (array.dtype.kind in "SU" or (array.dtype.kind == "f" and _are_wide(array))):
-        return np.array(values, dtype=object)
-    return array
-
-
-def _are_wide(array: NDArray[np.floating[Any]]) -> bool:
-    """Whether some may have been integers that no float can hold."""
-    return bool(np.abs(array).max(initial=0.0) >= WIDE)
-
-
-def _check_unmasked(values: Any, name: str) -> None:
-    """Refuse masked entries, also those of arrays in a list, before NumPy forgets of them."""
-    listed = isinstance(values, list | tuple)
-    kinds = set(map(type, values)) if listed else {type(values)}
-    if not any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
-        return
-    parts: list[tuple[tuple[int, ...], Any]] = [((), values)]
-    for index, part in [((i,), x) for i, x in enumerate(values)] if listed else parts:
-        masked = isinstance(part, np.ma.MaskedArray)
-        for bad in np.argwhere(np.ma.getmaskarray(part))[:1] if masked else ():
-            place = _place(name, (*index, *bad))
-            raise ValueError(f"{place} is masked; remove the pair or fill in its score")
-
-
-def _place(name: str, index: Any) -> str:
-    return f"{name}[{', '.join(str(int(i)) for i in index)}]"
 
 
 def unscaled(number: int, scale: int) -> float:
@@ -165,12 +100,6 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     ratios = [_as_ratio(value, name, i) for i, value in enumerate(_listed(values))]
     scale = lcm(*{denominator for _, denominator in ratios})
     return _packed([numerator * (scale // denominator) for numerator, denominator in ratios]), scale
-
-
-def is_unordered(values: Any) -> bool:
-    """Whether these are no entries in an order: a number, a text, a mapping or a set."""
-    text_or_set = isinstance(values, str | bytes | bytearray | dict | set | frozenset)
-    return text_or_set or not hasattr(values, "__iter__")
 
 
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> tuple[list[IntArray], int]:
@@ -385,9 +314,11 @@ def as_counts(values: IntArray, name: str) -> IntArray:
 
 
 def _whole(value: Any, name: str, position: int, shape: tuple[int, ...]) -> int:
-    place = _place(name, np.unravel_index(position, shape))
-    number = _as_rational(value, place)
+    if type(value) is float and 0 <= value < SAFE and value.is_integer():
+        return int(value)
+    where = place(name, np.unravel_index(position, shape))
+    number = _as_rational(value, where)
     if number.denominator != 1 or number < 0:
         kind = "below 0" if number < 0 else "not a whole number"
-        raise ValueError(f"{place} = {value} is {kind}, but counts are whole numbers from 0 on")
+        raise ValueError(f"{where} = {value} is {kind}, but counts are whole numbers from 0 on")
     return int(number)

@@ -10,6 +10,7 @@ from operator import index
 from statistics import NormalDist
 from typing import Any
 
+from permtest._checks import check_level
 from permtest._rng import RNG, as_generator
 from permtest.comparison import compare
 from permtest.null.probability import Probability
@@ -170,8 +171,7 @@ def samples_needed(
         raise ValueError(f"p = {p} is no p-value; pass a number in (0, 1]")
     if not error > 0:
         raise ValueError(f"relative_error = {relative_error} must be positive; 0.1 means 10 %")
-    if not 0 < level < 1:
-        raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+    check_level(level, "confidence_level")
     # The lower tail keeps its digits where the level is close to 1.
     z = Fraction(NormalDist().inv_cdf(float((1 - level) / 2)))
     return max(1, ceil(z**2 * (1 - exact) / (exact * error**2)))

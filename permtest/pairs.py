@@ -14,15 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import is_unordered, plain_array
 from permtest._integers import IntArray, with_room
-from permtest.decimals import (
-    as_counts,
-    as_integers,
-    in_common_units,
-    is_unordered,
-    plain_array,
-    unscaled,
-)
+from permtest.decimals import as_counts, as_integers, in_common_units, unscaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,10 +351,9 @@ def _stacked(columns: list[NDArray[Any]], name: str) -> NDArray[Any]:
 def _entries(values: Any, name: str) -> list[Any]:
     """The entries as Python objects, so that the user's `g` cannot wrap around."""
     if is_unordered(values) or hasattr(values, "columns") or getattr(values, "ndim", 1) == 0:
-        raise TypeError(
-            f"{name} must be a sequence of entries for g, not {type(values).__name__}; pass the "
-            "rows of a frame as frame.to_numpy()"
-        )
+        remedy = "its rows as frame.to_numpy()" if hasattr(values, "columns") else "a list"
+        kind = type(values).__name__
+        raise TypeError(f"{name} must be a sequence of entries for g, not {kind}; pass {remedy}")
     if isinstance(values, np.ndarray):
         array = plain_array(values, name)
         if array.ndim > 1 and array.dtype.kind in "biu":

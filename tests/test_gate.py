@@ -1,7 +1,6 @@
 """The guard of speed notices what is slow, and lets pass what is not."""
 
 import json
-import time
 
 import pytest
 
@@ -9,16 +8,28 @@ from benchmarks import gate
 from benchmarks.gate import Job
 
 
+class Clock:
+    """A clock that goes on only where somebody works."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def work(self, seconds):
+        self.now += seconds
+
+
 @pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Little patience, few tries."""
-    monkeypatch.setattr(gate, "PATIENCE", 0.01)
-    monkeypatch.setattr(gate, "TRIES", 2)
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(gate, "time", made)
+    return made
 
 
-def job(multiple):
+def job(clock, multiple):
     """It takes so many times as long as its yardstick."""
-    return Job("sleep", lambda: time.sleep(0.002 * multiple), lambda: time.sleep(0.002))
+    return Job("work", lambda: clock.work(0.002 * multiple), lambda: clock.work(0.002))
 
 
 def test_every_job_is_on_record():
@@ -27,27 +38,26 @@ def test_every_job_is_on_record():
 
 
 @pytest.mark.parametrize(("multiple", "slow"), [(1, 0), (2, 0), (30, 1)])
-def test_what_became_slow_is_noticed(multiple, slow, monkeypatch, tmp_path, capsys):
+def test_what_became_slow_is_noticed(multiple, slow, clock, monkeypatch, tmp_path, capsys):
     record = tmp_path / "gate.json"
-    record.write_text('{"sleep": 2.0}', encoding="utf-8")
-    monkeypatch.setattr(gate, "jobs", lambda: iter([job(multiple)]))
+    record.write_text('{"work": 2.0}', encoding="utf-8")
+    monkeypatch.setattr(gate, "jobs", lambda: iter([job(clock, multiple)]))
     assert gate.main([], record) == slow
-    assert ("times the record: sleep" in capsys.readouterr().out) == bool(slow)
+    assert ("times the record: work" in capsys.readouterr().out) == bool(slow)
 
 
-def test_a_job_that_is_not_on_record_is_asked_for(monkeypatch, tmp_path, capsys):
+def test_a_job_that_is_not_on_record_is_asked_for(clock, monkeypatch, tmp_path, capsys):
     record = tmp_path / "gate.json"
     record.write_text("{}", encoding="utf-8")
-    monkeypatch.setattr(gate, "jobs", lambda: iter([job(1)]))
+    monkeypatch.setattr(gate, "jobs", lambda: iter([job(clock, 1)]))
     assert gate.main([], record) == 1
     assert gate.main(["--record"], record) == 0
     assert gate.main([], record) == 0
-    assert 0.5 < json.loads(record.read_text(encoding="utf-8"))["sleep"] < 2
+    assert json.loads(record.read_text(encoding="utf-8")) == {"work": 1.0}
     assert "none is slow" in capsys.readouterr().out
 
 
-def test_a_slow_moment_is_measured_again():
-    laps = iter([0.05, 0.05, *[0.0] * 1000])
-    moody = Job("moody", lambda: time.sleep(next(laps)), lambda: time.sleep(0.002))
-    _, ratio = gate.measure(moody, limit=0.5)
-    assert ratio < 0.5
+def test_a_slow_moment_is_measured_again(clock):
+    laps = iter([1.0, 1.0, *[0.001] * 10_000])
+    moody = Job("moody", lambda: clock.work(next(laps)), lambda: clock.work(0.002))
+    assert gate.measure(moody, limit=0.6) == pytest.approx((0.001, 0.5))

@@ -2,7 +2,7 @@
 
 import re
 from importlib import import_module
-from inspect import getmembers, isclass
+from inspect import getmembers, isabstract, isclass
 from pkgutil import walk_packages
 from xml.etree import ElementTree
 
@@ -79,7 +79,8 @@ def classes():
     names = [module.name for module in walk_packages(pt.__path__, "permtest.")]
     modules = [import_module(name) for name in names if not name.endswith(("explorer", "__main__"))]
     found = {kind for module in modules for _, kind in getmembers(module, isclass)}
-    return {kind for kind in found if "_repr_html_" in vars(kind) and "permtest" in kind.__module__}
+    shown = {kind for kind in found if "_repr_html_" in vars(kind) and not isabstract(kind)}
+    return {kind for kind in shown if kind.__module__.startswith("permtest")}
 
 
 def luminance(colour):

@@ -36,6 +36,7 @@ LAYERS = [
     {"null"},
     {"decimals"},
     {
+        "_arrays",
         "_checks",
         "_integers",
         "_jit",

@@ -323,10 +323,10 @@ def test_a_million_cells_are_drawn_in_well_under_a_second(scale):
     assert result.null_distribution.pmf.size > 10**6
     _ = result.extreme
     draw(RESULTS["a tie"])  # fonts are found
-    start = time.perf_counter()
+    start = time.process_time()
     ax = draw(result, scale)
     ax.figure.savefig(BytesIO())
-    assert time.perf_counter() - start < 0.9
+    assert time.process_time() - start < 0.9
     columns = artist(ax, "body").get_data().values
     assert columns.size <= COLUMNS + 2
     assert np.nanmax(columns) == result.null_distribution.pmf.max()
@@ -665,10 +665,10 @@ def test_a_large_plane_is_drawn_quickly():
     result = pt.exact_perm_test(u, v, statistic="f1")
     assert len(result.null_values) == len(result.extreme) > 10**5
     plane(STRUCTURED["f1"])  # fonts are found
-    start = time.perf_counter()
+    start = time.process_time()
     ax = plane(result)
     ax.figure.savefig(BytesIO())
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert artist(ax, "cells").get_array().size < 4 * 10**6
 
 
@@ -718,9 +718,9 @@ def test_plot_null_draws_the_values_of_several_sums():
 @pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
 def test_the_sketch_of_several_sums(name):
     result = (STRUCTURED | FLAT)[name]
-    start = time.perf_counter()
+    start = time.process_time()
     sketch = result._repr_html_()
-    assert time.perf_counter() - start < 1.5
+    assert time.process_time() - start < 1.5
     assert "<td" in sketch
     assert "nan" not in sketch
     assert "fill='currentColor'" in sketch or result.pvalue < 1e-4

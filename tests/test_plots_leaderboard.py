@@ -269,15 +269,15 @@ def test_a_hundred_systems_are_drawn_quickly():
     size = 100
     scores = np.triu(np.ones((size, size), dtype=int))
     board = pt.compare_many({f"s{i}": row for i, row in enumerate(scores)})
-    start = time.perf_counter()
+    start = time.process_time()
     ax = plot_pairs(board)
     ax.figure.canvas.draw()
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert names(ax) == ["1", *(f"{i}" for i in range(10, 101, 10))]
-    start = time.perf_counter()
+    start = time.process_time()
     (ax,) = plot_ranking(board)
     ax.figure.canvas.draw()
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(names(ax)) == 30
 
 

@@ -1,6 +1,7 @@
 """Build the distributions, install the wheel into an empty environment and test it there.
 
-    python tools/try_wheel.py                         the core, oldest dependencies allowed
+    python tools/try_wheel.py                         the core; up to Python 3.12 with the oldest
+                                                      dependencies allowed, which no later one has
     python tools/try_wheel.py --everything            all extras, newest dependencies, all tests
     python tools/try_wheel.py --python python3.13     with another Python
 
@@ -29,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LARGEST = 10 * 2**20  # bytes; what a distribution may weigh
 
+OLD = (3, 12)  # the last Python that has the oldest dependencies
 #: What tests the numbers.
 CORE = (
     *("tests/null", "tests/test_exact.py", "tests/test_monte_carlo.py", "tests/test_pairs.py"),
@@ -43,8 +45,8 @@ JOB = ("compare", *FILES, "--score", "exact_match,first-answer")
 OF_THE_CHECKOUT = ("test_layout", "test_packaging", "test_book", "test_api", "test_readme")
 
 
-def build(folder: Path) -> Path:
-    """Make the sdist and from it the wheel; return the wheel."""
+def build(folder: Path) -> tuple[Path, Path]:
+    """Make the sdist and from it the wheel."""
     python = environment(folder / "builder")
     call(python, "-m", "pip", "install", "--quiet", "build")
     call(python, "-m", "build", "--outdir", str(folder), str(ROOT))
@@ -53,7 +55,7 @@ def build(folder: Path) -> Path:
         print(f"{path.name}: {len(names)} files, {path.stat().st_size / 2**20:.2f} MB")
         if path.stat().st_size > LARGEST:
             sys.exit(f"{path.name} is larger than {LARGEST / 2**20:g} MB")
-    return wheel
+    return sdist, wheel
 
 
 def _in_sdist(path: Path) -> list[str]:
@@ -96,12 +98,19 @@ def install(python: Path, wheel: Path, project: Path, extra: str, bounds: Sequen
     call(python, *pip, *([f"{wheel}[{extra}]"] if extra else []), *TOOLS)
 
 
-def copy(folder: Path) -> Path:
-    """The project without the package."""
-    leave = shutil.ignore_patterns("permtest", ".*", "build", "dist", "__pycache__")
-    target = folder / "project"
-    shutil.copytree(ROOT, target, ignore=leave)
-    return target
+def unpack(sdist: Path) -> Path:
+    """The project as it is in the sdist, without the package."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(sdist.parent, filter="data")
+    project = sdist.with_name(sdist.name.removesuffix(".tar.gz"))
+    shutil.rmtree(project / "permtest")
+    return project
+
+
+def version(python: Path) -> tuple[int, ...]:
+    """The version of a Python."""
+    printed = subprocess.check_output([python, "-c", "import sys; print(*sys.version_info[:2])"])
+    return tuple(map(int, printed.split()))
 
 
 def run_tests(python: Path, project: Path, everything: bool) -> int:
@@ -138,12 +147,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     group.add_argument("--newest", action="store_true", help="the newest there are")
     options = parser.parse_args(arguments)
     extra = "dev" if options.everything else ""
-    aged = options.oldest or not (options.newest or options.everything)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wheel = build(folder)
-        python = environment(folder / "user", options.python)
-        project = copy(folder)
+        sdist, wheel = build(folder)
+        python, project = environment(folder / "user", options.python), unpack(sdist)
+        by_itself = not options.newest and not options.everything and version(python) <= OLD
+        aged = options.oldest or by_itself
         bounds = list(oldest(*([extra] if extra else []))) if aged else []
         install(python, wheel, project, extra, bounds)
         return run_tests(python, project, options.everything)

@@ -203,7 +203,7 @@ def _check_options(args: argparse.Namespace) -> None:
         raise ValueError("--systems and --system exclude each other; leave one out")
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
-    options.check_level(args.alpha)
+    options.check_alpha(args.alpha)
     if args.k < 1:
         raise ValueError(f"--k {args.k}: at least 1 is needed")
     options.check_seed(args.seed)

@@ -68,7 +68,7 @@ def add_json_and_force(
 # ---- checks --------------------------------------------------------------------------------------
 
 
-def check_level(alpha: float) -> None:
+def check_alpha(alpha: float) -> None:
     """Refuse what is no level."""
     if not 0 < alpha < 1:
         raise ValueError(f"--alpha {alpha:g}: a level lies between 0 and 1")

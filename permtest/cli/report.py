@@ -61,7 +61,7 @@ def add_report(commands: Commands) -> None:
 def _report(args: argparse.Namespace) -> None:
     from permtest.study.overview import overview
 
-    options.check_level(args.alpha)
+    options.check_alpha(args.alpha)
     options.check_seed(args.seed)
     if args.out is not None:
         _check_out(args.out, args.force)

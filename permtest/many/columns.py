@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest.decimals import is_unordered, plain_array
+from permtest._arrays import is_unordered, plain_array
 from permtest.pairs import check_aligned
 
 

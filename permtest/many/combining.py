@@ -7,14 +7,14 @@ than any float.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import log, log10, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level
+from permtest._checks import check_level, check_option
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,7 +66,7 @@ def partial_conjunction(log10_pvalue: Any, *, method: str = "bonferroni") -> Flo
     [0.0234375, 0.125, 0.5]
     """
     logs = as_logs(log10_pvalue, "log10_pvalue")
-    _check_method(method, COUNTING)
+    check_option("method", method, COUNTING)
     ordered, size = np.sort(logs, axis=0), len(logs)
     if method == "bonferroni":
         rows = [ordered[u] + log10(size - u) for u in range(size)]
@@ -142,7 +142,7 @@ def combined_pvalues(greater: Any, less: Any = None, *, method: str = "fisher") 
     >>> round(float(combined_pvalues([-2.0, -0.004], [-0.004, -2.0])), 4)   # opposite directions
     -0.9537
     """
-    _check_method(method, _COMBINED)
+    check_option("method", method, _COMBINED)
     logs = as_logs(greater, "greater")
     combined = np.minimum(_COMBINED[method](logs), 0.0)
     if less is None:
@@ -197,11 +197,6 @@ def at_most(logs: Floats, alpha: float) -> NDArray[np.bool_]:
 
 
 # ---- arguments ---------------------------------------------------------------------------------
-
-
-def _check_method(method: str, known: Iterable[str]) -> None:
-    if method not in known:
-        raise ValueError(f"method={method!r} is not known; choose one of {', '.join(known)}")
 
 
 def as_logs(logs: Any, name: str) -> Floats:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_option
 from permtest._json import AsJson
 from permtest._optional import pandas
 from permtest.alternatives.result import SMALLEST, rejects
@@ -268,8 +269,7 @@ class Leaderboard(AsJson):
             NaN where nothing was compared, as on the diagonal; "statistic" is row less column.
         """
         known = ("adjusted", "pvalue", "log10_pvalue", "statistic", "n_informative", "error_bound")
-        if what not in known:
-            raise ValueError(f"what={what!r} is not known; choose one of {', '.join(known)}")
+        check_option("what", what, known)
         found = np.asarray(getattr(self, what))[self._data_set(data_set)]
         square = np.full((len(self.systems),) * 2, np.nan)
         square[self.first, self.second] = found

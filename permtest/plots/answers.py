@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
+from permtest._checks import check_level
 from permtest.plots import roles
 from permtest.plots.parts import draw_interval, name_rows
 from permtest.plots.sheet import NICE, decades, legend_above, plain, style
@@ -75,9 +76,7 @@ def plot_answers(
     """
     if not table.answers:
         raise ValueError("table has no answers; name at least one test in compare_all(tests=...)")
-    level = 1 - table.confidence_level if alpha is None else alpha
-    if not 0 < level < 1:
-        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+    level = check_level(1 - table.confidence_level if alpha is None else alpha)
     if ax is None:
         with style():
             return plot_answers(table, ax=_two_axes(len(table.answers)), alpha=level)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from permtest._checks import check_level
 from permtest.plots import roles
 from permtest.plots.sheet import legend_above, new_axes, style
 from permtest.plots.words import spoken
@@ -60,8 +61,7 @@ def plot_power(
     several = list(curves) if isinstance(curves, Sequence) else [curves]
     if not 0 < len(several) <= len(roles.CURVES):
         raise ValueError(f"curves has {len(several)} entries; pass 1 to {len(roles.CURVES)}")
-    if not 0 < target < 1:
-        raise ValueError(f"target must lie in (0, 1), got {target}")
+    check_level(target, "target")
     if ax is None:
         with style():
             return plot_power(several, ax=new_axes(), target=target)

@@ -69,7 +69,7 @@ def test_matrices_have_the_systems_on_both_sides():
     assert np.array_equal(gap, -gap.T, equal_nan=True)
     assert np.isnan(np.diag(p)).all()
     assert gap[2, 0] == BOARD.result("good", "poor").statistic > 0
-    with pytest.raises(ValueError, match="what='p' is not known; choose one of adjusted"):
+    with pytest.raises(ValueError, match="what='p' is not known; choose one of 'adjusted'"):
         BOARD.matrix("p")
 
 

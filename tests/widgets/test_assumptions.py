@@ -255,7 +255,7 @@ def test_an_update_is_quick_enough_to_drag_the_slider():
     """The house rule is 100 ms; three times that is allowed here to machines that are busy."""
     e, seconds = AssumptionsExplorer(n=200), []
     for step in range(15):
-        start = time.perf_counter()
+        start = time.process_time()
         e.r12.value = 0.02 * step
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert statistics.median(seconds) < 0.3

@@ -312,7 +312,7 @@ def test_an_update_is_quick_enough_to_drag_the_slider():
     e = explorer_of(laws_of(RNG.integers(1, 5, 600)), 0)
     seconds = []
     for n in range(300, 600, 20):
-        start = time.perf_counter()
+        start = time.process_time()
         e.n.value = n
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert statistics.median(seconds) < 0.3

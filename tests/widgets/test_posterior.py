@@ -287,9 +287,9 @@ def test_an_update_is_quick_enough_to_drag_the_slider():
     e, seconds = PosteriorExplorer(A, B), []
     assert e.counts["tp_b"].continuous_update
     for step in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         e.counts["tp_b"].value = 80 + 3 * step
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert statistics.median(seconds) < 0.3
     e.metric.value = "f2"  # which takes longer
     assert not e.counts["tp_b"].continuous_update

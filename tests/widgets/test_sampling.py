@@ -168,9 +168,9 @@ def test_it_answers_while_it_is_dragged():
     e = SamplingExplorer(U, V, K=SAMPLES[-1])
     seconds = []
     for seed in range(1, 12):
-        start = time.perf_counter()
+        start = time.process_time()
         e.seed.value = seed
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert statistics.median(seconds) < 0.25  # 0.06 on an idle machine
 
 

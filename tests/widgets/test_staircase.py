@@ -191,9 +191,9 @@ def test_it_answers_while_it_is_dragged():
     e = explorer()
     seconds = []
     for _ in range(11):
-        start = time.perf_counter()
+        start = time.process_time()
         e.hits.value -= 1
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert statistics.median(seconds) < 0.4  # 0.1 on an idle machine
 
 

@@ -200,7 +200,7 @@ def test_an_update_is_quick_enough_to_drag_the_slider(scale):
     e.scale.value = scale
     seconds = []
     for n in range(100, 400, 20):
-        start = time.perf_counter()
+        start = time.process_time()
         e.n.value = n
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert statistics.median(seconds) < 0.3
