@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest.alternatives.sample import PairedSample, near_one
+from permtest.alternatives.sample import PairedSample, near_one, rescaled
 
 #: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb).
 SYMMETRIC_BELOW = 0.5
@@ -138,6 +138,7 @@ class Diagnosis:
     def __init__(self, sample: PairedSample, alpha: float = 0.05) -> None:
         check_level(alpha)
         self.sample, self.alpha = sample, alpha
+        self.tame = sample.tame  # for all that does not depend on the unit
 
     def check(self, assumption: Assumption) -> Check:
         """Whether one assumption holds, as far as the scores can tell."""
@@ -154,7 +155,7 @@ class Diagnosis:
     @cached_property
     def skewness(self) -> float:
         """g1 of the differences."""
-        return skewness(self.sample.centred)
+        return skewness(self.tame.centred)
 
     @cached_property
     def normality(self) -> float:
@@ -164,7 +165,7 @@ class Diagnosis:
     @cached_property
     def shapiro(self) -> tuple[float, float]:
         """W and p of the Shapiro-Wilk test of the differences."""
-        return shapiro(self.sample.centred)
+        return shapiro(self.tame.centred)
 
 
 def skewness(values: NDArray[np.float64]) -> float:
@@ -209,7 +210,7 @@ def _normal_differences(found: Diagnosis) -> tuple[bool | None, str]:
 
 
 def _normal_scores(found: Diagnosis) -> tuple[bool | None, str]:
-    both = [shapiro(scores)[1] for scores in (found.sample.a, found.sample.b)]
+    both = [shapiro(scores)[1] for scores in (found.tame.a, found.tame.b)]
     if not np.all(np.isfinite(both)):
         return None, "fewer than three scores, or all equal"
     text = f"Shapiro-Wilk p = {both[0]:.3g} and {both[1]:.3g}"
@@ -220,8 +221,9 @@ def _equal_variances(found: Diagnosis) -> tuple[bool | None, str]:
     """Brown and Forsythe's test, which is not misled by other shapes than the normal one."""
     from scipy import stats
 
-    sample = found.sample
-    text = f"standard deviations {sample.a.std(ddof=1):.3g} and {sample.b.std(ddof=1):.3g}"
+    sample = found.tame
+    sds = [rescaled(x.std(ddof=1), sample.power) for x in (sample.a, sample.b)]
+    text = f"standard deviations {sds[0]:.3g} and {sds[1]:.3g}"
     spreads = [np.abs(x - np.median(x)) for x in (sample.a, sample.b)]
     if sample.n < 3:
         return None, text

@@ -26,7 +26,7 @@ from permtest.alternatives.resamples import (
     check_resamples,
 )
 from permtest.alternatives.result import AlternativeResult, result_of
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, nearest
 from permtest.comparison import TIE
 from permtest.statistics import Alternative, check_alternative
 
@@ -144,7 +144,7 @@ def bootstrap(
     estimator = Mean(data) if statistic == "mean" else Median(data)
     found = Resamples.draw(estimator, size, as_generator(rng), studentise=kind == "studentised")
     pivots, details = _invert(kind, estimator, found, sample.delta)
-    estimate = float(sample.delta + Fraction(found.estimate) * estimator.unit)
+    estimate = nearest(sample.delta + Fraction(found.estimate) * estimator.unit)
     shown: tuple[float, str] = (estimate, statistic)
     if kind == "studentised" and found.error > 0:
         shown = (found.estimate / found.error, "t")
@@ -200,7 +200,7 @@ def _invert(
         x = 2 * theta - x
     details: dict[str, Any] = {
         "interval": kind,
-        "standard_error": error * float(estimator.unit),
+        "standard_error": nearest(Fraction(error) * estimator.unit),
         "distinct": estimator.data.values.size,
     }
     if kind == "studentised":

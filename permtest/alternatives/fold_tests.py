@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import plain_array
 from permtest._integers import with_room
 from permtest.alternatives.assumptions import NORMAL_DIFFERENCES, Assumption
 from permtest.alternatives.folds import as_number
 from permtest.alternatives.parametric import lead, refuse_constant, student
 from permtest.alternatives.result import AlternativeResult, result_of
-from permtest.alternatives.sample import PairedSample, as_floats
-from permtest.decimals import plain_array
+from permtest.alternatives.sample import PairedSample, as_floats, check_magnitude
 from permtest.statistics import Alternative, check_alternative
 
 INDEPENDENT_FOLDS = Assumption("independent folds", "folds do not depend on each other")
@@ -307,7 +307,9 @@ def _folds(
             f"a has shape {first.shape} and b {second.shape}, but this test takes scores of both "
             f"models on the same folds, {wanted}"
         )
-    return PairedSample.of(first.ravel(), second.ravel(), delta, names), first.shape
+    sample = PairedSample.of(first.ravel(), second.ravel(), delta, names)
+    check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
+    return sample, first.shape
 
 
 def _scores(values: Any, name: str) -> NDArray[np.object_]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.decimals import plain_array
+from permtest._arrays import plain_array
 from permtest.measures import MeanOfRatios
 from permtest.statistics import CountStatistic, lookup
 

@@ -27,7 +27,7 @@ from permtest.alternatives.resamples import (
     sums,
 )
 from permtest.alternatives.result import AlternativeResult
-from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
+from permtest.alternatives.sample import PairedSample, as_threshold, nearest, within_floats
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
 from permtest.measures import subtract
@@ -187,7 +187,6 @@ def _contest_of_sums(
     pairs: Pairs, entry: Statistic, size: int, rng: np.random.Generator, delta: Fraction
 ) -> _Contest:
     n = _enough(len(pairs))
-    check_magnitude((pairs.u, pairs.v), pairs.scale, "uv")
     divisor = n if entry.name == "mean" else 1
     sample = PairedSample(pairs, delta * divisor / n)
     data = Differences.of(sample)
@@ -196,7 +195,8 @@ def _contest_of_sums(
     values = resampled(added, data.counts, size, rng)
     tie = 0.0 if data.exact else TIE * float(np.abs(data.values).sum())
     pivots = Pivots(np.sort(values), data.unit / divisor, delta, tie)
-    return _Contest(float(estimate), pivots, n, sample.names, entry.name)
+    lead = within_floats(nearest(estimate), f"{entry.name} difference")
+    return _Contest(lead, pivots, n, sample.names, entry.name)
 
 
 def _enough(n: int) -> int:

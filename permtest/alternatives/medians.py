@@ -20,7 +20,7 @@ from permtest.alternatives.result import (
     result_of,
     tail_level,
 )
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, nearest
 from permtest.statistics import Alternative, check_alternative
 
 
@@ -95,10 +95,10 @@ def permutation_median(
         sample,
         "permutation_median",
         alternative,
-        statistic=float(middle),
+        statistic=nearest(middle),
         statistic_name="median",
         pvalue=law.pvalue(alternative),
-        estimate=float(middle + sample.delta),
+        estimate=nearest(middle + sample.delta),
         estimate_name="median difference",
         method="exact",
         assumptions=assumed(sample),
@@ -209,4 +209,4 @@ def _lower_end(gaps: IntArray, alpha: float) -> int | None:
 
 
 def _quarters(end: int | None, scale: int) -> float:
-    return -inf if end is None else float(Fraction(end, 4 * scale))
+    return -inf if end is None else nearest(Fraction(end, 4 * scale))

@@ -25,7 +25,10 @@ from permtest.alternatives.sample import (
     PairedSample,
     as_floats,
     as_threshold,
-    check_magnitude,
+    nearest,
+    rescaled,
+    tamed,
+    within_floats,
 )
 from permtest.alternatives.tails import normal_pvalue, t_pvalue
 from permtest.decimals import in_common_units
@@ -77,8 +80,10 @@ def paired_t(
     check_alternative(alternative)
     sample = PairedSample.of(a, b, delta, names, least=2)
     refuse_constant(sample, "a t-test")
-    error, df = sample.deviation / sqrt(sample.n), sample.n - 1
-    found = student(sample.mean, lead(sample), error, df, alternative)
+    tame = sample.tame
+    error, df = tame.deviation / sqrt(sample.n), sample.n - 1
+    found = student(tame.mean, lead(tame), error, df, alternative)
+    found = in_scores(found, tame.power)
     assumed = INDEPENDENT_ITEMS, NORMAL_DIFFERENCES
     return result_of(sample, "paired_t", alternative, assumptions=assumed, **found)
 
@@ -130,14 +135,17 @@ def independent_t(
     """
     check_alternative(alternative)
     threshold = as_threshold(delta)
-    x, y = columns(a, b)
+    x, y, power = columns(a, b)
     if np.ptp(x) == 0 and np.ptp(y) == 0:
         raise ValueError(
             "all scores of a are equal, and all of b: a t-test has no standard error then; "
             "use exact_perm_test if they are scores of the same items"
         )
     estimate = float(x.mean() - y.mean())
+    gap = estimate - nearest(threshold * Fraction(2) ** -power)
     error, df = _unpaired(x, y, equal_var)
+    found = in_scores(student(estimate, gap, error, df, alternative), power)
+    within_floats(found["estimate"], found["estimate_name"])
     title = TITLES["independent_t"] if equal_var else "Welch's two-sample t-test"
     normal = (NORMAL_SCORES, EQUAL_VARIANCES) if equal_var else (NORMAL_SCORES,)
     return AlternativeResult(
@@ -148,7 +156,7 @@ def independent_t(
         names=check_names(names or ("a", "b")),
         delta=float(threshold),
         assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, *normal),
-        **student(estimate, estimate - float(threshold), error, df, alternative),
+        **found,
     )
 
 
@@ -216,36 +224,35 @@ def normal_z(
     """
     check_alternative(alternative)
     sample = PairedSample.of(a, b, delta, names, least=2)
-    s1, s2 = (float(x.std(ddof=1)) / sqrt(sample.n) for x in (sample.a, sample.b))
-    own = sample.deviation / sqrt(sample.n)
+    tame = sample.tame
+    s1, s2 = (float(x.std(ddof=1)) / sqrt(sample.n) for x in (tame.a, tame.b))
+    own = tame.deviation / sqrt(sample.n)
     error = own if correlation is None else _correlated(s1, s2, correlation)
     if error == 0:
         refuse_constant(sample, "a z-test")
         raise ValueError(f"with correlation={correlation} the difference has no standard error")
-    z = lead(sample) / error
+    z = lead(tame) / error
     independent = correlation == 0
     test = "independent_z" if independent else "normal_z"
     assumed = (INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS) if independent else (INDEPENDENT_ITEMS,)
-    return result_of(
-        sample,
-        test,
-        alternative,
-        statistic=z,
-        statistic_name="z",
-        pvalue=float(normal_pvalue(z, alternative)),
-        estimate=sample.mean,
-        estimate_name="mean difference",
-        method="normal approximation",
-        assumptions=(*assumed, MANY_PAIRS),
-        details={
+    found = {
+        "statistic": z,
+        "statistic_name": "z",
+        "pvalue": float(normal_pvalue(z, alternative)),
+        "estimate": tame.mean,
+        "estimate_name": "mean difference",
+        "method": "normal approximation",
+        "details": {
             "s1": s1,
             "s2": s2,
             "r12": sample.correlation,
             "standard_error": error,
             "inflation": sample.inflation,
         },
-        _interval=partial(around, sample.mean, error, alternative, normal_quantile),
-    )
+        "_interval": partial(around, tame.mean, error, alternative, normal_quantile),
+    }
+    found = in_scores(found, tame.power)
+    return result_of(sample, test, alternative, assumptions=(*assumed, MANY_PAIRS), **found)
 
 
 def _correlated(s1: float, s2: float, r12: float) -> float:
@@ -269,22 +276,40 @@ def refuse_constant(sample: PairedSample, what: str) -> None:
 
 def lead(sample: PairedSample) -> float:
     """The mean difference less `delta`, rounded once."""
-    return float(Fraction(exact_sum(sample.steps), sample.scale * sample.n))
+    return nearest(Fraction(exact_sum(sample.steps), sample.scale * sample.n))
 
 
-def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def in_scores(found: dict[str, Any], power: int) -> dict[str, Any]:
+    """What was found of scores over ``2**power``; t, z and p are the same in any unit."""
+    if not power:
+        return found
+    details = {
+        key: rescaled(value, power) if key in ("standard_error", "s1", "s2") else value
+        for key, value in found["details"].items()
+    }
+    estimate, ends = rescaled(found["estimate"], power), partial(_ends, found["_interval"], power)
+    return found | {"estimate": estimate, "details": details, "_interval": ends}
+
+
+def _ends(interval: Any, power: int, confidence_level: float) -> tuple[float, float]:
+    low, high = interval(confidence_level=confidence_level)
+    return rescaled(low, power), rescaled(high, power)
+
+
+def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """Two columns of at least two scores each, as floats, less the first score of `a`.
 
-    So that scores may be large and their differences small.
+    So that scores may be large and their differences small. They are over ``2**power``, which
+    comes last.
     """
     scores, scale = in_common_units((a, b), ("a", "b"))
     for name, column in zip("ab", scores, strict=True):
         if column.size < 2:
             raise ValueError(f"{name} has {column.size} scores, but this test needs 2")
-    check_magnitude(scores, scale, "ab")
     both = roomy(np.concatenate(scores))
-    floats = as_floats(both - int(both[0]), scale)
-    return floats[: scores[0].size], floats[scores[0].size :]
+    (moved,), scale, power = tamed([both - int(both[0])], scale)
+    floats = as_floats(moved, scale)
+    return floats[: scores[0].size], floats[scores[0].size :], power
 
 
 def student(

@@ -22,7 +22,7 @@ from permtest.alternatives.assumptions import (
 )
 from permtest.alternatives.resamples import batches, check_resamples
 from permtest.alternatives.result import UPPER_BOUND, AlternativeResult, result_of
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
 from permtest.exact import exact_perm_test
@@ -259,7 +259,7 @@ def permutation_mean(
         sample,
         "exact",
         alternative,
-        statistic=float(Fraction(exact_sum(steps), sample.scale)),
+        statistic=nearest(Fraction(exact_sum(steps), sample.scale)),
         statistic_name="sum",
         pvalue=found.pvalue,
         estimate=sample.mean,

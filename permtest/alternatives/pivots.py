@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives.result import one_sided, tail_level
+from permtest.alternatives.sample import nearest
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -83,5 +84,5 @@ class Pivots:
         return self.score(value) if isfinite(value) else value
 
     def score(self, value: float) -> float:
-        """A value as a difference of scores, rounded once."""
-        return float(self.delta + Fraction(value) * self.unit)
+        """A value as a difference of scores, rounded once; infinite if beyond all floats."""
+        return nearest(self.delta + Fraction(value) * self.unit)

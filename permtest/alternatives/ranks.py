@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from math import inf, sqrt
 from typing import Any, Literal, TypeAlias, get_args
@@ -14,7 +15,7 @@ from permtest._checks import check_option
 from permtest._integers import IntArray
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, MANY_PAIRS, SYMMETRIC
 from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.tails import corrected_root, normal_pvalue
 from permtest.alternatives.walsh import hodges_lehmann_sum, kth_walsh, signed_rank_quantile
 from permtest.exact import exact_perm_test
@@ -103,7 +104,7 @@ def wilcoxon(
         statistic=ranks.plus,
         statistic_name="W+",
         pvalue=p,
-        estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
+        estimate=nearest(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
         estimate_name="pseudo-median difference",
         method="exact" if method == "exact" else "normal approximation",
         assumptions=(INDEPENDENT_ITEMS, SYMMETRIC, *(() if method == "exact" else (MANY_PAIRS,))),
@@ -191,5 +192,5 @@ def walsh_interval(
     if k == 0:
         return -inf, inf
     last = n * (n + 1) // 2 + 1 - k
-    low, high = (int(kth_walsh(gaps, i)) / (2 * scale) for i in (k, last))
+    low, high = (nearest(Fraction(int(kth_walsh(gaps, i)), 2 * scale)) for i in (k, last))
     return one_sided(alternative, low, high)

@@ -19,7 +19,7 @@ from permtest._integers import largest
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import seeds, stream
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, as_floats, tamed
 from permtest.null.grouping import count_values
 
 #: A number for each is kept: 80 MB.
@@ -85,8 +85,8 @@ class Differences:
         if largest(steps) // unit * max(sample.n, 2) < 2**53:
             values = (steps // unit).astype(np.float64)
             return cls(values, counts, Fraction(unit, sample.scale), True)
-        values = np.array([float(Fraction(int(d), sample.scale)) for d in steps])
-        return cls(values, counts, Fraction(1), False)
+        (steps,), scale, power = tamed([steps], sample.scale)
+        return cls(as_floats(steps, scale), counts, Fraction(2) ** power, False)
 
 
 class Estimator(ABC):

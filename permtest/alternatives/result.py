@@ -13,7 +13,7 @@ from permtest._html import facts, together
 from permtest._json import AsJson
 from permtest.alternatives.assumptions import Assumption
 from permtest.alternatives.names import FOLD_TITLES, TITLES
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, within_floats
 from permtest.interval import ConfidenceInterval
 
 #: The `method` where `pvalue` is an upper bound of p, as no exact one is within reach.
@@ -179,6 +179,8 @@ class AlternativeResult(AsJson):
 def result_of(sample: PairedSample, test: str, alternative: str, **found: Any) -> AlternativeResult:
     """What a test of a sample found; its title is that of tables unless there is another."""
     found = {"title": (TITLES | FOLD_TITLES)[test], "names": sample.names, **found}
+    for key in ("statistic", "estimate"):
+        within_floats(found[key], found[f"{key}_name"])
     delta = float(sample.delta)
     return AlternativeResult(test, alternative=alternative, n=sample.n, delta=delta, **found)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isfinite, ldexp, nan, sqrt
+from math import inf, isfinite, isinf, ldexp, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,13 @@ from numpy.typing import NDArray
 from permtest._integers import IntArray, exact_sum, largest, roomy, with_room
 from permtest.pairs import Pairs, check_names, check_unclustered
 
-#: The largest score, and one over the least that the largest may be: so that squares, and sums of
-#: them, neither overflow as floats nor vanish.
+#: The largest `delta`, and the largest score, and one over the least that the largest may be, of
+#: what squares scores as they are: so that sums of squares neither overflow as floats nor vanish.
 VAST = 10**150
+
+#: Where the largest score is beyond two to this power, or below one over it, scores are squared in
+#: a unit that makes it about that: sums of squares are floats, and so are much smaller scores.
+MODERATE = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class PairedSample:
     pairs : Pairs
     delta : Fraction
         The mean (or median) difference under the null hypothesis, in scores.
+    power : int
+        The scores are these times ``2**power``; not 0 for what `tame` returns alone.
 
     Examples
     --------
@@ -44,6 +50,7 @@ class PairedSample:
 
     pairs: Pairs
     delta: Fraction = Fraction(0)
+    power: int = 0
 
     @classmethod
     def of(
@@ -77,8 +84,7 @@ class PairedSample:
         Raises
         ------
         TypeError, ValueError
-            If something is no score or no number, scores are too large or too small to be
-            squared, or there are too few pairs.
+            If something is no score or no number, or there are too few pairs.
         """
         if isinstance(a, Pairs) and b is None:
             pairs = a if names is None else replace(a, names=check_names(names))
@@ -96,7 +102,6 @@ class PairedSample:
             raise ValueError(
                 f"{first} and {second} have {len(pairs)} pairs, but this needs {least} or more"
             )
-        check_magnitude((pairs.u, pairs.v), pairs.scale, labels)
         return cls(pairs, as_threshold(delta))
 
     @property
@@ -112,12 +117,26 @@ class PairedSample:
     @cached_property
     def a(self) -> NDArray[np.float64]:
         """Scores of the first system as floats."""
-        return as_floats(self.pairs.u, self.pairs.scale)
+        return as_floats(self.pairs.u, self.pairs.scale, "a")
 
     @cached_property
     def b(self) -> NDArray[np.float64]:
         """Scores of the second system as floats."""
-        return as_floats(self.pairs.v, self.pairs.scale)
+        return as_floats(self.pairs.v, self.pairs.scale, "b")
+
+    @cached_property
+    def tame(self) -> PairedSample:
+        """These scores over a power of two, so that squares neither overflow nor vanish.
+
+        Scores of the usual sizes are taken as they are. What does not depend on the unit is that
+        of this sample; all else is `rescaled` by its `power`.
+        """
+        pairs = self.pairs
+        (u, v), scale, power = tamed((pairs.u, pairs.v), pairs.scale)
+        if not power:
+            return self
+        delta = self.delta * Fraction(2) ** -power
+        return PairedSample(replace(pairs, u=u, v=v, scale=scale), delta, power)
 
     @property
     def scale(self) -> int:
@@ -158,20 +177,23 @@ class PairedSample:
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
+        if self.tame is not self:
+            return float(rescaled(self.tame.deviation, self.tame.power))
         centred, power = near_one(self.centred)
         return ldexp(float(np.linalg.norm(centred)), power) / sqrt(self.n - 1)
 
     @cached_property
     def mean(self) -> float:
-        """Mean of `differences`, rounded once."""
-        return float(Fraction(exact_sum(self.gaps), self.scale * self.n))
+        """Mean of `differences`, rounded once; infinite if it is beyond all floats."""
+        return nearest(Fraction(exact_sum(self.gaps), self.scale * self.n))
 
     @cached_property
     def correlation(self) -> float:
         """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
-        if self.n < 2 or np.ptp(self.a) == 0 or np.ptp(self.b) == 0:
+        a, b = self.tame.a, self.tame.b
+        if self.n < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
             return float("nan")
-        r = np.corrcoef(near_one(self.a)[0], near_one(self.b)[0])[0, 1]
+        r = np.corrcoef(near_one(a)[0], near_one(b)[0])[0, 1]
         return float(np.clip(r, -1.0, 1.0))
 
     @cached_property
@@ -183,10 +205,11 @@ class PairedSample:
         """
         if self.n < 2:
             return nan
-        both = float(np.hypot(self.a.std(ddof=1), self.b.std(ddof=1)))
-        if self.deviation == 0:
+        tame = self.tame
+        both = float(np.hypot(tame.a.std(ddof=1), tame.b.std(ddof=1)))
+        if tame.deviation == 0:
             return inf if both else nan
-        return both / self.deviation
+        return both / tame.deviation
 
     @property
     def is_binary(self) -> bool:
@@ -215,6 +238,42 @@ def check_magnitude(columns: Sequence[IntArray], scale: int, labels: Iterable[st
             )
 
 
+def tamed(columns: Sequence[IntArray], scale: int) -> tuple[list[IntArray], int, int]:
+    """Scores over a power of two, what these have to be divided by, and the power; see `tame`."""
+    top = max(map(largest, columns))
+    size = top.bit_length() - scale.bit_length()
+    if top == 0 or abs(size) < MODERATE:
+        return list(columns), scale, 0
+    power = size - MODERATE + 8  # so that these are tame
+    times = 2 ** max(-power, 0)
+    return [x.astype(object) * times for x in columns], scale * 2 ** max(power, 0), power
+
+
+def rescaled(values: Any, power: int) -> Any:
+    """Floats times ``2**power``; infinite where that is beyond all floats."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.ldexp(values, power)
+    return found if isinstance(values, np.ndarray) else float(found)
+
+
+def nearest(number: Fraction) -> float:
+    """A number rounded once; infinite if it is beyond all floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
+def within_floats(value: float, what: str) -> float:
+    """`value`, or ValueError if it is infinite, which `nearest` and `rescaled` may make it."""
+    if isinf(value):
+        raise ValueError(
+            f"the {what} is beyond all floats; divide all scores by a power of ten, or use "
+            "exact_perm_test"
+        )
+    return value
+
+
 def near_one(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """`values` over a power of two, and its exponent: the largest is from 1/2 to 1, or all are 0.
 
@@ -240,9 +299,12 @@ def as_threshold(delta: float | Fraction) -> Fraction:
     return threshold
 
 
-def as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:
-    """Integers divided by `scale`, each rounded once."""
+def as_floats(values: IntArray, scale: int, name: str = "(a - b)") -> NDArray[np.float64]:
+    """Integers divided by `scale`, each rounded once; ValueError where that is beyond floats."""
     if values.dtype != object and scale < 2**53:
         return np.asarray(values / scale, dtype=np.float64)
-    flat = [float(Fraction(int(x), scale)) for x in values.ravel()]
-    return np.array(flat, dtype=np.float64).reshape(values.shape)
+    flat = np.array([nearest(Fraction(int(x), scale)) for x in values.ravel()], dtype=np.float64)
+    for i in np.flatnonzero(np.isinf(flat))[:1]:
+        number = Decimal(int(values.ravel()[i])) / scale
+        within_floats(flat[i], f"number {name}[{i}] = {number:.3e}")
+    return flat.reshape(values.shape)

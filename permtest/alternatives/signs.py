@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permtest._integers import IntArray
 from permtest.alternatives.assumptions import INDEPENDENT_ITEMS
 from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.tails import binomial_pvalue
 from permtest.statistics import Alternative, check_alternative
 
@@ -59,7 +60,8 @@ def sign(
     check_alternative(alternative)
     sample = PairedSample.of(a, b, delta, names)
     positive, negative = int(np.sum(sample.steps > 0)), int(np.sum(sample.steps < 0))
-    ordered = np.sort(sample.differences)
+    ordered = np.sort(sample.gaps)
+    middle = int(ordered[(sample.n - 1) // 2]) + int(ordered[sample.n // 2])
     return result_of(
         sample,
         "sign",
@@ -67,7 +69,7 @@ def sign(
         statistic=positive,
         statistic_name="wins",
         pvalue=float(binomial_pvalue(positive, negative, alternative)),
-        estimate=float(np.median(ordered)),
+        estimate=nearest(Fraction(middle, 2 * sample.scale)),
         estimate_name="median difference",
         method="exact",
         assumptions=(INDEPENDENT_ITEMS,),
@@ -76,12 +78,12 @@ def sign(
             "n_negative": negative,
             "n_zero": sample.n - positive - negative,
         },
-        _interval=partial(_order_statistics, ordered, alternative),
+        _interval=partial(_order_statistics, ordered, sample.scale, alternative),
     )
 
 
 def _order_statistics(
-    ordered: NDArray[np.float64], alternative: str, confidence_level: float
+    ordered: IntArray, scale: int, alternative: str, confidence_level: float
 ) -> tuple[float, float]:
     """d_(k) to d_(n+1-k) with the largest k whose tail does not exceed the level."""
     from scipy import stats
@@ -92,4 +94,5 @@ def _order_statistics(
         k -= 1
     if k == 0:
         return -np.inf, np.inf
-    return one_sided(alternative, float(ordered[k - 1]), float(ordered[n - k]))
+    low, high = (nearest(Fraction(int(ordered[i]), scale)) for i in (k - 1, n - k))
+    return one_sided(alternative, low, high)

@@ -14,7 +14,7 @@ from permtest._json import AsJson
 from permtest.alternatives.assumptions import SYMMETRIC_BELOW, Diagnosis
 from permtest.alternatives.assumptions import skewness as g1
 from permtest.alternatives.result import finite
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, rescaled, within_floats
 
 #: From which skewness on differences count as highly skewed (NLPStatTest manual, C.2).
 HIGHLY_SKEWED = 1.0
@@ -58,13 +58,17 @@ class Summary:
     edges: NDArray[np.float64]
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], edges: NDArray[np.float64]) -> Summary:
-        """Of at least one value."""
+    def of(cls, values: NDArray[np.float64], edges: NDArray[np.float64], power: int = 0) -> Summary:
+        """Of at least one value; both are over ``2**power``."""
         low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
         sd = float(np.std(values, ddof=1)) if values.size > 1 else nan
         counts = np.histogram(values, edges)[0]
-        mean, skewness = float(np.mean(values)), g1(values)
-        return cls(mean, median, sd, low, lower, upper, high, skewness, counts, edges)
+        found = (float(np.mean(values)), median, sd, low, lower, upper, high)
+        mean, median, sd, low, lower, upper, high = (
+            within_floats(rescaled(x, power), "range of the scores") for x in found
+        )
+        bars = rescaled(edges, power)
+        return cls(mean, median, sd, low, lower, upper, high, g1(values), counts, bars)
 
     def rows(self) -> dict[str, float]:
         """The numbers by their names."""
@@ -227,15 +231,16 @@ def describe(
 def describe_sample(sample: PairedSample, alpha: float = 0.05) -> Description:
     """`describe` for a sample."""
     found = Diagnosis(sample, alpha)
-    both = _edges(np.concatenate((sample.a, sample.b)))  # the same bars, to be compared
+    tame, power = sample.tame, sample.tame.power
+    both = _edges(np.concatenate((tame.a, tame.b)))  # the same bars, to be compared
     symmetric = abs(found.skewness) < SYMMETRIC_BELOW
     skewed = "highly skewed" if abs(found.skewness) >= HIGHLY_SKEWED else "slightly skewed"
     return Description(
         names=sample.names,
         n=sample.n,
-        a=Summary.of(sample.a, both),
-        b=Summary.of(sample.b, both),
-        difference=Summary.of(sample.differences, _edges(sample.differences)),
+        a=Summary.of(tame.a, both, power),
+        b=Summary.of(tame.b, both, power),
+        difference=Summary.of(tame.differences, _edges(tame.differences), power),
         alpha=alpha,
         shape="symmetric" if symmetric else skewed,
         shapiro_w=found.shapiro[0],
@@ -261,7 +266,7 @@ def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = float(values.min()), float(values.max())
     if low == high:
         return np.array([low - 0.5, low + 0.5])
-    lower, upper = np.quantile(values, [0.25, 0.75])
+    lower, upper = np.quantile(values, [0.25, 0.75]).tolist()
     width = 2 * (upper - lower) / values.size ** (1 / 3)
     wanted = (high - low) / width if width > 0 else inf
     return np.linspace(low, high, int(min(max(wanted, BARS[0]), BARS[1])) + 1)

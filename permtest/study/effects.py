@@ -12,7 +12,7 @@ import numpy as np
 from permtest._checks import check_option
 from permtest._integers import IntArray, exact_sum
 from permtest.alternatives.result import tail_level
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, nearest, rescaled, within_floats
 from permtest.decimals import as_scaled
 from permtest.pairs import Pairs
 from permtest.study.effect import STANDARDISED, EffectSize
@@ -172,10 +172,11 @@ def _noncentral(t: float, per_t: float, df: int, confidence_level: float) -> tup
 
 def _of_pairs(sample: PairedSample) -> tuple[float, float, dict[str, float]]:
     """d_z, what makes t of it, and the rest."""
-    n, sd = sample.n, sample.deviation
+    n, given, sample = sample.n, sample, sample.tame
+    sd, power = sample.deviation, sample.power
     if sd == 0:
         raise ValueError(
-            f"a and b differ by {sample.differences[0]:g} in every pair: without a standard "
+            f"a and b differ by {given.differences[0]:g} in every pair: without a standard "
             "deviation there is no standardised difference; report the difference itself"
         )
     pairs = sample.pairs
@@ -183,25 +184,36 @@ def _of_pairs(sample: PairedSample) -> tuple[float, float, dict[str, float]]:
     spread = hypot(first.deviation, second.deviation) / sqrt(2)
     value = sample.mean / sd
     other = sample.mean / spread if spread > 0 else inf
-    details = {"mean": sample.mean, "sd": sd, "t": value * sqrt(n), "df": n - 1}
+    details = _in_scores(sample.mean, sd, power) | {"t": value * sqrt(n), "df": n - 1}
     # With as many scores of either system, pooling the variances is taking their mean.
     details |= {"d_s": other, "d_av": other}
     details["standard_error"] = sqrt(1 / n + value**2 / (2 * n))
     return value, 1 / sqrt(n), details
 
 
+def _in_scores(mean: float, sd: float, power: int) -> dict[str, float]:
+    """The mean and the standard deviation, which were over ``2**power``."""
+    return {
+        "mean": within_floats(rescaled(mean, power), "mean difference"),
+        "sd": within_floats(rescaled(sd, power), "standard deviation"),
+    }
+
+
 def _of_two(first: PairedSample, second: PairedSample) -> tuple[float, float, dict[str, float]]:
     """d_s, what makes t of it, and the rest."""
     n1, n2, df = first.n, second.n, first.n + second.n - 2
-    sd = hypot(*(s.deviation * sqrt((s.n - 1) / df) for s in (first, second)))
+    # Both over the same power of two, whichever of them is much larger than the other.
+    power = max((s.tame.power for s in (first, second) if np.any(s.gaps)), default=0)
+    own = ((s.tame, sqrt((s.n - 1) / df)) for s in (first, second))
+    sd = hypot(*(rescaled(s.deviation * share, s.power - power) for s, share in own))
     if sd == 0:
         raise ValueError(
             "the scores of a and of b do not vary: without a standard deviation there is no "
             "standardised difference; report the difference itself"
         )
-    mean = float(_exact_mean(first) - _exact_mean(second))
+    mean = nearest((_exact_mean(first) - _exact_mean(second)) * Fraction(2) ** -power)
     value, per_t = mean / sd, sqrt(1 / n1 + 1 / n2)
-    details = {"mean": mean, "sd": sd, "t": value / per_t, "df": df}
+    details = _in_scores(mean, sd, power) | {"t": value / per_t, "df": df}
     details["standard_error"] = sqrt(per_t**2 + value**2 / (2 * (n1 + n2)))
     return value, per_t, details
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from permtest.alternatives.sample import near_one, rescaled, within_floats
 from permtest.measures import Matthews, MeanOfRatios
 from permtest.pairs import Pairs
 from permtest.result import counted
@@ -88,11 +89,15 @@ class Outlook:
         """
         n = worth.size
         how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
-        sigma = float(np.std(worth, ddof=1)) if n > 1 else 0.0
+        near, shift = near_one(worth)
+        sigma = float(np.std(near, ddof=1)) if n > 1 else 0.0
         if sigma == 0:
             raise ValueError("all differences are equal, so that they say nothing of others")
-        mean, problems = float(worth.mean()), Notes()
-        detectable: float | None = minimum_detectable_effect(n, sigma, power=TARGET, **how)
+        mean, problems = float(near.mean()), Notes()
+        least_found = minimum_detectable_effect(n, sigma, power=TARGET, **how)
+        detectable: float | None = within_floats(
+            rescaled(least_found, shift), "smallest detectable difference"
+        )
         if binary:
             chances = float(np.mean(worth > 0)), float(np.mean(worth < 0))
             power = exact_power(*chances, n, **how)

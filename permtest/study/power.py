@@ -23,7 +23,7 @@ from permtest._json import AsJson
 from permtest._optional import pandas
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.names import TITLES
-from permtest.alternatives.sample import PairedSample, as_threshold
+from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.decimals import as_scaled
 from permtest.study.cells import Cells
 from permtest.study.limits import MOST_SIZES
@@ -267,6 +267,7 @@ def power_curve(
     if method not in METHODS:
         raise ValueError(f"method={method!r} must be 'bootstrap', 'normal' or a function")
     sample = PairedSample.of(a, b)
+    check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
     true = None if delta is None else as_threshold(delta)
     chosen = _sizes(sizes, sample.n, plan.most)
     source = Resampled(sample, true) if method == "bootstrap" else _normal(sample, true)

@@ -13,7 +13,7 @@ from permtest._checks import check_option
 from permtest._integers import IntArray
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.ranks import SignedRanks, walsh_interval
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.sample import PairedSample, nearest, within_floats
 from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
 from permtest.study.effect import CORRELATION, EffectSize
 
@@ -244,18 +244,18 @@ def hodges_lehmann(
     sample = PairedSample.of(a, b, names=names, least=1 if diagonal else 2)
     doubled, n = 2 * sample.scale, sample.n
     usual = hodges_lehmann_sum(sample.gaps) / doubled
-    details = {"i_le_j": float(usual)}
+    details = {"i_le_j": nearest(usual)}
     value = usual
     if n > 1:
         other = hodges_lehmann_sum(sample.gaps, diagonal=False) / doubled
-        details["i_lt_j"] = float(other)
+        details["i_lt_j"] = nearest(other)
         value = usual if diagonal else other
     k, error = signed_rank_quantile(n, 0.025)
     details |= {"k": k, "achieved_level": 1 - 2 * error}
     return EffectSize(
         "hodges_lehmann",
         "Hodges-Lehmann estimate",
-        float(value),
+        within_floats(nearest(value), "Hodges-Lehmann estimate"),
         n,
         "exact law of signed ranks",
         sample.names,

@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import plain_array
 from permtest._integers import SAFE, with_room
 from permtest.alternatives.sample import as_floats
-from permtest.decimals import plain_array, recognised
+from permtest.decimals import recognised
 from permtest.pairs import Pairs
 from permtest.study.limits import MOST_TESTED
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count
+from permtest._checks import check_count, check_option
 from permtest._rng import RNG, as_generator
 from permtest.study.limits import MOST_DRAWN
 
@@ -109,8 +109,7 @@ def sample_data(
     >>> SAMPLES["data-h1-normal"].mean_difference, bool(a.mean() > b.mean())
     (0.25, True)
     """
-    if name not in SAMPLES:
-        raise ValueError(f"name={name!r} is not known; choose one of {', '.join(SAMPLES)}")
+    check_option("name", name, SAMPLES)
     size = check_count(n, "n", most=MOST_DRAWN, why="that much data takes a loop of its own")
     draw = SAMPLES[name]._draw
     assert draw is not None, "every sample can be drawn"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level
+from permtest._checks import check_level, check_option
 from permtest._html import grid, together
 from permtest._json import AsJson
 from permtest._parallel import over_workers
@@ -104,8 +104,7 @@ def pvalues(
     check_alternative(alternative)
     if callable(test):
         return looped(test, *as_rows(a, b))
-    if test not in TESTS:
-        raise ValueError(f"test={test!r} is not known; choose one of {', '.join(TESTS)}")
+    check_option("test", test, TESTS)
     rows = Rows.of(a, b, as_threshold(delta))
     options = Options(test, alternative, as_generator(rng), K)
     return np.clip(TESTS[test](rows, options), SMALLEST, 1.0)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level
+from permtest._checks import check_level, check_option
 from permtest._parallel import in_parallel, over_workers
 from permtest._progress import progress
 from permtest._rng import seeds, stream
@@ -77,8 +77,8 @@ class Plan:
         """Validate what all functions of power share."""
         check_level(alpha)
         check_alternative(alternative)
-        if not callable(test) and test not in list(TESTS):
-            raise ValueError(f"test={test!r} is not known; choose one of {', '.join(TESTS)}")
+        if not callable(test):
+            check_option("test", test, list(TESTS))
         return cls(test, check_experiments(experiments), alpha, alternative, check_resamples(K))
 
     @property

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ldexp
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from permtest._checks import check_count, check_finite, check_option
 from permtest._html import said
 from permtest._integers import IntArray, with_room
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.sample import PairedSample, as_floats, near_one
+from permtest.alternatives.sample import PairedSample, as_floats, near_one, rescaled, within_floats
 from permtest.pairs import Pairs
 
 METRICS, REMAINDERS = ("mean", "median"), ("error", "drop", "keep")
@@ -335,7 +334,8 @@ def _deviation(u: IntArray, v: IntArray, size: int, metric: str, scale: int) -> 
     d = with_room(first, 2) - with_room(second, 2)
     middle = int(d[0])  # keeps the squares small, and all equal differences without a deviation
     gaps, power = near_one(as_floats(d - middle, scale * common))
-    return ldexp(float(np.std(gaps, ddof=1)), power)
+    sd = rescaled(float(np.std(gaps, ddof=1)), power)
+    return within_floats(sd, "standard deviation of the differences")
 
 
 def _sizes(n: int, sizes: Sequence[int] | None) -> list[int]:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from statistics import median
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -56,9 +56,9 @@ def test_machine_integers_at_the_edge_of_their_range():
 
 def test_hundred_thousand_differences_take_less_than_a_second():
     steps = np.random.default_rng(0).integers(-(10**9), 10**9, 10**5)
-    start = perf_counter()
+    start = process_time()
     middle = hodges_lehmann_sum(steps)
-    assert perf_counter() - start < 2  # 0.3 s alone on one core
+    assert process_time() - start < 2  # 0.3 s
     assert abs(middle) < 2 * 10**7
 
 

@@ -72,14 +72,8 @@ OTHERS: dict[str, Test] = {
 
 SURFACE = TESTS | OTHERS
 
-#: What squares scores, or says so of all that is alike, and refuses those of 1e308.
-SQUARED = (
-    *("permutation_mean", "permutation_median", "randomisation", "sign", "wilcoxon"),
-    *("wilcoxon, pratt", "wilcoxon, normal", "paired_t", "independent_t", "normal_z", "bootstrap"),
-    *("bootstrap, median", "paired_bootstrap", "compare_all", "cohen_d", "hedges_g"),
-    *("hodges_lehmann", "wilcoxon_r", "rank_biserial", "describe", "recommend"),
-    *("evaluation_units", "unit_sizes", "power_curve"),
-)
+#: What has a sum of the scores in its answer, or draws others of their size: these refuse 1e308.
+SUMMED = ("permutation_mean", "randomisation", "paired_bootstrap", "power_curve")
 
 
 def told(answer: Any) -> str:

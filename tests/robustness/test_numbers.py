@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import study
+from permtest._arrays import plain_array
 from permtest.alternatives.folds import FoldCounts, metric_of
-from permtest.decimals import as_integers, as_scaled, plain_array
+from permtest.decimals import as_integers, as_scaled
 from tests import naive
 from tests.robustness.columns import (
     FLOATS,
@@ -32,7 +33,7 @@ from tests.robustness.columns import (
     VAST,
     read_only,
 )
-from tests.robustness.surface import SQUARED, SURFACE, TESTS, told
+from tests.robustness.surface import SUMMED, SURFACE, TESTS, told
 
 OTHER = [1, 0, 2, 1, 0, 1]
 
@@ -104,7 +105,7 @@ def twin(name: str, meant: tuple[Any, ...]) -> str:
 @pytest.mark.parametrize("name", SURFACE)
 def test_every_function_takes_them_for_the_same_numbers(name):
     for column in MEANT:
-        if not (name in SQUARED and column == "1e308"):
+        if not (name in SUMMED and column == "1e308"):
             check_meant(name, column)
 
 
@@ -114,22 +115,76 @@ def test_every_function_refuses_what_is_no_score(name):
         check_refused(name, column)
 
 
-@pytest.mark.parametrize("name", SQUARED)
-def test_scores_whose_squares_would_overflow_or_vanish(name):
-    """Huge ones and tiny ones are refused, where the exact test takes them; others are answered."""
-    remedy = "all scores by a power of ten, or use exact_perm_test"
-    place = "u and v" if name == "randomisation" else r"[au]\[0\] = 1.000e\+[34]0[08]"
-    for vast in (VAST, [10**400, *PLAIN[1:]]):
-        with pytest.raises(ValueError, match=f"{place} .*divide {remedy}"):
-            SURFACE[name](vast, OTHER)
-    with pytest.raises(ValueError, match=r"[bv]\[3\] = -1.000e\+151 "):
-        SURFACE["compare_all" if name == "randomisation" else name](OTHER, [1, 0, 2, -1e151, 1, 0])
-    if name != "randomisation":
-        with pytest.raises(ValueError, match=rf"[au]\[3\] = 1e-323 .*multiply {remedy}"):
-            SURFACE[name](TINY, [0.0] * 6)
-    for size in (1e149, 1e-149):
-        kind, said = attempt(name, [size * x for x in (3, 1, -4, 1, 5, 9)], [0.0] * 6)
+BASE = [3, 1, -4, 1, 5, 9]
+
+
+def close(answer: Any, other: Any) -> bool:
+    """Whether what has no unit is the same."""
+    names = ["pvalue"] if hasattr(answer, "pvalue") else ["value", "skewness", "inflation"]
+    if hasattr(answer, "statistic_name") and answer.statistic_name in ("t", "z", "W+", "wins"):
+        names.append("statistic")
+    pairs = [(getattr(answer, x), getattr(other, x)) for x in names if hasattr(answer, x)]
+    return bool(pairs) and all(y == pytest.approx(x, rel=1e-12) for x, y in pairs)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e150, 1e300])
+@pytest.mark.parametrize(
+    "name", [x for x in SURFACE if x.startswith(("sign", "wilc", "paired", "ind", "norm", "boot"))]
+    + ["permutation_mean", "permutation_median", "cohen_d", "hedges_g", "rank_biserial", "describe"]
+)  # fmt: skip
+def test_squares_of_vast_and_tiny_scores_neither_overflow_nor_vanish(name, size):
+    scaled, zeros = [float(f"{x}e{round(np.log10(size))}") for x in BASE], [0] * 6
+    assert close(SURFACE[name](BASE, zeros), SURFACE[name](scaled, zeros))
+
+
+def test_intervals_and_means_have_the_unit_of_the_scores():
+    for name in ("paired_t", "independent_t", "normal_z", "bootstrap", "sign", "wilcoxon"):
+        usual = SURFACE[name](BASE, [0] * 6)
+        for size in (1e-200, 1e200):
+            found = SURFACE[name]([x * size for x in BASE], [0] * 6)
+            assert found.estimate == pytest.approx(usual.estimate * size, rel=1e-12, abs=0)
+            low, high = usual.confidence_interval(0.5)
+            ends = pytest.approx([low * size, high * size], rel=1e-12, abs=0)
+            assert list(found.confidence_interval(0.5))[:2] == ends
+            for key in {"standard_error", "s1", "s2"} & set(usual.details):
+                error = usual.details[key] * size
+                assert found.details[key] == pytest.approx(error, rel=1e-12, abs=0)
+
+
+def test_t_of_the_smallest_floats_is_that_of_whole_numbers():
+    whole = [Fraction(str(x)) * 10**324 for x in TINY]
+    for name in ("paired_t", "independent_t", "normal_z", "cohen_d"):
+        assert close(SURFACE[name](whole, [0] * 6), SURFACE[name](TINY, [0.0] * 6)), name
+
+
+def test_what_is_no_float_is_refused_where_it_is_the_answer():
+    remedy = "divide all scores by a power of ten, or use exact_perm_test"
+    far = [10**400, *PLAIN[1:]]
+    for name in ("permutation_mean", "paired_t", "independent_t", "normal_z", "bootstrap"):
+        with pytest.raises(ValueError, match=f"is beyond all floats; {remedy}"):
+            SURFACE[name](far, OTHER)
+    for name in ("sign", "wilcoxon", "permutation_median", "hodges_lehmann", "bootstrap, median"):
+        kind, said = attempt(name, far)
         assert kind == "answered", said
+    with pytest.raises(ValueError, match=rf"a\[0\] = 1.000e\+308 is beyond 1e\+150.*{remedy}"):
+        SURFACE["power_curve"](VAST, OTHER)
+    with pytest.raises(ValueError, match=r"a\[3\] = 1e-323 .* so small that squares would vanish"):
+        SURFACE["power_curve"](TINY, [0.0] * 6)
+    with pytest.raises(
+        ValueError, match=r"^the number \(a - b\)\[1\] = 2.000e\+308 is beyond all floats"
+    ):
+        assert alt.PairedSample.of([1, 1e308], [0, -1e308]).differences.size == 0
+
+
+def test_tables_go_on_where_one_test_refuses():
+    tests = ["sign", "wilcoxon", "exact", "permutation_median", "paired_t"]
+    table = pt.compare_all([1e-200, 2e-200, 3e-200], [2e-200, 1e-200, 0], tests=tests)
+    usual = pt.compare_all([1, 2, 3], [2, 1, 0], tests=tests)
+    for name in tests:
+        assert table[name].result.pvalue == pytest.approx(usual[name].result.pvalue, rel=1e-12)
+    table = pt.compare_all(VAST, OTHER, tests=tests)
+    assert [row.test for row in table.answers if row.result is None] == ["exact"]
+    assert "the sum is beyond all floats" in table["exact"].problem
 
 
 @pytest.mark.parametrize("name", [name for name in SURFACE if name != "clusters"])

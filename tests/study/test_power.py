@@ -386,7 +386,7 @@ def test_a_power_curve_is_measured_beside_the_t_test():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"test": "t"}, ValueError, "test='t' is not known; choose one of exact, "),
+        ({"test": "t"}, ValueError, "test='t' is not known; choose one of 'exact', "),
         ({"sizes": []}, ValueError, "sizes is empty"),
         ({"sizes": [3, 0]}, ValueError, r"sizes\[1\]=0 must be at least 1"),
         ({"sizes": 2.5}, TypeError, "sizes = 2.5 must be a whole number"),

@@ -98,7 +98,7 @@ def test_seeds():
 @pytest.mark.parametrize(
     ("name", "n", "error", "message"),
     [
-        ("data", 5, ValueError, "name='data' is not known; choose one of data-h0-equal-beta, "),
+        ("data", 5, ValueError, "name='data' is not known; choose one of 'data-h0-equal-beta', "),
         (NAMES[0], 0, ValueError, "n=0 must be at least 1"),
         (NAMES[0], 10**10, ValueError, "n=10000000000 is more than 10,000,000"),
         (NAMES[0], 1.5, TypeError, "n = 1.5 must be a whole number"),

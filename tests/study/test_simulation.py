@@ -385,7 +385,7 @@ GOOD = np.array([[1, 0, 1]])
 @pytest.mark.parametrize(
     ("test", "a", "b", "options", "error", "message"),
     [
-        ("t", GOOD, GOOD, {}, ValueError, "test='t' is not known; choose one of exact, "),
+        ("t", GOOD, GOOD, {}, ValueError, "test='t' is not known; choose one of 'exact', "),
         ("exact", GOOD[0], GOOD[0], {}, ValueError, r"a has shape \(3,\), but a data set in each"),
         ("exact", GOOD, GOOD[:, :2], {}, ValueError, r"a has shape \(1, 3\) and b \(1, 2\)"),
         ("exact", GOOD, [["x", "y", "z"]], {}, TypeError, "b must be an array of numbers"),
