@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from functools import lru_cache
+from math import isfinite
 
 MAX_DIGITS = 1000
+
+#: Digits that programs print of a float so that no other prints like it, though fewer may do.
+ALL_DIGITS = (16, 17)
 
 #: What terminals obey, what ends a line or turns its direction, and what UTF-8 cannot hold.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -61,6 +65,82 @@ def exponent(number: str) -> str:
     return number.lower().partition("e")[2]
 
 
+class Digits(str):
+    """A number in JSON, which stays text so that it is not rounded."""
+
+    __slots__ = ()
+
+
+class TwiceCell(str):
+    """The values of a name that is twice in one object of JSON, as a cell that no reader takes.
+
+    Parameters
+    ----------
+    text : str
+        All of the values.
+    name : str
+    first : str
+        The first of the values, which says what the column holds.
+    """
+
+    __slots__ = ("first", "name")
+    name: str
+    first: str
+
+    def __new__(cls, text: str, name: str, first: str) -> TwiceCell:
+        """The text with the rest."""
+        cell = super().__new__(cls, text)
+        cell.name, cell.first = name, first
+        return cell
+
+
+def twice(name: str) -> str:
+    """What is wrong with a name that is twice in one object, and what to do."""
+    return f"{shown(name)} is twice in one object; remove one"
+
+
+def as_decimal(text: str) -> Decimal:
+    """The number that a text writes; 16 or 17 digits stand for the double that they print.
+
+    Programs print the same double as 0.1 and as 0.10000000000000001, and it must tie with itself.
+    Whole numbers with all their digits are taken as they are, and so are more than 17 digits.
+
+    Parameters
+    ----------
+    text : str
+        Whose exponent, if it has one, is short.
+
+    Returns
+    -------
+    Decimal
+
+    Examples
+    --------
+    >>> as_decimal("0.10000000000000001"), as_decimal("0.100000000000000012")
+    (Decimal('0.1'), Decimal('0.100000000000000012'))
+    >>> as_decimal("12345678901234567.0")
+    Decimal('12345678901234567.0')
+    """
+    number = Decimal(text)
+    if len(text) < ALL_DIGITS[0] or repr(float(text)) == text:  # as nearly all are
+        return number
+    _, digits, last = number.as_tuple()
+    if len(digits) not in ALL_DIGITS:
+        return number
+    if isinstance(last, int) and last <= 0 and number == number.to_integral_value():
+        return number
+    value = float(text)
+    return Decimal(repr(value)) if value and isfinite(value) else number
+
+
+def bounded(text: str) -> Decimal | None:
+    """`as_decimal`; None where the number is beyond all floats, or has more than `MAX_DIGITS`."""
+    if len(text) > MAX_DIGITS or len(exponent(text)) > 6 or not isfinite(float(text)):
+        return None
+    number = as_decimal(text)
+    return number if abs(number.adjusted()) < MAX_DIGITS else None
+
+
 def is_number(cell: str) -> bool:
     """Whether `cell` holds a number of whatever kind."""
     return kind_of(cell) not in ("missing", "text")
@@ -89,9 +169,11 @@ def as_score(cell: str) -> int | Decimal:
     >>> as_score(" 3.0"), as_score("TRUE"), as_score("0.75"), as_score("9007199254740993")
     (3, 1, Decimal('0.75'), 9007199254740993)
     """
+    if isinstance(cell, TwiceCell):
+        raise ValueError(twice(cell.name))
     kind, text = kind_of(cell), cell.strip()
     if kind == "decimal":
-        return Decimal(text)
+        return as_decimal(text)
     if kind != "integer":
         raise ValueError(_PROBLEMS[kind].format(shown(text)))
     word = text.lower()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,7 +15,7 @@ from select import select
 from stat import S_ISFIFO
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import MAX_DIGITS, printable, shown
+from permtest.readers.cells import ALL_DIGITS, Digits, bounded, printable
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -218,32 +216,54 @@ class File:
 # ---- JSON --------------------------------------------------------------------------------------
 
 
-class TwiceError(ValueError):
-    """A name that is twice in one object of JSON."""
+@dataclass(frozen=True, eq=False)
+class Twice:
+    """What stands for the value of a name that is twice in one object of JSON.
+
+    Whoever reads that value refuses it; nobody minds where it is not read.
+
+    Parameters
+    ----------
+    name : str
+    values : list
+        All that the name has.
+    """
+
+    name: str
+    values: list[Any]
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, all of whose names must differ."""
+    """An object of JSON, in which `Twice` is the value of a name that does not occur once."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(name for name, count in Counter(x for x, _ in pairs).items() if count > 1)
-        raise TwiceError(f"{shown(twice)} is twice in one object; rename or remove one of them")
+        every: dict[str, list[Any]] = {}
+        for name, value in pairs:
+            every.setdefault(name, []).append(value)
+        found |= {name: Twice(name, some) for name, some in every.items() if len(some) > 1}
     return found
 
 
-def _decimal(number: str) -> Decimal | float:
-    """A number as it is written, unless it is larger or smaller than any float."""
-    value = float(number)
-    extreme = math.isinf(value) or (value == 0 and "e" in number.lower())
-    return value if extreme or len(number) > MAX_DIGITS else Decimal(number)
+def for_json(value: Any) -> Any:
+    """What JSON can show of a value that it has no word for: all values, or a float."""
+    return value.values if isinstance(value, Twice) else float(value)
+
+
+def _decimal(number: str) -> Decimal | Digits:
+    """A number as it is written; what is too large, too small or too long stays text."""
+    usual = len(number) < ALL_DIGITS[0] or repr(float(number)) == number
+    if usual and "e" not in number and "E" not in number:
+        return Decimal(number)  # quickly
+    found = bounded(number)
+    return Digits(number) if found is None else found
 
 
 parsed_json = json.JSONDecoder(object_pairs_hook=unique, parse_float=_decimal).decode
 
 
 def no_json(error: ValueError, remedy: str) -> str:
-    """What is wrong with text that is no JSON, or that has a name twice."""
-    return str(error) if isinstance(error, TwiceError) else f"not JSON ({error}); {remedy}"
+    """What is wrong with text that is no JSON."""
+    return f"not JSON ({error}); {remedy}"
 
 
 DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -176,7 +177,8 @@ def _column(sets: dict[str, dict[str, int]], count: str) -> int:
 
 def _texts(table: Table, rows: Sequence[Record], column: int) -> list[str]:
     """Numbers as text, however they are written."""
-    return [str(x) for x in numbers(table, rows, column, holes=True)]
+    found = numbers(table, rows, column, holes=True)
+    return ["" if x is None else str(Fraction(x)) for x in found]
 
 
 # ---- several files -----------------------------------------------------------------------------

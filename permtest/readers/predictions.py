@@ -83,6 +83,8 @@ def _systems(part: Part, columns: dict[str, int], labels: Sequence[str]) -> list
     if not columns:
         return []
     table, rows, gold = part.table, part.rows, part.gold
+    for column in (gold, *columns.values()):
+        table.check_once(column)
     number = {"": 0} | {label: i for i, label in enumerate(labels, 1)}
     right = [label_of(row.cells[gold]) for row in rows]
     for row, label in zip(rows, right, strict=True):

@@ -133,7 +133,8 @@ def _provider(result: Record) -> str:
 def _prompt(result: Record) -> str:
     prompt = result.get("prompt")
     if isinstance(prompt, dict):
-        prompt = prompt.get("label") or prompt.get("raw")
+        inner = result.record("prompt")
+        prompt = inner.get("label") or inner.get("raw")
     return short(prompt or "no prompt", 80)
 
 

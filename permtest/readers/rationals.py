@@ -14,7 +14,47 @@ from permtest.decimals import LARGEST_DENOMINATOR
 DIGITS, MOST_DIGITS = 15, 17
 
 
-def recognised(decimals: Iterable[Decimal]) -> dict[Decimal, Fraction]:
+class Printed(Fraction):
+    """A fraction that messages and tables show as it was printed, 0.3333333333333333 for 1/3.
+
+    Parameters
+    ----------
+    meant : Fraction
+    written : Decimal
+    """
+
+    __slots__ = ("written",)
+    written: Decimal
+
+    def __new__(cls, meant: Fraction, written: Decimal) -> Printed:
+        """The fraction, and how it was printed."""
+        number = super().__new__(cls, meant)
+        number.written = written
+        return number
+
+    def __str__(self) -> str:
+        """As it was printed."""
+        return str(self.written)
+
+    def __format__(self, spec: str) -> str:
+        """The same, where nothing else is asked for."""
+        return format(self.written, spec)
+
+    def __copy__(self) -> Printed:
+        """Itself, which nothing changes."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Printed:
+        """The same."""
+        del memo
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What makes an equal one."""
+        return Printed, (Fraction(self), self.written)
+
+
+def printed_fractions(decimals: Iterable[Decimal]) -> dict[Decimal, Printed]:
     """The fractions that decimals stand for which programs print, such as thirds.
 
     They do if one of them has `DIGITS` digits or more, and if all are within rounding, in print or
@@ -28,17 +68,21 @@ def recognised(decimals: Iterable[Decimal]) -> dict[Decimal, Fraction]:
 
     Returns
     -------
-    dict of Decimal to Fraction
+    dict of Decimal to Printed
         Empty where they are no such fractions.
 
     Examples
     --------
-    >>> recognised([Decimal("0.6666666666666666"), Decimal("0.5")])[Decimal("0.6666666666666666")]
-    Fraction(2, 3)
-    >>> recognised([Decimal("0.6667"), Decimal("0.5")])
+    >>> two = Decimal("0.6666666666666666")
+    >>> found = printed_fractions([two, Decimal("0.5")])
+    >>> found[two] == Fraction(2, 3), print(found[two])
+    0.6666666666666666
+    (True, None)
+    >>> printed_fractions([Decimal("0.6667"), Decimal("0.5")])
     {}
     """
-    listed, found = list(decimals), {}
+    listed = list(decimals)
+    found: dict[Decimal, Printed] = {}
     for some in (listed[:8], listed):  # what does not fit fails at once
         fitting = _fractions(some)
         if fitting is None:
@@ -53,7 +97,7 @@ def together(u: Sequence[Any], v: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     Each column alone decides whether it has fractions; ties between the two would be lost where
     one does and the other does not.
     """
-    fractions = [{x for x in column if type(x) is Fraction} for column in (u, v)]
+    fractions = [{x for x in column if isinstance(x, Fraction)} for column in (u, v)]
     if bool(fractions[0]) == bool(fractions[1]):
         return list(u), list(v)
     known = fractions[0] or fractions[1]
@@ -68,14 +112,15 @@ def among(known: Collection[Fraction], x: Any) -> Any:
     return near if near in known and _fractions([x]) else x
 
 
-def _fractions(decimals: Sequence[Decimal]) -> dict[Decimal, Fraction] | None:
+def _fractions(decimals: Sequence[Decimal]) -> dict[Decimal, Printed] | None:
     """The fractions, {} where there are too few digits to tell; None where one does not fit."""
     parts = [x.as_tuple() for x in decimals]
     digits = max((len(part.digits) for part in parts), default=0)
     if digits < DIGITS:
         return {}
     last = min(int(part.exponent) for part in parts)
-    found, common = {}, 1
+    found: dict[Decimal, Printed] = {}
+    common = 1
     last_places = Fraction(4, 2**52) if digits <= MOST_DIGITS else 0  # four units, of a float
     for x in decimals:
         exact = Fraction(x)
@@ -85,5 +130,5 @@ def _fractions(decimals: Sequence[Decimal]) -> dict[Decimal, Fraction] | None:
         off = abs(exact - near)
         if common > LARGEST_DENOMINATOR or off > unit / 2 + last_places * abs(exact):
             return None
-        found[x] = near
+        found[x] = Printed(near, x)
     return found

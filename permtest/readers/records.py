@@ -11,8 +11,25 @@ from decimal import Decimal
 from itertools import chain, repeat
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import MAX_DIGITS, exponent, printable, shown
-from permtest.readers.files import DEEP, File, ReadError, check_json, check_memory, unique
+from permtest.readers.cells import (
+    MAX_DIGITS,
+    Digits,
+    TwiceCell,
+    as_decimal,
+    exponent,
+    printable,
+    shown,
+    twice,
+)
+from permtest.readers.files import (
+    DEEP,
+    File,
+    ReadError,
+    Twice,
+    check_json,
+    check_memory,
+    unique,
+)
 from permtest.readers.scores import Format
 from permtest.readers.table import Record, Table
 
@@ -87,6 +104,9 @@ def _of_document(file: File, document: dict[str, Any]) -> Table:
     objects = [x for x in lists.values() if x and all(isinstance(item, dict) for item in x)]
     if len(objects) == 1:
         return _by_name(file, ((0, record) for record in objects[0]))
+    for name, value in document.items():
+        if isinstance(value, Twice):
+            raise ReadError.at(file.path, twice(name))
     if objects or not any(lists.values()):
         raise ReadError.at(file.path, f"one object, but not of a list for each column; {REMEDY}")
     if len({len(value) for value in lists.values()}) > 1:
@@ -196,6 +216,8 @@ def cell_of(value: Any) -> str:
         return value.strip()
     if value is None or value != value:
         return ""
+    if isinstance(value, Twice):
+        return TwiceCell(_written(value.values), value.name, cell_of(value.values[0]))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float | Decimal):
@@ -217,17 +239,11 @@ def _written(value: Any) -> str:
     return cell_of(value) or "null"
 
 
-class Digits(str):
-    """A number in JSON, which stays text so that it is not rounded."""
-
-    __slots__ = ()
-
-
 def plain(number: str) -> str:
     """A number written without an exponent, unless it is huge or tiny."""
     if not 0 < len(exponent(number)) <= 6:
         return number
-    exact = Decimal(number)
+    exact = as_decimal(number)
     return f"{exact:f}" if abs(exact.adjusted()) < MAX_DIGITS else number
 
 

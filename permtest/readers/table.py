@@ -11,7 +11,15 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from permtest.readers.cells import as_score, is_number, kind_of, printable, shown
+from permtest.readers.cells import (
+    TwiceCell,
+    as_score,
+    is_number,
+    kind_of,
+    printable,
+    shown,
+    twice,
+)
 from permtest.readers.files import PER_VALUE, File, ReadError, check_memory, text_size
 from permtest.readers.headers import ID_NAMES, column_of
 from permtest.readers.names import did_you_mean, listed, place_of
@@ -110,7 +118,8 @@ class Table:
         some = self.rows[:SOME]
 
         def holds_numbers(column: int) -> bool:
-            kinds = {kind_of(cell) for cell in {row.cells[column] for row in some}}
+            cells = {row.cells[column] for row in some}
+            kinds = {kind_of(x.first if isinstance(x, TwiceCell) else x) for x in cells}
             return "text" not in kinds and kinds != {"missing"}
 
         return [column for column in range(self.width) if holds_numbers(column)]
@@ -176,6 +185,7 @@ class Table:
     ) -> list[str]:
         """The text of all cells of a column; ReadError if one is `missing`."""
         column = self.find(wanted)
+        self.check_once(column)
         labels = [row.cells[column] for row in self.rows]
         # What stands for a missing label is short, or a line of dashes.
         few = {label for label in labels if len(label) < 5 or label[0] == "-"}
@@ -184,6 +194,18 @@ class Table:
             if row.cells[column] in absent:
                 raise self.error(f"{shown(row.cells[column])} is {missing}", row, column)
         return labels if all(map(str.isprintable, labels)) else list(map(printable, labels))
+
+    def check_once(self, column: int) -> None:
+        """Refuse a column of JSON in which a cell has several values."""
+        for row in self.rows if self.is_json else ():
+            cell = row.cells[column]
+            if isinstance(cell, TwiceCell):
+                raise self.error(twice(cell.name), row, column)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the cells come from JSON."""
+        return self.kind == "records"
 
     def find(self, wanted: Column) -> int:
         """The column, counted from 0, of a name, or of a number counted from 1; no name is one."""

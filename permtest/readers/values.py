@@ -15,10 +15,19 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import MAX_DIGITS, as_score, kind_of, printable, shown
-from permtest.readers.files import DEEP, File, ReadError, check_memory
+from permtest.readers.cells import (
+    MAX_DIGITS,
+    Digits,
+    as_score,
+    bounded,
+    kind_of,
+    printable,
+    shown,
+    twice,
+)
+from permtest.readers.files import DEEP, File, ReadError, Twice, check_memory, for_json
 from permtest.readers.names import listed
-from permtest.readers.rationals import recognised
+from permtest.readers.rationals import printed_fractions
 
 Number: TypeAlias = "int | Decimal | Fraction"
 
@@ -64,9 +73,9 @@ def kind(value: Any) -> str:
     """What a value is, for messages, without showing more than a little of it."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Digits):
         return f"the text {shown(value)}"
-    if isinstance(value, int | float | Decimal):
+    if isinstance(value, int | float | Decimal | Digits):
         return f"the number {shown(str(value)).strip(chr(39))}"
     return "an array" if isinstance(value, list) else "an object"
 
@@ -81,7 +90,7 @@ def short(value: Any, width: int = TEXT) -> str:
 def _some_json(value: Any, width: int) -> str:
     text = ""
     try:
-        for part in json.JSONEncoder(ensure_ascii=False, default=float).iterencode(value):
+        for part in json.JSONEncoder(ensure_ascii=False, default=for_json).iterencode(value):
             text += part
             if len(text) > width:
                 break
@@ -117,6 +126,8 @@ class Record:
     @classmethod
     def of(cls, file: File, value: Any, place: str) -> Record:
         """The object at a place, or ReadError if it is none."""
+        if isinstance(value, Twice):
+            raise ReadError.at(file.path, twice(value.name), column=place)
         if not isinstance(value, dict):
             problem = f"{kind(value)} instead of an object; {AS_WRITTEN}"
             raise ReadError.at(file.path, problem, column=place)
@@ -132,17 +143,20 @@ class Record:
         return self.error(f"{shown(name)} is {value}, but must be {wanted}; {AS_WRITTEN}")
 
     def get(self, name: str) -> Any:
-        """The value, None if there is none."""
-        return self.values.get(name)
+        """The value, None if there is none; ReadError if there are two."""
+        value = self.values.get(name)
+        if isinstance(value, Twice):
+            raise self.error(twice(value.name))
+        return value
 
     def label(self, name: str) -> str | None:
         """An id or a name: text or a whole number; None where it is null or missing."""
-        value = self.values.get(name)
+        value = self.get(name)
         if value is None:
             return None
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
-        if not isinstance(value, str):
+        if not isinstance(value, str) or isinstance(value, Digits):
             raise self.wrong(name, "text or a whole number")
         if len(value) > LONGEST:
             problem = f"{shown(name)} has {len(value)} characters, more than {LONGEST}; shorten it"
@@ -158,7 +172,7 @@ class Record:
 
     def whole(self, name: str, default: int) -> int:
         """A whole number from 0 on; `default` where it is null or missing."""
-        value = self.values.get(name)
+        value = self.get(name)
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
@@ -167,7 +181,7 @@ class Record:
 
     def array(self, name: str) -> list[Any]:
         """An array; an empty one where it is null or missing."""
-        value = self.values.get(name)
+        value = self.get(name)
         if value is None:
             return []
         if not isinstance(value, list):
@@ -176,7 +190,7 @@ class Record:
 
     def record(self, name: str) -> Record:
         """An object; an empty one where it is null or missing."""
-        value = self.values.get(name)
+        value = self.get(name)
         if value is not None and not isinstance(value, dict):
             raise self.wrong(name, "an object")
         return Record(self.file, value or {}, f"{self.place}, {shown(name)}")
@@ -184,7 +198,7 @@ class Record:
     def json(self) -> str:
         """The JSON of the object with its keys sorted, to compare it with others."""
         try:
-            return json.dumps(self.values, sort_keys=True, default=float)
+            return json.dumps(self.values, sort_keys=True, default=for_json)
         except RecursionError:
             raise self.error(DEEP) from None
 
@@ -228,8 +242,8 @@ def number_of(value: Any, words: Mapping[str, Number] = NO_WORDS) -> Number | No
                 return None
             case "integer" | "decimal":
                 return as_score(value)
-            case "scientific" if math.isfinite(float(value)):
-                return Decimal(str(float(value)))
+            case "scientific" if (number := bounded(value)) is not None:
+                return number
     raise ValueError(kind(value))
 
 
@@ -251,6 +265,8 @@ class Scores:
 
     def put(self, item: Hashable, name: str, value: Any, record: Record) -> None:
         """Keep a score of an item; what is no number disqualifies the score of that name."""
+        if isinstance(value, Twice):
+            raise record.error(twice(value.name))
         if len(name) > LONGEST:
             problem = f"the name of a score has {len(name)} characters, more than {LONGEST}"
             raise record.error(f"{problem}; shorten it")
@@ -281,7 +297,7 @@ class Scores:
     def _column(self, name: str, items: Sequence[Hashable]) -> list[Number | None]:
         """The values of a score, thirds and the like recognised as fractions."""
         values = [self.found[name].get(item) for item in items]
-        meant = recognised(dict.fromkeys(x for x in values if isinstance(x, Decimal)))
+        meant = printed_fractions(dict.fromkeys(x for x in values if isinstance(x, Decimal)))
         return [meant.get(x, x) if isinstance(x, Decimal) else x for x in values]
 
     @property

@@ -244,19 +244,63 @@ def test_thirds_of_one_system_are_those_of_the_other():
     assert (pairs.u.tolist(), pairs.v.tolist(), pairs.scale) == ([1, 2], [1, 3], 3)
 
 
-@pytest.mark.parametrize("number", ["1e400", "-1e99999999"])
-def test_numbers_that_no_float_holds(number):
-    with pytest.raises(ReadError, match=r"the number -?inf, line 1"):
+@pytest.mark.parametrize(
+    "number", ["1e400", "-1e99999999", "1e-99999", "1e-99999999999999999999", f"0.{'3' * 1001}"]
+)
+def test_numbers_beyond_all_bounds_are_named(number):
+    with pytest.raises(ReadError, match=rf"the number {number[:30]}.*, line 1"):
         read(*of_samples([number], ["1"]))
+
+
+def test_tiny_numbers_are_none_but_themselves():
+    pairs = read(*of_samples(["1e-400", "0"], ["0", "0"]))
+    table = read(File("a.csv", b"a,b\n1e-400,0\n0,0\n"))
+    for one in (pairs, table):
+        assert (one.u.tolist(), one.v.tolist(), one.scale) == ([1, 0], [0, 0], 10**400)
+
+
+def test_scores_are_shown_as_they_are_written():
+    files = [*of_samples(["0.3333333333333333", "1.0"], ["0.5", "1.0"])]
+    assert recognise(*files).preview()[1][0][1] == "0.3333333333333333"
+    with pytest.raises(ReadError, match=r"line 1: 0\.3333333333333333 is not a whole number"):
+        read(*files, statistic="accuracy")
+
+
+@settings(max_examples=100)
+@given(st.lists(st.floats(-(10**15), 10**15, allow_subnormal=False), min_size=2, max_size=6))
+def test_doubles_tie_however_their_digits_are_printed(values):
+    full, short = ([style(x) for x in values] for style in ("{:.17g}".format, repr))
+    table = "a,b\n" + "".join(f"{x},{y}\n" for x, y in zip(full, short, strict=True))
+    lines = "".join(f'{{"a": {x}, "b": {y}}}\n' for x, y in zip(full, short, strict=True))
+    texts = table, lines
+    found = [read(File("a", text.encode()), a="a", b="b") for text in texts]
+    for pairs in (*found, read(*of_samples(full, short)), read(*of_samples(short, full))):
+        assert pairs.u.tolist() == pairs.v.tolist()
+        assert exact_perm_test(pairs).n_informative == 0
+
+
+def test_whole_numbers_keep_all_their_digits():
+    numbers = ["12345678901234567", "9007199254740993", "9007199254740993.0"]
+    table = "a,b\n" + "".join(f"{x},0\n" for x in numbers)
+    for pairs in (read(File("a.csv", table.encode())), read(*of_samples(numbers, ["0"] * 3))):
+        assert pairs.u.tolist() == [12345678901234567, 9007199254740993, 9007199254740993]
 
 
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
         (b'{"doc_id": 1, "doc_hash": "x", "acc": 1, "acc": 0}\n', "a.json, line 1: 'acc' is twice"),
-        (b'{"resolved": ["a"], "resolved": ["b"]}', "a.json: 'resolved' is twice in one object"),
+        (b'{"resolved": ["a"], "resolved": ["b"]}', "the report: 'resolved' is twice"),
+        (b'[{"instance_id": 1, "stats": [{"name": "x", "sum": 1, "sum": 1}]}]', "stat 1: 'sum' is"),
     ],
 )
 def test_a_name_that_is_there_twice(data, problem):
     with pytest.raises(ReadError, match=problem):
         recognise(File("a.json", data), File("b.json", data))
+
+
+def test_a_name_that_is_there_twice_where_nobody_reads_it():
+    row = b'{"doc_id": 1, "doc_hash": "x", "doc": {"q": 0, "q": 0}, "acc": %d}\n'
+    one, other = File("a/s.jsonl", row % 1), File("b/s.jsonl", row % 0)
+    assert recognise(one, other).text("x") == '{"q": [0, 0]}'
+    assert read(one, other).u.tolist() == [1]

@@ -125,7 +125,23 @@ BAD = {
     "no comma": ('[{"a": 1, "b": 2}\n{"a": 1, "b": 3}]', ["line 1: not JSON (no comma behind"]),
     "behind": ('[{"a": 1, "b": 2}] x', ["not JSON (more text behind the list)"]),
     "line": ('{"a": 1, "b": 2}\n{"a": 1,, "b": 3}\n', ["line 2: not JSON"]),
-    "twice": ('[{"a": 1,\n "a": 2}]', ["line 1: 'a' is twice in one object; rename or remove"]),
+    "twice": (
+        '[{"a": 1, "b": 2},\n{"a": 1,\n "a": 2, "b": 3}]',
+        ["line 2, column 'a': 'a' is twice in one object; remove one"],
+    ),
+    "twice below": (
+        '[{"x": {"a": 1, "a": 1, "b": 2}}]',
+        ["line 1, column 'x.a': 'a' is twice in one object; remove one"],
+    ),
+    "an id twice": (
+        '[{"id": 1, "id": 2, "a": 1, "b": 3}]',
+        ["column 'id': 'id' is twice in one object; remove one"],
+    ),
+    "a label twice": (
+        '[{"gold": "x", "pred_a": "x", "pred_b": "y", "pred_b": "x"}]',
+        ["column 'pred_b': 'pred_b' is twice in one object; remove one"],
+    ),
+    "a list twice": ('{"a": [1, 2], "a": [1, 2]}', ["'a' is twice in one object; remove one"]),
     "both ways": ('[{"a": {"b": 1}, "a.b": 2}]', ["'a.b' is one name, and also one in another"]),
     "one object": (
         '{"s1": 0.5, "s2": 0.7}',
@@ -144,6 +160,15 @@ BAD = {
     "long name": (f'[{{"{"x" * 2000}": {{"y": 1}}}}]', ["a name of too many characters"]),
     "huge": ('[{"a": 1e5000, "b": 1}]', ["'1e5000' is in scientific notation"]),
 }
+
+
+def test_what_nobody_reads_may_be_there_twice():
+    plain = [{"doc": {"q": "x"}, "a": i, "b": 2} for i in (3, 4)]
+    text = json.dumps(plain).replace('"q": "x"', '"q": "x", "q": "y", "r": [{"k": 1, "k": 2}]')
+    assert text.count('"k"') == 4
+    pairs = read(file(text), a="a", b="b")
+    assert (pairs.u.tolist(), pairs.v.tolist()) == ([3, 4], [2, 2])
+    assert table_of(file(text)).rows[0].cells[:2] == ['["x", "y"]', '[{"k": [1, 2]}]']
 
 
 @pytest.mark.parametrize(("text", "parts"), BAD.values(), ids=BAD.keys())

@@ -6,13 +6,15 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
+from permtest.decimals import as_scaled
 from permtest.readers import File, ReadError, describe, read, recognise
-from permtest.readers.rationals import recognised
+from permtest.readers.rationals import DIGITS, printed_fractions
 
 
 def file(text, name="scores.csv"):
@@ -306,11 +308,25 @@ def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
 def test_fractions_are_recognised_however_they_are_printed(denominator, numerators, style):
     meant = [Fraction(k, denominator) for k in numerators]
     printed = [Decimal(style(k / denominator)) for k in numerators]
-    found = recognised(printed)
+    found = printed_fractions(printed)
     if max(len(x.as_tuple().digits) for x in printed) >= 15:
         assert [found[x] for x in printed] == meant
     else:
         assert found == {}
+
+
+@settings(max_examples=200)
+@given(st.integers(2, 1000), st.lists(st.integers(-9000, 9000), min_size=1, max_size=8))
+def test_files_and_arrays_take_the_same_decimals_for_fractions(denominator, numerators):
+    floats = [k / denominator for k in numerators]
+    decimals = [Decimal(repr(x)) for x in floats]
+    # Of a file, fewer digits are no sign of a float that a program computed.
+    assume(max(len(x.as_tuple().digits) for x in decimals) >= DIGITS)
+    found = printed_fractions(decimals)
+    integers, scale = as_scaled(np.array(floats), "u")
+    assert [found.get(x, Fraction(x)) for x in decimals] == [
+        Fraction(int(n), scale) for n in integers
+    ]
 
 
 @settings(max_examples=200)
@@ -322,7 +338,7 @@ def test_measurements_are_no_fractions(values):
         abs(Fraction(x) - y) < Fraction(1, 10**14) for x, y in zip(exact, by_hand, strict=True)
     ]
     if not all(close):
-        assert recognised(exact) == {}
+        assert printed_fractions(exact) == {}
 
 
 def test_ties_between_printed_thirds_count():
