@@ -294,7 +294,7 @@ class _Tests:
     def compare(self, i: int) -> Comparison:
         """One test as the single one does it; errors name the score by its whole index."""
         u, v = self.rows(range(i, i + 1))
-        options = {"statistic": self.statistic, "alternative": self.alternative}
+        options: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
         try:
             return compare(u[0], v[0], None, None, names=self.names, **options)
         except ValueError as error:

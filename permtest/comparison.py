@@ -72,6 +72,11 @@ class Comparison:
         How many entries there were before they were added up by cluster.
     divisor : int
         The statistic is a sum divided by this: the number of entries if it is a mean.
+    slack : int
+        By how much S may differ from what it would be if no score had been rounded, relative to
+        the observed sum, times `scale`.
+    leeway : int
+        By how many cells the thresholds of `tails` are moved outward, where ties are in doubt.
     """
 
     law: TwoPointSum
@@ -88,6 +93,8 @@ class Comparison:
     strict: bool = False
     n_entries: int | None = None
     divisor: int = 1
+    slack: int = 0
+    leeway: int = 0
 
     @property
     def statistic(self) -> Any:
@@ -124,7 +131,7 @@ class Comparison:
         """
         if self.h is not None:
             return as_tails(np.flatnonzero(attainable(self.law)), self.extreme)
-        top, t, ties = self.law.top, self.law.cell(self.observed), int(self.strict)
+        top, t, ties = self.law.top, self.law.cell(self.observed), int(self.strict) + self.leeway
         if self.alternative == "greater":
             return -1, t + ties
         if self.alternative == "less":
@@ -160,6 +167,15 @@ class Comparison:
     def without_ties(self) -> Comparison:
         """The same question about values that are more extreme than what was observed."""
         return replace(self, strict=True)
+
+    @property
+    def slack_cells(self) -> int:
+        """`slack` in cells of the law, rounded up."""
+        return -(-self.slack // self.law.unit)
+
+    def with_leeway(self, cells: int) -> Comparison:
+        """The same question with thresholds so many cells further out."""
+        return replace(self, leeway=cells)
 
     def at_its_best(self) -> Comparison:
         """The same question, had the most extreme of all values been observed."""
@@ -246,6 +262,7 @@ class Comparison:
             law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), counts), offset),
             observed=exact_dot(moved, counts),
             scale=self.scale * b,
+            slack=self.slack * b,
             shift=shift,
             totals=None,
         )
@@ -302,12 +319,13 @@ def compare(
     alternative: str,
     names: tuple[str, str] | None,
     clusters: Any = None,
+    rounding: float | None = None,
 ) -> Comparison:
     """Validate the arguments that all tests share, and reduce them to a `Comparison`.
 
     Parameters
     ----------
-    u, v, g, h, statistic, alternative, names, clusters
+    u, v, g, h, statistic, alternative, names, clusters, rounding
         As in `exact_perm_test`.
 
     Returns
@@ -322,8 +340,12 @@ def compare(
     if g is None:
         assert isinstance(entry, Statistic), "measures of counts are compared elsewhere"
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
+        if rounding is not None:
+            pairs = pairs.rounded_by(rounding)
         found = _of_differences(pairs, entry, clusters)
     else:
+        if rounding is not None:
+            raise ValueError("rounding and g cannot be combined: what g returns is exact")
         u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
         effects = LocalEffects.of(u, v, g)
         found = _of_effects(effects, _label(g, "g"), clusters)
@@ -369,6 +391,7 @@ def _of_differences(pairs: Pairs, entry: Statistic, clusters: Any) -> Comparison
         effects=pairs,
         totals=(tally.total_u, tally.total_v),
         scale=pairs.scale,
+        slack=pairs.slack,
         n_entries=n_entries,
         divisor=max(n_entries or len(pairs), 1) if entry.name == "mean" else 1,
     )

@@ -1,28 +1,68 @@
-"""Scores as people write them, as integers over one scale, nothing being rounded.
+"""Scores as the rational numbers that they came from, as integers over one scale.
 
-A float stands for the decimal that it is printed as; fractions, decimals and integers of any size
-are taken as they are.
+Ties decide p-values, and floats lose them: the mean of three scores, 100 k / n or .1 + .2 is off by
+a few units in the last place. So a float stands for the decimal that it is printed as if that is
+short, else for the fraction of small denominator within rounding, if there is one; what is left is
+taken at its value, and how far it may be off is kept with it. Integers, decimals and fractions are
+taken as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, lcm
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, place, plain_array
 from permtest._integers import SAFE, IntArray, largest
+from permtest._jit import jit
 
-#: Up to which D floats are recognised as multiples of 1 / D.
-LARGEST_DENOMINATOR = 1000
+Floats: TypeAlias = NDArray[np.float64]
 
-#: ... and up to which k as multiples k / D.
-NUMERATORS = 100_000
+Ints: TypeAlias = NDArray[np.int64]
+
+#: Up to so many digits a decimal is what was meant, also among floats of all digits; with more it
+#: may be a printed result.
+SHORT, PLAIN = 9, 12
+#: How many digits of any decimal survive in a float, by its size in bytes.
+KEPT = {8: 15, 4: 6}
+#: By how many epsilons of itself a computed score may be off.
+ULPS = 2.0
+#: Largest product of the numerator and denominator of the fraction that a float64 stands for. A
+#: random one is as near to such a fraction with probability 2^-22.
+SMALL = 2.0**28
+#: The same where all floats of some columns are as near to such fractions, and the bits of
+#: evidence that they need together: chance gives as many with probability 2^-22.
+SMALL_TOGETHER, EVIDENCE = 2.0**42, 22.0
+#: Denominators that all floats of float32 columns may have in common.
+DENOMINATORS = 20_000
+
+
+class Scores(NamedTuple):
+    """Columns of scores as integers over one scale.
+
+    Parameters
+    ----------
+    columns : list of ndarray of shape (N,)
+        int64, or Python integers (dtype object) where those are too small.
+    scale : int
+        By what the integers have to be divided to be scores.
+    rounding : list of ndarray of shape (N,), or None
+        By how much each score may be off, in scores; None if none is.
+    reading : str
+        What floats were taken for, where that is not the decimals that they are printed as.
+    """
+
+    columns: list[IntArray]
+    scale: int
+    rounding: list[Floats] | None = None
+    reading: str = ""
 
 
 def unscaled(number: int, scale: int) -> float:
@@ -56,7 +96,7 @@ def as_integers(values: Any, name: str) -> IntArray:
     array, scale = as_scaled(values, name)
     if scale != 1:
         for i, value in enumerate(_listed(values)):
-            if _as_ratio(value, name, i)[1] != 1:
+            if int(array[i]) % scale:
                 raise ValueError(
                     f"{name}[{i}] = {value} is not a whole number; multiply decimals by a power of "
                     "ten, or count correct items instead of averaging them"
@@ -65,22 +105,59 @@ def as_integers(values: Any, name: str) -> IntArray:
 
 
 def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
-    """Return integers and the number to divide them by, nothing being rounded.
+    """One column as integers, and the number to divide them by; see `in_common_units`."""
+    scores = in_common_units([values], [name])
+    return scores.columns[0], scores.scale
+
+
+def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
+    """Several columns as integers with one number to divide them by.
 
     Parameters
     ----------
-    values : array_like of shape (N,)
-        Floats are read as `Pairs.of` says: as the decimals that they are printed as, or as
-        multiples of 1 / D.
-    name : str
-        How error messages call `values`.
+    columns : sequence of array_like of shape (N,)
+        Floats are read as `Pairs.of` says.
+    labels : sequence of str
+        How error messages call them.
 
     Returns
     -------
-    integers : ndarray of shape (N,)
-        int64, or Python integers (dtype object) where those are too small.
-    scale : int
+    Scores
     """
+    arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
+    if all(map(_is_whole, arrays)):
+        return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
+    if all(array.dtype in (np.float64, np.float32) for array in arrays) and (
+        found := _all_short(arrays)
+    ):
+        return found
+    parts = [_Part.of(array, label) for array, label in zip(arrays, labels, strict=True)]
+    readings = [_read(parts, size) for size in sorted(KEPT)]
+    scale = lcm(*{int(d) for part in parts for d in set(part.denominators.tolist())})
+    rounding = [part.off for part in parts] if any(part.off.any() for part in parts) else None
+    reading = "; ".join(filter(None, readings)).format(scale=scale)
+    return Scores([part.times(scale) for part in parts], scale, rounding, reading)
+
+
+def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
+    """Columns of short decimals, in one pass; None if there is anything else."""
+    found = []
+    for array in arrays:
+        places, written = np.full(array.size, -1), np.zeros(array.size, dtype=np.int64)
+        most = 10.0 ** min(KEPT[array.dtype.itemsize], PLAIN)
+        find_decimals(array.astype(np.float64), array.dtype == np.float32, most, places, written)
+        if places.min(initial=0) < 0:
+            return None
+        found.append((places, written))
+    most_places = max(int(places.max(initial=0)) for places, _ in found)
+    if most_places > 6:
+        return None  # the integers might not fit
+    columns = [written * 10 ** (most_places - places) for places, written in found]
+    return Scores(columns, 10**most_places)
+
+
+def _column(values: Any, name: str) -> NDArray[Any]:
+    """An array of numbers or objects, if there is one number for each item."""
     if is_unordered(values):
         raise TypeError(
             f"{name} must be a one-dimensional sequence of numbers, not {type(values).__name__}"
@@ -91,135 +168,261 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     if array.ndim != 1:
         hint = "; pass one column for each system" if array.ndim == 2 else ""
         raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}{hint}")
-    if array.dtype.kind in "bi" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
-        return array.astype(np.int64, copy=False), 1
-    if array.dtype.kind == "u" and largest(array) < SAFE:
-        return array.astype(np.int64), 1
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and (found := recognised(array)):
-        return found
-    ratios = [_as_ratio(value, name, i) for i, value in enumerate(_listed(values))]
-    scale = lcm(*{denominator for _, denominator in ratios})
-    return _packed([numerator * (scale // denominator) for numerator, denominator in ratios]), scale
+    if array.dtype.kind == "f" and array.dtype.itemsize in KEPT:
+        for i in np.flatnonzero(~np.isfinite(array))[:1]:
+            _as_rational(array[i], f"{name}[{i}]")
+        return array
+    return array if array.dtype.kind in "biu" else _objects(_listed(values))
 
 
-def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> tuple[list[IntArray], int]:
-    """Several columns as integers with one number to divide them by, nothing being rounded.
+def _is_whole(array: NDArray[Any]) -> bool:
+    """Whether all are whole numbers that fit an int64, and that floats print as they are."""
+    if array.dtype.kind == "f":
+        limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
+        return bool(np.all((np.abs(array) < limit) & (np.floor(array) == array)))
+    wide = array.dtype.kind == "u" and array.dtype.itemsize == 8
+    return (
+        array.dtype.kind in "bi"
+        or (array.dtype.kind == "u" and not wide)
+        or (wide and largest(array) < SAFE)
+    )
 
-    Parameters
-    ----------
-    columns : sequence of array_like of shape (N,)
-        As in `as_scaled`; equal floats are equal in all of them.
-    labels : sequence of str
-        How error messages call them.
 
-    Returns
-    -------
-    columns : list of ndarray of shape (N,)
-    scale : int
+@dataclass(eq=False)
+class _Part:
+    """A column as fractions; `floats` are those whose fractions are still to be found."""
+
+    numerators: NDArray[Any]
+    denominators: NDArray[Any]
+    off: Floats
+    floats: dict[int, tuple[NDArray[np.int64], NDArray[Any]]]
+
+    @classmethod
+    def of(cls, array: NDArray[Any], name: str) -> _Part:
+        """Everything but the floats; ValueError for what is no number."""
+        size, off = array.size, np.zeros(array.size)
+        if array.dtype.kind == "f":
+            some = {array.dtype.itemsize: (np.arange(size), array)}
+            return cls(np.zeros(size, np.int64), np.ones(size, np.int64), off, some)
+        if array.dtype.kind in "biu":
+            wide = array.dtype.kind == "u" and array.dtype.itemsize == 8
+            whole = array.astype(object if wide else np.int64)
+            return cls(whole, np.ones(size, np.int64), off, {})
+        ratios: list[tuple[int, int]] = []
+        where: dict[int, list[int]] = {}
+        for i, value in enumerate(array.tolist()):
+            kind = value.dtype.itemsize if isinstance(value, np.floating) else 8
+            if isinstance(value, float | np.floating) and isfinite(value) and kind in KEPT:
+                where.setdefault(kind, []).append(i)
+                ratios.append((0, 1))
+            else:
+                ratios.append(_as_rational(value, f"{name}[{i}]").as_integer_ratio())
+        floats = {
+            kind: (np.array(some), np.array([array[i] for i in some], dtype=f"f{kind}"))
+            for kind, some in where.items()
+        }
+        numerators, denominators = zip(*ratios, strict=True) if ratios else ((), ())
+        return cls(_objects(numerators), _objects(denominators), off, floats)
+
+    def put(self, where: NDArray[np.int64], found: _Found) -> None:
+        """Fill in what some floats stand for."""
+        if found.numerators.dtype == object:
+            self.numerators = self.numerators.astype(object)
+            self.denominators = self.denominators.astype(object)
+        self.numerators[where], self.denominators[where] = found.numerators, found.denominators
+        self.off[where] = found.off
+
+    def times(self, scale: int) -> IntArray:
+        """The scores times `scale`, a multiple of every denominator."""
+        listed = self.denominators.tolist()
+        factors = {d: scale // d for d in set(listed)}
+        if self.numerators.dtype != object:
+            most = largest(self.numerators) * max(factors.values(), default=1)
+            if most < SAFE:
+                return self.numerators * np.asarray(scale // self.denominators, dtype=np.int64)
+        wide = self.numerators.astype(object) * _objects([factors[d] for d in listed])
+        return wide.astype(np.int64) if largest(wide) < SAFE else wide
+
+
+class _Found(NamedTuple):
+    """What floats stand for, and by how much they may be off."""
+
+    numerators: NDArray[Any]
+    denominators: NDArray[Any]
+    off: Floats
+
+    def wide(self) -> _Found:
+        """The same as Python integers."""
+        return _Found(self.numerators.astype(object), self.denominators.astype(object), self.off)
+
+
+def _read(parts: Sequence[_Part], size: int) -> str:
+    """Fill in the fractions of all floats of one size, and say what they were taken for."""
+    some = [(part, *part.floats[size]) for part in parts if size in part.floats]
+    if not some:
+        return ""
+    found, reading = _meant(np.concatenate([floats for _, _, floats in some]))
+    start = 0
+    for part, where, floats in some:
+        stop = start + floats.size
+        part.put(where, _Found(*(field[start:stop] for field in found)))
+        start = stop
+    return reading
+
+
+def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Found, str]:
+    """The rational numbers that floats of one kind stand for, and what to say of them."""
+    double, eps, exact = x.dtype == np.float64, float(np.finfo(x.dtype).eps), x.astype(np.float64)
+    found, digits = _decimals(x, exact)
+    near = ULPS * eps * np.abs(exact)
+    full = digits == KEPT[8]  # as some programs print any double
+    near[full] = np.maximum(near[full], 0.5 / found.denominators[full].astype(np.float64))
+    doubtful = np.flatnonzero((digits == 0) | (digits > PLAIN))
+    p, q = _fractions(exact[doubtful], near[doubtful], SMALL if double else 0.0)
+    rest = doubtful[q == 0]
+    floating = bool((full | (digits == 0))[rest].any())
+    if floating and (joint := _together(exact[rest], near[rest], double)):
+        p[q == 0], q[q == 0] = joint
+        floating = False
+    some = doubtful[q > 0]
+    found.numerators[some], found.denominators[some] = p[q > 0], q[q > 0]
+    said = [f"scores are fractions with denominators up to {int(q.max())}"] if some.size else []
+    if some.size and not floating and lcm(*set(found.denominators.tolist())) <= 10**6:
+        said = ["scores are multiples of 1/{scale}"]
+    if floating:
+        rest = np.concatenate([rest, np.flatnonzero((digits > SHORT) & (digits <= PLAIN))])
+        share = f"{rest.size} of {x.size} scores" if rest.size < x.size else "scores"
+        said += [f"{share} are floating-point numbers, off by up to {ULPS * eps:.1e} of themselves"]
+        found = _put_values(found, x, rest)
+        found.off[rest] = near[rest]
+    return found, "; ".join(said)
+
+
+def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Found, Ints]:
+    """The decimals that floats are printed as, and their digits; 0 where no decimal was found."""
+    most = KEPT[x.dtype.itemsize]
+    places, written = np.full(x.size, -1), np.zeros(x.size, dtype=np.int64)
+    find_decimals(exact, x.dtype == np.float32, 10.0**most, places, written)
+    digits = np.log10(np.maximum(np.abs(written), 1)).astype(np.int64) + (places >= 0)
+    denominators = 10 ** np.maximum(places, 0)
+    shared = np.gcd(written, denominators)
+    found = _Found(written // shared, denominators // shared, np.zeros(x.size))
+    extreme = (places < 0) & ((np.abs(exact) >= 1e15) | (np.abs(exact) < 1e-6))
+    if extreme.any():
+        found = found.wide()
+    for i in np.flatnonzero(extreme).tolist():
+        printed = Decimal(str(x[i]))
+        number = len(printed.normalize().as_tuple().digits)
+        digits[i] = number if number <= most else 0
+        found.numerators[i], found.denominators[i] = printed.as_integer_ratio()
+    return found, digits
+
+
+@jit
+def find_decimals(x: Floats, single: bool, most: float, places: Ints, written: Ints) -> None:
+    """Decimal places, and the number without its point, of floats that print below `most`.
+
+    Leaves `places` as they are where there are more digits, or the number is large or small.
     """
-    found = [as_scaled(x, label) for x, label in zip(columns, labels, strict=True)]
-    if len({scale for _, scale in found}) > 1 and (same := _made_equal(columns, found)):
-        found = [as_scaled(x, label) for x, label in zip(same, labels, strict=True)]
-    common = lcm(*(scale for _, scale in found))
-    return [_times(x, common // scale) for x, scale in found], common
-
-
-def _made_equal(
-    columns: Sequence[Any], found: Sequence[tuple[IntArray, int]]
-) -> list[list[Any]] | None:
-    """Scores in which equal floats are equal, where some columns alone were taken for fractions.
-
-    `found` is what `as_scaled` made of each column. None where nothing has to change. A third in
-    one column and 0.3333333333333333 in another would be no tie otherwise.
-    """
-    if all(_is_decimal(scale) for _, scale in found):
-        return None
-    floats = [getattr(np.asarray(x), "dtype", np.dtype(object)).kind == "f" for x in columns]
-    listed = [_listed(x) if one else [] for x, one in zip(columns, floats, strict=True)]
-    meant = [
-        {x: Fraction(int(n), scale) for x, n in zip(some, scaled.tolist(), strict=False)}
-        for some, (scaled, scale) in zip(listed, found, strict=True)
-    ]
-    every: dict[Any, Fraction] = {}
-    for own in meant:
-        for x, value in own.items():
-            # The fraction is what has the smaller denominator.
-            every[x] = min(every.get(x, value), value, key=lambda f: f.denominator)
-    if all(every[x] == value for own in meant for x, value in own.items()):
-        return None
-    return [
-        [every[x] for x in some] if one else column
-        for some, one, column in zip(listed, floats, columns, strict=True)
-    ]
-
-
-def _is_decimal(scale: int) -> bool:
-    """Whether numbers over `scale` have finitely many decimals."""
-    while scale % 2 == 0:
-        scale //= 2
-    while scale % 5 == 0:
-        scale //= 5
-    return scale == 1
-
-
-def recognised(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
-    """Integers and what to divide them by, of floats that are whole, decimals, or k / D.
-
-    Parameters
-    ----------
-    array : ndarray of shape (N,)
-
-    Returns
-    -------
-    (ndarray of shape (N,), int), or None
-        None where there are too many digits for the quick ways, or a value is not finite.
-    """
-    # Beyond its mantissa a float is not printed as the whole number that it equals.
-    limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
-    if np.all((np.abs(array) < limit) & (np.floor(array) == array)):
-        return array.astype(np.int64), 1
-    return _few_decimals(array) or _small_fractions(array)
-
-
-def _few_decimals(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
-    """The quick way for scores of up to four decimals and fifteen digits, which are unambiguous."""
-    if array.dtype != np.float64:
-        return None
-    for scale in (10, 100, 1000, 10_000):
-        for some in (array[:8], array):  # most scales fail at once
-            with np.errstate(over="ignore"):
-                scaled = np.rint(some * scale)
-            if not (np.all(np.abs(scaled) < 1e15) and np.array_equal(scaled / scale, some)):
+    for i in range(x.size):
+        power = 1.0
+        for k in range(19):
+            scaled = np.rint(x[i] * power)
+            if abs(scaled) >= most:
                 break
-        else:
-            return scaled.astype(np.int64), scale
-    return None
+            back = scaled / power
+            if x[i] == (np.float64(np.float32(back)) if single else back):
+                places[i], written[i] = k, int(scaled)
+                break
+            power *= 10.0
 
 
-def _small_fractions(array: NDArray[np.floating[Any]]) -> tuple[IntArray, int] | None:
-    """Scores that were computed as k / D, such as means of three, with the rounding taken off.
+def _fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
+    """p and q of the fractions that floats are near to; q = 0 where p q would exceed `bound`."""
+    p, q = np.zeros((2, x.size), dtype=np.int64)
+    find_fractions(x, near, bound, p, q)
+    return p, q
 
-    They must all be within four units in the last place of multiples of 1 / D: numbers that are
-    no such fractions have hardly a chance to be, and ties between them would be lost otherwise.
+
+@jit
+def find_fractions(x: Floats, near: Floats, bound: float, p: Ints, q: Ints) -> None:
+    """The first convergent of each continued fraction that is near enough.
+
+    Every fraction p / q within 1 / (2 q^2) is a convergent, so that none of a smaller denominator
+    is overlooked.
     """
-    if array.dtype.itemsize < 4 or not np.all(np.abs(array) <= NUMERATORS):
-        return None
-    values, near = array.astype(np.float64), 4 * np.spacing(np.abs(array)).astype(np.float64)
+    for i in range(x.size):
+        size = abs(x[i])
+        y = size
+        a = np.floor(y)
+        p0, q0, p1, q1 = 1.0, 0.0, a, 1.0
+        while p1 * q1 <= bound:
+            if abs(size - p1 / q1) <= near[i]:
+                p[i], q[i] = int(p1 if x[i] > 0.0 else -p1), int(q1)
+                break
+            if y == a:
+                break
+            y = 1.0 / (y - a)
+            a = np.floor(y)
+            p0, q0, p1, q1 = p1, q1, a * p1 + p0, a * q1 + q0
 
-    def fit(some: slice, d: Any) -> tuple[Any, Any]:
-        with np.errstate(over="ignore"):
-            numerators = np.rint(values[some] * d)
-            off = np.abs(values[some] - numerators / d)
-        # Next to 0 a unit in the last place is as large as the number.
-        alike = (off <= near[some]) & ((numerators != 0) | (values[some] == 0))
-        return numerators, np.all(alike & (np.abs(numerators) <= NUMERATORS), axis=-1)
 
-    every = np.arange(2, LARGEST_DENOMINATOR + 1)
-    for d in every[fit(slice(0, 8), every[:, np.newaxis])[1]].tolist():  # few denominators are left
-        numerators, fits = fit(slice(None), d)
-        if fits:
-            return numerators.astype(np.int64), d
+def _together(x: Floats, near: Floats, double: bool) -> tuple[Any, Any] | None:
+    """p and q of all of these floats, if it cannot be chance that they all have such fractions."""
+    if double:
+        for some in (slice(8), slice(None)):  # random numbers fail at once
+            p, q = _fractions(x[some], near[some], SMALL_TOGETHER)
+            if not q.all():
+                return None
+        values, where = np.unique(x, return_index=True)
+        chance = 2 * near * np.abs(p).astype(np.float64) * q / np.abs(x)
+        return (p, q) if -np.log2(chance[where]).sum() >= EVIDENCE else None
+    values, where = np.unique(x, return_index=True)
+    every = np.arange(2, DENOMINATORS + 1)
+    for some in (slice(8), slice(None)):  # after the first eight few denominators are left
+        off = np.abs(values[some] - np.rint(values[some] * every[:, None]) / every[:, None])
+        every = every[np.all(off <= near[where][some], axis=1)][:64]
+    for d in every.tolist():
+        chance = np.minimum(2 * near[where] * d, 1)
+        if -np.log2(chance).sum() >= np.log2(d) + EVIDENCE / 2:
+            p = np.rint(x * d).astype(np.int64)
+            shared = np.gcd(p, d)
+            return p // shared, d // shared
     return None
+
+
+def _put_values(found: _Found, x: NDArray[np.floating[Any]], where: Ints) -> _Found:
+    """Put in floats of all digits: doubles at their value, others as they are printed."""
+    some = x[where].astype(np.float64)
+    if x.dtype == np.float32:
+        places, written = np.full(some.size, -1), np.zeros(some.size, dtype=np.int64)
+        find_decimals(some, True, 1e9, places, written)
+        printed = places >= 0
+        found.numerators[where[printed]] = written[printed]
+        found.denominators[where[printed]] = 10 ** places[printed]
+        where, some = where[~printed], some[~printed]
+    if where.size == 0:
+        return found
+    mantissas, exponents = np.frexp(some)
+    whole, twos = np.ldexp(mantissas, 53).astype(np.int64), 53 - exponents.astype(np.int64)
+    spare = np.log2(np.maximum(whole & -whole, 1)).astype(np.int64)
+    most = max(int((twos - spare).max()), 0)  # 2^most is a denominator of all
+    if most + int(exponents.max()) < 60 and most < 60 and found.numerators.dtype != object:
+        found.numerators[where], found.denominators[where] = np.ldexp(some, most), 2**most
+        return found
+    shifts = most - (twos - spare)
+    powers = _objects([1 << k for k in range(int(shifts.max()) + 1)])
+    found = found.wide()
+    found.numerators[where] = (whole >> spare).astype(object) * powers[shifts]
+    found.denominators[where] = 1 << most
+    return found
+
+
+def _objects(values: Sequence[Any]) -> NDArray[np.object_]:
+    """An array of Python objects, whatever they are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _listed(values: Any) -> list[Any]:
@@ -231,23 +434,6 @@ def _listed(values: Any) -> list[Any]:
     return list(values.tolist())
 
 
-def _packed(numbers: list[int]) -> IntArray:
-    """int64 where all numbers are below `SAFE`, else Python integers."""
-    if all(-SAFE < x < SAFE for x in numbers):
-        return np.array(numbers, dtype=np.int64)
-    array = np.empty(len(numbers), dtype=object)
-    array[:] = numbers
-    return array
-
-
-def _times(values: IntArray, factor: int) -> IntArray:
-    if factor == 1:
-        return values
-    if values.dtype == object or max(largest(values), 1) * factor >= SAFE:
-        return _packed([int(x) * factor for x in values])
-    return values * factor
-
-
 def _is_missing(value: Any) -> bool:
     if isinstance(value, Decimal):
         return value.is_nan()
@@ -255,18 +441,6 @@ def _is_missing(value: Any) -> bool:
         return value is None or type(value).__name__ == "NAType" or bool(value != value)
     except (TypeError, ValueError):  # of a column, or whatever else is in a cell
         return False
-
-
-def _as_ratio(value: Any, name: str, i: int) -> tuple[int, int]:
-    """One score, exactly as it is written, in lowest terms; the usual types without a detour."""
-    if type(value) is int:
-        return value, 1
-    if type(value) is float and isfinite(value):
-        value = Decimal(repr(value))
-    if type(value) is Decimal and value.is_finite():
-        return value.as_integer_ratio()
-    number = _as_rational(value, f"{name}[{i}]")
-    return number.numerator, number.denominator
 
 
 def _as_rational(value: Any, where: str) -> int | Fraction:

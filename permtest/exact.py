@@ -9,7 +9,7 @@ from permtest._rng import RNG
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.comparison import TIE, compare
 from permtest.monte_carlo import sample
-from permtest.null.tail import TooHard
+from permtest.null.probability import TooHard
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.solvers import check_method, solve
 from permtest.statistics import Alternative, CountStatistic, Statistic, lookup
@@ -36,6 +36,7 @@ def exact_perm_test(
     method: Method = "auto",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
+    rounding: float | None = None,
     rng: RNG = None,
     axis: None = None,
 ) -> PermutationTestResult: ...
@@ -53,6 +54,7 @@ def exact_perm_test(
     method: Method = "auto",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
+    rounding: float | None = None,
     rng: RNG = None,
     axis: int,
 ) -> BatchResult: ...
@@ -69,6 +71,7 @@ def exact_perm_test(
     method: Method = "auto",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
+    rounding: float | None = None,
     rng: RNG = None,
     axis: int | None = None,
 ) -> PermutationTestResult | BatchResult:
@@ -82,9 +85,9 @@ def exact_perm_test(
     Parameters
     ----------
     u : array_like of shape (N,), or Pairs
-        Scores of the first system: correct tokens per sentence, 0/1 per item, ... Integers, or
-        decimals, of which a float stands for the one that it is printed as; or, with `g`,
-        entries of any kind.
+        Scores of the first system: correct tokens per sentence, 0/1 per item, ... Integers,
+        fractions, decimals, or floats, which stand for the decimals or the fractions that they
+        came from, as `Pairs.of` says; or, with `g`, entries of any kind.
     v : array_like of shape (N,), optional
         Scores of the second system on the same items in the same order. Leave out if `u` is
         `Pairs`.
@@ -128,6 +131,12 @@ def exact_perm_test(
         What each entry belongs to, such as its document: numbers or strings. Whole clusters are
         then swapped, which leaves the entries in them free to depend on each other. Default:
         those that `Pairs` bring, if any.
+    rounding : float, optional
+        By how much each score may be off, in scores: 0.005 for scores that were rounded to two
+        decimals, 0 for floats that are exact. Where that could decide a tie, the result is a
+        bracket that holds the p-value of the scores before they were rounded. Default: nothing
+        for integers, decimals and recognised fractions, two epsilons of themselves for other
+        floats.
     rng : numpy.random.Generator, int or None
         Only matters where a ready-made statistic is sampled because its exact p is out of reach.
     axis : int, optional
@@ -180,12 +189,16 @@ def exact_perm_test(
             raise ValueError("axis and clusters cannot be combined; add up the clusters first")
         if not isinstance(entry, Statistic) or entry.name == "mean":
             raise ValueError(f"axis makes tests of sums, not of {entry.name!r}; test one by one")
+        if rounding is not None:
+            raise ValueError("axis and rounding cannot be combined; test one by one")
         how = {"statistic": entry.name, "alternative": alternative, "method": method}
         return exact_perm_test_batch(u, v, g, h, axis=axis, names=names, **how)
     options: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     if isinstance(entry, Statistic):
-        comparison = compare(u, v, g, h, statistic=entry, **options)
+        comparison = compare(u, v, g, h, statistic=entry, rounding=rounding, **options)
         return PermutationTestResult.of(comparison, solve(comparison, method))
+    if rounding is not None:
+        raise ValueError(f"rounding is for single scores, but {entry.name!r} has counts")
     if g is not None or h is not None:
         raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
     measures = compare_measures(u, v, entry, **options)

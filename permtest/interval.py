@@ -30,8 +30,8 @@ from permtest.comparison import Comparison
 from permtest.null.dp import dp_operations
 from permtest.null.enumeration import MAX_ENTRIES, count_tail
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
-from permtest.null.probability import UNDERFLOW, Probability
-from permtest.null.tail import TooHard, tail_dp, tail_tilted
+from permtest.null.probability import UNDERFLOW, Probability, TooHard
+from permtest.null.tail import tail_dp, tail_tilted
 
 #: Widths that the tilted tail may look at in a first and in a second try, and cells that dynamic
 #: programming may update in between: a hundredth of a second, a tenth, a tenth.

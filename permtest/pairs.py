@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
+from fractions import Fraction
+from math import ceil, inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -43,6 +46,10 @@ class Pairs:
         What the items are called; None where they have an order only.
     clusters : tuple of N str, or None
         What each item belongs to, such as its document. Tests swap whole clusters then.
+    rounding : ndarray of shape (2, N), or None
+        By how much each score may be off, in scores; None if none is.
+    reading : str
+        What floats were taken for, where that is not the decimals that they are printed as.
     labels : tuple of two str
         How error messages call `u` and `v`; not kept.
 
@@ -64,6 +71,8 @@ class Pairs:
     columns: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = field(default=None, repr=False)
     clusters: tuple[str, ...] | None = field(default=None, repr=False)
+    rounding: NDArray[np.float64] | None = field(default=None, repr=False)
+    reading: str = field(default="", repr=False)
     labels: InitVar[tuple[str, str]] = ("u", "v")
 
     @classmethod
@@ -82,9 +91,11 @@ class Pairs:
         u, v : array_like of shape (N,)
             Numbers: a sequence, an array of any integer, boolean or float dtype, or a pandas or
             polars column. A float stands for the decimal that it is printed as, 0.1 for one
-            tenth; but where a column has more than four decimals and all of it lies within
-            rounding of multiples of 1 / D, D up to 1000, such as means of three, for those
-            fractions. `Decimal` and `Fraction` are taken as they are.
+            tenth, if that has up to twelve digits; else for the fraction within rounding whose
+            numerator and denominator are small (a product up to 2^28, such as 1234/3000 for a mean
+            of three), if there is one. What is left is a floating-point number, which may be off
+            by two epsilons of itself: `rounding` says so. `Decimal` and `Fraction` are taken as
+            they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else the `labels`.
         labels : tuple of two str
@@ -177,10 +188,14 @@ class Pairs:
 
     def _scale_up(self, labels: tuple[str, str]) -> None:
         """Make integers of the scores."""
-        (u, v), scale = in_common_units((self.u, self.v), labels)
-        object.__setattr__(self, "u", u)
-        object.__setattr__(self, "v", v)
-        object.__setattr__(self, "scale", self.scale * scale)
+        found = in_common_units((self.u, self.v), labels)
+        object.__setattr__(self, "u", found.columns[0])
+        object.__setattr__(self, "v", found.columns[1])
+        object.__setattr__(self, "scale", self.scale * found.scale)
+        if found.reading:
+            object.__setattr__(self, "reading", found.reading)
+        if found.rounding is not None and len(self.u) == len(self.v):
+            object.__setattr__(self, "rounding", np.stack(found.rounding))
 
     def __len__(self) -> int:
         return len(self.u)
@@ -193,6 +208,23 @@ class Pairs:
         if self.clusters is None:
             raise ValueError("these pairs have no clusters; read them with clusters=, or set them")
         return replace(self.folded(self.clusters), ids=tuple(dict.fromkeys(self.clusters)))
+
+    @property
+    def slack(self) -> int:
+        """By how much a sum of differences may be off, relative to another, times `scale`."""
+        if self.rounding is None:
+            return 0
+        return ceil(2 * Fraction(float(self.rounding.sum()) * (1 + 1e-12)) * self.scale)
+
+    def rounded_by(self, rounding: float) -> Pairs:
+        """The same, where each score may be off by so much; 0 for scores that are exact."""
+        if isinstance(rounding, bool) or not isinstance(rounding, Real):
+            raise TypeError(f"rounding={rounding!r} must be a number, by which scores may be off")
+        if not 0 <= rounding < inf:
+            raise ValueError(f"rounding={rounding} must be 0 or more, and finite")
+        return replace(
+            self, rounding=np.full((2, len(self)), float(rounding)) if rounding else None
+        )
 
     def score(self, total: int) -> float:
         """A sum of the integers as a sum of scores: divided by `scale`."""
@@ -212,7 +244,10 @@ class Pairs:
         """
         labels = cluster_numbers(clusters, len(self))
         u, v = (add_up(scores, labels) for scores in (self.u, self.v))
-        return replace(self, u=u, v=v, ids=None, clusters=None)
+        off = (
+            None if self.rounding is None else np.stack([add_up(x, labels) for x in self.rounding])
+        )
+        return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off)
 
 
 @dataclass(frozen=True)
@@ -309,7 +344,8 @@ def _no_label(label: Any) -> bool:
 
 def add_up(scores: IntArray, labels: NDArray[np.int64]) -> IntArray:
     """Sums over the entries of each cluster, as wide integers where int64 could overflow."""
-    scores = with_room(scores, max(len(scores), 1))
+    if scores.dtype.kind != "f":
+        scores = with_room(scores, max(len(scores), 1))
     totals = np.zeros((int(labels.max(initial=-1)) + 1, *scores.shape[1:]), dtype=scores.dtype)
     np.add.at(totals, labels, scores)
     return totals

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from math import expm1, inf, log
@@ -22,8 +23,17 @@ from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
 from permtest.null.joint import JointDistribution
 from permtest.null.plane import ACCEPTED, WORK
-from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
-from permtest.null.tail import Tail, TooHard, attempts, tail_cf, tail_dp, tail_fft, tail_tilted
+from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability, TooHard
+from permtest.null.tail import (
+    Tail,
+    attempts,
+    is_countable,
+    tail_cf,
+    tail_counted,
+    tail_dp,
+    tail_fft,
+    tail_tilted,
+)
 from permtest.null.tiles import log_cells
 from permtest.null.window import window
 from permtest.structured import MeasureComparison, StructuredComparison
@@ -65,6 +75,8 @@ def solve(comparison: Question, method: str = "auto") -> Solution:
     Solution
     """
     check_method(method)
+    if isinstance(comparison, Comparison) and comparison.slack and comparison.tails is not None:
+        return _solve_rounded(comparison, method)
     if method != "auto":
         return Solution(SOLVERS[method](comparison), method, "asked for")
     last: TooHard | None = None
@@ -75,6 +87,32 @@ def solve(comparison: Question, method: str = "auto") -> Solution:
             last = error
     assert last is not None, "a plan is never empty"
     raise last
+
+
+def _solve_rounded(comparison: Comparison, method: str) -> Solution:
+    """The same where scores may be off: exact if that can change no tie, else a bracket."""
+    solver = SOLVERS.get(method)
+    if method == "auto" and is_countable(comparison.law, _nearest(comparison)):
+        method, solver = "enumeration", _by_tails(tail_counted)
+    try:
+        if solver is not None and method != "bracket":
+            return _around(comparison, solver, method)
+    except TooHard:
+        if solver is SOLVERS.get(method):
+            raise
+    reason = "scores are floating-point numbers, and their sums have too many values to list"
+    return Solution(_bracket(comparison), "bracket", reason)
+
+
+def _around(comparison: Comparison, solver: Solver, method: str) -> Solution:
+    """p if all near ties break one way, and if all break the other way."""
+    law, cells = comparison.law, comparison.slack_cells
+    far, near = (solver(comparison.with_leeway(x)) for x in (cells, -cells))
+    off = near.error_bound + far.error_bound
+    if near.log - far.log <= off:
+        return Solution(near._replace(error_bound=off), method, "no tie depends on rounding")
+    p = _between(max(far, CERTAIN.halved(law.n_informative)), near)
+    return Solution(p, "bracket", "whether labellings tie depends on how scores were rounded")
 
 
 def check_method(method: str) -> None:
@@ -108,13 +146,14 @@ def _plan(comparison: Question) -> Iterator[tuple[str, Solver, str]]:
         yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
         yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take long"
         return
-    hard = "the differences are so uneven, or so large, that the tilted law would take long"
-    easy = "p is a tail, which takes no more than the tilted law nearby"
+    reasons = {
+        "tilted": "p is a tail, which takes no more than the tilted law nearby",
+        "dp": "the differences are so uneven that the tilted law would take long",
+        "enumeration": "the lattice is long, the labellings to be counted are few",
+    }
     for name, tail in attempts(law, _nearest(comparison)):
-        yield name, _by_tails(tail), easy if name == "tilted" else hard
-    if can_halve(law):
-        yield "enumeration", _enumeration, "the lattice is large, the labellings are few"
-    yield "bracket", _bracket, f"{hard}, and the lattice is too large for the others"
+        yield name, _by_tails(tail), reasons[name]
+    yield "bracket", _bracket, "the lattice of the sums is too long for an exact p"
 
 
 def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, Solver, str]]:
@@ -173,6 +212,14 @@ def joint_distribution(comparison: StructuredComparison) -> JointDistribution:
 def exact_fraction(comparison: Question) -> Fraction:
     """The p-value as a fraction of all labellings, in integer arithmetic."""
     law = comparison.law
+    if isinstance(comparison, Comparison) and comparison.slack:
+        method = solve(comparison).method
+        if method == "bracket":
+            raise ValueError(
+                "scores are floating-point numbers whose rounding can decide ties, so that p is "
+                "known between two bounds only; pass rounding=0 if they are exact"
+            )
+        comparison = replace(comparison, slack=0)
     if _few(law) or _halvable(comparison):
         return Fraction(_count_extreme(comparison), 2**law.n_informative)
     counts = count_labellings(law)
@@ -201,16 +248,12 @@ def _count_extreme(comparison: Question) -> int:
 
 
 def _enumeration(comparison: Question) -> Probability:
-    p = Fraction(_count_extreme(comparison), 2**comparison.law.n_informative)
-    return Probability.of(float(p), EPS / 2)
+    return Probability.of_ratio(_count_extreme(comparison), comparison.law.n_informative)
 
 
 def _integer(comparison: Question) -> Probability:
-    p = exact_fraction(comparison)
-    if p > UNDERFLOW or p == 0:
-        return Probability.of(float(p), EPS / 2)
-    log_p = log(p.numerator) - log(p.denominator)
-    return Probability.of_log(log_p, EPS * log(p.denominator))
+    p, n = exact_fraction(comparison), comparison.law.n_informative
+    return Probability.of_ratio(int(p * 2**n), n)
 
 
 def _tilted(comparison: Question) -> Probability:
@@ -297,10 +340,17 @@ def _bracket(comparison: Question) -> Probability:
     """The upper bound; its `error_bound` reaches down to the lower one."""
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
-    bracket = cache(partial(tail_bracket, comparison.law))
+    slack = comparison.slack_cells if isinstance(comparison, Comparison) else 0
+    bracket = cache(partial(tail_bracket, comparison.law, slack=slack))
     low = _tails(comparison, lambda _, t0: bracket(t0)[0])
     high = _tails(comparison, lambda _, t0: bracket(t0)[1])
-    return high._replace(error_bound=expm1(min(high.log - low.log, 700.0)))
+    return _between(max(low, CERTAIN.halved(comparison.law.n_informative)), high)
+
+
+def _between(low: Probability, high: Probability) -> Probability:
+    """`high`, with a bound of its error that reaches down to `low` and covers their errors."""
+    gap = expm1(min(high.log - low.log, 700.0))
+    return high._replace(error_bound=gap + high.error_bound + low.error_bound + EPS)
 
 
 def _by_tails(tail: Tail) -> Solver:

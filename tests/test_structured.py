@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest.null.tail import TooHard
+from permtest.null.probability import TooHard
 from permtest.statistics import lookup
 from tests import naive
 from tests.strategies import alternatives, count_tables

@@ -302,7 +302,7 @@ def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], i
     So that scores may be large and their differences small. They are over ``2**power``, which
     comes last.
     """
-    scores, scale = in_common_units((a, b), ("a", "b"))
+    scores, scale, *_ = in_common_units((a, b), ("a", "b"))
     for name, column in zip("ab", scores, strict=True):
         if column.size < 2:
             raise ValueError(f"{name} has {column.size} scores, but this test needs 2")

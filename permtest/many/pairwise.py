@@ -49,6 +49,7 @@ class Task(NamedTuple):
     scale: int
     alternative: str
     seed: tuple[int, ...]
+    rounding: NDArray[np.float64] | None = None
 
 
 def blocks(table: ScoreTable, size: int) -> list[range]:
@@ -59,9 +60,15 @@ def blocks(table: ScoreTable, size: int) -> list[range]:
     step = FEW
     if isinstance(table.statistic, CountStatistic):
         step = LEAST
-    elif table.folded.scores.dtype == np.int64 and table.spread < TABLE:
+    elif _is_counted(table):
         step = max(min(SCORES // max(table.folded.n_items, 1), MOST), LEAST)
     return [range(start, min(start + step, size)) for start in range(0, size, step)]
+
+
+def _is_counted(table: ScoreTable) -> bool:
+    """Whether the kernels count the differences of all pairs."""
+    folded = table.folded
+    return folded.scores.dtype == np.int64 and folded.rounding is None and table.spread < TABLE
 
 
 def solve_blocks(
@@ -92,7 +99,7 @@ def solve_blocks(
         Of each block, in their order.
     """
     folded = table.folded
-    task = Task(folded.systems, folded.statistic, folded.scale, alternative, seed)
+    task = Task(folded.systems, folded.statistic, folded.scale, alternative, seed, folded.rounding)
     if len(chosen) > 1 and _counted(folded.scores, task):
         compile_kernels(folded.scores[:0])
     yield from in_parallel(_solve_block, chosen, folded.scores, first, second, task)
@@ -100,7 +107,8 @@ def solve_blocks(
 
 def _counted(scores: IntArray, task: Task) -> bool:
     """Whether the kernels take such scores."""
-    return scores.dtype == np.int64 and not isinstance(task.statistic, CountStatistic)
+    sums = not isinstance(task.statistic, CountStatistic)
+    return sums and scores.dtype == np.int64 and task.rounding is None
 
 
 def _solve_block(block: range, scores: IntArray, first: Ints, second: Ints, task: Task) -> Outcome:
@@ -112,7 +120,7 @@ def _solve_block(block: range, scores: IntArray, first: Ints, second: Ints, task
     method[counted] = "integer"
     scores = scores.view()
     scores.flags.writeable = False  # so that the table needs no copy
-    table = ScoreTable(task.systems, scores, task.statistic, task.scale)
+    table = ScoreTable(task.systems, scores, task.statistic, task.scale, rounding=task.rounding)
     for i in np.flatnonzero(hard).tolist():
         rng = np.random.default_rng([*task.seed, block.start + i])
         options: dict[str, Any] = {"alternative": task.alternative, "rng": rng}

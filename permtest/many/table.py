@@ -10,6 +10,7 @@ from math import gcd, lcm
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_sum, with_room
 from permtest.decimals import in_common_units
@@ -42,6 +43,10 @@ class ScoreTable:
         What the items are called.
     source : dict, optional
         Where the scores come from, as the reader recorded it.
+    rounding : ndarray of shape (S, N), or None
+        By how much each score may be off, in scores; None if none is.
+    reading : str
+        What floats were taken for, where that is not the decimals that they are printed as.
 
     Examples
     --------
@@ -60,6 +65,8 @@ class ScoreTable:
     clusters: tuple[Any, ...] | None = field(default=None, repr=False)
     ids: tuple[str, ...] | None = field(default=None, repr=False)
     source: dict[str, Any] = field(default_factory=dict, repr=False)
+    rounding: NDArray[np.float64] | None = field(default=None, repr=False)
+    reading: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         names, scores = self.systems, np.asarray(self.scores)
@@ -149,7 +156,9 @@ class ScoreTable:
             return self
         numbers = cluster_numbers(self.clusters, self.n_items)
         scores = np.stack([add_up(row, numbers) for row in self.scores])
-        return replace(self, scores=scores, clusters=None, ids=None)
+        off = None if self.rounding is None else [add_up(row, numbers) for row in self.rounding]
+        rounding = None if off is None else np.stack(off)
+        return replace(self, scores=scores, clusters=None, ids=None, rounding=rounding)
 
     def stratified(self, strata: Any) -> ScoreTable:
         """The table whose mean is the mean over strata of their means.
@@ -182,7 +191,11 @@ class ScoreTable:
         scores = with_room(self.scores, max(factors.tolist(), default=1))
         if scores.dtype != object:
             factors = factors.astype(np.int64)
-        return replace(self, scores=scores * factors, scale=self.scale * (common // shared))
+        rounding = None
+        if self.rounding is not None:
+            rounding = self.rounding * np.array([float(weight) for weight in weights])
+        scale = self.scale * (common // shared)
+        return replace(self, scores=scores * factors, scale=scale, rounding=rounding)
 
     @classmethod
     def joined(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -221,6 +234,7 @@ class ScoreTable:
             for i in range(table.n_items)
         ]
         clustered = any(table.clusters is not None for table in tables)
+        off = [np.zeros(x.scores.shape[:2]) if x.rounding is None else x.rounding for x in tables]
         found = replace(
             tables[0],
             scores=np.concatenate(parts, axis=1),
@@ -228,6 +242,8 @@ class ScoreTable:
             clusters=tuple(labels) if clustered else None,
             ids=None,
             source={},
+            rounding=None if all(x.rounding is None for x in tables) else np.concatenate(off, 1),
+            reading="; ".join(dict.fromkeys(x.reading for x in tables if x.reading)),
         )
         if found.statistic.name != "mean":
             return found
@@ -246,6 +262,8 @@ class ScoreTable:
             ids=self.ids,
             clusters=self.clusters,
             source=self.source,
+            rounding=None if self.rounding is None else self.rounding[[i, j]],
+            reading=self.reading,
         )
 
     @property
@@ -272,15 +290,18 @@ class ScoreTable:
 def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> ScoreTable:
     labels = [at(name, label) for label in columns]
     raw = [flat(x, label) for x, label in zip(columns.values(), labels, strict=True)]
-    rows, scale = in_common_units(raw, labels)
-    scores = np.stack(rows)
+    found = in_common_units(raw, labels)
+    scores, scale = np.stack(found.columns), found.scale
     for label, row in zip(columns, scores, strict=True):
         bad = entry.first_bad(row, scale)
         if bad is not None:
             score = Fraction(int(row[bad]), scale)
             shown = int(score) if score.denominator == 1 else float(score)
             raise ValueError(f"{at(name, label)}[{bad}] = {entry.problem(shown)}")
-    return ScoreTable(tuple(columns), scores, entry, scale)
+    rounding = None if found.rounding is None else np.stack(found.rounding)
+    return ScoreTable(
+        tuple(columns), scores, entry, scale, rounding=rounding, reading=found.reading
+    )
 
 
 def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> ScoreTable:

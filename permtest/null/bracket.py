@@ -1,117 +1,280 @@
-"""Bounds that contain a tail probability whose lattice is too large to be exact on.
+"""Bounds that contain a tail probability whose lattice is too long to be exact on.
 
-Widths are rounded to multiples of a step h. What rounding does to T is a sum of small independent
-terms, which Hoeffding's inequality bounds; so the tail of the rounded sum, at a threshold moved by
-that much either way, brackets the tail of T.
+Under the law tilted to the threshold, P(T >= t) is the mean of exp(-lambda x) 1{x >= 0}, where x is
+T - t in cells and lambda the tilt of a cell. Graham and Vaaler (1981) found the functions next to
+that one, above and below, whose Fourier transforms vanish beyond one cycle a cell: their means are
+sums over the frequencies below that, of which all but some dozens are small, and differ by the
+mass of about one cell. So the bounds get as close as the frequencies reach; the lattice of the
+widths does not matter.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, log, log1p, sqrt
+from math import exp, expm1, inf, log, log1p, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from permtest.null.grouping import TwoPointSum, add_counts, from_widths
-from permtest.null.probability import SMALLEST, Probability
-from permtest.null.tail import TooHard, attempts, tail_tilted
+from permtest.null.bracket_kernels import peak, phis, scan
+from permtest.null.grouping import TwoPointSum
+from permtest.null.probability import (
+    CERTAIN,
+    EPS,
+    IMPOSSIBLE,
+    SMALLEST,
+    UNDERFLOW,
+    Probability,
+)
 
-#: Steps of the lattice in the largest width, tried in turn.
-FINENESS = (2**12, 2**15, 2**17)
-#: How narrow a bracket has to be, relative to p, for the next step not to be tried.
-NARROW = 2e-4
-#: Probability, relative to that of the tail, that rounding moves T by more than is allowed for.
-NEGLIGIBLE = 1e-9
-#: How many cells dynamic programming may update for each step: a second.
-PATIENCE = 10**9
+#: How narrow a bracket is made, relative to p, where nothing else is asked for.
+WIDTH = 1e-5
+#: Logarithm of the tilted mass that the lower bound may lose to its period.
+OUTSIDE = 20.0
+#: Values of |phi| below exp(-SMALL) at the end of the peak at 0 are left to a bound.
+SMALL = 22.0
+#: Frequencies with a bound above exp(-EXCEPTIONAL) are computed, as long as there is time.
+EXCEPTIONAL = 12.0
+#: Cosines of the grid that may be looked at, and factors of phi that may be computed: some
+#: hundredths of a second each.
+COSINES, FACTORS = 10**8, 10**6
+#: Entries whose cosines bound |phi| at a frequency.
+ENOUGH = 34.0
+
+Floats = NDArray[np.float64]
 
 
-def tail_bracket(law: TwoPointSum, t0: int) -> tuple[Probability, Probability]:
-    """A lower and an upper bound of P(T >= t0).
+def tail_bracket(
+    law: TwoPointSum, t0: int, *, width: float = WIDTH, slack: int = 0
+) -> tuple[Probability, Probability]:
+    """A lower bound of P(T >= t0 + slack), and an upper bound of P(T >= t0 - slack).
 
     Parameters
     ----------
     law : TwoPointSum
         With equal probabilities to stay and to move; widths of any size.
     t0 : int
+    width : float, default 1e-5
+        How narrow the bracket is to be, relative to p. It gets wider where |phi| has too many
+        peaks, and by what `slack` does.
+    slack : int, default 0
+        By how much T may be off.
 
     Returns
     -------
     low, high : Probability
-        The bounds hold with certainty; their `error_bound` has been added to them.
-
-    Raises
-    ------
-    TooHard
-        If not even the coarsest lattice can be computed on.
+        The bounds hold with certainty, roundings included.
     """
-    if 0 < t0 <= law.top - t0:
-        low, high = tail_bracket(law, law.top - t0 + 1)
-        return high.complement(), low.complement()
-    if not 0 < t0 < law.top:
-        return tail_tilted(law, t0), tail_tilted(law, t0)
-    best: tuple[Probability, Probability] | None = None
-    for fineness in FINENESS:
-        try:
-            low, high = _on_lattice(law, t0, fineness, None if best is None else best[1].log)
-        except TooHard:
-            break
-        if best is None or high.log - low.log < best[1].log - best[0].log:
-            best = low, high
-        if best[1].log - best[0].log < NARROW:
-            break
-    if best is None:
-        raise TooHard(
-            f"no bounds could be had for {law.n_informative:,} differing pairs; monte_carlo gives "
-            "an estimate with an interval"
-        )
-    return best
+    if slack and not slack < t0 <= law.top - slack:
+        low, _ = tail_bracket(law, t0 + slack, width=width)
+        _, high = tail_bracket(law, t0 - slack, width=width)
+        return low, high
+    if t0 <= 0 or t0 >= law.top:
+        p = CERTAIN if t0 <= 0 else CERTAIN.halved(law.n_informative)
+        return (IMPOSSIBLE, IMPOSSIBLE) if t0 > law.top else (p, p)
+    if 2 * t0 <= law.top:
+        low, high = tail_bracket(law, law.top - t0 + 1, width=width, slack=slack)
+        return _bound(log(max(1 - high.value, UNDERFLOW)) - EPS), _bound(log1p(-low.value) + EPS)
+    least = -law.n_informative * log(2.0)  # of the one labelling in which every entry moves
+    low_log, high_log = _Tilted.of(law, t0, slack).bounds(width)
+    return _bound(max(low_log, least)), _bound(max(high_log, least))
 
 
-def _on_lattice(
-    law: TwoPointSum, t0: int, fineness: int, log_p: float | None
-) -> tuple[Probability, Probability]:
-    """Bounds from widths rounded to multiples of h, the largest width over `fineness`.
-
-    T / h = K + R, where K has the rounded widths, and R, of mean sum r / 2, deviates from it by
-    more than epsilon in either direction with probability exp(-2 epsilon^2 / sum r^2) at most.
-    Any guess of log p makes the bounds valid, a close one makes them narrow.
-    """
-    largest = int(law.widths[-1])
-    rounded = [(2 * fineness * w + largest) // (2 * largest) for w in law.widths.tolist()]
-    entries = zip(law.widths.tolist(), rounded, law.counts.tolist(), strict=True)
-    residues = [(fineness * w - largest * k, c) for w, k, c in entries]  # r times `largest`
-    cut = Fraction(2 * fineness * t0 - sum(c * r for r, c in residues), 2 * largest)
-    square = float(Fraction(sum(c * r * r for r, c in residues), largest**2))
-    coarse = from_widths(law.n, *add_counts(np.array(rounded), law.counts))
-    least = -law.n_informative * log(2.0)
-    guess = max(_tail(coarse, ceil(cut)).log if log_p is None else log_p, least)
-    slack = -guess - log(NEGLIGIBLE)
-    reach = Fraction(sqrt(square * slack / 2) * (1 + 1e-9))
-    low, high = _tail(coarse, ceil(cut + reach)), _tail(coarse, ceil(cut - reach))
-    return _moved(low, -1, -slack, least), _moved(high, 1, -slack, least)
+def log_count(law: TwoPointSum, t0: int) -> float:
+    """About the logarithm of how many labellings have T >= t0; of the others, if they are fewer."""
+    above = max(t0, law.top - t0 + 1)
+    if above >= law.top:
+        return 0.0
+    return _Tilted.of(law, above, 0).scale()[0] + law.n_informative * log(2.0)
 
 
-def _tail(coarse: TwoPointSum, threshold: int) -> Probability:
-    """P(K >= threshold)."""
-    t0 = -(-threshold // coarse.unit)
-    for _, tail in attempts(coarse, t0, PATIENCE):
-        try:
-            return tail(coarse, t0)
-        except TooHard:
-            continue
-    raise TooHard("the lattice is too fine")
-
-
-def _moved(tail: Probability, sign: int, log_negligible: float, least: float) -> Probability:
-    """Add (or take off) the rounding of the tail and the negligible probability.
-
-    No p is below `least`: the observed labelling is one of those counted.
-    """
-    off = sign * exp(log_negligible - max(tail.log, log_negligible)) + sign * tail.error_bound
-    if tail.log <= log_negligible:
-        log_value = log(2.0) + log_negligible if sign > 0 else least
-    else:
-        log_value = tail.log + log1p(off) if off > -1 else least
-    log_value = min(max(log_value, least), 0.0)
+def _bound(log_value: float) -> Probability:
+    log_value = min(log_value, 0.0)
     return Probability(max(exp(log_value), SMALLEST), log_value, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tilted:
+    """The law tilted to its threshold, in units of the largest width.
+
+    `excess` is how far the threshold lies above the centre, `delta` by how much T may be off, its
+    rounding included. `rho` is 1 - beta^2.
+    """
+
+    widths: Floats
+    counts: NDArray[np.int64]
+    excess: float
+    delta: float
+    tau: float
+    beta: Floats
+    rho: Floats
+
+    @classmethod
+    def of(cls, law: TwoPointSum, t0: int, slack: int) -> _Tilted:
+        largest, counts = int(law.widths[-1]), law.counts
+        if law.widths.dtype == object:
+            widths = np.array([int(w) / largest for w in law.widths])
+        else:
+            widths = law.widths / float(largest)
+        # Between t0 - 1 and t0 there is nothing.
+        excess = float(Fraction(2 * t0 - 1 - law.top, 2 * largest))
+        whole = float(widths @ counts)
+        delta = slack / largest + 4 * EPS * whole
+        variance = float(counts @ widths**2) / 4
+        tau = excess / variance
+        for _ in range(200):
+            beta = np.tanh(tau / 2 * widths)
+            gap = excess - float(counts @ (widths * beta)) / 2
+            slope = float(counts @ (widths**2 * (1 - beta * beta))) / 4
+            if gap <= 1e-6 * sqrt(slope) or slope <= 0:
+                break
+            tau += gap / slope
+        tau = max(tau, 1 / sqrt(variance))
+        odds = np.exp(-tau * widths)
+        beta, rho = np.tanh(tau / 2 * widths), 4 * odds / (1 + odds) ** 2
+        return cls(widths, counts, excess, delta, tau, beta, rho)
+
+    def bounds(self, width: float) -> tuple[float, float]:
+        """Logarithms of both bounds."""
+        tau, delta = self.tau, self.delta
+        scale, shift, rounding = self.scale()
+        deviation = sqrt(float(self.counts @ (self.widths**2 * self.rho)) / 4)
+        fair = float(self.counts @ self.widths**2) / 4
+        jump = OUTSIDE / 3
+        reach = min(jump + sqrt(jump**2 + 2 * OUTSIDE * deviation**2), sqrt(2 * OUTSIDE * fair))
+        beyond = (OUTSIDE + log1p(3 * tau * deviation)) / tau
+        period = beyond + max(reach - shift, 0.0) + 2 * delta
+        cells = max(int(period / max(0.8 * width / tau, delta / 2)) + 1, 2)
+        js, values, cells, rest = self._frequencies(period, cells)
+        upper, between = _transforms(tau * period / cells, js / cells)
+        twice = np.where(js > 0, 2.0, 1.0) / cells
+        theta = 2 * pi / period * js
+        size = EPS * self.counts.sum() * (16 + 4 * theta) * twice * np.abs(values)
+        errors = float(size @ (np.abs(upper) + between))
+        high, low = 1.2 * rest + errors, -3.2 * rest - errors
+        turned = values * np.exp(-1j * theta * (self.excess - delta))
+        high += float(twice @ (upper * turned).real)
+        turned = values * np.exp(-1j * theta * (self.excess + delta))
+        low += float(twice @ ((upper - between) * turned).real)
+        low -= (exp(-OUTSIDE) + exp(-tau * beyond)) / -expm1(-tau * period)
+        return (
+            scale - tau * delta + log(low) - rounding if low > 0 else -inf,
+            scale + tau * delta + log(high) + rounding,
+        )
+
+    def scale(self) -> tuple[float, float, float]:
+        """K(tau) - tau t, by how much the tilted mean exceeds t, and the error of the former."""
+        odds = np.exp(-self.tau * self.widths)
+        q = odds / (1 + odds)
+        terms = self.counts * (
+            log(2.0) + q * np.log(np.maximum(q, SMALLEST)) + (1 - q) * np.log1p(-q)
+        )
+        lead = self.counts * self.widths * self.beta / 2
+        shift = float(lead.sum()) - self.excess
+        total = self.tau * shift - float(terms.sum())
+        size = float(self.counts.sum() + terms.sum() + 2 * self.tau * lead.sum())
+        return total, shift, 8 * EPS * (size + abs(total))
+
+    def _frequencies(
+        self, period: float, cells: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.complex128], int, float]:
+        """The frequencies j < cells that matter, phi there, and a bound on the others.
+
+        The last is a bound on the sum of |phi_j| / j. `cells` gets smaller where the frequencies
+        up to there would take too long.
+        """
+        data = self.widths, self.counts, self.beta
+        most = min(int(period / 2), cells - 1)  # theta times the largest width is up to pi
+        values, known = peak(period, exp(-SMALL), most, *data)
+        js, values = np.arange(known + 1), np.concatenate([[1.0], values[:known]])
+        rest = abs(values[-1]) * log((most + 1) / known) if 0 < known < most else 0.0
+        first, cosines, factors = most + 1, COSINES, FACTORS
+        while first < cells:
+            last = min(2 * first, cells)
+            zone = self._zone(2 * pi * first / period, 2 * pi * last / period)
+            cosines -= zone.size * zone.widths.size
+            if cosines < 0:
+                break
+            ends = np.empty((max(factors // self.widths.size, 1), 2), dtype=np.int64)
+            bound, number, seen = scan(*zone, period, EXCEPTIONAL, ends)
+            lengths = ends[:number, 1] - ends[:number, 0] + 1
+            factors -= int(lengths.sum()) * self.widths.size
+            if seen < zone.size or factors < 0:
+                break
+            some = [np.arange(a, b + 1) for a, b in ends[:number].tolist()]
+            more = np.unique(np.concatenate([js[:0], *some]))
+            more = more[(more >= first) & (more < last)]
+            js = np.concatenate([js, more])
+            values = np.concatenate([values, phis(more, period, *data)])
+            rest, first = rest + bound + exp(-80.0) * last, last
+        return js, values, first, rest
+
+    def _zone(self, start: float, stop: float) -> _Zone:
+        """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
+
+        -log(1 - x) is at least alpha x + beta x^2, where x = rho sin^2: its first terms or, where
+        entries are few, x times the tangent of -log(1 - x) / x at 3 rho / 4, which is the best on
+        average. The smallest of the widths that have turned make the steps of the grid longest.
+        """
+        level = self.counts * self.rho * (0.25 + 3 / 32 * self.rho)
+        turned = self.widths * start >= 1.5
+        few = float(level[turned].sum()) < ENOUGH
+        some = np.arange(turned.size) if few else np.flatnonzero(turned)
+        some = some if few else some[: int(np.searchsorted(np.cumsum(level[some]), ENOUGH)) + 1]
+        rho, counts = self.rho[some], self.counts[some]
+        alpha, beta = _tangent(0.75 * rho * turned[some]) if few else (1.0, 0.5)
+        terms = (
+            counts
+            / 2
+            * np.array(
+                [
+                    (alpha + 0.75 * beta * rho) * rho / 2,
+                    (alpha + beta * rho) * rho / 2,
+                    beta * rho**2 / 8,
+                ]
+            )
+        )
+        widths = self.widths[some]
+        curvature = float((terms[1] + 4 * terms[2]) @ widths**2)
+        slack = min(4.0, 0.12 * float(terms[0].sum()))
+        step = sqrt(8 * slack / curvature) if curvature > 0 else stop - start
+        size = int((stop - start) / step) + 1
+        return _Zone(start, step, size, slack, widths, terms)
+
+
+class _Zone(NamedTuple):
+    """A grid of frequencies, and the terms of a bound of -log |phi|; see `scan`."""
+
+    start: float
+    step: float
+    size: int
+    slack: float
+    widths: Floats
+    terms: Floats
+
+
+def _tangent(x: Floats) -> tuple[Floats, Floats]:
+    """alpha and beta such that -log(1 - y) / y >= alpha + beta y for all y < 1, with = at y = x."""
+    x = np.maximum(x, 1e-6)
+    value = -np.log1p(-x) / x
+    beta = 1 / (x * (1 - x)) - value / x
+    return value - beta * x, beta
+
+
+def _transforms(lam: float, t: Floats) -> tuple[NDArray[np.complex128], Floats]:
+    """Fourier transforms at 0 <= t < 1 cycle a cell.
+
+    Of the majorant of exp(-lam x) 1{x >= 0}, and of the difference of majorant and minorant, whose
+    transforms are (1 - t) sum_n F(n) e^(-2 pi i n t) + sum_n F'(n) e^(-2 pi i n t) / (2 pi i).
+    Both functions meet the exponential at the whole numbers n > 0, with its slope; at 0 they are 1
+    and 0, with the slope that makes all slopes add up to 0.
+    """
+    above = np.exp(-lam - 2j * pi * t)
+    values = 1 / (1 - above)
+    values[0] = -1 / expm1(-lam)
+    slopes = lam / expm1(lam) - lam * above * values
+    majorant = (1 - t) * values
+    majorant[1:] += slopes[1:] / (2j * pi)
+    return majorant, 1 - t

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from permtest._integers import IntArray, with_room
+from permtest._jit import jit
 from permtest.decimals import as_integers
 from permtest.null.grouping import TwoPointSum
+from permtest.null.probability import TooHard
+
+Ints: TypeAlias = NDArray[np.int64]
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24
-#: Two lists of 2^20 sums, or of 2^17 Python integers, take about a second to combine.
-MAX_HALVED, MAX_HALVED_HUGE = 40, 34
+#: Lists of so many sums take some hundredths of a second to make and to combine.
+MAX_SUMS = 2**21
+#: Entries that need no longer lists; of Python integers, which take much longer.
+MAX_HALVED, MAX_HALVED_HUGE = 42, 28
 
 
 def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
@@ -68,22 +74,81 @@ def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
 
 
 def can_halve(law: TwoPointSum) -> bool:
-    """Whether `count_tail` is quick."""
-    return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**57 else MAX_HALVED)
+    """Whether `count_tail` is quick for every threshold."""
+    return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else MAX_HALVED)
 
 
 def count_tail(law: TwoPointSum, t0: int) -> int:
-    """How many labellings have T >= t0: all of one half of the entries, with all of the other.
+    """How many labellings have T >= t0, in integers.
 
-    Time and space O(2^(N'/2)) for N' informative entries, whatever their widths: the sums of one
-    half are sorted, and each sum of the other half says how many of them suffice (Horowitz and
-    Sahni 1974).
+    Those are the labellings that lack top - t0 at most. What each half of the entries can lack is
+    listed in order, and each sum of one half says how many of the other fit (Horowitz and Sahni
+    1974). Time and space O(2^(N'/2)) for N' informative entries, whatever their widths; far less
+    near the end of the support, where few entries may lack.
+
+    Raises
+    ------
+    TooHard
+        If a half has more than `MAX_SUMS` sums.
     """
-    widths = np.repeat(law.widths.astype(object), law.counts)
-    halves = (enumerate_swaps(np.zeros_like(w), w) for w in (widths[::2], widths[1::2]))
-    first, second = (sums.astype(np.int64 if law.top < 2**62 else object) for sums in halves)
+    if t0 <= 0:
+        return int(2**law.n_informative)
+    if 2 * t0 <= law.top:
+        return int(2**law.n_informative) - count_tail(law, law.top - t0 + 1)
+    most = law.top - t0
+    if most < 0:
+        return 0
+    chosen = law.widths <= most
+    widths = np.repeat(law.widths[chosen], law.counts[chosen])
+    if law.top < 2**62:
+        first, second = (
+            subset_sums(part.astype(np.int64), most, MAX_SUMS)
+            for part in (widths[::2], widths[1::2])
+        )
+        if first.size and second.size:
+            return int(count_pairs(first, second, most))
+    if law.top < 2**62 or widths.size > MAX_HALVED_HUGE:
+        raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
+    first, second = (enumerate_swaps(0 * part, part) for part in (widths[::2], widths[1::2]))
     second.sort()
-    return int(np.sum(second.size - np.searchsorted(second, t0 - first)))
+    return int(np.sum(np.searchsorted(second, most - first, side="right")))
+
+
+@jit
+def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
+    """The sums of all subsets that are `most` or less, ascending; none if they exceed `limit`."""
+    sums, merged = np.zeros(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
+    size = 1
+    for w in widths:
+        a, b, n = 0, 0, 0
+        while b < size and sums[b] <= most - w:
+            if a < size and sums[a] <= sums[b] + w:
+                value = sums[a]
+                a += 1
+            else:
+                value = sums[b] + w
+                b += 1
+            if n == limit:
+                return sums[:0]
+            merged[n] = value
+            n += 1
+        if n + size - a > limit:
+            return sums[:0]
+        merged[n : n + size - a] = sums[a:size]
+        size = n + size - a
+        sums, merged = merged, sums
+    return sums[:size]
+
+
+@jit
+def count_pairs(first: Ints, second: Ints, most: int) -> int:
+    """How many pairs of elements of two ascending lists sum to `most` or less."""
+    total, fits = 0, second.size
+    for x in first:
+        while fits > 0 and second[fits - 1] > most - x:
+            fits -= 1
+        total += fits
+    return total
 
 
 def _exact(values: ArrayLike, name: str) -> IntArray:

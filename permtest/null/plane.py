@@ -31,8 +31,7 @@ from permtest.null.plane_kernels import (
     staircase_sum,
     tail_bound,
 )
-from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability
-from permtest.null.tail import TooHard
+from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability, TooHard
 
 #: Logarithms of the tilted mass that may lie outside of the window, one try after the other.
 OUTSIDE = (42.0, 56.0, 75.0, 100.0, 150.0, 250.0)

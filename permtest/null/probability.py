@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import exp, inf, ldexp, log, log1p, log10
 from typing import NamedTuple
 
@@ -12,6 +13,10 @@ EPS = float(np.finfo(np.float64).eps)
 #: Below this a sum of float64 cells may have lost some to underflow, and logarithms take over.
 UNDERFLOW = 1e-300
 SMALLEST = float(np.nextafter(0.0, 1.0))
+
+
+class TooHard(ArithmeticError):
+    """A method cannot compute this p in reasonable time; the message says what can."""
 
 
 class Probability(NamedTuple):
@@ -41,6 +46,18 @@ class Probability(NamedTuple):
         log_value = min(log_value, 0.0)
         value = max(exp(log_value), SMALLEST)
         return cls(value, log_value, error_bound + EPS * (2 + 2 * abs(log_value)))
+
+    @classmethod
+    def of_ratio(cls, count: int, exponent: int) -> Probability:
+        """count / 2^exponent, rounded once."""
+        if count == 0:
+            return IMPOSSIBLE
+        if count == 2**exponent:
+            return CERTAIN
+        p = Fraction(count, 2**exponent)
+        if p > UNDERFLOW:
+            return cls.of(float(p), EPS / 2)
+        return cls.of_log(log(count) - exponent * log(2.0), EPS * exponent)
 
     @classmethod
     def of_product(cls, high: float, low: float, factor: float, error_bound: float) -> Probability:

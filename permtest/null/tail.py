@@ -18,11 +18,19 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.null.bracket import log_count
 from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_operations, dp_rounding
+from permtest.null.enumeration import can_halve, count_tail
 from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
-from permtest.null.probability import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
+from permtest.null.probability import (
+    CERTAIN,
+    IMPOSSIBLE,
+    UNDERFLOW,
+    Probability,
+    TooHard,
+)
 from permtest.null.shorten import shorten
 from permtest.null.tail_kernels import find_tilt, upper_tail
 
@@ -32,21 +40,19 @@ DIGITS = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
 
-#: Widths that the tilted tail may look at in a first, a second and a third try, and cells that
-#: dynamic programming may update after each: a hundredth of a second, some tenths
-#: or some seconds with a bar that shows progress, some more.
-EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**9), (10**9, 10**10))
+#: Widths that the tilted tail may look at in a first and a second try, and cells that dynamic
+#: programming may update after each: a hundredth of a second, some tenths.
+EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**8))
 
-#: The third try is hopeless where the lattice has so many points for each entry: with 60 to 5000
-#: random widths it never succeeded beyond, and then all of its seconds are lost.
-HOPELESS = 10**6
+#: The second try is hopeless where the largest width has so many cells, unless widths are few: each
+#: takes some looks at a hundred widths.
+HOPELESS, FEW = 10**5, 20
+
+#: Logarithm of the number of labellings up to which those beyond a threshold are counted (2^40).
+MOST_COUNTED = 28.0
 
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
-
-
-class TooHard(ArithmeticError):
-    """A method cannot compute this p in reasonable time; the message says what can."""
 
 
 def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
@@ -136,22 +142,34 @@ def _tail_dp(law: TwoPointSum, t0: int) -> Probability:
     return Probability.of_log(_log_scale(law, t0, tau) + log(tail), 8 * dp_rounding(law))
 
 
-def attempts(law: TwoPointSum, t0: int, most: int = 10**10) -> Iterator[tuple[str, Tail]]:
+def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     """Names and functions to try for P(T >= t0), one after the other until one is not too hard.
 
     The tilted tail comes first, because it is nearly always quick; then a shorter lattice, if
-    there is one; dynamic programming follows as soon as it would take some times as long as what
-    has been tried at most. `most` bounds the cells it updates.
+    there is one; labellings are counted where they are few; dynamic programming follows as soon as
+    it would take some times as long as what has been tried at most.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
-    hopeless = min(law.top + 1.0, 21 * law.deviation) > HOPELESS * law.n_informative
     for looks, limit in EFFORTS:
-        if looks <= most and not (hopeless and looks == EFFORTS[-1][0]):
+        if looks == EFFORTS[0][0] or law.widths[-1] <= HOPELESS or law.widths.size < FEW:
             yield "tilted", partial(tail_tilted, work=looks)
-        if size <= MAX_CELLS and dp_operations(law, size) <= min(limit, most):
+        if size <= MAX_CELLS and dp_operations(law, size) <= limit:
             yield "dp", tail_dp
-        if looks == EFFORTS[0][0] and shorten(law, t0) is not None:
-            yield "tilted", _tail_shortened
+        if looks == EFFORTS[0][0]:
+            if shorten(law, t0) is not None:
+                yield "tilted", _tail_shortened
+            if is_countable(law, t0):
+                yield "enumeration", tail_counted
+
+
+def is_countable(law: TwoPointSum, t0: int) -> bool:
+    """Whether the labellings on one side of a threshold are likely to be few enough to count."""
+    return can_halve(law) or (law.top < 2**62 and log_count(law, t0) <= MOST_COUNTED)
+
+
+def tail_counted(law: TwoPointSum, t0: int) -> Probability:
+    """P(T >= t0) from the number of labellings, in integers; arguments as in `tail_dp`."""
+    return Probability.of_ratio(count_tail(law, t0), law.n_informative)
 
 
 def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
@@ -200,7 +218,7 @@ def _at_the_end(law: TwoPointSum, t0: int) -> Probability:
     """The one labelling in which every entry moves, or nothing."""
     if t0 > law.top:
         return IMPOSSIBLE
-    return Probability.of_log(-law.n_informative * log(2.0), 0.0)
+    return CERTAIN.halved(law.n_informative)
 
 
 def tilt_to(law: TwoPointSum, t0: int) -> float:

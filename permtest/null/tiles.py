@@ -15,7 +15,7 @@ from permtest._progress import progress
 from permtest.null.cf import cf_window, tilt_of
 from permtest.null.dp import dp_log_cells, dp_operations, dp_rounding
 from permtest.null.grouping import TwoPointSum, attainable
-from permtest.null.tail import TooHard
+from permtest.null.probability import TooHard
 from permtest.null.tail_kernels import find_tilt, log_scale
 
 #: What the noise in a cell may be, relative to it.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 from math import isfinite
+from typing import Any
 
 MAX_DIGITS = 1000
 
@@ -131,6 +133,16 @@ def as_decimal(text: str) -> Decimal:
         return number
     value = float(text)
     return Decimal(repr(value)) if value and isfinite(value) else number
+
+
+def as_printed(column: Sequence[Any]) -> list[Any]:
+    """Numbers, those that print all digits of a float as floats, which may stand for fractions."""
+    return [float(x) if isinstance(x, Decimal) and _has_all_digits(x) else x for x in column]
+
+
+def _has_all_digits(number: Decimal) -> bool:
+    _, digits, last = number.as_tuple()
+    return ALL_DIGITS[0] - 1 <= len(digits) <= ALL_DIGITS[1] and isinstance(last, int) and last < 0
 
 
 def bounded(text: str) -> Decimal | None:

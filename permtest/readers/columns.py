@@ -12,7 +12,6 @@ from permtest.readers.cells import kind_of
 from permtest.readers.counts import count_problem
 from permtest.readers.headers import CLUSTER_NAMES, TEXT_NAMES, column_of, systems_in
 from permtest.readers.names import count_statistics
-from permtest.readers.rationals import DIGITS, printed_fractions
 from permtest.readers.table import Record, Table
 from permtest.readers.values import short
 from permtest.statistics import STATISTICS, CountStatistic
@@ -80,7 +79,6 @@ def numbers(
     Returns
     -------
     list
-        Decimals are fractions where they are recognised as such.
 
     Raises
     ------
@@ -93,10 +91,6 @@ def numbers(
     for cell in dict.fromkeys(cells):
         missing = holes and kind_of(cell) == "missing"
         known[cell] = None if missing else table.number(first[cell], column, problem)
-    if any(len(cell) > DIGITS for cell in known):
-        meant = printed_fractions(x for x in known.values() if isinstance(x, Decimal))
-        if meant:
-            known = {cell: meant.get(x, x) for cell, x in known.items()}  # type: ignore[arg-type]
     return [known[cell] for cell in cells]
 
 

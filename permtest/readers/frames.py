@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.decimals import recognised
+from permtest.decimals import in_common_units
 from permtest.readers.cells import printable, shown
 from permtest.readers.files import PER_VALUE, File, ReadError, check_memory
 from permtest.readers.headers import ID_NAMES, SYSTEM_NAMES, column_of
@@ -136,11 +136,11 @@ def _of_polars(column: Any) -> list[str]:
 def _of_narrow(array: NDArray[Any]) -> list[Any]:
     """Narrow floats as they are printed; those that are fractions with all digits of a float."""
     finite = np.isfinite(array)
-    found = recognised(array[finite])
-    if found is None:
+    found = in_common_units([array[finite]], ["scores"])
+    if found.rounding:
         return ["" if np.isnan(x) else plain(str(x)) for x in array]
     values = np.full(len(array), np.nan)
-    values[finite] = found[0] / found[1]
+    values[finite] = found.columns[0] / found.scale
     return list(np.where(np.isinf(array), array, values).tolist())
 
 

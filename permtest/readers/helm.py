@@ -18,7 +18,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from permtest.decimals import LARGEST_DENOMINATOR
 from permtest.readers.files import File
 from permtest.readers.outline import outline
 from permtest.readers.scores import Format, SystemScores
@@ -124,7 +123,7 @@ def _mean(stat: Record) -> Number | None:
         raise stat.wrong("sum", "a number") from None
     if number is None or count == 1 or "sum" not in stat.values:
         return number
-    if number == int(number) and count <= LARGEST_DENOMINATOR:
+    if number == int(number):
         return Fraction(int(number), count)
     return Decimal(str(float(number) / count))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Context, Decimal
-from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from permtest._integers import IntArray, largest, with_room
+from permtest._integers import IntArray, with_room
 from permtest.pairs import Pairs
 from permtest.readers.cells import shown
 from permtest.readers.dispatch import Source, recognise
@@ -18,7 +17,6 @@ from permtest.readers.evaluation import Evaluation, ItemEvaluation
 from permtest.readers.files import check_memory
 from permtest.readers.matching import NAMED, sentences, some
 from permtest.readers.ranked_columns import chosen_systems
-from permtest.readers.rationals import among
 from permtest.readers.wide import WideTable
 from permtest.statistics import CountStatistic, Statistic, lookup
 
@@ -138,7 +136,8 @@ def table_of(
     source = _source(pairs, names, facts)
     source["read"] = _describe(source, evaluation.format.title, len(names))
     scores, scale = _stacked(pairs)
-    table = ScoreTable(names, scores, entry, scale, labels, pairs[0].ids, source)
+    off, reading = _rounding(pairs), pairs[0].reading
+    table = ScoreTable(names, scores, entry, scale, labels, pairs[0].ids, source, off, reading)
     if strata is None:
         return table
     if isinstance(evaluation, WideTable):  # all pairs have the same labels
@@ -183,36 +182,17 @@ def _stacked(pairs: Sequence[Pairs]) -> tuple[IntArray, int]:
     every = [(pairs[0].u, pairs[0].scale), *((one.v, one.scale) for one in pairs)]
     scale = lcm(*(own for _, own in every))
     scores = np.stack([with_room(x, scale // own) * (scale // own) for x, own in every])
-    if _without(scale, 2, 5) > 1:
-        scores = _alike(scores, scale)
     shared = gcd(scale, int(np.gcd.reduce(scores.ravel())))
     return scores // shared, scale // shared
 
 
-def _alike(scores: IntArray, scale: int) -> IntArray:
-    """Scores in which a decimal that is printed as a fraction of another system is that fraction.
-
-    A third in one column and 0.333333333333333 in another would be no tie otherwise, and each pair
-    of systems by itself is read like that.
-    """
-    numbers, places = np.unique(scores, return_inverse=True)
-    values = [Fraction(int(x), scale) for x in numbers]
-    odd = {value for value in values if _without(value.denominator, 2, 5) > 1}
-    exact = Context(prec=4 * len(str(scale)) + len(str(largest(scores))))
-    meant = [
-        x if x in odd else among(odd, exact.divide(Decimal(x.numerator), Decimal(x.denominator)))
-        for x in values
-    ]
-    whole = [int(Fraction(x) * scale) for x in meant]
-    return np.array(whole, dtype=scores.dtype)[places].reshape(scores.shape)
-
-
-def _without(number: int, *primes: int) -> int:
-    """A number without some of its prime factors."""
-    for prime in primes:
-        while number % prime == 0:
-            number //= prime
-    return number
+def _rounding(pairs: Sequence[Pairs]) -> NDArray[np.float64] | None:
+    """By how much each score of each system may be off, in scores."""
+    if all(one.rounding is None for one in pairs):
+        return None
+    none = np.zeros((2, len(pairs[0])))
+    both = [none if one.rounding is None else one.rounding for one in pairs]
+    return np.stack([np.max([first for first, _ in both], axis=0), *(second for _, second in both)])
 
 
 def _counts(pairs: Sequence[Pairs]) -> IntArray:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from permtest.pairs import Pairs
-from permtest.readers.cells import printable, shown
+from permtest.readers.cells import as_printed, printable, shown
 from permtest.readers.counts import count_table, impossible
 from permtest.readers.files import ReadError
 from permtest.readers.names import count_statistics, told_apart
-from permtest.readers.rationals import together
 from permtest.readers.scores import ORDER, SystemScores
 from permtest.statistics import CountStatistic, Statistic
 
@@ -71,8 +70,7 @@ class Match:
             self._check_counts(entry, pairs)
         else:
             self._check_scores(entry, u, v)
-            u, v = together(u, v)
-            pairs = Pairs.of(u, v, names, labels=names)
+            pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         ids, labels = self.a.ids, None
         if grouping is not None:
             labels = self._labels(grouping)

@@ -27,7 +27,6 @@ from permtest.readers.cells import (
 )
 from permtest.readers.files import DEEP, File, ReadError, Twice, check_memory, for_json
 from permtest.readers.names import listed
-from permtest.readers.rationals import printed_fractions
 
 Number: TypeAlias = "int | Decimal | Fraction"
 
@@ -295,10 +294,8 @@ class Scores:
         return {name: self._column(name, items) for name in names}
 
     def _column(self, name: str, items: Sequence[Hashable]) -> list[Number | None]:
-        """The values of a score, thirds and the like recognised as fractions."""
-        values = [self.found[name].get(item) for item in items]
-        meant = printed_fractions(dict.fromkeys(x for x in values if isinstance(x, Decimal)))
-        return [meant.get(x, x) if isinstance(x, Decimal) else x for x in values]
+        """The values of a score."""
+        return [self.found[name].get(item) for item in items]
 
     @property
     def empty(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from permtest.pairs import Pairs
 from permtest.readers.answers import gold_beside
-from permtest.readers.cells import brief, is_number, kind_of, shown
+from permtest.readers.cells import as_printed, brief, is_number, kind_of, shown
 from permtest.readers.columns import numbers, swapped_column, texts
 from permtest.readers.counts import Chooser, check_has_files, count_pairs
 from permtest.readers.files import ReadError
@@ -26,7 +26,6 @@ from permtest.readers.headers import (
     systems_in,
 )
 from permtest.readers.names import check_both, count_statistics, single_statistics
-from permtest.readers.rationals import together
 from permtest.readers.scores import Format
 from permtest.readers.table import Column, Columns, Table, as_list, some_columns
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup
@@ -251,7 +250,8 @@ def score_pairs(
                 table.number(row, column, entry.problem)
         raise
     first, second = columns
-    pairs = Pairs.of(*together(u, v), (table.name(first, "A"), table.name(second, "B")))
+    names = table.name(first, "A"), table.name(second, "B")
+    pairs = Pairs.of(as_printed(u), as_printed(v), names)
     pairs = replace(pairs, source=table.source(table.keys(columns)))
     gold = gold_beside(table, columns)
     if gold is None:

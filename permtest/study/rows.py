@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from permtest._arrays import plain_array
 from permtest._integers import SAFE, with_room
 from permtest.alternatives.sample import as_floats
-from permtest.decimals import recognised
+from permtest.decimals import in_common_units
 from permtest.pairs import Pairs
 from permtest.study.limits import MOST_TESTED
 
@@ -136,5 +136,5 @@ def _as_integers(x: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
         return x.astype(np.int64, copy=False), 1
     for i, j in np.argwhere(~np.isfinite(x))[:1]:
         raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
-    found = recognised(x.ravel())
-    return (x, 0) if found is None else (found[0].reshape(x.shape), found[1])
+    found = in_common_units([x.ravel()], [name])
+    return (x, 0) if found.rounding else (found.columns[0].reshape(x.shape), found.scale)

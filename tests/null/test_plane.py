@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import OUTSIDE, Staircase
-from permtest.null.tail import TooHard
+from permtest.null.probability import TooHard
 from tests import naive
 
 
