@@ -127,9 +127,7 @@ def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(map(_is_whole, arrays)):
         return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
-    if all(array.dtype in (np.float64, np.float32) for array in arrays) and (
-        found := _all_short(arrays)
-    ):
+    if all(array.dtype.kind in "bif" for array in arrays) and (found := _all_short(arrays)):
         return found
     parts = [_Part.of(array, label) for array, label in zip(arrays, labels, strict=True)]
     readings = [_read(parts, size) for size in sorted(KEPT)]
@@ -140,20 +138,22 @@ def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
 
 
 def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
-    """Columns of short decimals, in one pass; None if there is anything else."""
-    found = []
+    """Columns of whole numbers and short decimals, in one pass; None if there is anything else."""
+    found, digits = [], 0
     for array in arrays:
-        places, written = np.full(array.size, -1), np.zeros(array.size, dtype=np.int64)
-        most = 10.0 ** min(KEPT[array.dtype.itemsize], PLAIN)
-        find_decimals(array.astype(np.float64), array.dtype == np.float32, most, places, written)
+        places, written = np.zeros(array.size, dtype=np.int64), array.astype(np.int64, copy=False)
+        if array.dtype.kind == "f":
+            places, written = places - 1, np.zeros(array.size, dtype=np.int64)
+            most = 10.0 ** min(KEPT.get(array.dtype.itemsize, 0), PLAIN)
+            exact = array.astype(np.float64)
+            find_decimals(exact, array.dtype == np.float32, most, places, written)
         if places.min(initial=0) < 0:
             return None
         found.append((places, written))
-    most_places = max(int(places.max(initial=0)) for places, _ in found)
-    if most_places > 6:
-        return None  # the integers might not fit
-    columns = [written * 10 ** (most_places - places) for places, written in found]
-    return Scores(columns, 10**most_places)
+        digits = max(digits, int(places.max(initial=0)))
+    if digits > 6 or max(largest(written) for _, written in found) * 10**digits >= SAFE:
+        return None
+    return Scores([written * 10 ** (digits - places) for places, written in found], 10**digits)
 
 
 def _column(values: Any, name: str) -> NDArray[Any]:
@@ -169,8 +169,8 @@ def _column(values: Any, name: str) -> NDArray[Any]:
         hint = "; pass one column for each system" if array.ndim == 2 else ""
         raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}{hint}")
     if array.dtype.kind == "f" and array.dtype.itemsize in KEPT:
-        for i in np.flatnonzero(~np.isfinite(array))[:1]:
-            _as_rational(array[i], f"{name}[{i}]")
+        for i in np.flatnonzero(~np.isfinite(array))[:1].tolist():
+            _as_rational(_listed(values)[i], f"{name}[{i}]")
         return array
     return array if array.dtype.kind in "biu" else _objects(_listed(values))
 
@@ -237,10 +237,11 @@ class _Part:
         listed = self.denominators.tolist()
         factors = {d: scale // d for d in set(listed)}
         if self.numerators.dtype != object:
-            most = largest(self.numerators) * max(factors.values(), default=1)
+            most = max(largest(self.numerators), 1) * max(factors.values(), default=1)
             if most < SAFE:
-                return self.numerators * np.asarray(scale // self.denominators, dtype=np.int64)
-        wide = self.numerators.astype(object) * _objects([factors[d] for d in listed])
+                factor = np.array([factors[d] for d in listed], dtype=np.int64)
+                return np.asarray(self.numerators * factor)
+        wide: IntArray = self.numerators.astype(object) * _objects([factors[d] for d in listed])
         return wide.astype(np.int64) if largest(wide) < SAFE else wide
 
 

@@ -105,14 +105,20 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
 
 
 def _around(comparison: Comparison, solver: Solver, method: str) -> Solution:
-    """p if all near ties break one way, and if all break the other way."""
+    """p if all near ties break one way, and if all break the other way.
+
+    The observed labelling is extreme however they break, and so is its mirror image.
+    """
     law, cells = comparison.law, comparison.slack_cells
     far, near = (solver(comparison.with_leeway(x)) for x in (cells, -cells))
+    for _ in range(2 if comparison.alternative == "two-sided" else 1):
+        far = far.plus(CERTAIN.halved(law.n_informative)) if far.value < near.value else far
     off = near.error_bound + far.error_bound
     if near.log - far.log <= off:
         return Solution(near._replace(error_bound=off), method, "no tie depends on rounding")
-    p = _between(max(far, CERTAIN.halved(law.n_informative)), near)
-    return Solution(p, "bracket", "whether labellings tie depends on how scores were rounded")
+    return Solution(
+        _between(far, near), "bracket", "whether labellings tie depends on how scores were rounded"
+    )
 
 
 def check_method(method: str) -> None:

@@ -154,7 +154,7 @@ def test_g_must_return_integers():
 
 def test_tiny_decimals_against_zeros():
     pairs = Pairs.of([0.00012345678901234567], [0])
-    assert pairs.u[0] == Fraction("0.00012345678901234567") * pairs.scale
+    assert Fraction(int(pairs.u[0]), pairs.scale) == Fraction(0.00012345678901234567)
     assert pairs.v[0] == 0
 
 

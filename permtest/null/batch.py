@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, log10
+from math import log10
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from permtest.null.batch_kernels import count_tails
 from permtest.null.counting_kernels import TABLE, count_rows
-from permtest.null.probability import EPS, Probability
+from permtest.null.probability import CERTAIN, EPS, Probability
 from permtest.null.tail_kernels import upper_tails
 
 #: Widths that the kernel may look at for one test: a hundredth of a second.
@@ -135,7 +135,7 @@ class Laws(NamedTuple):
 def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probability:
     """P(T >= t0), as `tail_tilted` has it, from what the kernel found above the centre."""
     if t0 >= top:
-        return Probability.of_log(-n_informative * log(2.0), 0.0)
+        return CERTAIN.halved(n_informative)
     if 2 * t0 <= top:
         return _tail(top - t0 + 1, top, n_informative, found).complement()
     return Probability.of_product(*found)

@@ -109,7 +109,8 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
             return int(count_pairs(first, second, most))
     if law.top < 2**62 or widths.size > MAX_HALVED_HUGE:
         raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
-    first, second = (enumerate_swaps(0 * part, part) for part in (widths[::2], widths[1::2]))
+    wide = widths.astype(object)
+    first, second = (enumerate_swaps(0 * part, part) for part in (wide[::2], wide[1::2]))
     second.sort()
     return int(np.sum(np.searchsorted(second, most - first, side="right")))
 
@@ -117,6 +118,7 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
 @jit
 def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     """The sums of all subsets that are `most` or less, ascending; none if they exceed `limit`."""
+    limit = min(limit, 2 ** min(widths.size, 62))
     sums, merged = np.zeros(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
     size = 1
     for w in widths:

@@ -52,8 +52,6 @@ class Probability(NamedTuple):
         """count / 2^exponent, rounded once."""
         if count == 0:
             return IMPOSSIBLE
-        if count == 2**exponent:
-            return CERTAIN
         p = Fraction(count, 2**exponent)
         if p > UNDERFLOW:
             return cls.of(float(p), EPS / 2)
