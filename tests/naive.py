@@ -265,3 +265,19 @@ def fold_weight(m: int) -> Any:
         return 1 / (1 + first + 2 * (m - 1) * second)
 
     return 8 * quad(share, [0, mpf(1) / 2], [mpf(1) / 4, mpf(1) / 2])
+
+
+def subset_sums(widths):
+    """The sum of each subset."""
+    sums = [0]
+    for width in widths:
+        sums += [s + width for s in sums]
+    return sums
+
+
+def small_subsets(widths, most):
+    """All subsets whose sum is at most `most`, found one element at a time."""
+    found = [()]
+    for width in widths:
+        found += [(*some, width) for some in found if sum(some) + width <= most]
+    return found

@@ -146,7 +146,10 @@ class _Tilted:
         reach = min(jump + sqrt(jump**2 + 2 * OUTSIDE * deviation**2), sqrt(2 * OUTSIDE * fair))
         beyond = (OUTSIDE + log1p(3 * tau * deviation)) / tau
         period = beyond + max(reach - shift, 0.0) + 2 * delta
-        cells = max(int(period / max(0.8 * width / tau, delta / 2)) + 1, 2)
+        # About P(T = t) / P(T >= t), times a unit of length (Birnbaum 1942).
+        rate = min(tau, self.excess / deviation**2)
+        rate = (rate + sqrt(rate**2 + 4 / deviation**2)) / 2
+        cells = max(int(period / max(0.85 * width / rate, delta / 2)) + 1, 2)
         js, values, cells, rest = self._frequencies(period, cells)
         upper, between = _transforms(tau * period / cells, js / cells)
         twice = np.where(js > 0, 2.0, 1.0) / cells

@@ -109,8 +109,9 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
             return int(count_pairs(first, second, most))
     if law.top < 2**62 or widths.size > MAX_HALVED_HUGE:
         raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
-    wide = widths.astype(object)
-    first, second = (enumerate_swaps(0 * part, part) for part in (wide[::2], wide[1::2]))
+    first, second = (
+        enumerate_swaps(0 * part, part).astype(object) for part in (widths[::2], widths[1::2])
+    )
     second.sort()
     return int(np.sum(np.searchsorted(second, most - first, side="right")))
 

@@ -1,4 +1,4 @@
-"""Brackets contain the exact probability, whatever the widths."""
+"""Brackets contain the exact probability, whatever the widths; counting labellings gives it."""
 
 from fractions import Fraction
 
@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.null.bracket import NARROW, tail_bracket
+from permtest.null.bracket import WIDTH, tail_bracket
 from permtest.null.enumeration import count_tail
 from permtest.null.grouping import group
+from permtest.null.probability import TooHard
 from permtest.null.shorten import shorten
 from permtest.null.tail import tail_tilted
+from tests import naive
 
 
 def law_of(widths):
@@ -20,21 +22,49 @@ def law_of(widths):
     return group(widths, 0 * widths, 0)
 
 
-@settings(max_examples=60, deadline=None)
+def contains(bounds, exact):
+    low, high = bounds
+    rounding = Fraction(1, 2**50)
+    return low.value <= exact * (1 + rounding) and exact <= Fraction(high.value) * (1 + rounding)
+
+
+@settings(max_examples=100)
 @given(
     widths=st.lists(
         st.one_of(st.integers(1, 10**4), st.integers(10**17, 10**18)), min_size=1, max_size=22
     ),
     where=st.floats(0, 1),
+    slack=st.sampled_from([0, 0, 1, 10**16]),
 )
-def test_the_exact_probability_lies_between(widths, where):
+def test_the_exact_probability_lies_between(widths, where, slack):
     law = law_of(widths)
     t0 = round(Fraction(where) * law.top)
-    exact = Fraction(count_tail(law, t0), 2**law.n_informative)
-    low, high = tail_bracket(law, t0)
-    rounding = Fraction(1, 2**45)
-    assert Fraction(low.value) <= exact * (1 + rounding)
-    assert exact <= Fraction(high.value) * (1 + rounding)
+    low, high = tail_bracket(law, t0, slack=slack)
+    for moved in (-slack, 0, slack):
+        exact = Fraction(count_tail(law, t0 + moved), 2**law.n_informative)
+        if moved >= 0:
+            assert exact <= Fraction(high.value) * (1 + Fraction(1, 2**50))
+        if moved <= 0:
+            assert Fraction(low.value) <= exact * (1 + Fraction(1, 2**50))
+
+
+KINDS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "giants": lambda rng, n: rng.normal(size=n) * np.where(rng.random(n) < 0.1, 1000, 1),
+    "dust": lambda rng, n: rng.normal(size=n) * np.where(rng.random(n) < 0.5, 1e-9, 1),
+    "heavy tails": lambda rng, n: rng.standard_cauchy(n),
+    "lognormal": lambda rng, n: rng.lognormal(0, 2, n),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("n", [30, 40])
+def test_real_widths_by_counting_labellings(kind, n):
+    rng = np.random.default_rng(n)
+    for _ in range(4):
+        law = law_of([int(abs(x) * 2**40) + 1 for x in KINDS[kind](rng, n)])
+        t0 = law.top // 2 + int(rng.random() * 3 * law.deviation)
+        assert contains(tail_bracket(law, t0), Fraction(count_tail(law, t0), 2**n))
 
 
 @pytest.mark.parametrize("sigma", [-3, 0.1, 3, 12])
@@ -42,26 +72,54 @@ def test_the_exact_probability_lies_between(widths, where):
 def test_brackets_are_narrow_and_contain_what_is_known(n, sigma):
     rng = np.random.default_rng(n)
     fine = rng.integers(1, 200, n)
-    law = law_of([*(fine * 10**15).tolist(), 1])  # the last one keeps the common divisor away
-    t0 = int(law.top / 2 + sigma * law.deviation)
+    noise = rng.integers(0, 10**9, n)  # far too little to reach the next cell
+    law = law_of((fine * 10**15 + noise).tolist())
+    t0 = (int(law.top / 2 + sigma * law.deviation) // 10**15) * 10**15 - 5 * 10**14
     low, high = tail_bracket(law, t0)
-    assert 0 <= high.log - low.log < (NARROW if sigma < 10 else 0.01)
-    # In units of 10^15 the single 1 is below all thresholds that matter.
     coarse = tail_tilted(law_of(fine.tolist()), -(-t0 // 10**15))
     assert low.value <= coarse.value * (1 + 1e-12)
     assert coarse.value <= high.value * (1 + 1e-12)
 
 
-def test_counting_by_halves_is_counting():
+@pytest.mark.parametrize("n", [100, 500, 3000])
+def test_continuous_widths_are_bracketed_closely(n):
+    rng = np.random.default_rng(n)
+    for z in (0, 1, 3):
+        law = law_of([int(abs(x) * 2**50) for x in rng.normal(size=n)])
+        low, high = tail_bracket(law, int(law.top / 2 + z * law.deviation))
+        assert 0 <= high.log - low.log <= 1.2 * WIDTH
+        wide = tail_bracket(law, int(law.top / 2 + z * law.deviation), width=1e-3)
+        assert wide[0].log <= high.log
+        assert low.log <= wide[1].log
+
+
+def test_the_end_of_the_support_is_exact():
+    """Integer arithmetic says 2^-499; a forced bracket contains it."""
+    result = exact_perm_test([1] * 500, [0] * 500, method="bracket")
+    exact = Fraction(1, 2**499)
+    low, high = result.pvalue_interval()
+    assert low <= exact <= high
+    assert abs(Fraction(result.pvalue) / exact - 1) <= result.error_bound
+
+
+def test_counting_labellings_is_counting():
     rng = np.random.default_rng(0)
     for scale in (1, 10**9, 10**30):
-        widths = [int(w) * scale + 1 for w in rng.integers(1, 50, 12)]
-        law = law_of(widths)
-        sums = [0]
-        for width in np.repeat(law.widths, law.counts).tolist():
-            sums += [s + width for s in sums]
+        law = law_of([int(w) * scale + 1 for w in rng.integers(1, 50, 12)])
+        sums = naive.subset_sums(np.repeat(law.widths, law.counts).tolist())
         for t0 in (0, 1, law.top // 3, law.top // 2, law.top, law.top + 1):
             assert count_tail(law, t0) == sum(s >= t0 for s in sums)
+
+
+def test_labellings_near_the_end_are_counted_however_many_there_are_in_all():
+    rng = np.random.default_rng(1)
+    widths = rng.integers(10**6, 2 * 10**6, 300)
+    law = law_of(widths.tolist())
+    lacking = 4 * 10**6
+    few = [sum(s) for s in naive.small_subsets(widths.tolist(), lacking)]
+    assert count_tail(law, law.top - lacking) == len(few)
+    with pytest.raises(TooHard, match="too many labellings"):
+        count_tail(law, law.top // 2)
 
 
 UNEVEN = {
@@ -73,7 +131,7 @@ UNEVEN = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     kind=st.sampled_from(sorted(UNEVEN)),
     n=st.integers(3, 18),
