@@ -13,6 +13,9 @@ IntArray: TypeAlias = NDArray[Any]
 #: Below this magnitude a difference of differences of two scores still fits an int64.
 SAFE = 2**60
 
+#: Sums that could overflow are made of two halves, the lower one of so many bits.
+HALF = 31
+
 
 def largest(values: IntArray) -> int:
     """The largest magnitude; 0 if there are no values."""
@@ -33,9 +36,12 @@ def with_room(values: IntArray, factor: int) -> IntArray:
 
 def exact_sum(values: IntArray) -> int:
     """The sum as a Python integer, whatever its size."""
-    if values.dtype != object and largest(values) * values.size < 2**63:
+    if values.dtype == object:
+        return sum(map(int, values))
+    if largest(values) * values.size < 2**63:
         return int(values.sum())
-    return sum(map(int, values))
+    high, low = values >> HALF, values & (2**HALF - 1)
+    return (int(high.sum()) << HALF) + int(low.sum())
 
 
 def exact_dot(a: IntArray, b: IntArray) -> int:
@@ -44,4 +50,6 @@ def exact_dot(a: IntArray, b: IntArray) -> int:
         size = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
         if size < 2**62:
             return int(a @ b)
+        if size < 2.0 ** (60 + HALF) and largest(b) * b.size < 2 ** (62 - HALF):
+            return (int((a >> HALF) @ b) << HALF) + int((a & (2**HALF - 1)) @ b)
     return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))

@@ -77,6 +77,8 @@ class Comparison:
         the observed sum, times `scale`.
     leeway : int
         By how many cells the thresholds of `tails` are moved outward, where ties are in doubt.
+    reading : str
+        What floats were taken for, where that is not the decimals that they are printed as.
     """
 
     law: TwoPointSum
@@ -95,6 +97,7 @@ class Comparison:
     divisor: int = 1
     slack: int = 0
     leeway: int = 0
+    reading: str = ""
 
     @property
     def statistic(self) -> Any:
@@ -392,6 +395,7 @@ def _of_differences(pairs: Pairs, entry: Statistic, clusters: Any) -> Comparison
         totals=(tally.total_u, tally.total_v),
         scale=pairs.scale,
         slack=pairs.slack,
+        reading=pairs.reading,
         n_entries=n_entries,
         divisor=max(n_entries or len(pairs), 1) if entry.name == "mean" else 1,
     )

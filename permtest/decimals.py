@@ -131,7 +131,7 @@ def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
         return found
     parts = [_Part.of(array, label) for array, label in zip(arrays, labels, strict=True)]
     readings = [_read(parts, size) for size in sorted(KEPT)]
-    scale = lcm(*{int(d) for part in parts for d in set(part.denominators.tolist())})
+    scale = lcm(*{d for part in parts for d in part.distinct()})
     rounding = [part.off for part in parts] if any(part.off.any() for part in parts) else None
     reading = "; ".join(filter(None, readings)).format(scale=scale)
     return Scores([part.times(scale) for part in parts], scale, rounding, reading)
@@ -232,16 +232,21 @@ class _Part:
         self.numerators[where], self.denominators[where] = found.numerators, found.denominators
         self.off[where] = found.off
 
+    def distinct(self) -> list[int]:
+        """All denominators."""
+        if self.denominators.dtype == object:
+            return list(set(self.denominators))
+        return [int(d) for d in np.unique(self.denominators)]
+
     def times(self, scale: int) -> IntArray:
         """The scores times `scale`, a multiple of every denominator."""
-        listed = self.denominators.tolist()
-        factors = {d: scale // d for d in set(listed)}
-        if self.numerators.dtype != object:
-            most = max(largest(self.numerators), 1) * max(factors.values(), default=1)
-            if most < SAFE:
-                factor = np.array([factors[d] for d in listed], dtype=np.int64)
-                return np.asarray(self.numerators * factor)
-        wide: IntArray = self.numerators.astype(object) * _objects([factors[d] for d in listed])
+        factors = {d: scale // d for d in self.distinct()}
+        most = max(largest(self.numerators), 1) * max(factors.values(), default=1)
+        if self.numerators.dtype != object and most < SAFE:
+            every = np.searchsorted(list(factors), self.denominators)
+            return np.asarray(self.numerators * np.array(list(factors.values()))[every])
+        listed = _objects([factors[d] for d in self.denominators.tolist()])
+        wide: IntArray = self.numerators.astype(object) * listed
         return wide.astype(np.int64) if largest(wide) < SAFE else wide
 
 

@@ -100,6 +100,9 @@ class PermutationTestResult(AsJson):
         How many pairs there are in the `n` clusters that are swapped; None without clusters.
     scores : tuple of two numbers, or None
         What both systems score: their totals, means, or measures, whose difference is `statistic`.
+    reading : str
+        What floating-point scores were taken for, such as "scores are multiples of 1/3000"; empty
+        where that is the numbers that they are printed as.
 
     Examples
     --------
@@ -132,6 +135,7 @@ class PermutationTestResult(AsJson):
     n_extreme: int | None = None
     n_entries: int | None = None
     scores: tuple[float, float] | None = None
+    reading: str = ""
     _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
     _samples: Samples | None = field(default=None, kw_only=True, repr=False, compare=False)
 
@@ -164,6 +168,7 @@ class PermutationTestResult(AsJson):
             n_extreme=samples.n_extreme if samples else None,
             n_entries=comparison.n_entries,
             scores=comparison.scores,
+            reading=comparison.reading,
             **more,
             _comparison=comparison,  # type: ignore[arg-type]
             _samples=samples,

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 from operator import index
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ class StructuredComparison(ABC):
     names: tuple[str, str]
     strict: bool = False
     n_entries: int | None = None
+    reading: ClassVar[str] = ""
 
     @property
     def h(self) -> Callable[..., Any] | None:

@@ -41,7 +41,7 @@ EXCEPTIONAL = 12.0
 #: hundredths of a second each.
 COSINES, FACTORS = 10**8, 10**6
 #: Entries whose cosines bound |phi| at a frequency.
-ENOUGH = 34.0
+ENOUGH = 28.0
 
 Floats = NDArray[np.float64]
 
@@ -241,7 +241,7 @@ class _Tilted:
         )
         widths = self.widths[some]
         curvature = float((terms[1] + 4 * terms[2]) @ widths**2)
-        slack = min(4.0, 0.12 * float(terms[0].sum()))
+        slack = 0.15 * float(terms[0].sum())
         step = sqrt(8 * slack / curvature) if curvature > 0 else stop - start
         size = int((stop - start) / step) + 1
         return _Zone(start, step, size, slack, widths, terms)
