@@ -87,6 +87,8 @@ def result_html(result: PermutationTestResult) -> str:
         "p": _evidence(result),
         "N": result.pairs_text(),
     }
+    if result.reading:
+        rows["scores"] = result.reading
     return together(facts(rows), _picture(result))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from permtest._html import grid, said, together
 from permtest.many.multiplicity import CORRECTIONS
 from permtest.many.rows import of_systems
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Systems that a sentence names at most, and that a table shows.
 NAMED, SHOWN = 12, 50
+#: Of means below this, four decimals make a lattice that is short enough for exact p-values.
+SMALL_SCORES = 2.0
 
 
 def text(board: Leaderboard) -> str:
@@ -27,15 +31,25 @@ def text(board: Leaderboard) -> str:
 
 
 def _inexact(board: Leaderboard) -> str:
-    """How many p-values are none, but samples or bounds."""
+    """How many p-values are samples or bounds, and how to get exact ones."""
     methods, said_so = board.method.ravel().tolist(), ""
     for method, what in (("monte_carlo", "sampled"), ("bracket", "upper bounds")):
         number = methods.count(method)
         if number:
             verb = "is" if number == 1 else "are"
             kind = "an upper bound" if number == 1 and method == "bracket" else what
-            said_so += f" Of {counted(len(methods), 'p-values')}, {number} {verb} {kind}."
+            said_so += f" Of {counted(len(methods), 'p-values')}, {number} {verb} {kind}"
+            said_so += "." if method == "monte_carlo" else f", {_how_far(board)}."
     return said_so
+
+
+def _how_far(board: Leaderboard) -> str:
+    """How close upper bounds are, and what would make them exact."""
+    most = float(board.error_bound[board.method == "bracket"].max())
+    text = f"too large by a share of {most:.1g} at most, because the scores have many digits"
+    if float(np.abs(board.values).max()) < SMALL_SCORES and board.metric in ("mean", "sum"):
+        return f"{text}; scores rounded to four decimals have exact p-values"
+    return text
 
 
 def sentence(board: Leaderboard, data_set: str) -> str:

@@ -143,6 +143,8 @@ def _test(found: Overview) -> Chapter:
         ("alternative", SIDES[found.alternative].format(*found.names)),
         ("method", f"{exact.method}: {exact.method_reason}"),
     ]
+    if exact.reading:
+        rows.insert(3, ("scores", exact.reading))
     if exact.n_samples is None:
         rows.append(("error bound", f"{exact.error_bound:.2g} of p, relative"))
     else:
