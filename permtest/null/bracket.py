@@ -277,7 +277,7 @@ def _transforms(lam: float, t: Floats) -> tuple[NDArray[np.complex128], Floats]:
     above = np.exp(-lam - 2j * pi * t)
     values = 1 / (1 - above)
     values[0] = -1 / expm1(-lam)
-    slopes = lam / expm1(lam) - lam * above * values
+    slopes = -lam * exp(-lam) / expm1(-lam) - lam * above * values
     majorant = (1 - t) * values
     majorant[1:] += slopes[1:] / (2j * pi)
     return majorant, 1 - t
