@@ -145,23 +145,16 @@ def test_no_function_is_longer_than_sixty_lines():
 
 
 IMPORT = f"""
-import sys, time
-start = time.process_time()
+import sys
 import permtest
-print(time.process_time() - start)
 print(*sys.modules.keys() & {sorted(SLOW | OPTIONAL)})
 """
 
 
-def test_import_is_quick_and_loads_nothing_slow():
-    seconds = []
-    for _ in range(3):
-        command = [sys.executable, "-c", IMPORT]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
-        duration, loaded = done.stdout.splitlines()
-        assert loaded == ""
-        seconds.append(float(duration))
-    assert min(seconds) < 0.5
+def test_import_loads_nothing_slow():
+    command = [sys.executable, "-c", IMPORT]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "\n"
 
 
 def test_plots_and_widgets_are_there_when_they_are_asked_for():
