@@ -1,6 +1,7 @@
 """The benchmark is right about what it measures, and notices what is wrong."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb, inf, log, sqrt
@@ -191,10 +192,12 @@ def test_thresholds_reach_from_certainty_to_the_last_labelling():
     assert decades == set(range(10))
 
 
-def test_a_sampled_p_is_never_zero():
+def test_a_sampled_p_is_never_zero(monkeypatch):
     """(C + 1) / (K + 1) for C = 0: 2^100 / (K + 1) times the exact p."""
-    cases = accuracy.cases(np.random.default_rng(0), entries=(100,))
-    last = max((c for c in cases if c.kind == "all equal"), key=lambda c: -c.log10_p)
+    rng = np.random.default_rng(0)
+    (law,) = [law for law in laws.random_laws(rng, (100,)) if law[0] == "all equal"]
+    monkeypatch.setattr(accuracy, "random_laws", lambda *_: [law])
+    last = max(accuracy.cases(rng), key=lambda c: -c.log10_p)
     share = 10**-last.log10_p / (accuracy.SAMPLES + 1)
     assert last.found[accuracy.SAMPLED].error == pytest.approx(share, rel=1e-9)
 
@@ -235,7 +238,7 @@ def test_cases_are_binned_by_decades(log10_p, name):
 
 
 def test_a_small_run_is_within_all_bounds_and_shows_what_absolute_accuracy_is(tmp_path, capsys):
-    cases, section = accuracy.run(entries=(7, 80))
+    cases, section = accuracy.run(entries=(7, 60))
     assert section.failures == []
     assert all(0 <= used <= 1 for used in section.data["of_bound"].values())
     assert len(cases) > 500
@@ -304,7 +307,7 @@ def test_sums_are_chosen_from_certainty_to_the_last_labelling():
 
 
 def test_a_small_run_for_f1_is_within_all_bounds(capsys):
-    section = f1_accuracy.run(entries=(6, 60))
+    section = f1_accuracy.run(entries=(6, 40))
     assert section.failures == []
     assert all(0 <= used <= 1 for used in section.data["of_bound"].values())
     assert sum(line["cases"] for line in section.data["bins"]) > 500
@@ -525,8 +528,13 @@ def test_the_high_water_mark_sees_an_array_and_forgets_it():
     assert after < before + 60e6
 
 
+@pytest.mark.usefixtures("clock")
 def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
+    """Of fewer and smaller cases than `--quick` has."""
+    small = {"entries": (7, 20), "large": (10**3,), "f1_entries": (6,), "f1_large": (10**3,)}
+    monkeypatch.setattr(command, "QUICK", replace(command.QUICK, **small))
     monkeypatch.setattr(fresh, "startup", lambda: tables.Section("Fresh process", "", {}))
+    monkeypatch.setattr(fresh, "peak", lambda *_, **__: (1e6, 1e6))  # processes of their own
     assert command.main(["--quick"], tmp_path) == 0
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"report.md", "report.json", "error.png", "time.png", "time-f1.png"}
@@ -574,7 +582,7 @@ def test_each_row_is_tested():
 
 
 def test_size_and_coverage_are_as_they_should_be(tmp_path):
-    assert calibration.main(["--sets", "100"], tmp_path) == 0
+    assert calibration.main(["--sets", "40"], tmp_path) == 0
     rows = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))["rows"]
     assert [row["kind"] for row in rows] == [kind.name for kind in calibration.KINDS]
     assert "| small counts " in (tmp_path / "calibration.md").read_text(encoding="utf-8")

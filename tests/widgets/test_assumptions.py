@@ -154,6 +154,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == first
 
 
+@pytest.mark.usefixtures("unseen")
 def test_independence_hides_what_pairs_show():
     e = AssumptionsExplorer(r12=0.0, lead=3.0, n=60)
     blind, seen = e.found.independent.pvalue, e.found.exact.pvalue

@@ -208,6 +208,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == before
 
 
+@pytest.mark.usefixtures("unseen")
 def test_the_order_of_the_entries_does_not_matter_in_the_end():
     e = explorer(n=len(LAWS))
     law = e.step.law
@@ -231,6 +232,7 @@ def test_play_moves_the_slider():
     assert explorer_of(laws_of([1] * 500), 0).play.interval < e.play.interval
 
 
+@pytest.mark.usefixtures("unseen")
 def test_axes_do_not_jump():
     differences = RNG.integers(1, 5, 200)
     e = explorer_of(laws_of(differences), 0)
@@ -247,6 +249,7 @@ def test_axes_do_not_jump():
     assert sum(a != b for a, b in pairwise(tops)) <= 7
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize("drift", [-9, 0, 6])
 def test_all_that_can_be_seen_is_inside_of_the_axes(drift):
     effects = drift + np.random.default_rng(5).integers(-6, 7, (12, 2))

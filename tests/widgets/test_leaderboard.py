@@ -112,6 +112,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == first
 
 
+@pytest.mark.usefixtures("unseen")
 def test_enough_gains_stand_out_and_losses_blur_them():
     e = LeaderboardExplorer(TABLE, base="better")
     e.gains.value = e.gains.max
@@ -133,6 +134,7 @@ def test_sliders_end_where_the_base_ends():
     assert "With 0 more and 3 fewer right than few, new has 0 of 100 right" in e.sentence.value
 
 
+@pytest.mark.usefixtures("unseen")
 def test_the_axis_of_scores_stands_still_and_holds_them_all():
     e, limits = LeaderboardExplorer(TABLE), set()
     for base in TABLE:

@@ -126,6 +126,7 @@ def test_every_count_changes_what_is_shown():
         assert e.result.p_h1 == bayes_test(counts[:3], counts[3:]).p_h1
 
 
+@pytest.mark.usefixtures("unseen")
 def test_linked_counts_make_one_update_and_unlinked_ones_move_alone(monkeypatch):
     e, calls = PosteriorExplorer(A, B), []
     update = e._update
@@ -142,6 +143,7 @@ def test_linked_counts_make_one_update_and_unlinked_ones_move_alone(monkeypatch)
     assert "for A and" not in e.sentence.value.split("independent")[0].split("says")[1]
 
 
+@pytest.mark.usefixtures("unseen")
 def test_axes_stand_still_until_they_are_chosen():
     e = PosteriorExplorer(A, B)
 

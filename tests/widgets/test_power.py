@@ -157,6 +157,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == first
 
 
+@pytest.mark.usefixtures("unseen")
 def test_the_simulated_power_agrees_with_the_curve():
     e = PowerExplorer(lead=0.3, sd=1.0)
     for n in (30, 100, 259):
@@ -175,6 +176,7 @@ def test_the_slider_has_the_size_of_the_data():
     assert few.n.value == FEWEST
 
 
+@pytest.mark.usefixtures("unseen")
 def test_axes_stand_still():
     e, limits = PowerExplorer(A, B), set()
     for n, lead in ((5, 0.0), (90, e.lead.max), (5000, 0.1)):

@@ -105,6 +105,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert (e.picture.value, e.sentence.value) == first
 
 
+@pytest.mark.usefixtures("unseen")
 def test_the_axes_stand_still():
     e = SamplingExplorer(U, V)
     limits = set()

@@ -40,6 +40,7 @@ def test_it_starts_at_what_was_observed():
     assert "described below" in e.picture.value
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize("side", ["two-sided", "greater"])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_it_shows_the_test_at_the_point_that_is_chosen(measure, side):
@@ -86,6 +87,7 @@ def test_the_sentence_has_both_systems_and_their_difference():
     assert hits + other_hits == 2 * (U[:, 0].sum() + V[:, 0].sum())
 
 
+@pytest.mark.usefixtures("unseen")
 def test_where_no_labelling_comes_the_nearest_point_is_taken():
     e = explorer(statistic="f2")  # misses are fp + 4 fn
     possible = {tuple(x) for x in e.result.null_distribution.support.tolist()}
@@ -99,6 +101,7 @@ def test_where_no_labelling_comes_the_nearest_point_is_taken():
     assert e.result.sums[0] == 5 * e.hits.max
 
 
+@pytest.mark.usefixtures("unseen")
 def test_recall_is_a_line_and_says_so():
     e = explorer()
     e.statistic.value = "recall"
@@ -115,6 +118,7 @@ def test_recall_is_a_line_and_says_so():
     assert e._axes[0].get_ylabel() == "true positives of new"
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_axes_stand_still_and_hold_every_point(measure):
     e = explorer(statistic=measure)
@@ -130,6 +134,7 @@ def test_the_axes_stand_still_and_hold_every_point(measure):
     assert len(limits) == 1
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize("size", [0, 1, 2, 5])
 def test_few_sentences(size):
     e = StaircaseExplorer(U[:size], V[:size])
@@ -147,6 +152,7 @@ def test_a_system_and_itself():
     assert e.result.pvalue == 1
 
 
+@pytest.mark.usefixtures("unseen")
 def test_a_large_law_waits_until_a_slider_stops():
     assert explorer().hits.continuous_update
     u, v = RNG.integers(0, 9, (2, 300, 3))

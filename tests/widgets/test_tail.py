@@ -247,6 +247,7 @@ def test_identical_systems():
     assert pixels(e).shape[:2] == (440, 800)
 
 
+@pytest.mark.usefixtures("unseen")
 def test_axes_stand_still():
     e = explorer()
     limits = set()

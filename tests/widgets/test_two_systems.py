@@ -56,6 +56,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == (picture, sentence)
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize(("a", "b"), list(permutations(SCORES, 2)))
 @pytest.mark.parametrize("tails", ["two-sided", "greater"])
 def test_every_pair_shows_what_the_test_says(a, b, tails):
@@ -81,12 +82,13 @@ def test_a_system_called_like_another_one_again_is_another_one():
     assert "x is 3 points ahead of x again" in e.sentence.value
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_the_axes_change_in_coarse_steps(scale):
     e = explorer()
     e.scale.value = scale
     seen = []
-    for n in range(1, 401, 3):
+    for n in range(1, 401, 7):
         e.n.value = n
         left, right = e._axes[0].get_xlim()
         assert left == -right
@@ -106,6 +108,7 @@ def test_a_small_bell_fills_the_picture():
     assert law.pmf.max() > e._axes[0].get_ylim()[1] / 2.2
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize(
     ("a", "b", "words"),
     [
