@@ -20,11 +20,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO, StringIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import permtest as pt
 from benchmarks import bayes_tests, fresh, leaderboards, power_curves, reading
@@ -34,6 +36,7 @@ from benchmarks.tables import table
 from benchmarks.timing import duration
 from permtest.readers import File
 from permtest.study.power import power_curve
+from permtest.widgets import TwoSystemsExplorer
 
 RECORD = Path(__file__).with_name("gate.json")
 LIMIT = 3.0  # times the record
@@ -80,6 +83,7 @@ def jobs() -> Iterator[Job]:
     yield from _sums()
     yield from _f1()
     yield from _around()
+    yield _explorer()
     yield Job("import / import numpy", _fresh("import permtest"), _fresh("import numpy"))
     yield Job("first p-value / import numba", _fresh(fresh.FIRST), _fresh("import numba"))
 
@@ -153,6 +157,19 @@ def _around() -> Iterator[Job]:
         lambda: pt.read(File("scores.csv", wide)),
         lambda: list(csv.reader(StringIO(wide.decode()))),
     )
+
+
+def _explorer() -> Job:
+    """A slider that is dragged: a p-value and its picture, beside a picture."""
+    u, v = table_1(400, np.random.default_rng(SEED))
+    explorer, sizes = TwoSystemsExplorer({"a": u, "b": v}), cycle((300, 301))
+
+    def plain() -> None:
+        figure = Figure()
+        figure.subplots().plot(u)
+        figure.savefig(BytesIO())
+
+    return Job("explorer / a picture", lambda: setattr(explorer.n, "value", next(sizes)), plain)
 
 
 def _chain(n: int) -> np.ndarray:

@@ -315,16 +315,22 @@ def test_an_unknown_scale_is_refused():
         draw(RESULTS["a tie"], "cubic")
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_a_million_cells_are_drawn_as_few_columns(scale):
+@pytest.fixture(scope="module")
+def wide():
+    """A law of more than a million cells."""
     rng = np.random.default_rng(2)
     result = pt.exact_perm_test(rng.integers(0, 2100, 1500), rng.integers(0, 2100, 1500))
     assert result.null_distribution.pmf.size > 10**6
-    ax = draw(result, scale)
+    return result
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_million_cells_are_drawn_as_few_columns(wide, scale):
+    ax = draw(wide, scale)
     ax.figure.savefig(BytesIO())
     columns = artist(ax, "body").get_data().values
     assert columns.size <= COLUMNS + 2
-    assert np.nanmax(columns) == result.null_distribution.pmf.max()
+    assert np.nanmax(columns) == wide.null_distribution.pmf.max()
 
 
 # ---- the style sheet ---------------------------------------------------------------------------
