@@ -57,7 +57,7 @@ def usable():
 expected = pt.monte_carlo(U, V, K=999, rng=0).n_extreme
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 for name, job in JOBS.items():
-    job(500, 100)
+    job(500, 20)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         while True:
