@@ -38,13 +38,14 @@ STAMP = VENV / "installed.json"
 
 PYTEST = ["-m", "pytest", "-q"]
 SPREAD = ["-n", "auto"]  # a process for each processor
+BROWSER = ["tests/browser", "tests/test_api.py", "tests/test_book.py"]  # what drives Chromium
 CHECKS = {
     "lint": ["-m", "ruff", "check"],
     "format": ["-m", "ruff", "format", "--check"],
     "types": ["-m", "mypy"],
     "tests": [*PYTEST, *SPREAD, "-m", "not browser and not notebook"],
     "notebooks": [*PYTEST, *SPREAD, "-m", "notebook", "tests/test_notebooks.py"],
-    "browser": [*PYTEST, "-m", "browser", "tests"],
+    "browser": [*PYTEST, "-m", "browser", *BROWSER],
     "wheel": [str(ROOT / "tools" / "try_wheel.py")],
     "speed": ["-m", "benchmarks.gate"],
 }

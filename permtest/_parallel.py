@@ -9,6 +9,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 #: Chunks that a worker of a cluster has waiting for it.
@@ -125,14 +126,52 @@ def _call(function: Callable[..., R], chunk: T, shared: tuple[Any, ...]) -> R:
 def _by_threads(
     function: Callable[..., R], chunks: Sequence[T], shared: tuple[Any, ...], workers: int
 ) -> Iterator[R]:
-    """In threads that live no longer than this: a pool that is kept would hang after a fork."""
-    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
+    """In threads that live no longer than this: a pool that is kept would hang after a fork.
 
-    pool = ThreadPoolExecutor(workers)
+    This thread holds no lock that the others wait for. In `concurrent.futures` it would, for every
+    chunk, and a Ctrl-C at that moment would leave the lock closed and all of them hanging.
+    """
+    numbers, turn, stopped = iter(range(len(chunks))), threading.Lock(), False
+    outcomes: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+
+    def work() -> None:
+        nonlocal stopped
+        while not stopped:
+            with turn:
+                number = next(numbers, None)
+            if number is None:
+                return
+            try:
+                outcomes.put((number, _call(function, chunks[number], shared), None))
+            except BaseException as error:
+                stopped = True
+                outcomes.put((number, None, error))
+
+    threads = [threading.Thread(target=work) for _ in range(workers)]
     try:
-        yield from pool.map(lambda chunk: _call(function, chunk, shared), chunks)
-    finally:  # Ctrl-C may come while chunks are still being handed out
-        pool.shutdown(cancel_futures=True)
+        for thread in threads:
+            thread.start()
+        yield from _in_order(outcomes, len(chunks))
+    finally:
+        stopped = True
+        for thread in threads:
+            if thread.ident is not None:  # it has been started
+                thread.join()
+
+
+def _in_order(
+    outcomes: SimpleQueue[tuple[int, Any, BaseException | None]], size: int
+) -> Iterator[Any]:
+    """Yield the results of chunks 0, 1, 2 ..., and raise the error of the first that has one."""
+    early: dict[int, tuple[Any, BaseException | None]] = {}
+    for number in range(size):
+        while number not in early:
+            found, result, error = outcomes.get()
+            early[found] = result, error
+        result, error = early.pop(number)
+        if error is not None:
+            raise error
+        yield result
 
 
 def _by_joblib(

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# A deadline would measure compilation and the machine's load, not the code.
-settings.register_profile("dev", deadline=None)
-settings.register_profile("few", deadline=None, max_examples=5)
-settings.register_profile("quick", deadline=None, max_examples=25)
-settings.register_profile("ci", deadline=None, max_examples=400, print_blob=True)
+# A deadline would measure compilation and the machine's load, not the code; so would that check.
+timeless = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("dev", timeless)
+settings.register_profile("few", timeless, max_examples=5)
+settings.register_profile("quick", timeless, max_examples=25)
+settings.register_profile("ci", timeless, max_examples=400, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 NO_BROWSER = (

@@ -460,22 +460,25 @@ def test_a_stage_that_fails_is_told_and_the_next_work_goes_on():
 
 
 def test_pieces_of_work_in_several_threads_wait_for_each_other():
-    told, running, most = [], [], []
+    told, running, most, latest, done = [], [], [], [], []
     stages = Stages(told.append)
 
-    def work():
+    def work(name):
+        latest.append(name)
         for _ in range(5):
             running.append(1)
             most.append(len(running))
             time.sleep(0.002)
             running.pop()
             yield
+        done.append(name)
 
-    async def person():
-        stages.start(work())
-        await asyncio.sleep(0.2)
+    async def person(name):
+        stages.start(work(name))
+        while latest[-1] == name and name not in done:  # nobody's work has taken its place
+            await asyncio.sleep(0.001)
 
-    threads = [Thread(target=asyncio.run, args=[person()]) for _ in range(4)]
+    threads = [Thread(target=asyncio.run, args=[person(name)]) for name in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,6 +1,7 @@
 """The benchmark is right about what it measures, and notices what is wrong."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb, inf, log, sqrt
@@ -191,10 +192,12 @@ def test_thresholds_reach_from_certainty_to_the_last_labelling():
     assert decades == set(range(10))
 
 
-def test_a_sampled_p_is_never_zero():
+def test_a_sampled_p_is_never_zero(monkeypatch):
     """(C + 1) / (K + 1) for C = 0: 2^100 / (K + 1) times the exact p."""
-    cases = accuracy.cases(np.random.default_rng(0), entries=(100,))
-    last = max((c for c in cases if c.kind == "all equal"), key=lambda c: -c.log10_p)
+    rng = np.random.default_rng(0)
+    (law,) = [law for law in laws.random_laws(rng, (100,)) if law[0] == "all equal"]
+    monkeypatch.setattr(accuracy, "random_laws", lambda *_: [law])
+    last = max(accuracy.cases(rng), key=lambda c: -c.log10_p)
     share = 10**-last.log10_p / (accuracy.SAMPLES + 1)
     assert last.found[accuracy.SAMPLED].error == pytest.approx(share, rel=1e-9)
 
@@ -235,7 +238,7 @@ def test_cases_are_binned_by_decades(log10_p, name):
 
 
 def test_a_small_run_is_within_all_bounds_and_shows_what_absolute_accuracy_is(tmp_path, capsys):
-    cases, section = accuracy.run(entries=(7, 80))
+    cases, section = accuracy.run(entries=(7, 60))
     assert section.failures == []
     assert all(0 <= used <= 1 for used in section.data["of_bound"].values())
     assert len(cases) > 500
@@ -304,7 +307,7 @@ def test_sums_are_chosen_from_certainty_to_the_last_labelling():
 
 
 def test_a_small_run_for_f1_is_within_all_bounds(capsys):
-    section = f1_accuracy.run(entries=(6, 60))
+    section = f1_accuracy.run(entries=(6, 40))
     assert section.failures == []
     assert all(0 <= used <= 1 for used in section.data["of_bound"].values())
     assert sum(line["cases"] for line in section.data["bins"]) > 500
@@ -361,6 +364,26 @@ def test_a_p_that_is_refused_is_counted():
 # ---- time --------------------------------------------------------------------------------------
 
 
+class Clock:
+    """A clock that says the same of every call, and goes on where somebody works."""
+
+    now, tick = 0.0, 0.125
+
+    def perf_counter(self):
+        self.now += self.tick
+        return self.now
+
+    def work(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(timing, "time", made)
+    return made
+
+
 def test_a_curve_foresees_what_takes_too_long():
     curve = timing.Curve({10: 0.01, 100: 1.0})
     assert curve.expected(1000) == pytest.approx(100.0)
@@ -380,15 +403,15 @@ def test_a_refusal_ends_a_curve():
     assert curve.times == {}
 
 
-def test_a_scaled_time_is_scaled_but_waited_for_as_it_is():
+def test_a_scaled_time_is_scaled_but_waited_for_as_it_is(clock):
     curve = timing.Curve({1: 100.0})
-    curve.extend(2, lambda: sum(range(1000)), scale=1000)
-    assert curve.times[2] > 1000 * 1e-6
+    curve.extend(2, lambda: None, scale=1000)
+    assert curve.times[2] == 1000 * clock.tick
 
 
-def test_seconds_is_a_median_of_warm_calls():
-    calls = iter([0.2, *[0.0] * 100])
-    assert timing.seconds(lambda: timing.time.sleep(next(calls)), patience=0.01) < 0.1
+def test_seconds_is_a_median_of_warm_calls(clock):
+    calls = iter([0.5, 0.25, 0.75, 0.5])
+    assert timing.seconds(lambda: clock.work(next(calls)), patience=0.1) == 0.5 + clock.tick
 
 
 def test_growth_is_an_exponent_and_durations_have_units():
@@ -396,6 +419,7 @@ def test_growth_is_an_exponent_and_durations_have_units():
     assert [timing.duration(x) for x in (1.2345, 0.012, 3.21e-5)] == ["1.23 s", "12 ms", "32.1 µs"]
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_small_run_measures_every_contender(tmp_path):
     curves, section = speed.time_by_n((100, 200))
     names = [c.name for c in peers.all_contenders()]
@@ -424,19 +448,7 @@ def test_sampling_peers_sample_the_same_p():
         assert abs(found - p) < 5 * sqrt(p * (1 - p) / peers.RESAMPLES)
 
 
-def test_exact_is_much_faster_than_the_plain_loop_at_size():
-    """Generous by a factor of about five, so that only a real loss of speed fails."""
-    size = speed.REFERENCE
-    contenders = [c for c in peers.all_contenders() if c.name in {*RATIOS, "Alg. 3", "bincount"}]
-    curves, _ = speed.measure(contenders, (size,), table_1, "N")
-    found = speed.ratios(curves, size)
-    for name, limit in RATIOS.items():
-        assert found[f"{name} / Alg. 3, N = {size}"] < limit
-
-
-RATIOS = {"tilted": 0.05, "dp": 0.35, "fft": 0.07, "MC": 0.1}
-
-
+@pytest.mark.usefixtures("clock")
 def test_f1_is_measured_beside_four_dimensions(tmp_path):
     curves, section = f1_speed.time_by_n((20, 30, 200))
     columns = f1_speed.contenders()
@@ -458,20 +470,10 @@ def test_a_different_p_of_algorithm_5_stops_the_run(monkeypatch):
         f1_speed.agreement([20])
 
 
-def test_an_exact_f1_takes_no_more_than_a_few_plain_loops():
-    """Generous by a factor of about five, so that only a real loss of speed fails."""
-    size, rng = f1_speed.REFERENCE, np.random.default_rng(0)
-    (alg3,) = [c for c in peers.from_the_paper() if c.name == speed.YARDSTICK]
-    u, v = table_1(size, rng)
-    yardstick = timing.seconds(lambda: alg3.run(u, v))
-    u, v = f1_data.spans(size, rng)
-    assert timing.seconds(lambda: peers.f1_test(u, v)) < 0.4 * yardstick
-
-
-def test_more_spans_take_longer():
-    section = f1_speed.time_by_rate((0.03, 3.0), 1000)
-    times = section.data["F1"]["times"]
-    assert times[0.03] < times[3.0]
+def test_f1_is_measured_with_few_and_many_spans(clock):
+    section = f1_speed.time_by_rate((1.0, 3.0), 100)
+    assert section.data["F1"]["times"] == {1.0: clock.tick, 3.0: clock.tick}
+    assert "N = 100 sentences" in section.text
 
 
 def test_memory_of_f1_is_measured_and_limited(monkeypatch):
@@ -502,7 +504,8 @@ def test_slower_methods_are_named():
 
 
 def test_a_fresh_process_is_measured_and_memory_is_limited():
-    assert 0 < fresh.cold("pass", repeats=1) < fresh.cold("sum(range(10**6))", repeats=1) < 10
+    assert fresh.cold("pass", repeats=1) >= 0
+    assert fresh.cold("t -= 500", repeats=1) >= 500
     assert fresh.memory(10**5, limit=1e9).failures == []
     (line,) = fresh.memory(10**5, limit=1.0).failures
     assert "N = 100,000: the scores take 2 MB" in line
@@ -525,8 +528,13 @@ def test_the_high_water_mark_sees_an_array_and_forgets_it():
     assert after < before + 60e6
 
 
+@pytest.mark.usefixtures("clock")
 def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
+    """Of fewer and smaller cases than `--quick` has."""
+    small = {"entries": (7, 20), "large": (10**3,), "f1_entries": (6,), "f1_large": (10**3,)}
+    monkeypatch.setattr(command, "QUICK", replace(command.QUICK, **small))
     monkeypatch.setattr(fresh, "startup", lambda: tables.Section("Fresh process", "", {}))
+    monkeypatch.setattr(fresh, "peak", lambda *_, **__: (1e6, 1e6))  # processes of their own
     assert command.main(["--quick"], tmp_path) == 0
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"report.md", "report.json", "error.png", "time.png", "time-f1.png"}
@@ -574,7 +582,7 @@ def test_each_row_is_tested():
 
 
 def test_size_and_coverage_are_as_they_should_be(tmp_path):
-    assert calibration.main(["--sets", "100"], tmp_path) == 0
+    assert calibration.main(["--sets", "40"], tmp_path) == 0
     rows = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))["rows"]
     assert [row["kind"] for row in rows] == [kind.name for kind in calibration.KINDS]
     assert "| small counts " in (tmp_path / "calibration.md").read_text(encoding="utf-8")

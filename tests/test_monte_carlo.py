@@ -240,8 +240,8 @@ def test_no_bar_without_tqdm(bars, monkeypatch):
     assert bars == []
 
 
-def test_no_bar_for_what_is_done_in_a_second(bars, monkeypatch):
-    monkeypatch.setattr(_progress, "PATIENCE", 1.0)
+def test_no_bar_for_what_is_done_soon(bars, monkeypatch):
+    monkeypatch.setattr(_progress, "PATIENCE", float("inf"))
     assert watched() == list(range(5))
     assert bars == []
 

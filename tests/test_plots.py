@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import time
 import warnings
 from fractions import Fraction
 from io import BytesIO
@@ -316,20 +315,22 @@ def test_an_unknown_scale_is_refused():
         draw(RESULTS["a tie"], "cubic")
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_a_million_cells_are_drawn_in_well_under_a_second(scale):
+@pytest.fixture(scope="module")
+def wide():
+    """A law of more than a million cells."""
     rng = np.random.default_rng(2)
     result = pt.exact_perm_test(rng.integers(0, 2100, 1500), rng.integers(0, 2100, 1500))
     assert result.null_distribution.pmf.size > 10**6
-    _ = result.extreme
-    draw(RESULTS["a tie"])  # fonts are found
-    start = time.process_time()
-    ax = draw(result, scale)
+    return result
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_million_cells_are_drawn_as_few_columns(wide, scale):
+    ax = draw(wide, scale)
     ax.figure.savefig(BytesIO())
-    assert time.process_time() - start < 0.9
     columns = artist(ax, "body").get_data().values
     assert columns.size <= COLUMNS + 2
-    assert np.nanmax(columns) == result.null_distribution.pmf.max()
+    assert np.nanmax(columns) == wide.null_distribution.pmf.max()
 
 
 # ---- the style sheet ---------------------------------------------------------------------------
@@ -659,16 +660,14 @@ def test_a_plane_that_does_not_fit_is_refused():
     assert plot_values(sampled, ax=Figure().subplots()).get_ylabel() == "share of the samples"
 
 
-def test_a_large_plane_is_drawn_quickly():
+def test_a_large_plane_is_drawn_as_one_image():
     rng = np.random.default_rng(3)
     u, v = rng.poisson(1.2, (2, 6000, 3))
     result = pt.exact_perm_test(u, v, statistic="f1")
     assert len(result.null_values) == len(result.extreme) > 10**5
-    plane(STRUCTURED["f1"])  # fonts are found
-    start = time.process_time()
     ax = plane(result)
     ax.figure.savefig(BytesIO())
-    assert time.process_time() - start < 1.0
+    assert len(ax.findobj()) < 500
     assert artist(ax, "cells").get_array().size < 4 * 10**6
 
 
@@ -718,9 +717,7 @@ def test_plot_null_draws_the_values_of_several_sums():
 @pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
 def test_the_sketch_of_several_sums(name):
     result = (STRUCTURED | FLAT)[name]
-    start = time.process_time()
     sketch = result._repr_html_()
-    assert time.process_time() - start < 1.5
     assert "<td" in sketch
     assert "nan" not in sketch
     assert "fill='currentColor'" in sketch or result.pvalue < 1e-4

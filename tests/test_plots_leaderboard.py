@@ -1,6 +1,5 @@
 """Pictures of many systems: what is drawn is what the board says."""
 
-import time
 from dataclasses import replace
 from itertools import combinations
 
@@ -265,19 +264,17 @@ def test_many_systems_are_shades():
     assert np.all(np.einsum("iic->ic", ax.images[0].get_array()) == 0)
 
 
-def test_a_hundred_systems_are_drawn_quickly():
+def test_a_hundred_systems_are_drawn_with_few_artists():
     size = 100
     scores = np.triu(np.ones((size, size), dtype=int))
     board = pt.compare_many({f"s{i}": row for i, row in enumerate(scores)})
-    start = time.process_time()
     ax = plot_pairs(board)
     ax.figure.canvas.draw()
-    assert time.process_time() - start < 5
+    assert len(ax.findobj()) < 500  # not one for each of the 10,000 cells
     assert names(ax) == ["1", *(f"{i}" for i in range(10, 101, 10))]
-    start = time.process_time()
     (ax,) = plot_ranking(board)
     ax.figure.canvas.draw()
-    assert time.process_time() - start < 5
+    assert len(ax.findobj()) < 2000
     assert len(names(ax)) == 30
 
 

@@ -27,7 +27,7 @@ from random import Random
 from typing import Any
 
 from fuzz import huge
-from fuzz.contract import Broken, Hang, Outcome, check
+from fuzz.contract import SECONDS, Broken, Hang, Outcome, check
 from fuzz.mutations import hostile, valid
 from fuzz.seeds import Case, case, frame_of
 
@@ -56,13 +56,13 @@ def sources(chosen: Case, names: list[str], contents: list[bytes], rng: Random) 
     return files, gold
 
 
-def attempt(seed: int, number: int) -> tuple[int, Outcome]:
+def attempt(seed: int, number: int, limit: float = SECONDS) -> tuple[int, Outcome]:
     """Make the files of a case and read them; returns how many, and what came of them."""
     rng = Random(f"{seed}:{number}")
     chosen = case(rng)
     names, contents = hostile(chosen, rng)
     files, gold = sources(chosen, names, contents, rng)
-    return len(names), check(files, gold, rng)
+    return len(names), check(files, gold, rng, limit)
 
 
 def save(seed: int, number: int, why: str) -> None:

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from statistics import median
-from time import process_time
 
 import numpy as np
 import pytest
@@ -54,12 +53,9 @@ def test_machine_integers_at_the_edge_of_their_range():
     assert kth_walsh(steps, [1, 2, 6]) == [2 - 2**61, 1 - 2**60, 2**61 - 2]
 
 
-def test_hundred_thousand_differences_take_less_than_a_second():
+def test_the_five_thousand_million_sums_of_hundred_thousand_differences_are_not_listed():
     steps = np.random.default_rng(0).integers(-(10**9), 10**9, 10**5)
-    start = process_time()
-    middle = hodges_lehmann_sum(steps)
-    assert process_time() - start < 2  # 0.3 s
-    assert abs(middle) < 2 * 10**7
+    assert abs(hodges_lehmann_sum(steps)) < 2 * 10**7
 
 
 @pytest.mark.parametrize("k", [0, 7])

@@ -29,7 +29,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def open_page(page: Any, app: str) -> None:  # noqa: F811
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(300_000)
     page.goto(app)
     page.locator("[role=status]", has_text="ready").wait_for()
 
@@ -77,7 +77,7 @@ def test_every_page_has_a_kernel_which_ends_with_it(app: str, page: Any) -> None
     mine, its = (app.replace("?", f"api/kernels/{kernel_of(p.content())}?") for p in (page, other))
     assert fetch(its)[0] == 200
     other.close(run_before_unload=True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while fetch(its)[0] != 404:
         assert time.monotonic() < deadline
         time.sleep(0.1)

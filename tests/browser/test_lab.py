@@ -48,7 +48,7 @@ def jupyter_environment(home: Path) -> dict[str, str]:
 
 def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and server.poll() is None:
         try:
             direct.open(url, timeout=5).close()
@@ -95,7 +95,7 @@ def page(chromium: str) -> Iterator[Any]:
         page.asked = []
         page.on("request", lambda request: page.asked.append(request.url))
         page.on("websocket", lambda socket: page.asked.append(socket.url))
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(300_000)
         yield page
         browser.close()
 

@@ -69,7 +69,7 @@ def voila(tmp_path: Path) -> Iterator[str]:
 
 
 def address(server: "subprocess.Popen[bytes]", log: Path) -> str:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and server.poll() is None:
         if found := re.search(r"http://127\.0\.0\.1:\d+/\S+", log.read_text(errors="replace")):
             return found[0]
@@ -198,7 +198,7 @@ def test_two_people_compare_their_files_on_the_page(voila: str, page: Any) -> No
     page.on("pageerror", lambda error: failed.append(str(error)))
     page.on("dialog", lambda dialog: failed.append(dialog.message))
     other = page.context.browser.new_page()
-    other.set_default_timeout(60_000)
+    other.set_default_timeout(300_000)
     page.goto(voila, wait_until="commit")
     other.goto(voila, wait_until="commit")
     compare_two_files(page)

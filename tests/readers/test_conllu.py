@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from fractions import Fraction
-from time import perf_counter
 
 import conllu
 import pytest
@@ -342,12 +341,11 @@ def test_nothing_but_read_errors(data):
             assert len(score(gold, system)) > 0
 
 
-def test_a_million_blank_lines_and_one_long_sentence_take_no_time():
-    start = perf_counter()
+def test_a_million_blank_lines_and_one_long_sentence():
+    """With steps that grow as the square of it, this would take hours."""
     assert len(score(ONE, "\n" * 10**6 + ONE)) == 1
-    long = sentence(*(row(i, "w") for i in range(1, 10_001)))
-    assert totals(score(long, long))["uas"] == 10_000
-    assert perf_counter() - start < 5
+    long = sentence(*(row(i, "w") for i in range(1, 100_001)))
+    assert totals(score(long, long))["uas"] == 100_000
 
 
 def test_memory_is_asked_for_before_it_is_used(monkeypatch):
@@ -425,8 +423,7 @@ def test_nothing_else_is_taken_for_it(content):
 
 
 @pytest.mark.parametrize("filler", ["=", "\t", "1", "a=", "_\t", "-1", " ", "# "])
-def test_recognising_is_quick_whatever_the_line_is(filler):
-    start = perf_counter()
+def test_long_lines_are_not_taken_for_it(filler):
+    """With a pattern that goes back and tries again, this would take for ever."""
     line = "\t".join(["1", "a", "b", "c", "d", filler * 6000, "3", "e", "1"])
     assert not recognises(file(line + "\n" + filler * 60_000 + "\n"))
-    assert perf_counter() - start < 1

@@ -1,7 +1,6 @@
 """Entity tags held against gold: spans by hand and by seqeval, schemes, and what is refused."""
 
 from contextlib import suppress
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -290,12 +289,11 @@ def test_nothing_but_read_errors(data):
             assert len(score(gold, system)) > 0
 
 
-def test_large_files_take_no_time():
-    start = perf_counter()
+def test_a_million_blank_lines_and_one_long_sentence():
+    """With steps that grow as the square of it, this would take hours."""
     assert len(score("a B-X\n", "\n" * 10**6 + "a O\n")) == 1
-    long = sentence("B-X I-X " * 5_000, "w" * 10_000)
-    assert score(long, long).scores["spans"] == [(5_000, 0, 0)]
-    assert perf_counter() - start < 5
+    long = sentence("B-X I-X " * 50_000, "w" * 100_000)
+    assert score(long, long).scores["spans"] == [(50_000, 0, 0)]
 
 
 # ---- the whole way -----------------------------------------------------------------------------

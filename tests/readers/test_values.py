@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from decimal import Decimal
 
 import pytest
@@ -57,11 +56,10 @@ def test_the_outline_of_anything(data, end):
     assert outline(File("a.json", b"{" + data)) is not None
 
 
-def test_the_outline_takes_no_time():
-    start = time.perf_counter()
-    for part in (b'\\"', b"[", b'{"', b'"a":', b'{"a":', b'"'):
-        outline(File("a.json", b'{"' + part * HEAD))
-    assert time.perf_counter() - start < 5
+@pytest.mark.parametrize("part", [b'\\"', b"[", b'{"', b'"a":', b'{"a":', b'"'])
+def test_the_outline_of_what_goes_on_for_ever(part):
+    """With a pattern that goes back and tries again, this would take as long."""
+    assert outline(File("a.json", b'{"' + part * HEAD)) is not None
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Seconds that a process may take; it takes a few, on a machine that does nothing else.
-PATIENCE = 240
+#: Seconds until a process that should need a few is taken to hang.
+PATIENCE = 1200
 
 #: An unprivileged user, whom read-only folders concern.
 NOBODY = 65534

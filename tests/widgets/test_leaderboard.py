@@ -1,16 +1,11 @@
 """The explorer of leaderboards: variants of a system, what is drawn of them, and what is said."""
 
 import re
-import statistics
-import subprocess
-import sys
-import time
 from base64 import b64decode
 from html import unescape
 from io import BytesIO
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import image
@@ -117,6 +112,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == first
 
 
+@pytest.mark.usefixtures("unseen")
 def test_enough_gains_stand_out_and_losses_blur_them():
     e = LeaderboardExplorer(TABLE, base="better")
     e.gains.value = e.gains.max
@@ -138,6 +134,7 @@ def test_sliders_end_where_the_base_ends():
     assert "With 0 more and 3 fewer right than few, new has 0 of 100 right" in e.sentence.value
 
 
+@pytest.mark.usefixtures("unseen")
 def test_the_axis_of_scores_stands_still_and_holds_them_all():
     e, limits = LeaderboardExplorer(TABLE), set()
     for base in TABLE:
@@ -231,23 +228,3 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
 def test_arguments_are_checked(table, options, message):
     with pytest.raises(ValueError, match=message):
         LeaderboardExplorer(table, **options)
-
-
-def test_it_is_displayed_as_a_widget_and_leaves_matplotlib_alone():
-    before = dict(mpl.rcParams)
-    bundle = LeaderboardExplorer(TABLE)._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert "application/vnd.jupyter.widget-view+json" in data
-    assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_an_update_is_quick_enough_to_drag_the_slider():
-    """The house rule is 100 ms; three times that is allowed here to machines that are busy."""
-    e, seconds = LeaderboardExplorer(TABLE), []
-    for step in range(15):
-        start = time.process_time()
-        e.losses.value = step
-        seconds.append(time.process_time() - start)
-    assert statistics.median(seconds) < 0.3

@@ -1,10 +1,6 @@
 """The explorer of power: plans against their definitions, and what is drawn of them."""
 
 import re
-import statistics
-import subprocess
-import sys
-import time
 from base64 import b64decode
 from fractions import Fraction
 from io import BytesIO
@@ -161,6 +157,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == first
 
 
+@pytest.mark.usefixtures("unseen")
 def test_the_simulated_power_agrees_with_the_curve():
     e = PowerExplorer(lead=0.3, sd=1.0)
     for n in (30, 100, 259):
@@ -179,6 +176,7 @@ def test_the_slider_has_the_size_of_the_data():
     assert few.n.value == FEWEST
 
 
+@pytest.mark.usefixtures("unseen")
 def test_axes_stand_still():
     e, limits = PowerExplorer(A, B), set()
     for n, lead in ((5, 0.0), (90, e.lead.max), (5000, 0.1)):
@@ -253,23 +251,3 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
 def test_arguments_are_checked(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         PowerExplorer(*arguments, **options)
-
-
-def test_it_is_displayed_as_a_widget_and_leaves_matplotlib_alone():
-    before = dict(mpl.rcParams)
-    bundle = PowerExplorer(A, B)._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert "application/vnd.jupyter.widget-view+json" in data
-    assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_an_update_is_quick_enough_to_drag_the_slider():
-    """The house rule is 100 ms; three times that is allowed here to machines that are busy."""
-    e, seconds = PowerExplorer(A, B), []
-    for step in range(15):
-        start = time.process_time()
-        e.lead.value = 0.02 * step
-        seconds.append(time.process_time() - start)
-    assert statistics.median(seconds) < 0.3

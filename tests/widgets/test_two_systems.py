@@ -1,15 +1,10 @@
 """The explorer: every control moves the picture and the sentence, and nothing fails unseen."""
 
 import re
-import statistics
-import subprocess
-import sys
-import time
 from base64 import b64decode
 from io import BytesIO
 from itertools import pairwise, permutations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import image
@@ -61,6 +56,7 @@ def test_every_control_changes_what_is_shown(control, value):
     assert shown(e) == (picture, sentence)
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize(("a", "b"), list(permutations(SCORES, 2)))
 @pytest.mark.parametrize("tails", ["two-sided", "greater"])
 def test_every_pair_shows_what_the_test_says(a, b, tails):
@@ -86,12 +82,13 @@ def test_a_system_called_like_another_one_again_is_another_one():
     assert "x is 3 points ahead of x again" in e.sentence.value
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_the_axes_change_in_coarse_steps(scale):
     e = explorer()
     e.scale.value = scale
     seen = []
-    for n in range(1, 401, 3):
+    for n in range(1, 401, 7):
         e.n.value = n
         left, right = e._axes[0].get_xlim()
         assert left == -right
@@ -111,6 +108,7 @@ def test_a_small_bell_fills_the_picture():
     assert law.pmf.max() > e._axes[0].get_ylim()[1] / 2.2
 
 
+@pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize(
     ("a", "b", "words"),
     [
@@ -177,30 +175,3 @@ def test_an_unknown_system_and_a_bare_list_are_refused():
 def test_a_data_frame_will_do():
     pandas = pytest.importorskip("pandas")
     assert TwoSystemsExplorer(pandas.DataFrame(SCORES)).result == explorer().result
-
-
-def test_it_is_displayed_as_a_widget():
-    bundle = explorer()._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert "application/vnd.jupyter.widget-view+json" in data
-
-
-def test_matplotlib_is_left_alone():
-    before = dict(mpl.rcParams)
-    explorer().n.value = 7
-    assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-def test_an_update_is_quick_enough_to_drag_the_slider(scale):
-    """The house rule is 100 ms; three times that is allowed here to machines that are busy."""
-    e = explorer()
-    e.scale.value = scale
-    seconds = []
-    for n in range(100, 400, 20):
-        start = time.process_time()
-        e.n.value = n
-        seconds.append(time.process_time() - start)
-    assert statistics.median(seconds) < 0.3
