@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.null.bracket_kernels import peak, phis, scan
+from permtest.null.enumeration import MAX_HALVED, count_tail
 from permtest.null.grouping import TwoPointSum
 from permtest.null.probability import (
     CERTAIN,
@@ -35,11 +36,14 @@ WIDTH = 1e-5
 OUTSIDE = 20.0
 #: Values of |phi| below exp(-SMALL) at the end of the peak at 0 are left to a bound.
 SMALL = 22.0
-#: Frequencies with a bound above exp(-EXCEPTIONAL) are computed, as long as there is time.
-EXCEPTIONAL = 12.0
+#: Frequencies with a bound above exp(-EXCEPTIONAL) are computed, as long as there is time,
+#: but for those that turn out to be below exp(-NEGLIGIBLE).
+EXCEPTIONAL, NEGLIGIBLE = 12.0, 17.0
 #: Cosines of the grid that may be looked at, and factors of phi that may be computed: some
 #: hundredths of a second each.
-COSINES, FACTORS = 10**8, 10**6
+COSINES, FACTORS = 2 * 10**8, 10**6
+#: Sums of widths that are this small, relative to a standard deviation, may be left out.
+DUST = 1e-4
 #: Entries whose cosines bound |phi| at a frequency.
 ENOUGH = 28.0
 
@@ -79,7 +83,24 @@ def tail_bracket(
         return _bound(log(max(1 - high.value, UNDERFLOW)) - EPS), _bound(log1p(-low.value) + EPS)
     least = -law.n_informative * log(2.0)  # of the one labelling in which every entry moves
     low_log, high_log = _Tilted.of(law, t0, slack).bounds(width)
-    return _bound(max(low_log, least)), _bound(max(high_log, least))
+    low, high = _bound(max(low_log, least)), _bound(max(high_log, least))
+    if high.log - low.log > 2 * width and (found := _without_dust(law, t0, slack)):
+        return max(low, found[0]), min(high, found[1])
+    return low, high
+
+
+def _without_dust(law: TwoPointSum, t0: int, slack: int) -> tuple[Probability, Probability] | None:
+    """Bounds from the labellings of the largest widths, if the others make hardly a difference."""
+    places = np.cumsum(law.counts[::-1])[::-1] <= MAX_HALVED
+    giants = law.only(places)
+    dust = law.top - giants.top
+    if not 0 < dust <= DUST * giants.deviation or giants.top >= 2**62:
+        return None
+    low, high = (
+        Probability.of_ratio(count_tail(giants, t), giants.n_informative)
+        for t in (t0 + slack, t0 - slack - dust)
+    )
+    return low, high
 
 
 def log_count(law: TwoPointSum, t0: int) -> float:
@@ -196,25 +217,34 @@ class _Tilted:
         first, cosines, factors = most + 1, COSINES, FACTORS
         while first < cells:
             last = min(2 * first, cells)
-            zone = self._zone(2 * pi * first / period, 2 * pi * last / period)
-            cosines -= zone.size * zone.widths.size
+            some, zone = self._zone(2 * pi * first / period, 2 * pi * last / period)
+            cosines -= zone.size * some.size
             if cosines < 0:
                 break
-            ends = np.empty((max(factors // self.widths.size, 1), 2), dtype=np.int64)
+            ends = np.empty((max(factors // some.size, 1), 2), dtype=np.int64)
             bound, number, seen = scan(*zone, period, EXCEPTIONAL, ends)
-            lengths = ends[:number, 1] - ends[:number, 0] + 1
-            factors -= int(lengths.sum()) * self.widths.size
+            more = [np.arange(a, b + 1) for a, b in ends[:number].tolist()]
+            inside = np.unique(np.concatenate([js[:0], *more]))
+            inside = inside[(inside >= first) & (inside < last)]
+            factors -= inside.size * some.size
             if seen < zone.size or factors < 0:
                 break
-            some = [np.arange(a, b + 1) for a, b in ends[:number].tolist()]
-            more = np.unique(np.concatenate([js[:0], *some]))
-            more = more[(more >= first) & (more < last)]
-            js = np.concatenate([js, more])
-            values = np.concatenate([values, phis(more, period, *data)])
+            part = self.widths[some], self.counts[some], self.beta[some]
+            sizes = np.abs(phis(inside, period, *part))
+            small = sizes < exp(-NEGLIGIBLE)
+            bound += float(np.sum(sizes[small] / inside[small]))
+            inside = inside[~small]
+            factors -= inside.size * self.widths.size
+            if factors < 0:
+                break
+            js, values = (
+                np.concatenate([js, inside]),
+                np.concatenate([values, phis(inside, period, *data)]),
+            )
             rest, first = rest + bound + exp(-80.0) * last, last
         return js, values, first, rest
 
-    def _zone(self, start: float, stop: float) -> _Zone:
+    def _zone(self, start: float, stop: float) -> tuple[NDArray[np.int64], _Zone]:
         """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
 
         -log(1 - x) is at least alpha x + beta x^2, where x = rho sin^2: its first terms or, where
@@ -224,7 +254,7 @@ class _Tilted:
         level = self.counts * self.rho * (0.25 + 3 / 32 * self.rho)
         turned = self.widths * start >= 1.5
         few = float(level[turned].sum()) < ENOUGH
-        some = np.arange(turned.size) if few else np.flatnonzero(turned)
+        some = np.flatnonzero(self.widths * start >= 0.2 if few else turned)
         some = some if few else some[: int(np.searchsorted(np.cumsum(level[some]), ENOUGH)) + 1]
         rho, counts = self.rho[some], self.counts[some]
         alpha, beta = _tangent(0.75 * rho * turned[some]) if few else (1.0, 0.5)
@@ -244,7 +274,7 @@ class _Tilted:
         slack = 0.15 * float(terms[0].sum())
         step = sqrt(8 * slack / curvature) if curvature > 0 else stop - start
         size = int((stop - start) / step) + 1
-        return _Zone(start, step, size, slack, widths, terms)
+        return some, _Zone(start, step, size, slack, widths, terms)
 
 
 class _Zone(NamedTuple):
