@@ -141,9 +141,11 @@ def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
     """Columns of whole numbers and short decimals, in one pass; None if there is anything else."""
     found, digits = [], 0
     for array in arrays:
-        places, written = np.zeros(array.size, dtype=np.int64), array.astype(np.int64, copy=False)
-        if array.dtype.kind == "f":
-            places, written = places - 1, np.zeros(array.size, dtype=np.int64)
+        places, written = np.zeros((2, array.size), dtype=np.int64)
+        if array.dtype.kind != "f":
+            written = array.astype(np.int64, copy=False)
+        else:
+            places -= 1
             most = 10.0 ** min(KEPT.get(array.dtype.itemsize, 0), PLAIN)
             exact = array.astype(np.float64)
             find_decimals(exact, array.dtype == np.float32, most, places, written)
@@ -282,7 +284,7 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Found, str]:
     found, digits = _decimals(x, exact)
     near = ULPS * eps * np.abs(exact)
     full = digits == KEPT[8]  # as some programs print any double
-    near[full] = np.maximum(near[full], 0.5 / found.denominators[full].astype(np.float64))
+    near[full] += 0.5 / found.denominators[full].astype(np.float64)
     doubtful = np.flatnonzero((digits == 0) | (digits > PLAIN))
     p, q = _fractions(exact[doubtful], near[doubtful], SMALL if double else 0.0)
     rest = doubtful[q == 0]

@@ -44,6 +44,8 @@ EXCEPTIONAL, NEGLIGIBLE = 12.0, 17.0
 COSINES, FACTORS = 2 * 10**8, 10**6
 #: Sums of widths that are this small, relative to a standard deviation, may be left out.
 DUST = 1e-4
+#: Up to so many factors all frequencies of a zone are computed; beyond, its grid has some points.
+BRIEF, FEWEST = 10**5, 64
 #: Entries whose cosines bound |phi| at a frequency.
 ENOUGH = 28.0
 
@@ -171,7 +173,7 @@ class _Tilted:
         rate = min(tau, self.excess / deviation**2)
         rate = (rate + sqrt(rate**2 + 4 / deviation**2)) / 2
         cells = max(int(period / max(0.85 * width / rate, delta / 2)) + 1, 2)
-        js, values, cells, rest = self._frequencies(period, cells)
+        js, values, rest, cells = self._frequencies(period, cells)
         upper, between = _transforms(tau * period / cells, js / cells)
         twice = np.where(js > 0, 2.0, 1.0) / cells
         theta = 2 * pi / period * js
@@ -201,48 +203,41 @@ class _Tilted:
         size = float(self.counts.sum() + terms.sum() + 2 * self.tau * lead.sum())
         return total, shift, 8 * EPS * (size + abs(total))
 
-    def _frequencies(
-        self, period: float, cells: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.complex128], int, float]:
-        """The frequencies j < cells that matter, phi there, and a bound on the others.
-
-        The last is a bound on the sum of |phi_j| / j. `cells` gets smaller where the frequencies
-        up to there would take too long.
-        """
+    def _frequencies(self, period: float, cells: int) -> _Frequencies:
+        """The frequencies j < `cells` that matter, or fewer where that would take too long."""
         data = self.widths, self.counts, self.beta
         most = min(int(period / 2), cells - 1)  # theta times the largest width is up to pi
         values, known = peak(period, exp(-SMALL), most, *data)
-        js, values = np.arange(known + 1), np.concatenate([[1.0], values[:known]])
-        rest = abs(values[-1]) * log((most + 1) / known) if 0 < known < most else 0.0
-        first, cosines, factors = most + 1, COSINES, FACTORS
-        while first < cells:
-            last = min(2 * first, cells)
+        rest = abs(values[known - 1]) * log((most + 1) / known) if 0 < known < most else 0.0
+        found = _Frequencies(
+            np.arange(known + 1), np.concatenate([[1.0], values[:known]]), rest, most + 1
+        )
+        cosines, factors = COSINES, FACTORS
+        while found.cells < cells:
+            first, last = found.cells, min(2 * found.cells, cells)
+            if (last - first) * self.widths.size <= BRIEF:
+                js = np.arange(first, last)
+                found = found.more(js, phis(js, period, *data), 0.0, last)
+                continue
             some, zone = self._zone(2 * pi * first / period, 2 * pi * last / period)
             cosines -= zone.size * some.size
+            ends = np.empty((max(factors // some.size, 1), 2), dtype=np.int64)
             if cosines < 0:
                 break
-            ends = np.empty((max(factors // some.size, 1), 2), dtype=np.int64)
             bound, number, seen = scan(*zone, period, EXCEPTIONAL, ends)
-            more = [np.arange(a, b + 1) for a, b in ends[:number].tolist()]
-            inside = np.unique(np.concatenate([js[:0], *more]))
-            inside = inside[(inside >= first) & (inside < last)]
-            factors -= inside.size * some.size
+            ranges = [np.arange(max(a, first), min(b + 1, last)) for a, b in ends[:number].tolist()]
+            js = np.unique(np.concatenate([found.js[:0], *ranges]))
+            factors -= js.size * some.size
             if seen < zone.size or factors < 0:
                 break
-            part = self.widths[some], self.counts[some], self.beta[some]
-            sizes = np.abs(phis(inside, period, *part))
+            sizes = np.abs(phis(js, period, self.widths[some], self.counts[some], self.beta[some]))
             small = sizes < exp(-NEGLIGIBLE)
-            bound += float(np.sum(sizes[small] / inside[small]))
-            inside = inside[~small]
-            factors -= inside.size * self.widths.size
+            factors -= int(np.sum(~small)) * self.widths.size
             if factors < 0:
                 break
-            js, values = (
-                np.concatenate([js, inside]),
-                np.concatenate([values, phis(inside, period, *data)]),
-            )
-            rest, first = rest + bound + exp(-80.0) * last, last
-        return js, values, first, rest
+            bound += float(np.sum(sizes[small] / js[small])) + exp(-80.0) * last
+            found = found.more(js[~small], phis(js[~small], period, *data), bound, last)
+        return found
 
     def _zone(self, start: float, stop: float) -> tuple[NDArray[np.int64], _Zone]:
         """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
@@ -272,9 +267,27 @@ class _Tilted:
         widths = self.widths[some]
         curvature = float((terms[1] + 4 * terms[2]) @ widths**2)
         slack = 0.15 * float(terms[0].sum())
-        step = sqrt(8 * slack / curvature) if curvature > 0 else stop - start
-        size = int((stop - start) / step) + 1
+        step = (stop - start) / FEWEST
+        if curvature * step**2 > 8 * slack:
+            step = sqrt(8 * slack / curvature)
+        size, slack = int((stop - start) / step) + 1, curvature * step**2 / 8
         return some, _Zone(start, step, size, slack, widths, terms)
+
+
+class _Frequencies(NamedTuple):
+    """Frequencies j < `cells`, phi there, and a bound on the sum of |phi_j| / j of the others."""
+
+    js: NDArray[np.int64]
+    values: NDArray[np.complex128]
+    rest: float
+    cells: int
+
+    def more(
+        self, js: NDArray[np.int64], values: NDArray[np.complex128], rest: float, cells: int
+    ) -> _Frequencies:
+        """The same, up to more cells."""
+        every = np.concatenate([self.js, js]), np.concatenate([self.values, values])
+        return _Frequencies(*every, self.rest + rest, cells)
 
 
 class _Zone(NamedTuple):

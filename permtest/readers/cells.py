@@ -141,8 +141,8 @@ def as_printed(column: Sequence[Any]) -> list[Any]:
 
 
 def _has_all_digits(number: Decimal) -> bool:
-    _, digits, last = number.as_tuple()
-    return ALL_DIGITS[0] - 1 <= len(digits) <= ALL_DIGITS[1] and isinstance(last, int) and last < 0
+    digits = len(number.as_tuple().digits)
+    return ALL_DIGITS[0] - 1 <= digits <= ALL_DIGITS[1] and number != number.to_integral_value()
 
 
 def bounded(text: str) -> Decimal | None:

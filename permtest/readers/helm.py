@@ -18,6 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from permtest.decimals import DENOMINATORS
 from permtest.readers.files import File
 from permtest.readers.outline import outline
 from permtest.readers.scores import Format, SystemScores
@@ -123,7 +124,7 @@ def _mean(stat: Record) -> Number | None:
         raise stat.wrong("sum", "a number") from None
     if number is None or count == 1 or "sum" not in stat.values:
         return number
-    if number == int(number):
+    if number == int(number) and count <= DENOMINATORS:
         return Fraction(int(number), count)
     return Decimal(str(float(number) / count))
 

@@ -153,7 +153,7 @@ def test_a_frame_is_a_table():
 
 
 def test_what_is_printed_like_a_third_is_one_for_all_systems():
-    """b has thirds; a is no column of fractions, and c has one number that b has as a third."""
+    """A third is one in every column, also beside a number that is no fraction."""
     text = (
         "id,a,b,c\n1,0.123456789012345,0.333333333333333,0.333333333333333\n"
         "2,0.333333333333333,0.666666666666667,0.1\n3,0.1,0.333333333333333,0.7\n4,0.7,1,0.2\n"
@@ -161,7 +161,8 @@ def test_what_is_printed_like_a_third_is_one_for_all_systems():
     table = read_many(file(text))
     third, exact = Fraction(1, 3), scores(table)
     assert exact["b"] == [third, 2 * third, third, 1]
-    assert exact["a"][:2] == [Fraction(123456789012345, 10**15), third]
+    assert exact["a"][:2] == [Fraction(0.123456789012345), third]
+    assert table.rounding.astype(bool).tolist() == [[True, False, False, False], *[[False] * 4] * 2]
     assert exact["c"][0] == third
     assert_like_read(table, "mean", file(text))
 

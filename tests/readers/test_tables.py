@@ -6,15 +6,12 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.decimals import as_scaled
 from permtest.readers import File, ReadError, describe, read, recognise
-from permtest.readers.rationals import DIGITS, printed_fractions
 
 
 def file(text, name="scores.csv"):
@@ -306,39 +303,15 @@ def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
     style=st.sampled_from([repr, "{:.15g}".format, "{:.16g}".format, "{:.17g}".format]),
 )
 def test_fractions_are_recognised_however_they_are_printed(denominator, numerators, style):
-    meant = [Fraction(k, denominator) for k in numerators]
-    printed = [Decimal(style(k / denominator)) for k in numerators]
-    found = printed_fractions(printed)
-    if max(len(x.as_tuple().digits) for x in printed) >= 15:
-        assert [found[x] for x in printed] == meant
-    else:
-        assert found == {}
-
-
-@settings(max_examples=200)
-@given(st.integers(2, 1000), st.lists(st.integers(-9000, 9000), min_size=1, max_size=8))
-def test_files_and_arrays_take_the_same_decimals_for_fractions(denominator, numerators):
-    floats = [k / denominator for k in numerators]
-    decimals = [Decimal(repr(x)) for x in floats]
-    # Of a file, fewer digits are no sign of a float that a program computed.
-    assume(max(len(x.as_tuple().digits) for x in decimals) >= DIGITS)
-    found = printed_fractions(decimals)
-    integers, scale = as_scaled(np.array(floats), "u")
-    assert [found.get(x, Fraction(x)) for x in decimals] == [
-        Fraction(int(n), scale) for n in integers
-    ]
-
-
-@settings(max_examples=200)
-@given(st.lists(st.floats(0.01, 0.99), min_size=3, max_size=6, unique=True))
-def test_measurements_are_no_fractions(values):
-    exact = [Decimal(repr(x)) for x in values]
-    by_hand = [Fraction(x).limit_denominator(1000) for x in exact]
-    close = [
-        abs(Fraction(x) - y) < Fraction(1, 10**14) for x, y in zip(exact, by_hand, strict=True)
-    ]
-    if not all(close):
-        assert printed_fractions(exact) == {}
+    """Where fewer than 15 digits are printed, they are what is meant."""
+    texts = [style(k / denominator) for k in numerators]
+    table = "a,b\n" + "".join(f"{text},0\n" for text in texts)
+    pairs = read(File("a.csv", table.encode()))
+    found = [Fraction(int(x), pairs.scale) for x in pairs.u]
+    for number, k, text in zip(found, numerators, texts, strict=True):
+        short = len(Decimal(text).as_tuple().digits) < 15
+        assert number == (Fraction(text) if short else Fraction(k, denominator))
+    assert pairs.rounding is None
 
 
 def test_ties_between_printed_thirds_count():
