@@ -34,7 +34,7 @@ LAYERS = [
     {"statistics"},
     {"measures", "pairs"},
     {"null"},
-    {"decimals"},
+    {"decimals", "symmetry"},
     {
         "_arrays",
         "_checks",
