@@ -40,7 +40,7 @@ MAX_COUNTED, MAX_LISTED = 30, 4000
 #: An end that is not exact is found to this many standard errors.
 TOLERANCE = Fraction(1, 10_000)
 #: Widths that the tilted tail may look at, in some milliseconds, before bounds are taken instead.
-WORK = 10**6
+WORK = 5 * 10**5
 #: How many shifts are looked at.
 MOST = 60
 
@@ -400,13 +400,13 @@ class _Search:
         """
         self.expect()
         near, gap = self.near, self.high - self.low
-        reach = min(max(2 * Fraction(self.wrong) * self.error, aim / 3), gap / 3)
+        reach = min(max(2 * Fraction(self.wrong) * self.error, aim / 2), gap / 3)
         if self.slow >= 3:
             first, last, self.slow = self.low + gap / 3, self.high - gap / 3, 0
         elif self.high - near > near - self.low:
-            first, last = near + reach / 2, near + reach
+            first, last = near + reach / 8, near + reach
         else:
-            first, last = near - reach, near - reach / 2
+            first, last = near - reach, near - reach / 8
         shift = simplest(first, last)
         return shift if self.low < shift < self.high else simplest(self.low, self.high)
 
