@@ -36,11 +36,11 @@ from permtest.null.tail import TooHard, tail_tilted
 from permtest.symmetry import symmetry_warning
 
 #: Labellings of so many pairs are counted, in some milliseconds, and so many of them are listed.
-MAX_COUNTED, MAX_LISTED = 30, 4000
+MAX_COUNTED, MAX_LISTED = 30, 500
 #: An end that is not exact is found to this many standard errors.
 TOLERANCE = Fraction(1, 10_000)
 #: Widths that the tilted tail may look at, in some milliseconds, before bounds are taken instead.
-WORK = 5 * 10**5
+WORK = 10**6
 #: How many shifts are looked at.
 MOST = 60
 
@@ -341,7 +341,9 @@ class _Search:
         self.high, self.p_high = Fraction(lattice.top), Fraction(1)
         self.mean = lattice.top * Fraction(lattice.moments[0])
         self.near, self.error = self.mean, lattice.error_at(self.mean)
-        self.tolerance, self.wrong, self.slow = TOLERANCE * self.error, 0.02, 0
+        few = lattice.n <= MAX_COUNTED  # then to where few labellings are left
+        self.tolerance = TOLERANCE * self.error / (100 if few else 1)
+        self.wrong, self.slow = 0.02, 0
         self.close, self.hard = Fraction(-1), inf
 
     def run(self) -> Fraction | None:
