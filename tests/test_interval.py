@@ -110,7 +110,7 @@ def test_where_p_has_only_bounds_the_ends_are_rounded_outward(rows, level, longe
             raise TooHard("refused")
         return count(law, t0)
 
-    def bracket(law, t0):
+    def bracket(law, t0, **_):
         p = count(law, t0)
         off = narrowest * min(p.value, 1 - p.value)
         return Probability.of(p.value - off, 1e-15), Probability.of(p.value + off, 1e-15)
