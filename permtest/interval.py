@@ -6,18 +6,19 @@ pairs, the empty one included, whose mean difference is at most delta: with I th
     p(delta) = P(sum of d_n over I <= delta |I|),   every subset I having probability 2^-N.
 
 So p rises with delta, in steps, and only at means of subsets (Hartigan's typical values, 1969):
-fractions with denominators up to N. The lower end of an interval is the first step at which p
-exceeds the level. It is found by narrowing a bracket, always at the simplest fraction near where
-the end is expected; once the bracket has no fraction inside whose denominator is N or less, its
-upper end is the one, exactly. The upper end of an interval is the lower end for -d.
+fractions with denominators up to N. The lower end of an interval is the step at which p exceeds
+the level. Its normal quantile is nearly a straight line in delta, so that a secant finds the end
+to a ten-thousandth of a standard error with a few p-values, for which bounds do. What is left
+holds few steps; the simplest fraction in there is the end if p is at most alpha just before it and
+above alpha at it. The upper end of an interval is the lower end for -d.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, gcd, inf, nextafter, sqrt
+from math import floor, gcd, inf, nextafter, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -27,19 +28,21 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._integers import IntArray, exact_dot
 from permtest.comparison import Comparison
-from permtest.null.dp import dp_operations
-from permtest.null.enumeration import MAX_ENTRIES, count_tail
-from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
+from permtest.null.bracket import tail_bracket
+from permtest.null.enumeration import count_tail, enumerate_swaps
+from permtest.null.grouping import TwoPointSum, add_counts, from_widths
 from permtest.null.probability import UNDERFLOW, Probability, TooHard
-from permtest.null.tail import tail_dp, tail_tilted
+from permtest.null.tail import tail_tilted
+from permtest.symmetry import symmetry_warning
 
-#: Widths that the tilted tail may look at in a first and in a second try, and cells that dynamic
-#: programming may update in between: a hundredth of a second, a tenth, a tenth.
-FIRST_TRY, SECOND_TRY, UPDATES = 2 * 10**6, 2 * 10**7, 10**8
-
-#: Rounding differences to these multiples of the standard error is tried in turn where the exact
-#: lattice is too hard; an end is then off by twice that at most.
-GRIDS = (Fraction(1, 20_000), Fraction(1, 2000), Fraction(1, 200), Fraction(1, 20))
+#: Labellings of so many pairs are counted, in some milliseconds, and so many of them are listed.
+MAX_COUNTED, MAX_LISTED = 30, 500
+#: An end that is not exact is found to this many standard errors.
+TOLERANCE = Fraction(1, 10_000)
+#: Widths that the tilted tail may look at, in some milliseconds, before bounds are taken instead.
+WORK = 10**6
+#: How many shifts are looked at.
+MOST = 60
 
 NORMAL = NormalDist()
 
@@ -65,6 +68,9 @@ class ConfidenceInterval(_Ends):
         By how much an end may lie outside of the exact interval, at most, in scores per pair. 0:
         the ends are exact, each the float nearest to a fraction. Otherwise they are rounded
         outward, so that the confidence level holds all the same.
+    warning : str, optional
+        What to know before believing it: few differences that look skewed, although the interval
+        assumes that they are symmetric. Default: None.
 
     Examples
     --------
@@ -78,17 +84,23 @@ class ConfidenceInterval(_Ends):
 
     confidence_level: float
     resolution: float
+    warning: str | None
 
     def __new__(
-        cls, low: float, high: float, confidence_level: float, resolution: float = 0.0
+        cls,
+        low: float,
+        high: float,
+        confidence_level: float,
+        resolution: float = 0.0,
+        warning: str | None = None,
     ) -> ConfidenceInterval:
-        """The pair, to which the two properties are fastened."""
+        """The pair, to which the other properties are fastened."""
         pair = super().__new__(cls, low, high)
-        vars(pair).update(confidence_level=confidence_level, resolution=resolution)
+        vars(pair).update(confidence_level=confidence_level, resolution=resolution, warning=warning)
         return pair
 
-    def __getnewargs__(self) -> tuple[float, float, float, float]:
-        return self.low, self.high, self.confidence_level, self.resolution
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (*self, *vars(self).values())
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{name} cannot be set: a confidence interval does not change")
@@ -96,6 +108,8 @@ class ConfidenceInterval(_Ends):
     def __repr__(self) -> str:
         ends = f"low={self.low}, high={self.high}"
         rest = f"confidence_level={self.confidence_level}, resolution={self.resolution}"
+        if self.warning:
+            rest += f", warning={self.warning!r}"
         return f"ConfidenceInterval({ends}, {rest})"
 
 
@@ -125,11 +139,13 @@ def shift_interval(comparison: Comparison, confidence_level: float) -> Confidenc
     Notes
     -----
     Assumes that the differences are symmetric about a shift that is the same for all pairs; then
-    it covers that shift with at least the stated probability, at any N. Ends are exact where the
-    search gets down to fractions with denominator N before a single p takes more than a tenth of a
-    second. Otherwise they are rounded outward, by no more than `resolution`: less than 1e-3
-    standard errors as a rule, where many decimals make the lattice of the sums very long. Cost:
-    ten to twenty exact tests for each end, some sixty where few scores have many digits.
+    it covers that shift with at least the stated probability, at any N. Of skewed differences it
+    covers the mean less often, and has a `warning` where there are few pairs for their skewness.
+
+    Ends are exact for up to 30 pairs, and for more wherever p can be had in milliseconds, as of
+    counts. Otherwise they are rounded outward, by no more than `resolution`: a ten-thousandth of a
+    standard error as a rule, where many decimals make the lattice of the sums very long. Cost: some
+    five to ten exact tests for each end.
     """
     check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
@@ -139,7 +155,11 @@ def shift_interval(comparison: Comparison, confidence_level: float) -> Confidenc
     low = _OPEN if comparison.alternative == "less" else _lower_end(lattice, alpha)
     high = _OPEN if comparison.alternative == "greater" else _lower_end(lattice.mirrored(), alpha)
     resolution = max(low.float_resolution(), high.float_resolution())
-    return ConfidenceInterval(low.as_float(), 0.0 - high.as_float(), confidence_level, resolution)
+    ends, warning = (
+        (low.as_float(), 0.0 - high.as_float()),
+        symmetry_warning(*comparison.differences),
+    )
+    return ConfidenceInterval(*ends, confidence_level, resolution, warning)
 
 
 class _End(NamedTuple):
@@ -182,8 +202,7 @@ def _as_float(x: Fraction) -> float:
 class _Lattice:
     """Differences as ``origin + unit * steps``, in scores; shifts are measured in steps.
 
-    `steps` are distinct, ascending and start at 0. `rounded` is by how many scores the differences
-    may be too small.
+    `steps` are distinct, ascending and start at 0.
     """
 
     n: int
@@ -191,7 +210,6 @@ class _Lattice:
     unit: Fraction
     steps: IntArray
     counts: NDArray[np.int64]
-    rounded: Fraction = field(default=Fraction(0))
 
     @classmethod
     def of(cls, comparison: Comparison) -> _Lattice:
@@ -199,9 +217,10 @@ class _Lattice:
         numbers = [int(d) for d in values]
         first = numbers[0] if numbers else 0
         unit = gcd(*(d - first for d in numbers)) or 1
-        steps = _integers([(d - first) // unit for d in numbers])
-        scale = comparison.scale
-        return cls(comparison.law.n, Fraction(first, scale), Fraction(unit, scale), steps, counts)
+        steps = [(d - first) // unit for d in numbers]
+        kind = np.int64 if max(steps, default=0) < 2**61 else object
+        origin, step = Fraction(first, comparison.scale), Fraction(unit, comparison.scale)
+        return cls(comparison.law.n, origin, step, np.array(steps, dtype=kind), counts)
 
     @property
     def top(self) -> int:
@@ -221,57 +240,73 @@ class _Lattice:
         steps, counts = (self.top - self.steps)[::-1], self.counts[::-1]
         return replace(self, origin=-self.score(Fraction(self.top)), steps=steps, counts=counts)
 
-    def coarser(self, step: int) -> _Lattice:
-        """Differences rounded down to multiples of so many steps; p of no shift gets smaller."""
-        steps, counts = add_counts(self.steps // step, self.counts)
-        rounded = step * self.unit
-        return replace(
-            self, unit=rounded, steps=_integers(steps.tolist()), counts=counts, rounded=rounded
-        )
-
     def score(self, shift: Fraction) -> Fraction:
         return self.origin + self.unit * shift
 
-    def error_at(self, shift: Fraction) -> float:
-        """Standard error of the mean under the null of this shift, as a share of `top`."""
+    def error_at(self, shift: Fraction) -> Fraction:
+        """Standard error of the mean under the null of this shift."""
         mean, deviation = self.moments
-        return sqrt((deviation**2 + (mean - float(shift / self.top)) ** 2) / self.n)
+        variance = deviation**2 + (mean - float(shift / self.top)) ** 2
+        return self.top * Fraction(sqrt(variance / self.n))
 
-    def pvalue(self, shift: Fraction) -> tuple[Fraction, Fraction]:
-        """Bounds of p, equal for few pairs. Raises TooHard if it would take long."""
-        a, b = shift.numerator, shift.denominator
+    def law(self, shift: Fraction) -> tuple[TwoPointSum, int]:
+        """Whose tail from where on is p; from the next cell on it is p of smaller shifts."""
+        a, b = shift.as_integer_ratio()
         fits = max(b * self.top, abs(a)) < 2**62
         moved = b * (self.steps if fits else self.steps.astype(object)) - a
         law = from_widths(self.n, *add_counts(np.abs(moved), self.counts))
         ahead = moved > 0
         # Swapped pairs sum to <= 0: as many behind the shift swap, and ahead of it stay, as that.
-        t0 = exact_dot(moved[ahead], self.counts[ahead]) // law.unit
-        if law.n_informative <= MAX_ENTRIES:
-            p = Fraction(count_tail(law, t0), 2**law.n_informative)
-            return p, p
-        return _bounds(_tail(law, t0))
+        return law, exact_dot(moved[ahead], self.counts[ahead]) // law.unit
 
 
-def _integers(numbers: list[int]) -> IntArray:
-    return np.array(numbers, dtype=np.int64 if max(numbers, default=0) < 2**61 else object)
+class _Bounds(NamedTuple):
+    """Between what p lies, and whether that is but for rounding."""
+
+    least: Fraction
+    most: Fraction
+    exact: bool = True
 
 
-def _tail(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) by whatever is quick; TooHard if nothing is."""
-    try:
-        return tail_tilted(law, t0, FIRST_TRY)
-    except TooHard:
-        cells = law.top - t0 + 1
-        if cells <= MAX_CELLS and dp_operations(law, cells) <= UPDATES:
-            return tail_dp(law, t0)
-        return tail_tilted(law, t0, SECOND_TRY)
+def _tail(law: TwoPointSum, t0: int) -> _Bounds:
+    """P(T >= t0); TooHard unless it is quick."""
+    if law.n <= MAX_COUNTED:
+        share = Fraction(count_tail(law, t0), 2**law.n_informative)
+        return _Bounds(share, share)
+    p = tail_tilted(law, t0, WORK)
+    return _Bounds(_rounded(p, -1), _rounded(p, 1))
 
 
-def _bounds(p: Probability) -> tuple[Fraction, Fraction]:
+def _bracket(law: TwoPointSum, t0: int, width: float) -> _Bounds:
+    """The same within bounds, of this relative width if possible."""
+    low, high = tail_bracket(law, t0, width=width)
+    return _Bounds(_rounded(low, -1), _rounded(high, 1), exact=False)
+
+
+def _rounded(p: Probability, sign: int) -> Fraction:
+    """A probability, moved by more than its error."""
     if p.value <= UNDERFLOW:
-        return Fraction(0), Fraction(UNDERFLOW)
-    value, off = Fraction(p.value), 2 * Fraction(p.error_bound)
-    return value * (1 - off), value * (1 + off)
+        return Fraction(UNDERFLOW) if sign > 0 else Fraction(0)
+    return Fraction(p.value) * (1 + sign * (2 * Fraction(p.error_bound) + Fraction(1, 10**14)))
+
+
+def _means(lattice: _Lattice, low: Fraction, high: Fraction) -> list[Fraction]:
+    """Means of subsets, above `low` and up to `high`, each as often as there is one; few pairs."""
+    a, b = low.as_integer_ratio()
+    moved = b * np.repeat(lattice.steps.astype(object), lattice.counts) - a
+    parts, room = (moved[::2], moved[1::2]), floor(lattice.n * b * (high - low))
+    kind = np.int64 if lattice.n * b * (lattice.top + 1) < 2**62 else object
+    first, second = (enumerate_swaps(0 * part, part).astype(kind) for part in parts)
+    one, two = (enumerate_swaps(0 * part, 0 * part + 1) for part in parts)
+    order = np.argsort(second)
+    second, two = second[order], two[order]
+    begin = np.searchsorted(second, 1 - first)
+    number = np.searchsorted(second, room - first, side="right") - begin
+    i = np.repeat(np.arange(first.size), number)
+    j = np.arange(i.size) + np.repeat(begin - np.cumsum(number) + number, number)
+    sums, sizes = (first[i] + second[j]).tolist(), (one[i] + two[j]).tolist()
+    found = (low + Fraction(t, b * size) for t, size in zip(sums, sizes, strict=True))
+    return sorted(mean for mean in found if mean <= high)
 
 
 # ---- the search --------------------------------------------------------------------------------
@@ -279,139 +314,125 @@ def _bounds(p: Probability) -> tuple[Fraction, Fraction]:
 
 def _lower_end(lattice: _Lattice, alpha: Fraction) -> _End:
     """The smallest shift with p > alpha, or a number a little below it."""
-    if lattice.n == 0 or Fraction(1, 2**lattice.n) > alpha:
+    empty = Fraction(1, 2**lattice.n)
+    if lattice.n == 0 or empty > alpha:
         return _OPEN
     if lattice.top == 0:
         return _End(lattice.origin)
-    search = _Search.start(lattice, alpha)
-    if search.run(lattice.n):
-        return search.end()
-    error = lattice.top * Fraction(lattice.moments[1] / sqrt(lattice.n))
-    for grid in GRIDS:
-        if search.high - search.low <= 2 * grid * error:
-            break
-        rough = _Search.start(lattice.coarser(max(floor(grid * error), 1)), alpha)
-        if rough.run(1):
-            return rough.end()
-    return search.end()
+    search = _Search(lattice, alpha, max(empty, Fraction(UNDERFLOW)))
+    end = search.run()
+    if end is not None:
+        return _End(lattice.score(end))
+    return _End(lattice.score(search.low), lattice.unit * (search.high - search.low))
 
 
-@dataclass
 class _Search:
-    """A bracket of the lower end, in steps: `low` is rejected, `high` is not known to be.
+    """The lower end lies above `low` and not above `high`, in steps, where p is `p_low`, `p_high`.
 
-    `sure` is the smallest shift that certainly is not rejected. `z_low` and `z_high` are normal
-    quantiles of p at `low` and `high`, None as long as nothing has been computed there.
+    It is expected at `near`, with p rising there by a normal quantile in each `error`; `wrong` is
+    by how many quantiles that failed last. At `close`, bounds of p contained alpha; shifts of
+    denominator `hard` have no other p than bounds.
     """
 
-    lattice: _Lattice
-    alpha: Fraction
-    z: float
-    low: Fraction
-    high: Fraction
-    sure: Fraction
-    z_low: float | None = None
-    z_high: float | None = None
-    closed: bool = False
-    slow: int = 0
-
-    @classmethod
-    def start(cls, lattice: _Lattice, alpha: Fraction) -> _Search:
+    def __init__(self, lattice: _Lattice, alpha: Fraction, least: Fraction) -> None:
         """p is 2^-N below all differences, and 1 at the largest."""
-        top = Fraction(lattice.top)
-        return cls(lattice, alpha, _quantile(alpha), Fraction(-1), top, top)
+        self.lattice, self.alpha, self.z = lattice, alpha, _quantile(alpha)
+        self.low, self.p_low = Fraction(-1), least
+        self.high, self.p_high = Fraction(lattice.top), Fraction(1)
+        self.mean = lattice.top * Fraction(lattice.moments[0])
+        self.near, self.error = self.mean, lattice.error_at(self.mean)
+        few = lattice.n <= MAX_COUNTED  # then to where few labellings are left
+        self.tolerance = TOLERANCE * self.error / (100 if few else 1)
+        self.wrong, self.slow = 0.02, 0
+        self.close, self.hard = Fraction(-1), inf
 
-    def run(self, finest: int) -> bool:
-        """Narrow the bracket until no fraction inside has a denominator up to `finest`.
+    def run(self) -> Fraction | None:
+        """The end, if it can be told from all other fractions."""
+        n = self.lattice.n
+        few = Fraction(4 / n**1.5)  # means of subsets lie between shifts so close to each other
+        for _ in range(MOST):
+            if n <= MAX_COUNTED and (self.p_high - self.p_low) * 2**n <= MAX_LISTED:
+                rank = int(floor(self.alpha * 2**n) - self.p_low * 2**n)
+                return _means(self.lattice, self.low, self.high)[rank]
+            gap, shift = self.high - self.low, simplest(self.low, self.high)
+            if shift.denominator > n:
+                return self.high
+            aim = max(self.tolerance, few) if self.hard == inf else self.tolerance
+            fine = gap <= aim and shift.denominator < self.hard and shift != self.close
+            if not fine and gap <= self.tolerance:
+                break
+            if not fine or self.slow >= 3:
+                shift = self.next(aim)
+            if self.is_end(shift):
+                return shift
+        return None
 
-        False if that was not reached, because p at the next one would take too long.
-        """
-        try:
-            while (shift := self.next(finest)) is not None:
-                self.narrow(shift, *self.lattice.pvalue(shift))
-        except TooHard:
-            return False
-        self.closed = finest == self.lattice.n
-        return True
-
-    def end(self) -> _End:
-        """What has been found: exactly, or rounded outward."""
-        exact = self.closed and self.lattice.rounded == 0 and self.sure == self.high
-        if exact:
-            return _End(self.lattice.score(self.high))
-        gap = self.lattice.unit * (self.sure - self.low)
-        return _End(self.lattice.score(self.low), gap + self.lattice.rounded)
-
-    def narrow(self, shift: Fraction, least: Fraction, most: Fraction) -> None:
-        """Move one end of the bracket to `shift`, where p is between two bounds."""
-        width = self.high - self.low
-        if most <= self.alpha:
-            self.low, self.z_low = shift, _quantile(most)
+    def is_end(self, shift: Fraction) -> bool:
+        """Narrow the bracket by p at one shift; whether p steps over alpha there."""
+        (law, t0), gap = self.lattice.law(shift), self.high - self.low
+        p = self.pvalue(law, t0, shift)
+        self.wrong = abs(_quantile(p.most) - self.z - float((shift - self.near) / self.error))
+        if p.most <= self.alpha:
+            self.low, self.p_low = shift, p.most
+        elif p.least > self.alpha:
+            self.high, self.p_high = shift, p.most
+            # Before the step ties are not reached; the empty subset always counts.
+            empty = Fraction(1, 2 ** min(self.lattice.n, 1000))
+            if p.exact and self.pvalue(law, t0 + 1, shift).most + empty <= self.alpha:
+                return True
         else:
-            self.high, self.z_high = shift, _quantile(most)
-            self.sure = shift if least > self.alpha else self.sure
-        self.slow = self.slow + 1 if 2 * (self.high - self.low) > width else 0
+            self.close, self.tolerance = shift, 2 * self.tolerance
+        self.slow = self.slow + 1 if 2 * (self.high - self.low) > gap else 0
+        return False
 
-    def next(self, finest: int) -> Fraction | None:
-        """Where to look next: the simplest fraction in a part of the bracket, or in all of it."""
-        first, last = self.window()
+    def pvalue(self, law: TwoPointSum, t0: int, shift: Fraction) -> _Bounds:
+        """P(T >= t0), with bounds that are the narrower the nearer the shift is to the end."""
+        if shift.denominator < self.hard:
+            try:
+                return _tail(law, t0)
+            except TooHard:
+                self.hard = shift.denominator
+        away = float(abs(shift - self.near) / self.error)
+        return _bracket(law, t0, min(max(away / 4, 1e-6), 1e-3))
+
+    def next(self, aim: Fraction) -> Fraction:
+        """The simplest fraction a little beyond the expected end.
+
+        Beyond, so that the end lies between two shifts soon that are close to each other.
+        """
+        self.expect()
+        near, gap = self.near, self.high - self.low
+        reach = min(max(2 * Fraction(self.wrong) * self.error, aim / 2), gap / 3)
+        if self.slow >= 3:
+            first, last, self.slow = self.low + gap / 3, self.high - gap / 3, 0
+        elif self.high - near > near - self.low:
+            first, last = near + reach / 8, near + reach
+        else:
+            first, last = near - reach, near - reach / 8
         shift = simplest(first, last)
-        if shift.denominator > finest or not self.low < shift < self.high:
-            shift = simplest_inside(self.low, self.high)
-        return shift if shift.denominator <= finest else None
+        return shift if self.low < shift < self.high else simplest(self.low, self.high)
 
-    def window(self) -> tuple[Fraction, Fraction]:
-        """The part of the bracket to look in: around and a little beyond the expected end.
-
-        Beyond, so that the expected end lies between two shifts soon, close to each other.
-        """
-        if self.z_low is None and self.z_high is None:
-            return self.first_guess()
-        width = self.high - self.low
-        if self.slow >= 2:
-            self.slow = 0
-            return self.low + width / 3, self.high - width / 3
-        from_low, from_high, least = self.distances()
-        reach = min(max(2 * min(from_low, from_high), least), width / 2)
-        if from_low <= from_high:
-            return self.low + reach * 3 / 4, self.low + reach * 3 / 2
-        return self.high - reach * 3 / 2, self.high - reach * 3 / 4
-
-    def first_guess(self) -> tuple[Fraction, Fraction]:
-        """Where the normal approximation, of variance sum (d - delta)^2, has p = alpha."""
-        top, (mean, deviation) = self.lattice.top, self.lattice.moments
-        error = deviation / sqrt(max(self.lattice.n - self.z**2, 1.0))
-        middle, some = top * Fraction(mean + self.z * error), top * Fraction(error) / 50
-        return middle - some, middle + some
-
-    def distances(self) -> tuple[Fraction, Fraction, Fraction]:
-        """How far from `low` and from `high` the end is expected, and the least way to go.
-
-        By linear interpolation between quantiles; from one side, with the normal slope.
-        """
-        width = self.high - self.low
-        if self.z_low is not None and self.z_high is not None and self.z_low < self.z_high:
-            share = (self.z - self.z_low) / (self.z_high - self.z_low)
-            from_low = width * Fraction(min(max(share, 0.0), 1.0))
-            return from_low, width - from_low, width / 64
-        known = self.low if self.z_low is not None else self.high
-        error = self.lattice.top * Fraction(self.lattice.error_at(known))
-        if self.z_low is not None:
-            return abs(Fraction(self.z - self.z_low)) * error, width, error / 50
-        assert self.z_high is not None
-        return width, abs(Fraction(self.z_high - self.z)) * error, error / 50
+    def expect(self) -> None:
+        """Where the end is, by a line through p on both sides, or with the normal slope."""
+        z_low, z_high = _quantile(self.p_low), _quantile(self.p_high)
+        if self.low < self.close < self.high:
+            near, z = self.close, self.z
+        elif self.low >= 0:
+            near, z = self.low, z_low
+        elif self.high < self.lattice.top:
+            near, z = self.high, z_high
+        else:
+            near, z = self.mean, 0.0
+        self.error = self.lattice.error_at(near)
+        if 0 <= self.low < self.high < self.lattice.top and z_low < z_high:
+            self.error = (self.high - self.low) / Fraction(z_high - z_low)
+        elif near == self.mean:  # of p = alpha, with variance sum (d - delta)^2
+            self.error *= Fraction(sqrt(self.lattice.n / max(self.lattice.n - self.z**2, 1.0)))
+        near += Fraction(self.z - z) * self.error
+        self.near = min(max(near, self.low), self.high)
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the smallest denominator among low <= x <= high."""
-    whole = ceil(low)
-    if whole <= high:
-        return Fraction(whole)
-    whole -= 1
-    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
-
-
-def simplest_inside(low: Fraction, high: Fraction) -> Fraction:
     """The fraction with the smallest denominator among low < x < high."""
     whole = floor(low) + 1
     if whole < high:
@@ -419,7 +440,7 @@ def simplest_inside(low: Fraction, high: Fraction) -> Fraction:
     whole -= 1
     if low == whole:
         return whole + Fraction(1, floor(1 / (high - whole)) + 1)
-    return whole + 1 / simplest_inside(1 / (high - whole), 1 / (low - whole))
+    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
 
 
 def _quantile(p: Fraction) -> float:

@@ -14,13 +14,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from permtest._html import said, together
+from permtest._html import result_html, said, together
 from permtest._json import AsJson
 from permtest.comparison import Comparison, compare
 from permtest.decimals import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.result import PermutationTestResult, counted
 from permtest.solvers import solve
+from permtest.symmetry import symmetry_warning
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
 Margin: TypeAlias = "int | float | Decimal | Fraction"
@@ -79,6 +80,11 @@ class MarginTestResult(PermutationTestResult):
         """
         return shift_interval(self._unshifted, confidence_level)
 
+    @property
+    def warning(self) -> str | None:
+        """A sentence where few differences look skewed: the test assumes that they are not."""
+        return symmetry_warning(*self._unshifted.differences)
+
     def __str__(self) -> str:
         a, b = self.names
         worse = "worse" if self.alternative == "greater" else "better"
@@ -92,7 +98,15 @@ class MarginTestResult(PermutationTestResult):
         return (
             f"To show that {a} is not {worse} than {b} by {lead} or more: {p} "
             f"(mean difference {_short(self.statistic)} over {self.pairs_text()})."
+            f"{_also(self.warning)}"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of `PermutationTestResult`, and the `warning`."""
+        return super().to_dict() | {"warning": self.warning}
+
+    def _repr_html_(self) -> str:
+        return together(result_html(self), said(self.warning or ""))
 
     def effect_text(self) -> str:
         """The mean difference, and the margin that it is held against."""
@@ -154,6 +168,11 @@ class EquivalenceResult(AsJson):
         """Decimal logarithm of p, accurate at any size."""
         return self.worst.log10_pvalue
 
+    @property
+    def warning(self) -> str | None:
+        """A sentence where few differences look skewed: the tests assume that they are not."""
+        return self.lower.warning
+
     def confidence_interval(self, confidence_level: float = 0.90) -> ConfidenceInterval:
         """The two-sided exact interval for the mean difference per pair.
 
@@ -176,7 +195,7 @@ class EquivalenceResult(AsJson):
             f"To show that the mean difference of {a} and {b} lies between {_short(low)} and "
             f"{_per_pair(high, self.lower.unit)}: p = {self.worst.pvalue_text()} by two exact "
             f"one-sided paired-permutation tests (it is {_short(self.statistic)} over "
-            f"{counted(self.n, 'pairs')})."
+            f"{counted(self.n, 'pairs')}).{_also(self.warning)}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -190,14 +209,15 @@ class EquivalenceResult(AsJson):
             "names": list(self.names),
             "lower": self.lower.to_dict(),
             "upper": self.upper.to_dict(),
+            "warning": self.warning,
         }
 
     def _repr_html_(self) -> str:
-        return together(said(str(self)), self.lower._repr_html_(), self.upper._repr_html_())
+        return together(said(str(self)), result_html(self.lower), result_html(self.upper))
 
 
 def noninferiority_test(
-    u: Any, v: Any, margin: Margin, *, names: tuple[str, str] | None = None
+    u: Any, v: Any = None, margin: Margin | None = None, *, names: tuple[str, str] | None = None
 ) -> MarginTestResult:
     """Exact test that the first system is not worse than the second by a margin or more.
 
@@ -208,8 +228,8 @@ def noninferiority_test(
     Parameters
     ----------
     u, v : array_like of shape (N,)
-        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs` and
-        None.
+        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs`, and
+        `v` left out.
     margin : int, float, Decimal or Fraction
         Positive, in scores per pair. A float stands for the decimal that it is printed as.
         Choose it before looking at the scores.
@@ -229,8 +249,9 @@ def noninferiority_test(
     Notes
     -----
     Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
-    Then a test at level alpha rejects a true null with probability alpha at most. Cost: as
-    `exact_perm_test`, times a few where the denominator of `margin` is large.
+    Then a test at level alpha rejects a true null with probability alpha at most. Where few
+    differences look skewed, the result has a `warning`. Cost: as `exact_perm_test`, times a few
+    where the denominator of `margin` is large.
 
     Examples
     --------
@@ -250,7 +271,11 @@ def noninferiority_test(
 
 
 def equivalence_test(
-    u: Any, v: Any, margin: Margin | tuple[Margin, Margin], *, names: tuple[str, str] | None = None
+    u: Any,
+    v: Any = None,
+    margin: Margin | tuple[Margin, Margin] | None = None,
+    *,
+    names: tuple[str, str] | None = None,
 ) -> EquivalenceResult:
     """Exact test that two systems differ by less than a margin: two one-sided tests.
 
@@ -261,8 +286,8 @@ def equivalence_test(
     Parameters
     ----------
     u, v : array_like of shape (N,)
-        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs` and
-        None.
+        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs`, and
+        `v` left out.
     margin : int, float, Decimal or Fraction, or a pair of them
         In scores per pair: a positive number, for differences between ``-margin`` and ``margin``;
         or ``(low, high)``, one below and one above 0. A float stands for the decimal that it is
@@ -283,7 +308,8 @@ def equivalence_test(
     Notes
     -----
     Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
-    Then a test at level alpha rejects a true null with probability alpha at most.
+    Then a test at level alpha rejects a true null with probability alpha at most. Where few
+    differences look skewed, the result has a `warning`.
 
     Examples
     --------
@@ -323,6 +349,10 @@ def _mean(comparison: Comparison) -> float:
 
 def _short(number: float) -> str:
     return f"{number:.6g}"
+
+
+def _also(warning: str | None) -> str:
+    return f" {warning}" if warning else ""
 
 
 def _per_pair(lead: float, unit: str) -> str:

@@ -575,6 +575,21 @@ def test_simulated_differences_are_symmetric(kind):
     assert abs(np.sign(d).mean()) < 5 / sqrt(d.size)
 
 
+@pytest.mark.parametrize("name", calibration.SHAPES)
+def test_differences_of_all_shapes_have_the_mean_that_is_tested(name):
+    u, v = calibration.SHAPES[name]((1, 200_000), np.random.default_rng(0))
+    assert abs((u - v).mean()) < 5 * (u - v).std() / sqrt(u.size)
+
+
+def test_rare_gains_are_missed_as_often_as_they_do_not_occur():
+    row = calibration.skewed("+49 in 2 %, else -1", 50, 400, np.random.default_rng(0))
+    assert row["coverage"] == pytest.approx(1 - 0.98**50, abs=0.08)
+    assert row["warned"] == pytest.approx(row["coverage"], abs=0.02)
+    row = calibration.skewed("lognormal", 20, 1000, np.random.default_rng(0))
+    assert row["coverage"] == pytest.approx(0.87, abs=0.035)  # as the warning says
+    assert row["warned"] > 0.6
+
+
 def test_each_row_is_tested():
     u, v = calibration.counts((3, 9), np.random.default_rng(0))
     expected = [float(naive.pvalue(a, b)) for a, b in zip(u.tolist(), v.tolist(), strict=True)]
@@ -582,9 +597,16 @@ def test_each_row_is_tested():
 
 
 def test_size_and_coverage_are_as_they_should_be(tmp_path):
+<<<<<<< HEAD
     assert calibration.main(["--sets", "40"], tmp_path) == 0
     rows = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))["rows"]
     assert [row["kind"] for row in rows] == [kind.name for kind in calibration.KINDS]
+=======
+    assert calibration.main(["--sets", "100"], tmp_path) == 0
+    data = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))
+    assert [row["kind"] for row in data["rows"]] == [kind.name for kind in calibration.KINDS]
+    assert len(data["shapes"]) == len(calibration.SHAPES) * len(calibration.SIZES)
+>>>>>>> wt-interval
     assert "| small counts " in (tmp_path / "calibration.md").read_text(encoding="utf-8")
 
 
@@ -593,7 +615,7 @@ def test_a_test_that_rejects_too_often_is_noticed(monkeypatch):
     biased = calibration.Kind(
         "biased", 20, lambda shape, rng: (rng.poisson(4, shape), rng.poisson(3, shape))
     )
-    size, coverage = calibration.run(300, [biased]).failures
+    size, coverage = calibration.run(300, [biased], sizes=()).failures
     assert size.startswith("size 0.")
     assert coverage.startswith("coverage 0.0000, less than 0.95 (biased, N = 20, 300 data sets)")
 

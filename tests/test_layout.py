@@ -38,7 +38,7 @@ LAYERS = [
     {"statistics"},
     {"measures", "pairs"},
     {"null"},
-    {"decimals"},
+    {"decimals", "symmetry"},
     {
         "_arrays",
         "_checks",

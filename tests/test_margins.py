@@ -134,9 +134,10 @@ def test_whole_margins_of_any_type():
 
 def test_pairs_and_their_names():
     both = Pairs.of(U, V, ("new", "old"))
-    assert noninferiority_test(both, None, 1).names == ("new", "old")
-    assert equivalence_test(both, None, 1).names == ("new", "old")
-    assert equivalence_test(both, None, 1, names=("a", "b")).lower.names == ("a", "b")
+    assert noninferiority_test(both, margin=1) == noninferiority_test(both, None, 1)
+    assert noninferiority_test(both, margin=1).names == ("new", "old")
+    assert equivalence_test(both, margin=1).names == ("new", "old")
+    assert equivalence_test(both, margin=1, names=("a", "b")).lower.names == ("a", "b")
 
 
 @pytest.mark.parametrize("test", [noninferiority_test, equivalence_test])
@@ -262,6 +263,24 @@ def test_html(noninferior, equivalent):
     hostile = equivalence_test(U, V, 1, names=("<b>", "a&b"))._repr_html_()
     ElementTree.fromstring(hostile)
     assert "&lt;b&gt;" in hostile
+
+
+def test_few_skewed_differences_are_warned_of():
+    u, v = [50] + [0] * 29, [1] * 30
+    single, both = noninferiority_test(u, v, 5), equivalence_test(u, v, 5)
+    assert "look skewed: g1 = 5.2" in single.warning
+    assert single.warning == both.warning == both.confidence_interval().warning
+    assert str(single).endswith(f"over 30 pairs). {single.warning}")
+    assert str(both).endswith(single.warning)
+    for result in (single, both):
+        assert result.to_dict()["warning"] == single.warning
+        html = result._repr_html_()
+        ElementTree.fromstring(html)
+        assert html.count("look skewed") == 1
+
+
+def test_no_warning_where_differences_are_symmetric(noninferior, equivalent):
+    assert noninferior.warning is equivalent.warning is noninferior.to_dict()["warning"] is None
 
 
 def test_frozen_and_picklable(noninferior, equivalent):

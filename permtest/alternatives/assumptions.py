@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_level
 from permtest.alternatives.sample import PairedSample, near_one, rescaled
+from permtest.symmetry import PER_SQUARED_SKEWNESS
 
 #: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb).
 SYMMETRIC_BELOW = 0.5
@@ -21,10 +22,6 @@ UNCORRELATED = 0.1
 
 #: From how many pairs on a mean is close enough to normal for a z or t test, as a rule of thumb.
 MANY = 30
-
-#: A mean of skewed differences needs so many times the squared skewness of pairs (Cochran's rule
-#: of thumb).
-PER_SQUARED_SKEWNESS = 25
 
 #: With fewer pairs than this, that an assumption is not contradicted says nothing.
 FEW = 20

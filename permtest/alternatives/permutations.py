@@ -26,6 +26,7 @@ from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.systems import Systems
 from permtest.comparison import TIE
 from permtest.exact import exact_perm_test
+from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs, cluster_numbers, labels_of
 from permtest.result import PermutationTestResult
 from permtest.statistics import (
@@ -275,7 +276,7 @@ def permutation_mean(
     )
 
 
-def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> tuple[float, float]:
+def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> ConfidenceInterval:
     return exact_perm_test(pairs, alternative=alternative).confidence_interval(confidence_level)
 
 

@@ -119,8 +119,10 @@ class AlternativeResult(AsJson):
         check_level(confidence_level, "confidence_level")
         if self._interval is None:
             raise ValueError(f"the {self.title} has no interval for a {self.estimate_name}")
-        low, high = self._interval(confidence_level)
-        return ConfidenceInterval(float(low), float(high), confidence_level)
+        found = self._interval(confidence_level)
+        if isinstance(found, ConfidenceInterval):
+            return found
+        return ConfidenceInterval(float(found[0]), float(found[1]), confidence_level)
 
     @property
     def has_interval(self) -> bool:

@@ -179,7 +179,9 @@ class Overview(Report):
             self._notes.add("interval", f"there are too few {self.unit} to exclude any difference")
             return None
         rounded = answer.interval.resolution * self.per_unit
-        return ConfidenceInterval(low, high, self.confidence_level, rounded)
+        return ConfidenceInterval(
+            low, high, self.confidence_level, rounded, answer.interval.warning
+        )
 
     @property
     def interval_about(self) -> str:

@@ -119,6 +119,8 @@ def _interval(found: Overview) -> list[tuple[str, str]]:
     rows = []
     if found.interval is not None:
         rows.append((f"{level} interval", f"{between(found)} ({found.interval_about})"))
+        if found.interval.warning:
+            rows.append(("doubt about it", found.interval.warning))
     wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
     return [*rows, ("items", wins)]
 

@@ -204,9 +204,15 @@ def _significance(study: Study) -> Chapter:
             Grid(("test", "estimates the", "assumptions"), grounds, "What the tests rest on"),
         ),
         meaning=f"{study.exact} {_verdict(study)} {table.correlation_text()}".rstrip(),
-        limits=_limits_of_p(study),
+        limits=f"{_limits_of_p(study)} {_doubt(study)}".rstrip(),
         pictures=("test", "answers"),
     )
+
+
+def _doubt(study: Study) -> str:
+    """What the interval of the exact test assumes, if that is in doubt."""
+    interval = study.answers["exact"].interval
+    return interval.warning or "" if interval else ""
 
 
 def _answer(study: Study, answer: Answer, fits: bool) -> tuple[str, ...]:

@@ -9,13 +9,13 @@ from typing import TypeAlias
 from permtest.alternatives.assumptions import (
     INDEPENDENT_SYSTEMS,
     MANY,
-    PER_SQUARED_SKEWNESS,
     REPRESENTATIVE_FROM,
     Diagnosis,
 )
 from permtest.alternatives.sample import PairedSample
 from permtest.result import counted
 from permtest.study.describe import Description
+from permtest.symmetry import PER_SQUARED_SKEWNESS
 
 RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 

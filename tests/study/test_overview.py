@@ -66,6 +66,15 @@ def test_intervals_are_on_the_scale_of_the_statistic():
     )
 
 
+def test_a_doubt_about_the_interval_stands_next_to_it():
+    skewed = overview(Pairs.of([50] + [0] * 29, [1] * 30))
+    assert "look skewed" in skewed.interval.warning
+    assert "look skewed: g1 = 5.2" in str(skewed)
+    assert skewed.answers["exact"].interval.warning == skewed.interval.warning
+    assert skewed.to_dict()["interval"]["warning"] == skewed.interval.warning
+    assert "look skewed" not in str(overview(Pairs.of([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5])))
+
+
 def test_counts_are_compared_by_their_measure():
     found = overview(SPANS, statistic="f1")
     exact = exact_perm_test(SPANS, statistic="f1")
