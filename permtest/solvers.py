@@ -21,7 +21,7 @@ from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
 from permtest.null.joint import JointDistribution
-from permtest.null.plane import ACCEPTED, WORK
+from permtest.null.plane import WORK
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
 from permtest.null.tail import Tail, TooHard, attempts, tail_cf, tail_dp, tail_fft, tail_tilted
 from permtest.null.tiles import log_cells
@@ -127,7 +127,7 @@ def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, So
     if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
         yield "dp", _dp, "all values that the sums can have together fit in memory"
     if plane:
-        yield "tilted", partial(_staircase, accepted=ROUGH), easy
+        yield "tilted", _staircase, easy
     yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
 
 
@@ -225,7 +225,7 @@ def _tilted(comparison: Question) -> Probability:
     return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
 
 
-def _staircase(comparison: Question, accepted: float = ACCEPTED, work: float = WORK) -> Probability:
+def _staircase(comparison: Question, work: float = WORK) -> Probability:
     """Of a ratio of two sums; two-sided, the two pieces of the region are equally likely."""
     if not isinstance(comparison, MeasureComparison) or comparison.staircase is None:
         raise ArithmeticError(
@@ -234,7 +234,7 @@ def _staircase(comparison: Question, accepted: float = ACCEPTED, work: float = W
         )
     if comparison.certain:
         return CERTAIN
-    p = comparison.staircase.tail(accepted, work)
+    p = comparison.staircase.tail(work)
     return p.plus(p) if comparison.alternative == "two-sided" else p
 
 

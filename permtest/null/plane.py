@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, exp, floor, fsum, gcd, inf
+from functools import cached_property
+from math import ceil, exp, floor, frexp, fsum, gcd, inf
 from typing import Any
 
 import numpy as np
@@ -21,34 +22,43 @@ from numpy.typing import NDArray
 from permtest._integers import exact_dot
 from permtest._progress import progress
 from permtest.null.lattice import LatticeSum
+from permtest.null.plane_dp import spread_operations, spread_out
 from permtest.null.plane_kernels import (
     EPS,
     SMALL,
     find_tilt,
     frequencies,
-    outer_rows,
     row_starts,
+    rows_that_matter,
     staircase_sum,
     tail_bound,
+    weighted_rows,
 )
 from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.tail import TooHard
 
-#: Logarithms of the tilted mass that may lie outside of the window, one try after the other.
-OUTSIDE = (42.0, 56.0, 75.0, 100.0, 150.0, 250.0)
-#: What the window may leave out, relative to the tail.
-GOOD = 1e-14
+#: Logarithm of the tilted mass that may lie outside of the window, beyond each of its sides.
+OUTSIDE = 42.0
+#: The same of the rows that do not matter, relative to Chernoff's bound where the mass is, and the
+#: mass that dynamic programming leaves out.
+NEGLIGIBLE = 46.0
+#: Weights beyond exp(STEEP) are too uneven.
+STEEP = 250.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: up to ten
 #: seconds; and how large the window may be.
 WORK, MAX_ROWS, LONGEST = 5e8, 2**23, 10**7
+#: Cells that dynamic programming updates in hundredths of a second.
+EASY = 3e7
 #: Work between two movements of a bar that shows progress.
 AT_ONCE = 10**8
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
+#: ln 2, in two parts.
+LOG2 = (0.6931471805599453, 2.3190468138462996e-17)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,22 +88,20 @@ class Staircase:
     least: Fraction
     strict: bool
 
-    def tail(self, accepted: float = ACCEPTED, work: float = WORK) -> Probability:
+    def tail(self, work: float = WORK) -> Probability:
         """The probability of the event under the null hypothesis.
 
         Parameters
         ----------
-        accepted : float
-            What the bound on the relative error may be; where p is below 1e-300, what it may be
-            relative to the natural logarithm of p.
         work : float
-            How many moves may be looked at, and rows added up, for all frequencies together.
+            How many moves may be looked at, and rows added up, for all frequencies together, or
+            how many cells dynamic programming may update.
 
         Returns
         -------
         Probability
             Its bound covers roundings (each operation at its worst, errors added up), the
-            frequencies that were left out, and the mass outside of the window.
+            frequencies or cells that were left out, and the mass outside of the window.
 
         Raises
         ------
@@ -104,39 +112,28 @@ class Staircase:
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
             other = replace(self, least=-self.least, strict=not self.strict)
-            return other.tail(accepted, work).complement()
+            return other.tail(work).complement()
         if not self._possible():
             return IMPOSSIBLE
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
-        found = self._best(_Rows.of(self.lattice), work)
-        allowed = accepted * (1.0 if found.value > UNDERFLOW else -found.log)
-        if not found.error_bound <= allowed:  # nor if it is no number
-            raise TooHard(
-                "one tilt is not accurate enough for this staircase; method='auto' tries others"
-            )
-        return found
-
-    def _best(self, rows: _Rows, work: float) -> Probability:
-        """From the narrowest window that leaves out next to nothing, or the one of least error.
-
-        A wider one leaves out less; where the staircase bends, it also lets in more noise.
-        """
-        best: Probability | None = None
-        for outside in OUTSIDE:
+        tilted = _Tilted(self, _Rows.of(self.lattice))
+        cells = tilted.operations
+        if cells > EASY:
             try:
-                found, left_out = _Tilted(self, rows, outside).probability(work)
+                found = tilted.by_frequencies(min(work, cells))
+                if _accurate(found):
+                    return found
             except TooHard:
-                if best is None:
+                if cells > work:
                     raise
-                break
-            if best is not None and not found.error_bound < best.error_bound:
-                break
-            best = found
-            if left_out <= GOOD:
-                break
-        assert best is not None
-        return best
+        if cells <= work:
+            found = tilted.by_cells()
+            if _accurate(found):
+                return found
+        raise TooHard(
+            "one tilt is not accurate enough for this staircase; method='auto' tries others"
+        )
 
     def reached(self, a: int, i: int) -> bool:
         """Whether the event happens where the first system has these sums, in integers."""
@@ -254,18 +251,50 @@ def _complement(p: int, q: int) -> tuple[int, int]:
     return -y0 * old, x0 * old  # p x0 + q y0 = old = +-1
 
 
-class _Tilted:
-    """One tilt, its window, and what comes out of it."""
+@dataclass(frozen=True, eq=False)
+class _Region:
+    """The rows that matter.
 
-    def __init__(self, event: Staircase, rows: _Rows, outside: float) -> None:
-        self.event, self.rows, self.outside = event, rows, outside
+    Parameters
+    ----------
+    origin : ndarray of shape (2,)
+        t0: the start of the row nearest to where the tilt puts the mean.
+    first : int
+        The first row.
+    starts : ndarray of shape (R,)
+        Where the region begins in each row.
+    height : float
+        The logarithm of the largest weight exp(-tau (T - t0)) in these rows.
+    rest : tuple of two float
+        Bound on the probability of the region in all others, times exp of the second number.
+    """
+
+    origin: NDArray[np.int64]
+    first: int
+    starts: NDArray[np.int64]
+    height: float
+    rest: tuple[float, float]
+
+    def beyond(self, scale: float) -> float:
+        """The same bound, relative to exp(scale)."""
+        return self.rest[0] * exp(min(self.rest[1] - scale, 600.0))
+
+
+class _Tilted:
+    """One tilt, the rows that matter, and two ways to the tail."""
+
+    def __init__(self, event: Staircase, rows: _Rows) -> None:
+        self.event, self.rows = event, rows
         self.totals = np.array(event.totals, dtype=np.float64)
         self.shape = (self.totals, event.whole, float(event.zero_division))
         self.least = float(event.least)
         largest = 1.0 if event.whole else float(event.totals[0])
         self.band = 32 * EPS * max(largest, abs(self.least))
         floats = rows.steps.astype(np.float64)
-        self.tau = np.array(find_tilt(self.least, floats, rows.counts, rows.frame, *self.shape))
+        tau = np.array(find_tilt(self.least, floats, rows.counts, rows.frame, *self.shape))
+        # So few bits that products with whole numbers are exact.
+        unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
+        self.tau = np.rint(tau / unit) * unit
         push = floats @ self.tau
         likely = push > 0
         # Moves as seen from the far corner: each is the less likely side.
@@ -275,48 +304,116 @@ class _Tilted:
         self.q = odds / (1 + odds)
         self.corner = [int(e[likely] @ rows.counts[likely]) for e in rows.steps.T]
         self.spread = 4 * self.q * (1 - self.q)
+        self.means = [self._mean(axis) for axis in (0, 1)]
 
-    def probability(self, work: float) -> tuple[Probability, float]:
-        """The tail, and what its window leaves out, relative to it."""
-        rows = self.rows
-        means = [self._mean(axis) for axis in (0, 1)]
-        window = [self._window(axis, means[axis]) for axis in (0, 1)]
-        (s0, s1), (r0, r1) = window
+    @property
+    def operations(self) -> float:
+        """About how many cells dynamic programming updates."""
+        sizes = []
+        for axis in (0, 1):
+            variance, _, jump = self._moments(axis)
+            low, high = self.rows.ends(axis)
+            sizes.append(min(19 * variance**0.5 + 3 * jump, float(high - low)) + 1)
+        return spread_operations(self.moves, self.rows.counts, self.q, (sizes[0], sizes[1]))
+
+    @cached_property
+    def region(self) -> _Region:
+        """The rows that matter."""
+        ends, (low, high) = np.array(self.rows.ends(0), dtype=np.int64), self.rows.ends(1)
+        if high - low >= MAX_ROWS:
+            raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
+        middle = int(np.clip(round(self.means[1]), low, high))
+        for reach in (0, 64, high - low):  # the row with a start that is nearest to the middle
+            first = max(middle - reach, low)
+            starts = self._starts(first, min(middle + reach, high) - first + 1)
+            inside = np.flatnonzero(starts <= ends[1])
+            if inside.size:
+                break
+        else:
+            raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
+        nearest = int(inside[np.abs(inside + first - middle).argmin()])
+        origin = np.array((starts[nearest], first + nearest), dtype=np.int64)
+        distance = np.array(self.corner) - origin
+        scale = float(self.tau @ distance)
+        scale += float(self.rows.counts @ (np.log1p(np.exp(-self.push)) - LOG2[0]))
+        room = 2 * int(ends[1] - ends[0] + high - low)  # starts that no labelling reaches count too
+        far = ends + np.array((-room, room))
+        frame, negligible = self.rows.frame, scale - NEGLIGIBLE
+        moves = self.rows.steps @ frame[1:]
+        # The tilt in coordinates of both sums.
+        tilt = np.linalg.solve(frame[1:], self.tau)
+        tilt = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))
+        walk = (moves, self.rows.counts, self.least - self.band, far, frame, *self.shape)
+        upper, above = rows_that_matter(int(origin[1]), high, negligible, tilt.copy(), *walk)
+        lower, below = rows_that_matter(int(origin[1]), low, negligible, tilt.copy(), *walk)
+        lower, upper = min(lower, int(origin[1])), max(upper, int(origin[1]))
+        starts = self._starts(lower, upper - lower + 1)
+        heights = self._heights(starts, lower, origin)[starts <= ends[1]]
+        return _Region(origin, lower, starts, float(heights.max()), (above + below, negligible))
+
+    def by_cells(self) -> Probability:
+        """The tail from cells of the tilted law, by dynamic programming."""
+        region = self.region
+        if region.height > STEEP:
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        negligible = exp(-NEGLIGIBLE - region.height)
+        found = spread_out(self.moves, self.rows.counts, self.push, negligible)
+        size_r, size_s = found.table.shape
+        low_s, low_r = (
+            c - x - n + 1 for c, x, n in zip(self.corner, found.lows, (size_s, size_r), strict=True)
+        )
+        first = max(region.first, low_r)
+        last = min(region.first + region.starts.size, low_r + size_r)
+        starts = region.starts[first - region.first : last - region.first]
+        table = found.table[::-1, ::-1][first - low_r : last - low_r]
+        starts = np.clip(starts, low_s, low_s + size_s)
+        sums = np.zeros(starts.size)
+        weighted_rows(table, starts - low_s, np.exp(-self.tau[0] * np.arange(size_s)), sums)
+        heights = np.minimum(self._heights(starts, first, region.origin), region.height)
+        total = fsum(np.exp(heights) * sums)
+        if total <= 0:
+            raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
+        power = found.power - int(self.rows.counts.sum())
+        product, rest = _two_products(float(power), np.array(LOG2[:1]))
+        terms = [*(self.tau * (np.array(self.corner) - region.origin)).tolist()]
+        terms += [float(product[0]), float(rest[0]), power * LOG2[1]]
+        high = fsum(terms)
+        low = fsum([*terms, -high])
+        error = found.rounding + EPS * (size_s / 2 + 16)
+        left_out = found.lost * exp(region.height) + region.beyond(high)
+        return Probability.of_product(high, low, total, error + left_out / total)
+
+    def by_frequencies(self, work: float) -> Probability:
+        """The tail by inverting the tilted characteristic function."""
+        region = self.region
+        (s0, s1), (r0, r1) = (self._window(axis) for axis in (0, 1))
+        last = region.first + region.starts.size - 1
+        s0 = min(s0, max(int(region.starts.min()), self.rows.ends(0)[0]))
+        r0, r1 = min(r0, region.first), max(r1, last)
         if r1 - r0 >= MAX_ROWS or s1 - s0 >= LONGEST:
             raise TooHard(
                 f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
             )
-        starts = self._starts(r0, r1 - r0 + 1)
-        ends = rows.ends(0)
-        if not (starts <= ends[1]).any():
-            raise TooHard(
-                "the staircase is beyond where a tilt puts the mass; method='auto' tries others"
-            )
-        # The weights exp(-tau (T - t0)) are measured from the start of the row nearest the mean.
-        reference = int(np.clip(round(means[1]), r0, r1))
-        inside = np.flatnonzero(starts <= ends[1])
-        reference = int(r0 + inside[np.abs(inside + r0 - reference).argmin()])
-        origin = np.array((starts[reference - r0], reference), dtype=np.int64)
-        shifts = [self._shift(axis, int(origin[axis])) for axis in (0, 1)]
+        shifts = [self._shift(axis, int(region.origin[axis])) for axis in (0, 1)]
         shift = np.array([high for high, _ in shifts])
         m = np.array([_odd(s1 - s0 + 1), _odd(r1 - r0 + 1)], dtype=np.int64)
         points, rest = self._points(m, work)
-        clipped = np.clip(starts, s0, s1 + 1)
-        rows_r = np.arange(r0, r1 + 1)
+        starts = np.minimum(region.starts, s1 + 1)
         weights, lasts = (
-            np.where(clipped <= s1, self._weights(s, rows_r, origin), 0.0)
-            for s in (clipped, np.full_like(clipped, s1 + 1))
+            np.where(starts <= s1, np.exp(self._heights(s, region.first, region.origin)), 0.0)
+            for s in (starts, np.full_like(starts, s1 + 1))
         )
-        region = (self.tau[0], origin, r0, s1 + 1, clipped, weights, lasts)
-        total, error, largest = self._added(points, m, region, shift)
+        cells = (self.tau[0], region.origin, region.first, s1 + 1, starts, weights, lasts)
+        total, error, largest = self._added(points, m, cells, shift)
         high, low, rounding = self._log_scale(shifts)
-        if total <= 0 or high > 600:
+        if not 0 < total < inf:
             raise TooHard(
                 "the staircase is far from where a tilt puts the mass; method='auto' tries others"
             )
-        error = rounding + (error + rest * largest) / total
-        left_out = self._left_out(window, means, origin, starts) / total
-        return Probability.of_product(high, low, total, error + left_out), left_out
+        # Mass outside of the window is not there, or wraps around into it.
+        outside = 2 * self._outside((s0, s1), (r0, r1)) * exp(min(region.height, 600.0))
+        error += rest * largest + outside + region.beyond(high)
+        return Probability.of_product(high, low, total, rounding + error / total)
 
     def _added(
         self,
@@ -334,13 +431,13 @@ class _Tilted:
         totals, errors, largest = zip(*found, strict=True)
         return fsum(totals), fsum(errors), max(largest)
 
-    def _weights(
-        self, s: NDArray[np.int64], r: NDArray[np.int64], origin: NDArray[np.int64]
+    def _heights(
+        self, s: NDArray[np.int64], first: int, origin: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """exp(-tau (T - t0)); along the staircase the two products nearly cancel."""
-        along, rough = _two_products(self.tau[0], (s - origin[0]).astype(np.float64))
-        across, rest = _two_products(self.tau[1], (r - origin[1]).astype(np.float64))
-        return np.asarray(np.exp(np.minimum(-(along + across) - (rough + rest), 600.0)))
+        """-tau (T - t0) at s in each row from the first on; the products are exact."""
+        rows = np.arange(first, first + s.size)
+        heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
+        return np.asarray(np.minimum(heights, 600.0))
 
     def _mean(self, axis: int) -> float:
         """The tilted mean of a coordinate."""
@@ -374,13 +471,22 @@ class _Tilted:
         jump = float(np.abs(self.moves[:, axis]).max())
         return float(squares @ self.spread) / 4, float(squares.sum()) / 4, jump
 
-    def _window(self, axis: int, mean: float) -> tuple[int, int]:
-        """First and last value of a coordinate; mass beyond either is below exp(-outside)."""
+    def _window(self, axis: int) -> tuple[int, int]:
+        """First and last value of a coordinate; mass beyond either is below exp(-OUTSIDE)."""
         variance, fair, jump = self._moments(axis)
-        x = self.outside * jump / 3
-        x = min(x + (x * x + 2 * self.outside * variance) ** 0.5, (2 * self.outside * fair) ** 0.5)
+        x = OUTSIDE * jump / 3
+        x = min(x + (x * x + 2 * OUTSIDE * variance) ** 0.5, (2 * OUTSIDE * fair) ** 0.5)
         low, high = self.rows.ends(axis)
-        return max(floor(mean - x), low), min(ceil(mean + x), high)
+        return max(floor(self.means[axis] - x), low), min(ceil(self.means[axis] + x), high)
+
+    def _outside(self, *window: tuple[int, int]) -> float:
+        """Bound on the tilted mass outside of the window."""
+        total = 0.0
+        for axis, (edges, mean) in enumerate(zip(window, self.means, strict=True)):
+            for edge, end in zip(edges, self.rows.ends(axis), strict=True):
+                if edge != end:
+                    total += exp(tail_bound(abs(edge - mean), *self._moments(axis)))
+        return total
 
     def _starts(self, first: int, size: int) -> NDArray[np.int64]:
         """Where the region begins in each row; ties are decided in integers."""
@@ -409,54 +515,10 @@ class _Tilted:
         order = np.argsort(found[:n, 0], kind="stable")
         return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
 
-    def _left_out(
-        self,
-        window: list[tuple[int, int]],
-        means: list[float],
-        origin: NDArray[np.int64],
-        starts: NDArray[np.int64],
-    ) -> float:
-        """Bound on the weighted mass outside of the window, and on what wraps around into it."""
-        (s0, s1), (r0, r1) = window
-        (low_s, high_s), (low_r, high_r) = (self.rows.ends(axis) for axis in (0, 1))
-        edges = ((s0, low_s, 0), (s1, high_s, 0), (r0, low_r, 1), (r1, high_r, 1))
-        outside = sum(
-            exp(tail_bound(abs(edge - means[axis]), *self._moments(axis)))
-            for edge, end, axis in edges
-            if edge != end
-        )
-        rows = np.arange(r0, r1 + 1)
-        across = -self.tau[1] * (rows - origin[1])
-        # Cells in the window, or beyond its upper end, weigh at most what the first in a row does.
-        heights = across - self.tau[0] * (np.maximum(starts, s0) - origin[0])
-        total = 2 * outside * exp(min(float(heights[starts <= high_s].max()), 600.0))
-        # Those below its lower end weigh more, but there is less mass, the further they are.
-        stop = s0
-        while stop > (low := int(starts.min())):
-            distance = means[0] - stop
-            first = max(stop - max(int(distance / 24), 1), low)
-            most = float(across[starts < stop].max()) - self.tau[0] * (first - origin[0])
-            total += exp(min(most + tail_bound(distance, *self._moments(0)), 600.0))
-            stop = first
-        # Cells that no labelling reaches may begin a row too, so that weights keep their size.
-        room = 2 * (high_s - low_s) + 2 * (high_r - low_r)
-        far = np.array((low_s - room, high_s + room), dtype=np.int64)
-        for edge, end, beyond in ((r1 + 1, high_r, r1 < high_r), (r0 - 1, low_r, r0 > low_r)):
-            if beyond:
-                total += outer_rows(
-                    edge,
-                    end,
-                    means[1],
-                    self._moments(1),
-                    self.tau,
-                    origin,
-                    self.least,
-                    self.band,
-                    far,
-                    self.rows.frame,
-                    *self.shape,
-                )
-        return total if total == total else inf
+
+def _accurate(found: Probability) -> bool:
+    """Whether its bound keeps to what is accepted; no number does not."""
+    return found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log)
 
 
 def _divergence(q: NDArray[np.float64]) -> NDArray[np.float64]:

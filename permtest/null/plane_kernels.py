@@ -18,7 +18,7 @@ from permtest._jit import jit
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-EPS = 2.0**-52
+EPS, LOG2 = 2.0**-52, float(np.log(2.0))
 Circle: TypeAlias = NDArray[np.complex128]
 
 #: Beyond this, times the longest step, a tilt leaves next to nothing to chance.
@@ -230,54 +230,125 @@ def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
 
 
 @jit
-def outer_rows(
-    edge: int,
+def quadrant_bound(
+    a: float, i: float, tilt: Floats, origin: Floats, moves: Floats, counts: Ints, most: Floats
+) -> float:
+    """Chernoff's bound on the log of the probability of at least a hits and at most i misses.
+
+    Any tilt with tilt[0] >= 0 >= tilt[1] gives one; from that which is given, which is replaced,
+    Newton's method looks for the best. `moves` and `most`, the largest of them, are in both sums.
+    """
+    best, x, y = 0.0, tilt[0], tilt[1]
+    for _ in range(12):
+        value = x * (origin[0] - a) + y * (origin[1] - i)
+        by_a, by_i, aa, ai, ii = origin[0] - a, origin[1] - i, 0.0, 0.0, 0.0
+        for k in range(counts.size):
+            c, e, f = counts[k], moves[k, 0], moves[k, 1]
+            push = x * e + y * f
+            odds = np.exp(-abs(push))
+            move = 1.0 / (1.0 + odds) if push > 0.0 else odds / (1.0 + odds)
+            value += c * (max(push, 0.0) + np.log1p(odds) - LOG2)
+            by_a += c * move * e
+            by_i += c * move * f
+            spread = c * odds / (1.0 + odds) ** 2
+            aa += spread * e * e
+            ai += spread * e * f
+            ii += spread * f * f
+        if value < best:
+            best, tilt[0], tilt[1] = value, x, y
+        aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
+        size = aa * ii - ai * ai
+        dx, dy = (ai * by_i - ii * by_a) / size, (ai * by_a - aa * by_i) / size
+        far = abs(dx) * most[0] + abs(dy) * most[1]
+        short = min(1.0, 4.0 / far) if far > 0.0 else 1.0
+        new_x, new_y = max(x + short * dx, 0.0), min(y + short * dy, 0.0)
+        if abs((new_x - x) * by_a + (new_y - y) * by_i) < 0.1:
+            break
+        x, y = new_x, new_y
+    return best
+
+
+@jit
+def rows_that_matter(
+    row: int,
     end: int,
-    mean_r: float,
-    spread: tuple[float, float, float],
-    tau: Floats,
-    origin: Ints,
+    negligible: float,
+    tilt: Floats,
+    moves: Floats,
+    counts: Ints,
     least: float,
-    band: float,
     ends: Ints,
     frame: Floats,
     totals: Floats,
     whole: bool,
     zero: float,
-) -> float:
-    """Bound on the weighted mass of the region in the rows from `edge` on to `end`, one side.
+) -> tuple[int, float]:
+    """The last row from `row` on to `end` that matters, and a bound on the region beyond it.
 
-    Rows are taken in blocks that grow with their distance from the mean. Between two rows the
-    boundary rises in both sums, so that no weight exceeds that of a corner of the rectangle around
-    it; a block has no more mass than the tail that begins with it.
+    Rows are taken in blocks that grow where they do not matter. Between two rows the boundary
+    rises in both sums, so that a block lies in the quadrant of the fewest hits and the most misses
+    at its ends, and starts being whole numbers, one step along a row. A block matters if the log
+    of its bound is above `negligible`; what is returned is relative to that.
     """
-    sign = 1 if end >= edge else -1
-    size = frame[1, 0] * frame[2, 1] - frame[1, 1] * frame[2, 0]
-    # The tilt in coordinates of the two sums.
-    tau_a = (tau[0] * frame[2, 1] - tau[1] * frame[1, 1]) / size
-    tau_i = (tau[1] * frame[1, 0] - tau[0] * frame[2, 0]) / size
-    slack = tau_a * abs(frame[1, 0]) - tau_i * abs(frame[1, 1])  # starts are whole numbers
-    total, row, start = 0.0, edge, ends[0]
+    sign = 1 if end >= row else -1
+    most = np.array((np.abs(moves[:, 0]).max(), np.abs(moves[:, 1]).max()))
+    last, rest, size, guess = row - sign, 0.0, 1, ends[0]
     while sign * (end - row) >= 0:
-        far = abs(row - mean_r)
-        last = row + sign * max(int(far / 24.0) - 1, 0)
-        last = end if sign * (last - end) > 0 else last
-        worst = 0.0
-        low_a, high_i = np.inf, -np.inf
-        for r in (last, row):  # the row that is nearer to the mean at last
+        stop = row + sign * (size - 1)
+        stop = end if sign * (stop - end) > 0 else stop
+        a, i, cut = np.inf, -np.inf, False
+        for r in (stop, row):
             a0, i0 = frame[0, 0] + r * frame[2, 0], frame[0, 1] + r * frame[2, 1]
-            start = row_start(a0, i0, start, least - band, ends, frame, totals, whole, zero)
-            worst = -tau[0] * (start - origin[0]) - tau[1] * (r - origin[1])
-            low_a = min(low_a, (start - origin[0]) * frame[1, 0] + (r - origin[1]) * frame[2, 0])
-            high_i = max(high_i, (start - origin[0]) * frame[1, 1] + (r - origin[1]) * frame[2, 1])
-            if start <= ends[0] or start > ends[1]:
-                last = row  # cut off; nothing is known of the rows between
-        if row != last:
-            worst = slack - tau_a * low_a - tau_i * high_i
-        mass = tail_bound(far, spread[0], spread[1], spread[2])
-        total += np.exp(min(worst + mass, 600.0))
-        row = last + sign
-    return total
+            guess = row_start(a0, i0, guess, least, ends, frame, totals, whole, zero)
+            cut = cut or guess <= ends[0] or guess > ends[1]
+            if guess <= ends[1]:
+                a, i = min(a, a0 + guess * frame[1, 0]), max(i, i0 + guess * frame[1, 1])
+        bound = -np.inf
+        if cut and stop != row:  # nothing is known of the rows between
+            size = 1
+            continue
+        if a < np.inf:
+            slack = 0.0 if stop == row else 1.0
+            a, i = a - slack * abs(frame[1, 0]), i + slack * abs(frame[1, 1])
+            bound = quadrant_bound(a, i, tilt, frame[0], moves, counts, most)
+        if bound <= negligible:
+            rest += np.exp(bound - negligible)
+            size = size if cut else 2 * size
+        elif stop != row:
+            size = 1
+            continue
+        else:
+            last, rest = row, 0.0
+        row = stop + sign
+    return last, rest
+
+
+@jit
+def add_moves(
+    table: Floats, weights: Floats, step_s: int, step_r: int, longer: Floats
+) -> None:
+    """Add to `longer` the table shifted by any number m of steps, times ``weights[m]``.
+
+    Shifts that are negative are measured from the last one.
+    """
+    n = weights.size - 1
+    for m in range(weights.size):
+        right = m * step_s if step_s >= 0 else (m - n) * step_s
+        down = m * step_r if step_r >= 0 else (m - n) * step_r
+        for r in range(table.shape[0]):
+            source, target = table[r], longer[down + r, right : right + table.shape[1]]
+            for s in range(source.size):
+                target[s] += weights[m] * source[s]
+
+
+@jit
+def weighted_rows(table: Floats, starts: Ints, decay: Floats, sums: Floats) -> None:
+    """Fill `sums` with each row's sum from its start on, times `decay` by the distance from it."""
+    for r in range(starts.size):
+        total = 0.0
+        for s in range(max(starts[r], 0), table.shape[1]):
+            total += table[r, s] * decay[s - starts[r]]
+        sums[r] = total
 
 
 @jit

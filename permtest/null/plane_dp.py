@@ -1,0 +1,132 @@
+"""The tilted law of two sums by dynamic programming, where few moves are likely.
+
+Near the labellings of greatest statistic hardly any move away from them is left, so that the law
+tilted to them has few cells. All terms are positive: each cell is accurate relative to itself,
+which the inversion of a characteristic function is not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import frexp
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.null.plane_kernels import add_moves
+from permtest.null.probability import EPS
+
+#: Entries that are folded in together: their binomial coefficients are floats, squared as well.
+TOGETHER = 500
+
+
+class Spread(NamedTuple):
+    """Cells of the law of a sum of moves, each weighed by its odds.
+
+    Parameters
+    ----------
+    table : ndarray of shape (R, S)
+        Cell (r, s) of the table is that of `lows` + (s, r); times 2^-power, so that all add up to
+        something between 1/2 and 1.
+    lows : tuple of two int
+    power : int
+    lost : float
+        Share of the mass that has been left out.
+    rounding : float
+        Bound on the relative error of each cell.
+    """
+
+    table: NDArray[np.float64]
+    lows: tuple[int, int]
+    power: int
+    lost: float
+    rounding: float
+
+
+def spread_out(
+    moves: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    push: NDArray[np.float64],
+    negligible: float,
+) -> Spread:
+    """Sum over all sets of moves of exp(-push), in the cell where the moves lead.
+
+    Parameters
+    ----------
+    moves : ndarray of shape (K, 2)
+        Columns s and r, integers.
+    counts : ndarray of shape (K,)
+        How many entries have each.
+    push : ndarray of shape (K,)
+        Minus the logarithm of the odds of each, exact, of no more than 30 bits.
+    negligible : float
+        Share of the mass that may be left out.
+    """
+    pieces = [-(-int(c) // TOGETHER) for c in counts]
+    each = negligible / (5 * max(sum(pieces), 1))
+    table, lows, mass, power, lost, rounding = np.ones((1, 1)), [0, 0], 1.0, 0, 0.0, 0.0
+    for k, piece in ((k, j) for k in _order(moves, counts, push) for j in range(pieces[k])):
+        n = min(int(counts[k]) - piece * TOGETHER, TOGETHER)
+        weights = _binomials(n) * np.exp(-push[k] * np.arange(n + 1))
+        whole = float(weights.sum())
+        kept = n + 1 - int(np.searchsorted(np.cumsum(weights[::-1]), each * whole, "right"))
+        lost += float(weights[kept:].sum()) / whole
+        mass, shift = frexp(mass * whole)
+        weights, power = np.ldexp(weights[:kept], -shift), power + shift
+        rows, columns = (abs(int(x)) * (kept - 1) for x in moves[k, ::-1])
+        longer = np.zeros((table.shape[0] + rows, table.shape[1] + columns))
+        add_moves(table, weights, int(moves[k, 0]), int(moves[k, 1]), longer)
+        lows = [x + min(int(e), 0) * (kept - 1) for x, e in zip(lows, moves[k], strict=True)]
+        table = longer
+        for axis in (0, 1):  # s, then r
+            table, cut, left_out = _trimmed(table, axis, each * mass)
+            lows[axis] += cut
+            lost += left_out / mass
+        rounding += EPS * (3 + kept / 2)
+    return Spread(table, (lows[0], lows[1]), power, lost, rounding)
+
+
+def spread_operations(
+    moves: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    q: NDArray[np.float64],
+    sizes: tuple[float, float],
+) -> float:
+    """About how many cells `spread_out` updates for moves of probability q, on so large a table."""
+    mean = counts * q
+    terms = np.minimum(counts, mean + 9.5 * np.sqrt(mean * (1 - q)) + 8) + 1
+    return float(terms.sum()) * sizes[0] * sizes[1] / 3
+
+
+def _order(
+    moves: NDArray[np.int64], counts: NDArray[np.int64], push: NDArray[np.float64]
+) -> list[int]:
+    """Which move comes when: those that spread most come last."""
+    spread = (counts * np.exp(-push))[:, None] * moves.astype(np.float64) ** 2
+    found: list[int] = (spread / (spread.sum(axis=0) + 1e-300)).sum(axis=1).argsort().tolist()
+    return found
+
+
+@cache
+def _binomials(n: int) -> NDArray[np.float64]:
+    """n over m for m = 0, ..., n."""
+    row = [1]
+    for m in range(n):
+        row.append(row[-1] * (n - m) // (m + 1))
+    return np.array(row, dtype=np.float64)
+
+
+def _trimmed(
+    table: NDArray[np.float64], axis: int, most: float
+) -> tuple[NDArray[np.float64], int, float]:
+    """Without the outermost columns (axis 0) or rows that hold no more than `most` at either end.
+
+    Also how many were cut off at the lower end, and what has been left out.
+    """
+    sums = table.sum(axis=axis)
+    first = int(np.searchsorted(np.cumsum(sums), most, "right"))
+    last = sums.size - int(np.searchsorted(np.cumsum(sums[::-1]), most, "right"))
+    left_out = float(sums[:first].sum() + sums[last:].sum())
+    kept = table[first:last] if axis else table[:, first:last]
+    return kept, first, left_out
