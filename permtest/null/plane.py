@@ -49,8 +49,8 @@ ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: up to ten
 #: seconds; and how large the window may be.
 WORK, MAX_ROWS, LONGEST = 5e8, 2**23, 10**7
-#: Cells that dynamic programming updates in hundredths of a second.
-EASY = 3e7
+#: How many cells dynamic programming updates in the time that a look at a move takes.
+DEARER = 4
 #: Work between two movements of a bar that shows progress.
 AT_ONCE = 10**8
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
@@ -118,22 +118,23 @@ class Staircase:
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
         tilted = _Tilted(self, _Rows.of(self.lattice))
-        cells = tilted.operations
-        if cells > EASY:
-            try:
-                found = tilted.by_frequencies(min(work, cells))
-                if _accurate(found):
-                    return found
-            except TooHard:
-                if cells > work:
-                    raise
+        cells = tilted.cells
+        ways = [(tilted.by_frequencies, min(work, cells / DEARER))]
         if cells <= work:
-            found = tilted.by_cells()
-            if _accurate(found):
+            ways.insert(int(cells > DEARER * tilted.looks), (tilted.by_cells, work))
+        for way, limit in ways:
+            try:
+                found = way(limit)
+            except TooHard as error:
+                refused = error
+                continue
+            # Also false if the bound is no number.
+            if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
-        raise TooHard(
-            "one tilt is not accurate enough for this staircase; method='auto' tries others"
-        )
+            refused = TooHard(
+                "one tilt is not accurate enough for this staircase; method='auto' tries others"
+            )
+        raise refused
 
     def reached(self, a: int, i: int) -> bool:
         """Whether the event happens where the first system has these sums, in integers."""
@@ -307,14 +308,24 @@ class _Tilted:
         self.means = [self._mean(axis) for axis in (0, 1)]
 
     @property
-    def operations(self) -> float:
+    def cells(self) -> float:
         """About how many cells dynamic programming updates."""
         sizes = []
         for axis in (0, 1):
             variance, _, jump = self._moments(axis)
             low, high = self.rows.ends(axis)
             sizes.append(min(19 * variance**0.5 + 3 * jump, float(high - low)) + 1)
-        return spread_operations(self.moves, self.rows.counts, self.q, (sizes[0], sizes[1]))
+        return spread_operations(self.rows.counts, self.q, (sizes[0], sizes[1]))
+
+    @property
+    def looks(self) -> float:
+        """About the work of the inversion, if the characteristic function has a single peak."""
+        points = 1.0
+        for axis in (0, 1):
+            (first, last), variance = self._window(axis), self._moments(axis)[0]
+            size = last - first + 1.0
+            points *= min(size, size * (2 * SMALL / np.pi / (4 * variance + 1e-300)) ** 0.5)
+        return points / 2 * (DEAR * self.rows.counts.size + size)
 
     @cached_property
     def region(self) -> _Region:
@@ -343,16 +354,17 @@ class _Tilted:
         # The tilt in coordinates of both sums.
         tilt = np.linalg.solve(frame[1:], self.tau)
         tilt = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))
-        walk = (moves, self.rows.counts, self.least - self.band, far, frame, *self.shape)
-        upper, above = rows_that_matter(int(origin[1]), high, negligible, tilt.copy(), *walk)
-        lower, below = rows_that_matter(int(origin[1]), low, negligible, tilt.copy(), *walk)
-        lower, upper = min(lower, int(origin[1])), max(upper, int(origin[1]))
+        walk = (negligible, scale, self.means[1], self._moments(1), tilt, origin, moves)
+        walk += (self.rows.counts, self.least - self.band, far, frame, *self.shape)
+        upper, above = rows_that_matter(high, *walk)
+        lower, below = rows_that_matter(low, *walk)
         starts = self._starts(lower, upper - lower + 1)
         heights = self._heights(starts, lower, origin)[starts <= ends[1]]
         return _Region(origin, lower, starts, float(heights.max()), (above + below, negligible))
 
-    def by_cells(self) -> Probability:
+    def by_cells(self, work: float) -> Probability:
         """The tail from cells of the tilted law, by dynamic programming."""
+        del work  # which is `cells`
         region = self.region
         if region.height > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
@@ -514,11 +526,6 @@ class _Tilted:
             )
         order = np.argsort(found[:n, 0], kind="stable")
         return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
-
-
-def _accurate(found: Probability) -> bool:
-    """Whether its bound keeps to what is accepted; no number does not."""
-    return found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log)
 
 
 def _divergence(q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -63,32 +63,33 @@ def spread_out(
     negligible : float
         Share of the mass that may be left out.
     """
-    pieces = [-(-int(c) // TOGETHER) for c in counts]
-    each = negligible / (5 * max(sum(pieces), 1))
+    order = _order(moves, counts, push)
+    parts = [(k, n) for k in order for n in _pieces(int(counts[k]))]
+    each = negligible / (5 * max(len(parts), 1))
     table, lows, mass, power, lost, rounding = np.ones((1, 1)), [0, 0], 1.0, 0, 0.0, 0.0
-    for k, piece in ((k, j) for k in _order(moves, counts, push) for j in range(pieces[k])):
-        n = min(int(counts[k]) - piece * TOGETHER, TOGETHER)
+    for k, n in parts:
         weights = _binomials(n) * np.exp(-push[k] * np.arange(n + 1))
         whole = float(weights.sum())
         kept = n + 1 - int(np.searchsorted(np.cumsum(weights[::-1]), each * whole, "right"))
         lost += float(weights[kept:].sum()) / whole
         mass, shift = frexp(mass * whole)
-        weights, power = np.ldexp(weights[:kept], -shift), power + shift
-        rows, columns = (abs(int(x)) * (kept - 1) for x in moves[k, ::-1])
-        longer = np.zeros((table.shape[0] + rows, table.shape[1] + columns))
-        add_moves(table, weights, int(moves[k, 0]), int(moves[k, 1]), longer)
-        lows = [x + min(int(e), 0) * (kept - 1) for x, e in zip(lows, moves[k], strict=True)]
-        table = longer
-        for axis in (0, 1):  # s, then r
-            table, cut, left_out = _trimmed(table, axis, each * mass)
-            lows[axis] += cut
-            lost += left_out / mass
+        power += shift
+        s, r = moves[k].tolist()
+        longer, r0, r1, s0, s1, left_out = add_moves(
+            table, np.ldexp(weights[:kept], -shift), s, r, each * mass
+        )
+        table, lost = longer[r0:r1, s0:s1], lost + left_out / mass
+        lows = [lows[0] + s0 + min(s, 0) * (kept - 1), lows[1] + r0 + min(r, 0) * (kept - 1)]
         rounding += EPS * (3 + kept / 2)
     return Spread(table, (lows[0], lows[1]), power, lost, rounding)
 
 
+def _pieces(count: int) -> list[int]:
+    """The same number as a sum of at most `TOGETHER` each."""
+    return [TOGETHER] * (count // TOGETHER) + [count % TOGETHER] * (count % TOGETHER > 0)
+
+
 def spread_operations(
-    moves: NDArray[np.int64],
     counts: NDArray[np.int64],
     q: NDArray[np.float64],
     sizes: tuple[float, float],
@@ -115,18 +116,3 @@ def _binomials(n: int) -> NDArray[np.float64]:
     for m in range(n):
         row.append(row[-1] * (n - m) // (m + 1))
     return np.array(row, dtype=np.float64)
-
-
-def _trimmed(
-    table: NDArray[np.float64], axis: int, most: float
-) -> tuple[NDArray[np.float64], int, float]:
-    """Without the outermost columns (axis 0) or rows that hold no more than `most` at either end.
-
-    Also how many were cut off at the lower end, and what has been left out.
-    """
-    sums = table.sum(axis=axis)
-    first = int(np.searchsorted(np.cumsum(sums), most, "right"))
-    last = sums.size - int(np.searchsorted(np.cumsum(sums[::-1]), most, "right"))
-    left_out = float(sums[:first].sum() + sums[last:].sum())
-    kept = table[first:last] if axis else table[:, first:last]
-    return kept, first, left_out

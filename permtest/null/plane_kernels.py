@@ -231,17 +231,18 @@ def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
 
 @jit
 def quadrant_bound(
-    a: float, i: float, tilt: Floats, origin: Floats, moves: Floats, counts: Ints, most: Floats
+    a: float, i: float, tilt: Floats, origin: Floats, moves: Floats, counts: Ints
 ) -> float:
     """Chernoff's bound on the log of the probability of at least a hits and at most i misses.
 
-    Any tilt with tilt[0] >= 0 >= tilt[1] gives one; from that which is given, which is replaced,
-    Newton's method looks for the best. `moves` and `most`, the largest of them, are in both sums.
+    Any tilt with tilt[0] >= 0 >= tilt[1] gives one; from the given one on, Newton's method looks
+    for the best. `moves` are in both sums.
     """
     best, x, y = 0.0, tilt[0], tilt[1]
     for _ in range(12):
         value = x * (origin[0] - a) + y * (origin[1] - i)
-        by_a, by_i, aa, ai, ii = origin[0] - a, origin[1] - i, 0.0, 0.0, 0.0
+        by_a, by_i, longest = origin[0] - a, origin[1] - i, 0.0
+        aa, ai, ii = 0.0, 0.0, 0.0
         for k in range(counts.size):
             c, e, f = counts[k], moves[k, 0], moves[k, 1]
             push = x * e + y * f
@@ -254,13 +255,13 @@ def quadrant_bound(
             aa += spread * e * e
             ai += spread * e * f
             ii += spread * f * f
-        if value < best:
-            best, tilt[0], tilt[1] = value, x, y
+            longest = max(longest, abs(e) + abs(f))
+        best = min(best, value)
         aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
         size = aa * ii - ai * ai
         dx, dy = (ai * by_i - ii * by_a) / size, (ai * by_a - aa * by_i) / size
-        far = abs(dx) * most[0] + abs(dy) * most[1]
-        short = min(1.0, 4.0 / far) if far > 0.0 else 1.0
+        far = (abs(dx) + abs(dy)) * longest
+        short = min(1.0, 8.0 / far) if far > 0.0 else 1.0
         new_x, new_y = max(x + short * dx, 0.0), min(y + short * dy, 0.0)
         if abs((new_x - x) * by_a + (new_y - y) * by_i) < 0.1:
             break
@@ -269,11 +270,62 @@ def quadrant_bound(
 
 
 @jit
-def rows_that_matter(
+def block_bound(
     row: int,
+    stop: int,
+    guess: int,
+    tilt: Floats,
+    origin: Ints,
+    mass: float,
+    moves: Floats,
+    counts: Ints,
+    negligible: float,
+    least: float,
+    ends: Ints,
+    frame: Floats,
+    totals: Floats,
+    whole: bool,
+    zero: float,
+) -> tuple[float, bool, int]:
+    """Bound on the log of the probability of the region from one row to another, `stop`.
+
+    Between two rows the boundary rises in both sums, so that the block lies in the quadrant of the
+    fewest hits and the most misses at its ends, and starts being whole numbers, one step along a
+    row. There a tilt leaves no more than the largest weight times exp(mass); Chernoff's bound is
+    tried where that is not negligible. Also whether a row is cut off at an end, in which case only
+    single rows are bounded, and where the last row starts.
+    """
+    a, i, cut = np.inf, -np.inf, False
+    for r in (stop, row):
+        a0, i0 = frame[0, 0] + r * frame[2, 0], frame[0, 1] + r * frame[2, 1]
+        guess = row_start(a0, i0, guess, least, ends, frame, totals, whole, zero)
+        cut = cut or guess <= ends[0] or guess > ends[1]
+        if guess <= ends[1]:
+            a, i = min(a, a0 + guess * frame[1, 0]), max(i, i0 + guess * frame[1, 1])
+    if cut and row != stop:
+        return np.inf, cut, guess
+    if a == np.inf:
+        return -np.inf, cut, guess
+    if row != stop:
+        a, i = a - abs(frame[1, 0]), i + abs(frame[1, 1])
+    s0, r0 = origin[0], origin[1]
+    bound = mass - tilt[0] * (a - frame[0, 0] - s0 * frame[1, 0] - r0 * frame[2, 0])
+    bound -= tilt[1] * (i - frame[0, 1] - s0 * frame[1, 1] - r0 * frame[2, 1])
+    if bound > negligible:
+        best = quadrant_bound(a, i, tilt, frame[0], moves, counts)
+        bound = min(bound, best)
+    return bound, cut, guess
+
+
+@jit
+def rows_that_matter(
     end: int,
     negligible: float,
+    scale: float,
+    mean_r: float,
+    spread: tuple[float, float, float],
     tilt: Floats,
+    origin: Ints,
     moves: Floats,
     counts: Ints,
     least: float,
@@ -283,62 +335,92 @@ def rows_that_matter(
     whole: bool,
     zero: float,
 ) -> tuple[int, float]:
-    """The last row from `row` on to `end` that matters, and a bound on the region beyond it.
+    """The last row from that of `origin` to `end` that matters, and a bound on the region beyond.
 
-    Rows are taken in blocks that grow where they do not matter. Between two rows the boundary
-    rises in both sums, so that a block lies in the quadrant of the fewest hits and the most misses
-    at its ends, and starts being whole numbers, one step along a row. A block matters if the log
-    of its bound is above `negligible`; what is returned is relative to that.
+    A row matters if the log of its bound is above `negligible`; what is returned is relative to
+    that. The first one that does not is sought by doubling and halving the distance; beyond it
+    rows are taken in blocks that grow as long as they do not matter.
     """
-    sign = 1 if end >= row else -1
-    most = np.array((np.abs(moves[:, 0]).max(), np.abs(moves[:, 1]).max()))
-    last, rest, size, guess = row - sign, 0.0, 1, ends[0]
-    while sign * (end - row) >= 0:
-        stop = row + sign * (size - 1)
-        stop = end if sign * (stop - end) > 0 else stop
-        a, i, cut = np.inf, -np.inf, False
-        for r in (stop, row):
-            a0, i0 = frame[0, 0] + r * frame[2, 0], frame[0, 1] + r * frame[2, 1]
-            guess = row_start(a0, i0, guess, least, ends, frame, totals, whole, zero)
-            cut = cut or guess <= ends[0] or guess > ends[1]
-            if guess <= ends[1]:
-                a, i = min(a, a0 + guess * frame[1, 0]), max(i, i0 + guess * frame[1, 1])
-        bound = -np.inf
-        if cut and stop != row:  # nothing is known of the rows between
-            size = 1
-            continue
-        if a < np.inf:
-            slack = 0.0 if stop == row else 1.0
-            a, i = a - slack * abs(frame[1, 0]), i + slack * abs(frame[1, 1])
-            bound = quadrant_bound(a, i, tilt, frame[0], moves, counts, most)
+    sign = 1 if end >= origin[1] else -1
+    rows = abs(end - origin[1]) + 1
+    last, size, rest, guess, doubling = 0, 1, 0.0, ends[0], True
+    near, far, at = 0, rows, 1
+    while far - near > 1:
+        at = min(at, far - 1)
+        row = origin[1] + sign * at
+        mass = scale + tail_bound(sign * (row - mean_r), spread[0], spread[1], spread[2])
+        bound, _, guess = block_bound(
+            row, row, guess, tilt, origin, mass, moves, counts, negligible, least, ends, frame,
+            totals, whole, zero,
+        )  # fmt: skip
+        if bound > negligible:
+            near = at
+        else:
+            far, doubling = at, False
+        at = 2 * at if doubling else (near + far) // 2
+    last, at = near, far
+    while at < rows:
+        stop = min(at + size, rows) - 1
+        row, until = origin[1] + sign * at, origin[1] + sign * stop
+        mass = scale + tail_bound(sign * (row - mean_r), spread[0], spread[1], spread[2])
+        bound, cut, guess = block_bound(
+            row, until, guess, tilt, origin, mass, moves, counts, negligible, least, ends, frame,
+            totals, whole, zero,
+        )  # fmt: skip
         if bound <= negligible:
             rest += np.exp(bound - negligible)
-            size = size if cut else 2 * size
-        elif stop != row:
-            size = 1
-            continue
+            at, size = stop + 1, size if cut else 2 * size
+        elif size > 1:
+            size = size // 2
         else:
-            last, rest = row, 0.0
-        row = stop + sign
-    return last, rest
+            last, rest, at = at, 0.0, at + 1
+    return int(origin[1] + sign * last), rest
 
 
 @jit
 def add_moves(
-    table: Floats, weights: Floats, step_s: int, step_r: int, longer: Floats
-) -> None:
-    """Add to `longer` the table shifted by any number m of steps, times ``weights[m]``.
+    table: Floats, weights: Floats, step_s: int, step_r: int, most: float
+) -> tuple[Floats, int, int, int, int, float]:
+    """Sum over m of the table shifted by m steps, times ``weights[m]``.
 
-    Shifts that are negative are measured from the last one.
+    Rows and columns are cut off at either end as long as they hold no more than `most` together.
+    Returns the longer table, its first row, its end, its first column, its end, and what has been
+    cut off. Steps that are negative are measured from the last shift.
     """
-    n = weights.size - 1
-    for m in range(weights.size):
-        right = m * step_s if step_s >= 0 else (m - n) * step_s
-        down = m * step_r if step_r >= 0 else (m - n) * step_r
-        for r in range(table.shape[0]):
-            source, target = table[r], longer[down + r, right : right + table.shape[1]]
-            for s in range(source.size):
-                target[s] += weights[m] * source[s]
+    n, (height, width) = weights.size - 1, table.shape
+    longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
+    rows, columns = np.zeros(longer.shape[0]), np.zeros(longer.shape[1])
+    for r in range(rows.size):
+        target = longer[r]
+        for m in range(n + 1):
+            source = r - (m * step_r if step_r >= 0 else (m - n) * step_r)
+            if 0 <= source < height:
+                right = m * step_s if step_s >= 0 else (m - n) * step_s
+                weight, old, new = weights[m], table[source], target[right : right + width]
+                for s in range(width):
+                    new[s] += weight * old[s]
+        for s in range(columns.size):
+            columns[s] += target[s]
+        rows[r] = np.sum(target)
+    first_r, end_r, lost_r = middle_part(rows, most)
+    first_s, end_s, lost_s = middle_part(columns, most)
+    return longer, first_r, end_r, first_s, end_s, lost_r + lost_s
+
+
+@jit
+def middle_part(sums: Floats, most: float) -> tuple[int, int, float]:
+    """First and end of what is left without the outermost sums that come to `most` at either end.
+
+    And what has been left out.
+    """
+    first, end, below, above = 0, sums.size, 0.0, 0.0
+    while first < end and below + sums[first] <= most:
+        below += sums[first]
+        first += 1
+    while end > first and above + sums[end - 1] <= most:
+        end -= 1
+        above += sums[end]
+    return first, end, below + above
 
 
 @jit
