@@ -21,7 +21,6 @@ from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
 from permtest.null.joint import JointDistribution
-from permtest.null.plane import WORK
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability
 from permtest.null.tail import Tail, TooHard, attempts, tail_cf, tail_dp, tail_fft, tail_tilted
 from permtest.null.tiles import log_cells
@@ -36,9 +35,6 @@ AFFORDABLE = 10**9
 AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
-#: Work that the tilted tail of two sums may do before dynamic programming is thought of: a tenth
-#: of a second, ten times what it takes as a rule.
-MODEST = 10**8
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -120,14 +116,11 @@ def _plan(comparison: Question) -> Iterator[tuple[str, Solver, str]]:
 def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, Solver, str]]:
     """The same for sums that do not lie on one line."""
     law = comparison.law
-    plane = isinstance(comparison, MeasureComparison) and comparison.staircase is not None
-    easy = "p is the tail of a ratio of two sums, under a law tilted to it"
-    if plane:
-        yield "tilted", partial(_staircase, work=MODEST), easy
+    if isinstance(comparison, MeasureComparison) and comparison.staircase is not None:
+        easy = "p is the tail of a ratio of two sums, under a law tilted to it"
+        yield "tilted", _staircase, easy
     if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
         yield "dp", _dp, "all values that the sums can have together fit in memory"
-    if plane:
-        yield "tilted", _staircase, easy
     yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
 
 
@@ -225,7 +218,7 @@ def _tilted(comparison: Question) -> Probability:
     return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
 
 
-def _staircase(comparison: Question, work: float = WORK) -> Probability:
+def _staircase(comparison: Question) -> Probability:
     """Of a ratio of two sums; two-sided, the two pieces of the region are equally likely."""
     if not isinstance(comparison, MeasureComparison) or comparison.staircase is None:
         raise ArithmeticError(
@@ -234,7 +227,7 @@ def _staircase(comparison: Question, work: float = WORK) -> Probability:
         )
     if comparison.certain:
         return CERTAIN
-    p = comparison.staircase.tail(work)
+    p = comparison.staircase.tail()
     return p.plus(p) if comparison.alternative == "two-sided" else p
 
 

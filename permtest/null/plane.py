@@ -10,22 +10,23 @@ the rows are added up one by one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, exp, floor, frexp, fsum, gcd, inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import exact_dot
-from permtest._progress import progress
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane_dp import spread_operations, spread_out
 from permtest.null.plane_kernels import (
     EPS,
     SMALL,
+    Plane,
+    Tilt,
     find_tilt,
     frequencies,
     row_starts,
@@ -46,13 +47,11 @@ NEGLIGIBLE = 46.0
 STEEP = 250.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
-#: Moves that may be looked at, and rows that may be added up, some nanoseconds each: up to ten
-#: seconds; and how large the window may be.
-WORK, MAX_ROWS, LONGEST = 5e8, 2**23, 10**7
+#: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
+#: second; and how large the window may be.
+WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
 #: How many cells dynamic programming updates in the time that a look at a move takes.
 DEARER = 4
-#: Work between two movements of a bar that shows progress.
-AT_ONCE = 10**8
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
@@ -88,14 +87,8 @@ class Staircase:
     least: Fraction
     strict: bool
 
-    def tail(self, work: float = WORK) -> Probability:
+    def tail(self) -> Probability:
         """The probability of the event under the null hypothesis.
-
-        Parameters
-        ----------
-        work : float
-            How many moves may be looked at, and rows added up, for all frequencies together, or
-            how many cells dynamic programming may update.
 
         Returns
         -------
@@ -106,34 +99,26 @@ class Staircase:
         Raises
         ------
         TooHard
-            If the characteristic function has so many peaks, or the window so many rows, that it
-            would take long.
+            If it would take more than a second or so: the characteristic function has too many
+            peaks, and too many cells matter.
         """
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
-            other = replace(self, least=-self.least, strict=not self.strict)
-            return other.tail(work).complement()
+            return replace(self, least=-self.least, strict=not self.strict).tail().complement()
         if not self._possible():
             return IMPOSSIBLE
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
-        tilted = _Tilted(self, _Rows.of(self.lattice))
-        cells = tilted.cells
-        ways = [(tilted.by_frequencies, min(work, cells / DEARER))]
-        if cells <= work:
-            ways.insert(int(cells > DEARER * tilted.looks), (tilted.by_cells, work))
-        for way, limit in ways:
+        refused = TooHard("one tilt is not accurate enough for this staircase")
+        for way in _Tilted(self).ways():
             try:
-                found = way(limit)
+                found = way()
             except TooHard as error:
                 refused = error
                 continue
             # Also false if the bound is no number.
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
-            refused = TooHard(
-                "one tilt is not accurate enough for this staircase; method='auto' tries others"
-            )
         raise refused
 
     def reached(self, a: int, i: int) -> bool:
@@ -160,23 +145,12 @@ class Staircase:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The lattice in rows along which hits do not fall and misses do not rise.
+    """The lattice in rows along which hits do not fall and misses do not rise."""
 
-    Parameters
-    ----------
-    origin : tuple of two int
-        The sums at s = r = 0.
-    along, across : tuple of two int
-        What one step in s, and in r, adds to the sums.
-    steps : ndarray of shape (K, 2)
-        Moves in coordinates (s, r).
-    counts : ndarray of shape (K,)
-    """
-
-    origin: tuple[int, int]
-    along: tuple[int, int]
-    across: tuple[int, int]
-    steps: NDArray[np.int64]
+    origin: tuple[int, int]  # the sums at s = r = 0
+    along: tuple[int, int]  # what one step in s adds to them
+    across: tuple[int, int]  # and one in r
+    steps: NDArray[np.int64]  # moves in coordinates (s, r), of shape (K, 2)
     counts: NDArray[np.int64]
 
     @classmethod
@@ -254,45 +228,32 @@ def _complement(p: int, q: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class _Region:
-    """The rows that matter.
+    """The rows that matter, and where the region begins in each."""
 
-    Parameters
-    ----------
-    origin : ndarray of shape (2,)
-        t0: the start of the row nearest to where the tilt puts the mean.
-    first : int
-        The first row.
-    starts : ndarray of shape (R,)
-        Where the region begins in each row.
-    height : float
-        The logarithm of the largest weight exp(-tau (T - t0)) in these rows.
-    rest : tuple of two float
-        Bound on the probability of the region in all others, times exp of the second number.
-    """
-
-    origin: NDArray[np.int64]
+    origin: NDArray[np.int64]  # t0: the start of the row nearest to where the tilt puts the mean
     first: int
     starts: NDArray[np.int64]
-    height: float
-    rest: tuple[float, float]
+    height: float  # log of the largest weight exp(-tau (T - t0)) in these rows
+    rest: float  # bound on the probability of the region in all others, times exp(-unit)
+    unit: float
 
     def beyond(self, scale: float) -> float:
         """The same bound, relative to exp(scale)."""
-        return self.rest[0] * exp(min(self.rest[1] - scale, 600.0))
+        return self.rest * exp(min(self.unit - scale, 600.0))
 
 
 class _Tilted:
     """One tilt, the rows that matter, and two ways to the tail."""
 
-    def __init__(self, event: Staircase, rows: _Rows) -> None:
-        self.event, self.rows = event, rows
-        self.totals = np.array(event.totals, dtype=np.float64)
-        self.shape = (self.totals, event.whole, float(event.zero_division))
-        self.least = float(event.least)
-        largest = 1.0 if event.whole else float(event.totals[0])
-        self.band = 32 * EPS * max(largest, abs(self.least))
-        floats = rows.steps.astype(np.float64)
-        tau = np.array(find_tilt(self.least, floats, rows.counts, rows.frame, *self.shape))
+    def __init__(self, event: Staircase) -> None:
+        self.event, self.rows = event, _Rows.of(event.lattice)
+        rows, floats = self.rows, self.rows.steps.astype(np.float64)
+        least, largest = float(event.least), 1.0 if event.whole else float(event.totals[0])
+        band = 32 * EPS * max(largest, abs(least))
+        self.sure, totals = least + band, np.array(event.totals, dtype=np.float64)
+        ratio = (totals, event.whole, float(event.zero_division))
+        self.plane = Plane(floats, rows.counts, rows.frame, *ratio, least - band)
+        tau = np.array(find_tilt(self.plane))
         # So few bits that products with whole numbers are exact.
         unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
         self.tau = np.rint(tau / unit) * unit
@@ -303,111 +264,97 @@ class _Tilted:
         self.push = np.abs(push)
         odds = np.exp(-self.push)
         self.q = odds / (1 + odds)
-        self.corner = [int(e[likely] @ rows.counts[likely]) for e in rows.steps.T]
+        self.corner = np.array([int(e[likely] @ rows.counts[likely]) for e in rows.steps.T])
         self.spread = 4 * self.q * (1 - self.q)
         self.means = [self._mean(axis) for axis in (0, 1)]
 
-    @property
-    def cells(self) -> float:
-        """About how many cells dynamic programming updates."""
-        sizes = []
+    def ways(self) -> list[Callable[[], Probability]]:
+        """How the tail can be had in about a second at most, the quickest first."""
+        sizes, points = [], 0.5
         for axis in (0, 1):
-            variance, _, jump = self._moments(axis)
+            (first, last), (variance, _, jump) = self._window(axis), self._moments(axis)
             low, high = self.rows.ends(axis)
             sizes.append(min(19 * variance**0.5 + 3 * jump, float(high - low)) + 1)
-        return spread_operations(self.rows.counts, self.q, (sizes[0], sizes[1]))
-
-    @property
-    def looks(self) -> float:
-        """About the work of the inversion, if the characteristic function has a single peak."""
-        points = 1.0
-        for axis in (0, 1):
-            (first, last), variance = self._window(axis), self._moments(axis)[0]
-            size = last - first + 1.0
-            points *= min(size, size * (2 * SMALL / np.pi / (4 * variance + 1e-300)) ** 0.5)
-        return points / 2 * (DEAR * self.rows.counts.size + size)
+            # Frequencies that matter around the peak.
+            around = (SMALL / (2 * np.pi * variance)) ** 0.5 if variance else 1.0
+            points *= (last - first + 1) * min(around, 1.0)
+        cells = spread_operations(self.rows.counts, self.q, (sizes[0], sizes[1])) / DEARER
+        if cells > WORK:
+            return [self.by_frequencies]
+        quick = cells <= points * (DEAR * self.rows.counts.size + sizes[1])
+        both = [self.by_cells, partial(self.by_frequencies, cells)]
+        return both if quick else both[::-1]
 
     @cached_property
     def region(self) -> _Region:
-        """The rows that matter."""
+        """The rows that matter, of those where the tail begins near the tilted mean and others."""
         ends, (low, high) = np.array(self.rows.ends(0), dtype=np.int64), self.rows.ends(1)
         if high - low >= MAX_ROWS:
             raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
+        origin = self._nearest_start(ends, low, high)
+        scale = float(self.tau @ (self.corner - origin))
+        scale += float(self.rows.counts @ (np.log1p(np.exp(-self.push)) - LOG2[0]))
+        tilt = np.linalg.solve(self.rows.frame[1:], self.tau)  # in coordinates of both sums
+        rising = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))  # but for roundings the same
+        slack = float(np.abs(tilt - rising) @ self.plane.totals)
+        room = 2 * int(ends[1] - ends[0] + high - low)  # starts that no labelling reaches count too
+        unit, far = scale - NEGLIGIBLE, ends + np.array((-room, room))
+        at = Tilt(rising, origin, scale + slack, self.means[1], *self._moments(1))
+        upper, above = rows_that_matter(high, unit, at, far, self.plane)
+        lower, below = rows_that_matter(low, unit, at, far, self.plane)
+        starts = self._starts(lower, upper - lower + 1)
+        heights = self._heights(starts, lower, origin)[starts <= ends[1]]
+        return _Region(origin, lower, starts, float(heights.max()), above + below, unit)
+
+    def _nearest_start(self, ends: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
+        """The start of the row that is nearest to the mean, of those that have one."""
         middle = int(np.clip(round(self.means[1]), low, high))
-        for reach in (0, 64, high - low):  # the row with a start that is nearest to the middle
+        for reach in (0, 64, high - low):
             first = max(middle - reach, low)
             starts = self._starts(first, min(middle + reach, high) - first + 1)
             inside = np.flatnonzero(starts <= ends[1])
             if inside.size:
-                break
-        else:
-            raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
-        nearest = int(inside[np.abs(inside + first - middle).argmin()])
-        origin = np.array((starts[nearest], first + nearest), dtype=np.int64)
-        distance = np.array(self.corner) - origin
-        scale = float(self.tau @ distance)
-        scale += float(self.rows.counts @ (np.log1p(np.exp(-self.push)) - LOG2[0]))
-        room = 2 * int(ends[1] - ends[0] + high - low)  # starts that no labelling reaches count too
-        far = ends + np.array((-room, room))
-        frame, negligible = self.rows.frame, scale - NEGLIGIBLE
-        moves = self.rows.steps @ frame[1:]
-        # The tilt in coordinates of both sums.
-        tilt = np.linalg.solve(frame[1:], self.tau)
-        tilt = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))
-        walk = (negligible, scale, self.means[1], self._moments(1), tilt, origin, moves)
-        walk += (self.rows.counts, self.least - self.band, far, frame, *self.shape)
-        upper, above = rows_that_matter(high, *walk)
-        lower, below = rows_that_matter(low, *walk)
-        starts = self._starts(lower, upper - lower + 1)
-        heights = self._heights(starts, lower, origin)[starts <= ends[1]]
-        return _Region(origin, lower, starts, float(heights.max()), (above + below, negligible))
+                n = int(inside[np.abs(inside + first - middle).argmin()])
+                return np.array((starts[n], first + n), dtype=np.int64)
+        raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
 
-    def by_cells(self, work: float) -> Probability:
+    def by_cells(self) -> Probability:
         """The tail from cells of the tilted law, by dynamic programming."""
-        del work  # which is `cells`
         region = self.region
         if region.height > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
         negligible = exp(-NEGLIGIBLE - region.height)
         found = spread_out(self.moves, self.rows.counts, self.push, negligible)
         size_r, size_s = found.table.shape
-        low_s, low_r = (
-            c - x - n + 1 for c, x, n in zip(self.corner, found.lows, (size_s, size_r), strict=True)
-        )
+        low_s, low_r = (self.corner - found.lows - (size_s - 1, size_r - 1)).tolist()
         first = max(region.first, low_r)
         last = min(region.first + region.starts.size, low_r + size_r)
         starts = region.starts[first - region.first : last - region.first]
+        starts, sums = np.clip(starts, low_s, low_s + size_s), np.zeros(starts.size)
         table = found.table[::-1, ::-1][first - low_r : last - low_r]
-        starts = np.clip(starts, low_s, low_s + size_s)
-        sums = np.zeros(starts.size)
         weighted_rows(table, starts - low_s, np.exp(-self.tau[0] * np.arange(size_s)), sums)
         heights = np.minimum(self._heights(starts, first, region.origin), region.height)
         total = fsum(np.exp(heights) * sums)
         if total <= 0:
             raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
         power = found.power - int(self.rows.counts.sum())
-        product, rest = _two_products(float(power), np.array(LOG2[:1]))
-        terms = [*(self.tau * (np.array(self.corner) - region.origin)).tolist()]
-        terms += [float(product[0]), float(rest[0]), power * LOG2[1]]
+        products, rests = _two_products(float(power), np.array(LOG2))
+        terms = [*(self.tau * (self.corner - region.origin)), *products, *rests]
         high = fsum(terms)
-        low = fsum([*terms, -high])
         error = found.rounding + EPS * (size_s / 2 + 16)
-        left_out = found.lost * exp(region.height) + region.beyond(high)
-        return Probability.of_product(high, low, total, error + left_out / total)
+        error += (found.lost * exp(region.height) + region.beyond(high)) / total
+        return Probability.of_product(high, fsum([*terms, -high]), total, error)
 
-    def by_frequencies(self, work: float) -> Probability:
+    def by_frequencies(self, work: float = WORK) -> Probability:
         """The tail by inverting the tilted characteristic function."""
         region = self.region
         (s0, s1), (r0, r1) = (self._window(axis) for axis in (0, 1))
-        last = region.first + region.starts.size - 1
         s0 = min(s0, max(int(region.starts.min()), self.rows.ends(0)[0]))
-        r0, r1 = min(r0, region.first), max(r1, last)
+        r0, r1 = min(r0, region.first), max(r1, region.first + region.starts.size - 1)
         if r1 - r0 >= MAX_ROWS or s1 - s0 >= LONGEST:
             raise TooHard(
                 f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
             )
-        shifts = [self._shift(axis, int(region.origin[axis])) for axis in (0, 1)]
-        shift = np.array([high for high, _ in shifts])
         m = np.array([_odd(s1 - s0 + 1), _odd(r1 - r0 + 1)], dtype=np.int64)
         points, rest = self._points(m, work)
         starts = np.minimum(region.starts, s1 + 1)
@@ -415,33 +362,29 @@ class _Tilted:
             np.where(starts <= s1, np.exp(self._heights(s, region.first, region.origin)), 0.0)
             for s in (starts, np.full_like(starts, s1 + 1))
         )
-        cells = (self.tau[0], region.origin, region.first, s1 + 1, starts, weights, lasts)
-        total, error, largest = self._added(points, m, cells, shift)
-        high, low, rounding = self._log_scale(shifts)
+        shifts = [self._shift(axis, int(region.origin[axis])) for axis in (0, 1)]
+        total, error, largest = staircase_sum(
+            points,
+            m,
+            self.tau[0],
+            region.origin,
+            region.first,
+            s1 + 1,
+            starts,
+            weights,
+            lasts,
+            np.array([high for high, _ in shifts]),
+            self.moves,
+            self.rows.counts,
+            self._digits(),
+        )
         if not 0 < total < inf:
-            raise TooHard(
-                "the staircase is far from where a tilt puts the mass; method='auto' tries others"
-            )
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        high, low, rounding = self._log_scale(shifts)
         # Mass outside of the window is not there, or wraps around into it.
         outside = 2 * self._outside((s0, s1), (r0, r1)) * exp(min(region.height, 600.0))
         error += rest * largest + outside + region.beyond(high)
         return Probability.of_product(high, low, total, rounding + error / total)
-
-    def _added(
-        self,
-        points: NDArray[np.int64],
-        m: NDArray[np.int64],
-        region: tuple[Any, ...],
-        shift: NDArray[np.float64],
-    ) -> tuple[float, float, float]:
-        """`staircase_sum` over all frequencies, some at a time."""
-        rest: list[Any] = [m, *region, shift, self.moves, self.rows.counts, self._digits()]
-        each = DEAR * self.rows.counts.size + int(m[1])
-        parts = np.array_split(points, -(-len(points) * each // AT_ONCE))
-        every = progress(parts, total=len(parts), what="frequencies")
-        found = [staircase_sum(part, *rest) for part in every]
-        totals, errors, largest = zip(*found, strict=True)
-        return fsum(totals), fsum(errors), max(largest)
 
     def _heights(
         self, s: NDArray[np.int64], first: int, origin: NDArray[np.int64]
@@ -502,11 +445,9 @@ class _Tilted:
 
     def _starts(self, first: int, size: int) -> NDArray[np.int64]:
         """Where the region begins in each row; ties are decided in integers."""
-        starts, close = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
-        ends = np.array(self.rows.ends(0), dtype=np.int64)
-        row_starts(first, self.least, self.band, ends, self.rows.frame, *self.shape, starts, close)
-        for n in np.flatnonzero(close):
-            while starts[n] <= ends[1] and not self._in_region(int(starts[n]), first + int(n)):
+        starts, ends = np.empty(size, dtype=np.int64), np.array(self.rows.ends(0), dtype=np.int64)
+        for n in row_starts(first, self.sure, ends, self.plane, starts):
+            while starts[n] <= ends[1] and not self._in_region(int(starts[n]), first + n):
                 starts[n] += 1
         return starts
 
@@ -516,7 +457,7 @@ class _Tilted:
     def _points(self, m: NDArray[np.int64], work: float) -> tuple[NDArray[np.int64], float]:
         """The frequencies that matter, and a bound on the rest."""
         each = DEAR * self.rows.counts.size + int(m[1])  # of the work
-        most = min(int(min(work, WORK) / each), int(m[0]) * int(m[1]) // 2) + 1
+        most = min(int(work / each), int(m[0]) * int(m[1]) // 2) + 1
         found = np.empty((most, 2), dtype=np.int64)
         n, rest = frequencies(m, SMALL, work, self.rows.steps, self.rows.counts, self.spread, found)
         if n < 0:

@@ -22,26 +22,13 @@ TOGETHER = 500
 
 
 class Spread(NamedTuple):
-    """Cells of the law of a sum of moves, each weighed by its odds.
+    """Cells of the law of a sum of moves, each weighed by its odds."""
 
-    Parameters
-    ----------
-    table : ndarray of shape (R, S)
-        Cell (r, s) of the table is that of `lows` + (s, r); times 2^-power, so that all add up to
-        something between 1/2 and 1.
-    lows : tuple of two int
-    power : int
-    lost : float
-        Share of the mass that has been left out.
-    rounding : float
-        Bound on the relative error of each cell.
-    """
-
-    table: NDArray[np.float64]
-    lows: tuple[int, int]
+    table: NDArray[np.float64]  # rows r, columns s; times 2^-power: less than 1 altogether
+    lows: tuple[int, int]  # the first column, the first row
     power: int
-    lost: float
-    rounding: float
+    lost: float  # share of the mass that has been left out
+    rounding: float  # bound on the relative error of each cell
 
 
 def spread_out(

@@ -8,7 +8,7 @@ the far corner less the moves that are made.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,70 +33,90 @@ RUN = 16
 WAITING = 512
 
 
+class Tilt(NamedTuple):
+    """A tilt, as bounds on rows need it."""
+
+    #: In coordinates of both sums.
+    tilt: Floats
+    #: t0, from where weights are measured, and log E exp(tau (T - t0)).
+    origin: Ints
+    scale: float
+    #: The tilted law of r: mean, variance, variance without a tilt, longest step.
+    mean_r: float
+    variance: float
+    fair: float
+    jump: float
+
+
+class Plane(NamedTuple):
+    """What kernels need of a law and a statistic on it."""
+
+    #: Moves in coordinates (s, r), of shape (K, 2), and how many entries have each.
+    steps: Floats
+    counts: Ints
+    #: Both sums at T = 0, what one step in s adds to them, and one in r.
+    frame: Floats
+    #: Sums of both systems; whether hits are part of the denominator; what 0 / 0 is.
+    totals: Floats
+    whole: bool
+    zero: float
+    #: From where on the statistic is extreme, less what roundings may come to.
+    least: float
+
+
 @jit
-def gap(a: float, i: float, totals: Floats, whole: bool, zero: float) -> float:
+def gap(a: float, i: float, plane: Plane) -> float:
     """f(a, i) - f(A - a, I - i), f(a, i) = a / (a + i), or a / i; never falls with a or -i.
 
     Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
     """
+    totals = plane.totals
     a, i = min(max(a, 0.0), totals[0]), min(max(i, 0.0), totals[1])
     b, j = totals[0] - a, totals[1] - i
-    below, other = (a + i, b + j) if whole else (i, j)
-    first = a / below if below > 0.0 else (zero if a == 0.0 else np.inf)
-    second = b / other if other > 0.0 else (zero if b == 0.0 else np.inf)
+    below, other = (a + i, b + j) if plane.whole else (i, j)
+    first = a / below if below > 0.0 else (plane.zero if a == 0.0 else np.inf)
+    second = b / other if other > 0.0 else (plane.zero if b == 0.0 else np.inf)
     return first - second
 
 
 @jit
-def slopes(a: float, i: float, totals: Floats, whole: bool) -> tuple[float, float]:
-    """Derivatives of `gap`."""
-    by_a, by_i = 0.0, 0.0
-    for x, y in ((a, i), (totals[0] - a, totals[1] - i)):
-        below = x + y if whole else y
-        if below > 0.0:
-            by_a += y / (below * below)
-            by_i -= x / (below * below)
-    return by_a, by_i
+def sums_at(s: float, r: float, plane: Plane) -> tuple[float, float]:
+    """Hits and misses at a point of the plane."""
+    f = plane.frame
+    return f[0, 0] + s * f[1, 0] + r * f[2, 0], f[0, 1] + s * f[1, 1] + r * f[2, 1]
 
 
 @jit
-def tilted_mean(
-    tau_s: float, tau_r: float, steps: Floats, counts: Ints, frame: Floats
-) -> tuple[float, float]:
+def tilted_mean(tau_s: float, tau_r: float, plane: Plane) -> tuple[float, float]:
     """Mean of both sums if each move is made with odds exp(tau * step)."""
-    s, r = 0.0, 0.0
-    for k in range(counts.size):
+    s, r, steps = 0.0, 0.0, plane.steps
+    for k in range(plane.counts.size):
         likely = 1.0 / (1.0 + np.exp(-(tau_s * steps[k, 0] + tau_r * steps[k, 1])))
-        s += counts[k] * likely * steps[k, 0]
-        r += counts[k] * likely * steps[k, 1]
-    a = frame[0, 0] + s * frame[1, 0] + r * frame[2, 0]
-    i = frame[0, 1] + s * frame[1, 1] + r * frame[2, 1]
-    return a, i
+        s += plane.counts[k] * likely * steps[k, 0]
+        r += plane.counts[k] * likely * steps[k, 1]
+    return sums_at(s, r, plane)
 
 
 @jit
-def unit_normal(
-    tau_s: float,
-    tau_r: float,
-    steps: Floats,
-    counts: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-) -> tuple[float, float, float]:
+def unit_normal(tau_s: float, tau_r: float, plane: Plane) -> tuple[float, float, float]:
     """The direction in which the statistic grows fastest where the tilt puts the mean.
 
     In units of one over the standard deviation of the law without a tilt in that direction. Also
     the longest step in it; zeros where the statistic does not grow at all.
     """
-    a, i = tilted_mean(tau_s, tau_r, steps, counts, frame)
-    by_a, by_i = slopes(a, i, totals, whole)
+    a, i = tilted_mean(tau_s, tau_r, plane)
+    by_a, by_i, frame, steps = 0.0, 0.0, plane.frame, plane.steps
+    for x, y in ((a, i), (plane.totals[0] - a, plane.totals[1] - i)):
+        below = x + y if plane.whole else y
+        if below > 0.0:
+            by_a += y / (below * below)
+            by_i -= x / (below * below)
     n_s = by_a * frame[1, 0] + by_i * frame[1, 1]
     n_r = by_a * frame[2, 0] + by_i * frame[2, 1]
     variance, longest = 0.0, 0.0
-    for k in range(counts.size):
+    for k in range(plane.counts.size):
         reach = abs(n_s * steps[k, 0] + n_r * steps[k, 1])
-        variance += 0.25 * counts[k] * reach * reach
+        variance += 0.25 * plane.counts[k] * reach * reach
         longest = max(longest, reach)
     if variance <= 0.0:
         return 0.0, 0.0, 0.0
@@ -105,32 +125,23 @@ def unit_normal(
 
 
 @jit
-def find_tilt(
-    least: float,
-    steps: Floats,
-    counts: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
-) -> tuple[float, float]:
+def find_tilt(plane: Plane) -> tuple[float, float]:
     """The tilt towards the most likely point of the region, no less than one standard deviation.
 
     There the tilt points along the gradient of the statistic (Lagrange), and the tilted mean lies
     on the boundary. Both conditions are met in turn; any tilt gives the right tail, this one puts
-    the mass where the tail begins. `frame` holds the sums at T = 0, and those of one step in s
-    and in r.
+    the mass where the tail begins.
     """
     tau_s, tau_r = 0.0, 0.0
     for _ in range(40):
-        n_s, n_r, longest = unit_normal(tau_s, tau_r, steps, counts, frame, totals, whole)
+        n_s, n_r, longest = unit_normal(tau_s, tau_r, plane)
         if longest == 0.0:
             break
         low, high, short = 0.0, 1.0, True
         for _ in range(60):
             size = high if short else 0.5 * (low + high)
-            a, i = tilted_mean(size * n_s, size * n_r, steps, counts, frame)
-            enough = gap(a, i, totals, whole, zero) >= least
+            a, i = tilted_mean(size * n_s, size * n_r, plane)
+            enough = gap(a, i, plane) >= plane.least
             short = short and not enough and high * longest < FURTHEST
             if enough:
                 high = size
@@ -149,27 +160,17 @@ def find_tilt(
 
 
 @jit
-def row_start(
-    a0: float,
-    i0: float,
-    guess: int,
-    least: float,
-    ends: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
-) -> int:
+def row_start(row: int, guess: int, ends: Ints, plane: Plane) -> int:
     """The first s from ``ends[0]`` to ``ends[1]`` with `gap` >= least, or ``ends[1] + 1``.
 
-    The row has the sums a0, i0 at s = 0. Sought from `guess` on, in steps that double.
+    Sought from `guess` on, in steps that double.
     """
     low, high = ends[0] - 1, ends[1] + 1  # low is too small, high is not
     at, step, up = min(max(guess, low + 1), high - 1), 1, True
-    galloping = low + 1 < high
-    first = True
+    galloping, first = low + 1 < high, True
     while high - low > 1:
-        reached = gap(a0 + at * frame[1, 0], i0 + at * frame[1, 1], totals, whole, zero) >= least
+        a, i = sums_at(at, row, plane)
+        reached = gap(a, i, plane) >= plane.least
         if reached:
             high = at
         else:
@@ -187,31 +188,20 @@ def row_start(
 
 
 @jit
-def row_starts(
-    first: int,
-    least: float,
-    band: float,
-    ends: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
-    starts: Ints,
-    close: NDArray[np.bool_],
-) -> None:
+def row_starts(first: int, sure: float, ends: Ints, plane: Plane, starts: Ints) -> list[int]:
     """Fill ``starts[n]`` with the first s of row ``first + n`` at which `gap` may reach `least`.
 
-    s is sought from ``ends[0]`` to ``ends[1]``, beyond which it is ``ends[1] + 1``. Rows where the
-    float is too close to `least` to be sure are marked in `close`.
+    s is sought from ``ends[0]`` to ``ends[1]``, beyond which it is ``ends[1] + 1``. Returns the n
+    where the float is not above `sure`.
     """
-    guess = ends[0]
+    guess, close = ends[0], [0 for _ in range(0)]
     for n in range(starts.size):
-        a0 = frame[0, 0] + (first + n) * frame[2, 0]
-        i0 = frame[0, 1] + (first + n) * frame[2, 1]
-        guess = row_start(a0, i0, guess, least - band, ends, frame, totals, whole, zero)
-        a, i = a0 + guess * frame[1, 0], i0 + guess * frame[1, 1]
+        guess = row_start(first + n, guess, ends, plane)
         starts[n] = guess
-        close[n] = guess <= ends[1] and gap(a, i, totals, whole, zero) <= least + band
+        a, i = sums_at(guess, first + n, plane)
+        if guess <= ends[1] and gap(a, i, plane) <= sure:
+            close.append(n)
+    return close
 
 
 @jit
@@ -230,38 +220,34 @@ def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
 
 
 @jit
-def quadrant_bound(
-    a: float, i: float, tilt: Floats, origin: Floats, moves: Floats, counts: Ints
-) -> float:
+def quadrant_bound(a: float, i: float, tilt: Floats, plane: Plane) -> float:
     """Chernoff's bound on the log of the probability of at least a hits and at most i misses.
 
-    Any tilt with tilt[0] >= 0 >= tilt[1] gives one; from the given one on, Newton's method looks
-    for the best. `moves` are in both sums.
+    Any tilt, in both sums, with tilt[0] >= 0 >= tilt[1] gives one; from the given one on, Newton's
+    method looks for the best.
     """
+    frame, steps = plane.frame, plane.steps
     best, x, y = 0.0, tilt[0], tilt[1]
     for _ in range(12):
-        value = x * (origin[0] - a) + y * (origin[1] - i)
-        by_a, by_i, longest = origin[0] - a, origin[1] - i, 0.0
-        aa, ai, ii = 0.0, 0.0, 0.0
-        for k in range(counts.size):
-            c, e, f = counts[k], moves[k, 0], moves[k, 1]
+        by_a, by_i, longest = frame[0, 0] - a, frame[0, 1] - i, 0.0
+        value, aa, ai, ii = x * by_a + y * by_i, 0.0, 0.0, 0.0
+        for k in range(plane.counts.size):
+            c = plane.counts[k]
+            e = steps[k, 0] * frame[1, 0] + steps[k, 1] * frame[2, 0]
+            f = steps[k, 0] * frame[1, 1] + steps[k, 1] * frame[2, 1]
             push = x * e + y * f
             odds = np.exp(-abs(push))
-            move = 1.0 / (1.0 + odds) if push > 0.0 else odds / (1.0 + odds)
+            move = (1.0 if push > 0.0 else odds) / (1.0 + odds)
             value += c * (max(push, 0.0) + np.log1p(odds) - LOG2)
-            by_a += c * move * e
-            by_i += c * move * f
             spread = c * odds / (1.0 + odds) ** 2
-            aa += spread * e * e
-            ai += spread * e * f
-            ii += spread * f * f
+            by_a, by_i = by_a + c * move * e, by_i + c * move * f
+            aa, ai, ii = aa + spread * e * e, ai + spread * e * f, ii + spread * f * f
             longest = max(longest, abs(e) + abs(f))
         best = min(best, value)
         aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
         size = aa * ii - ai * ai
         dx, dy = (ai * by_i - ii * by_a) / size, (ai * by_a - aa * by_i) / size
-        far = (abs(dx) + abs(dy)) * longest
-        short = min(1.0, 8.0 / far) if far > 0.0 else 1.0
+        short = min(1.0, 8.0 / ((abs(dx) + abs(dy)) * longest + 1e-9))
         new_x, new_y = max(x + short * dx, 0.0), min(y + short * dy, 0.0)
         if abs((new_x - x) * by_a + (new_y - y) * by_i) < 0.1:
             break
@@ -271,110 +257,73 @@ def quadrant_bound(
 
 @jit
 def block_bound(
-    row: int,
-    stop: int,
-    guess: int,
-    tilt: Floats,
-    origin: Ints,
-    mass: float,
-    moves: Floats,
-    counts: Ints,
-    negligible: float,
-    least: float,
-    ends: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
+    row: int, stop: int, guess: int, mass: float, enough: float, at: Tilt, ends: Ints, plane: Plane
 ) -> tuple[float, bool, int]:
     """Bound on the log of the probability of the region from one row to another, `stop`.
 
     Between two rows the boundary rises in both sums, so that the block lies in the quadrant of the
     fewest hits and the most misses at its ends, and starts being whole numbers, one step along a
     row. There a tilt leaves no more than the largest weight times exp(mass); Chernoff's bound is
-    tried where that is not negligible. Also whether a row is cut off at an end, in which case only
+    tried where that is not enough. Also whether a row is cut off at an end, in which case only
     single rows are bounded, and where the last row starts.
     """
     a, i, cut = np.inf, -np.inf, False
     for r in (stop, row):
-        a0, i0 = frame[0, 0] + r * frame[2, 0], frame[0, 1] + r * frame[2, 1]
-        guess = row_start(a0, i0, guess, least, ends, frame, totals, whole, zero)
+        guess = row_start(r, guess, ends, plane)
         cut = cut or guess <= ends[0] or guess > ends[1]
         if guess <= ends[1]:
-            a, i = min(a, a0 + guess * frame[1, 0]), max(i, i0 + guess * frame[1, 1])
+            x, y = sums_at(guess, r, plane)
+            a, i = min(a, x), max(i, y)
     if cut and row != stop:
         return np.inf, cut, guess
     if a == np.inf:
         return -np.inf, cut, guess
     if row != stop:
-        a, i = a - abs(frame[1, 0]), i + abs(frame[1, 1])
-    s0, r0 = origin[0], origin[1]
-    bound = mass - tilt[0] * (a - frame[0, 0] - s0 * frame[1, 0] - r0 * frame[2, 0])
-    bound -= tilt[1] * (i - frame[0, 1] - s0 * frame[1, 1] - r0 * frame[2, 1])
-    if bound > negligible:
-        best = quadrant_bound(a, i, tilt, frame[0], moves, counts)
-        bound = min(bound, best)
+        a, i = a - abs(plane.frame[1, 0]), i + abs(plane.frame[1, 1])
+    x, y = sums_at(at.origin[0], at.origin[1], plane)
+    bound = at.scale + mass - at.tilt[0] * (a - x) - at.tilt[1] * (i - y)
+    if bound > enough:
+        bound = min(bound, quadrant_bound(a, i, at.tilt, plane))
     return bound, cut, guess
 
 
 @jit
 def rows_that_matter(
-    end: int,
-    negligible: float,
-    scale: float,
-    mean_r: float,
-    spread: tuple[float, float, float],
-    tilt: Floats,
-    origin: Ints,
-    moves: Floats,
-    counts: Ints,
-    least: float,
-    ends: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
+    end: int, negligible: float, at: Tilt, ends: Ints, plane: Plane
 ) -> tuple[int, float]:
-    """The last row from that of `origin` to `end` that matters, and a bound on the region beyond.
+    """The last row from that of t0 to `end` that matters, and a bound on the region beyond.
 
     A row matters if the log of its bound is above `negligible`; what is returned is relative to
     that. The first one that does not is sought by doubling and halving the distance; beyond it
     rows are taken in blocks that grow as long as they do not matter.
     """
-    sign = 1 if end >= origin[1] else -1
-    rows = abs(end - origin[1]) + 1
-    last, size, rest, guess, doubling = 0, 1, 0.0, ends[0], True
-    near, far, at = 0, rows, 1
-    while far - near > 1:
-        at = min(at, far - 1)
-        row = origin[1] + sign * at
-        mass = scale + tail_bound(sign * (row - mean_r), spread[0], spread[1], spread[2])
-        bound, _, guess = block_bound(
-            row, row, guess, tilt, origin, mass, moves, counts, negligible, least, ends, frame,
-            totals, whole, zero,
-        )  # fmt: skip
-        if bound > negligible:
-            near = at
-        else:
-            far, doubling = at, False
-        at = 2 * at if doubling else (near + far) // 2
-    last, at = near, far
-    while at < rows:
-        stop = min(at + size, rows) - 1
-        row, until = origin[1] + sign * at, origin[1] + sign * stop
-        mass = scale + tail_bound(sign * (row - mean_r), spread[0], spread[1], spread[2])
+    first = at.origin[1]
+    sign = 1 if end >= first else -1
+    rows, near, guess, doubling, n, size, rest = abs(end - first) + 1, 0, ends[0], True, 1, 1, 0.0
+    far = rows
+    while n < rows:
+        seeking = far - near > 1
+        stop = n if seeking else min(n + size, rows) - 1
+        row = first + sign * n
+        mass = tail_bound(sign * (row - at.mean_r), at.variance, at.fair, at.jump)
         bound, cut, guess = block_bound(
-            row, until, guess, tilt, origin, mass, moves, counts, negligible, least, ends, frame,
-            totals, whole, zero,
-        )  # fmt: skip
-        if bound <= negligible:
+            row, first + sign * stop, guess, mass, negligible, at, ends, plane
+        )
+        if seeking:
+            if bound > negligible:
+                near = n
+            else:
+                far, doubling = n, False
+            n = min(2 * n, far - 1) if doubling else (near + far) // 2
+            n = far if far - near <= 1 else max(n, near + 1)
+        elif bound <= negligible:
             rest += np.exp(bound - negligible)
-            at, size = stop + 1, size if cut else 2 * size
+            n, size = stop + 1, size if cut else 2 * size
         elif size > 1:
-            size = size // 2
+            size //= 2
         else:
-            last, rest, at = at, 0.0, at + 1
-    return int(origin[1] + sign * last), rest
+            near, far, rest, n = n, n + 1, 0.0, n + 1
+    return int(first + sign * near), rest
 
 
 @jit
