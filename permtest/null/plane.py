@@ -56,8 +56,8 @@ DEARER = 4
 DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
-#: ln 2, in two parts.
-LOG2 = (0.6931471805599453, 2.3190468138462996e-17)
+#: ln 2, its leading digits first: whole numbers times those are exact.
+LOG2 = (0.693147180369123816490, 1.90821492927058770002e-10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +266,9 @@ class _Tilted:
         self.q = odds / (1 + odds)
         self.corner = np.array([int(e[likely] @ rows.counts[likely]) for e in rows.steps.T])
         self.spread = 4 * self.q * (1 - self.q)
-        self.means = [self._mean(axis) for axis in (0, 1)]
+        leading = np.round(self.q * 2.0**26) / 2.0**26
+        self.digits = np.array((self.q, leading, self.q - leading, np.tanh(self.push / 2)))
+        self.means = [self._from_mean(axis, 0) for axis in (0, 1)]
 
     def ways(self) -> list[Callable[[], Probability]]:
         """How the tail can be had in about a second at most, the quickest first."""
@@ -282,8 +284,8 @@ class _Tilted:
         if cells > WORK:
             return [self.by_frequencies]
         quick = cells <= points * (DEAR * self.rows.counts.size + sizes[1])
-        both = [self.by_cells, partial(self.by_frequencies, cells)]
-        return both if quick else both[::-1]
+        inversion = partial(self.by_frequencies, cells)
+        return [self.by_cells, inversion] if quick else [inversion, self.by_cells]
 
     @cached_property
     def region(self) -> _Region:
@@ -293,7 +295,7 @@ class _Tilted:
             raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
         origin = self._nearest_start(ends, low, high)
         scale = float(self.tau @ (self.corner - origin))
-        scale += float(self.rows.counts @ (np.log1p(np.exp(-self.push)) - LOG2[0]))
+        scale += float(self.rows.counts @ (np.log1p(np.exp(-self.push)) - np.log(2.0)))
         tilt = np.linalg.solve(self.rows.frame[1:], self.tau)  # in coordinates of both sums
         rising = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))  # but for roundings the same
         slack = float(np.abs(tilt - rising) @ self.plane.totals)
@@ -338,8 +340,7 @@ class _Tilted:
         if total <= 0:
             raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
         power = found.power - int(self.rows.counts.sum())
-        products, rests = _two_products(float(power), np.array(LOG2))
-        terms = [*(self.tau * (self.corner - region.origin)), *products, *rests]
+        terms = [*(self.tau * (self.corner - region.origin)).tolist(), *(power * x for x in LOG2)]
         high = fsum(terms)
         error = found.rounding + EPS * (size_s / 2 + 16)
         error += (found.lost * exp(region.height) + region.beyond(high)) / total
@@ -362,25 +363,13 @@ class _Tilted:
             np.where(starts <= s1, np.exp(self._heights(s, region.first, region.origin)), 0.0)
             for s in (starts, np.full_like(starts, s1 + 1))
         )
-        shifts = [self._shift(axis, int(region.origin[axis])) for axis in (0, 1)]
-        total, error, largest = staircase_sum(
-            points,
-            m,
-            self.tau[0],
-            region.origin,
-            region.first,
-            s1 + 1,
-            starts,
-            weights,
-            lasts,
-            np.array([high for high, _ in shifts]),
-            self.moves,
-            self.rows.counts,
-            self._digits(),
-        )
+        cells = (self.tau[0], region.origin, region.first, s1 + 1, starts, weights, lasts)
+        shift = np.array([self._from_mean(axis, int(region.origin[axis])) for axis in (0, 1)])
+        law = (self.moves, self.rows.counts, self.digits)
+        total, error, largest = staircase_sum(points, m, cells, shift, *law)
         if not 0 < total < inf:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        high, low, rounding = self._log_scale(shifts)
+        high, low, rounding = self._log_scale(region.origin)
         # Mass outside of the window is not there, or wraps around into it.
         outside = 2 * self._outside((s0, s1), (r0, r1)) * exp(min(region.height, 600.0))
         error += rest * largest + outside + region.beyond(high)
@@ -394,31 +383,25 @@ class _Tilted:
         heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
         return np.asarray(np.minimum(heights, 600.0))
 
-    def _mean(self, axis: int) -> float:
-        """The tilted mean of a coordinate."""
-        return self.corner[axis] - float((self.rows.counts * self.q) @ self.moves[:, axis])
+    def _from_mean(self, axis: int, origin: int) -> float:
+        """The tilted mean of a coordinate less a whole number, rounded once."""
+        weights = (self.rows.counts * self.moves[:, axis]).astype(np.float64)
+        parts = [(weights * q).tolist() for q in self.digits[1:3]]
+        return float(self.corner[axis] - origin) - fsum(parts[0] + parts[1])
 
-    def _shift(self, axis: int, origin: int) -> tuple[float, float]:
-        """The tilted mean less a whole number, in two parts."""
-        products, errors = _two_products(
-            (self.rows.counts * self.moves[:, axis]).astype(np.float64), self.q
-        )
-        terms = [float(self.corner[axis] - origin), *(-products).tolist(), *(-errors).tolist()]
-        high = fsum(terms)
-        return high, fsum([*terms, -high])
+    def _log_scale(self, origin: NDArray[np.int64]) -> tuple[float, float, float]:
+        """K(tau) - tau t0 in two parts, and its error: sum c log cosh(push / 2) + tau (mid - t0).
 
-    def _log_scale(self, shifts: list[tuple[float, float]]) -> tuple[float, float, float]:
-        """K(tau) - tau t0 in two parts, and its error: -sum c KL(q) + tau (mean - t0)."""
-        terms = (-self.rows.counts * _divergence(self.q)).tolist()
-        for (high, low), tau in zip(shifts, self.tau.tolist(), strict=True):
-            products, errors = _two_products(np.array((tau, tau)), np.array((high, low)))
-            terms += [*products.tolist(), *errors.tolist()]
+        The products of tau and of push are exact, and small where the mass is near the middle.
+        """
+        counts, push, small = self.rows.counts, self.push, self.push < 1
+        twice = 2 * (self.corner - origin) - counts @ self.moves
+        exact = counts * np.where(small, 0.0, push / 2)
+        series = np.log1p(2 * np.sinh(np.minimum(push, 1) / 4) ** 2)
+        rounded = counts * np.where(small, series, np.log1p(np.exp(-push)) - np.log(2.0))
+        terms = np.concatenate((exact, rounded, self.tau * twice / 2)).tolist()
         total = fsum(terms)
-        return total, fsum([*terms, -total]), 3 * EPS * fsum(map(abs, terms))
-
-    def _digits(self) -> NDArray[np.float64]:
-        leading = np.round(self.q * 2.0**26) / 2.0**26
-        return np.array((self.q, leading, self.q - leading, np.tanh(self.push / 2)))
+        return total, fsum([*terms, -total]), 4 * EPS * float(np.abs(rounded).sum())
 
     def _moments(self, axis: int) -> tuple[float, float, float]:
         """Variance with the tilt, variance without, and the largest step."""
@@ -440,7 +423,7 @@ class _Tilted:
         for axis, (edges, mean) in enumerate(zip(window, self.means, strict=True)):
             for edge, end in zip(edges, self.rows.ends(axis), strict=True):
                 if edge != end:
-                    total += exp(tail_bound(abs(edge - mean), *self._moments(axis)))
+                    total += exp(float(tail_bound(abs(edge - mean), *self._moments(axis))))
         return total
 
     def _starts(self, first: int, size: int) -> NDArray[np.int64]:
@@ -467,26 +450,6 @@ class _Tilted:
             )
         order = np.argsort(found[:n, 0], kind="stable")
         return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
-
-
-def _divergence(q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Kullback-Leibler divergence of a coin with probability q <= 1/2 from a fair one."""
-    x = (1 - 2 * q) ** 2
-    series = np.zeros_like(q)
-    for k in range(40, 0, -1):  # where the logarithms would cancel
-        series = series * x + 1 / (2.0 * k * (2.0 * k - 1.0))
-    safe = np.where(q > 0, q, 1.0)
-    return np.where(x < 0.4, series * x, np.log(2) + q * np.log(safe) + (1 - q) * np.log1p(-q))
-
-
-def _two_products(
-    a: float | NDArray[np.float64], b: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """a b and its rounding error (Dekker 1971)."""
-    product, big = a * b, 134217729.0  # 2^27 + 1 splits a float into halves
-    a1, b1 = big * a - (big * a - a), big * b - (big * b - b)
-    a2, b2 = a - a1, b - b1
-    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 def _odd(n: int) -> int:

@@ -20,6 +20,9 @@ Ints: TypeAlias = NDArray[np.int64]
 
 EPS, LOG2 = 2.0**-52, float(np.log(2.0))
 Circle: TypeAlias = NDArray[np.complex128]
+Box: TypeAlias = tuple[int, int, int, int]
+#: tau_s, t0, the first row, the end of all rows, and of each row start, weight, and last weight.
+Cells: TypeAlias = tuple[float, Ints, int, int, Ints, Floats, Floats]
 
 #: Beyond this, times the longest step, a tilt leaves next to nothing to chance.
 FURTHEST = 60.0
@@ -29,8 +32,6 @@ SMALL = 42.0
 RARE = 0.05
 #: Rows whose terms are added up in plain floats.
 RUN = 16
-#: Boxes that may wait at a time; halving needs two for each bit of both coordinates.
-WAITING = 512
 
 
 class Tilt(NamedTuple):
@@ -163,27 +164,23 @@ def find_tilt(plane: Plane) -> tuple[float, float]:
 def row_start(row: int, guess: int, ends: Ints, plane: Plane) -> int:
     """The first s from ``ends[0]`` to ``ends[1]`` with `gap` >= least, or ``ends[1] + 1``.
 
-    Sought from `guess` on, in steps that double.
+    Sought from `guess` on, in steps that double until the threshold has been passed.
     """
     low, high = ends[0] - 1, ends[1] + 1  # low is too small, high is not
-    at, step, up = min(max(guess, low + 1), high - 1), 1, True
-    galloping, first = low + 1 < high, True
+    at, step = min(max(guess, low + 1), high - 1), 1
     while high - low > 1:
         a, i = sums_at(at, row, plane)
-        reached = gap(a, i, plane) >= plane.least
-        if reached:
+        if gap(a, i, plane) >= plane.least:
             high = at
         else:
             low = at
-        if first:
-            up, first = not reached, False
-        elif reached == up:  # the threshold has been passed
-            galloping = False
-        if galloping:
-            at = min(at + step, high - 1) if up else max(at - step, low + 1)
-            step *= 2
+        if low < ends[0]:
+            at = max(high - step, ends[0])
+        elif high > ends[1]:
+            at = min(low + step, ends[1])
         else:
             at = (low + high) // 2
+        step *= 2
     return int(high)
 
 
@@ -384,28 +381,20 @@ def weighted_rows(table: Floats, starts: Ints, decay: Floats, sums: Floats) -> N
 
 @jit
 def box_bound(
-    s1: int,
-    s2: int,
-    r1: int,
-    r2: int,
-    m: Ints,
-    cut: float,
-    steps: Ints,
-    counts: Ints,
-    spread: Floats,
+    box: Box, m: Ints, cut: float, steps: Ints, counts: Ints, spread: Floats
 ) -> tuple[float, int]:
     """Bound on -log |phi| over a box of frequencies, and how many moves were asked.
 
     |phi|^2 = prod_k (1 - spread_k sin^2(pi x_k))^c_k, x = steps * (j_s / m_s, j_r / m_r), and the
     sine is smallest where x is nearest to a whole number.
     """
+    s1, s2, r1, r2 = box
     total, looked = 0.0, 0
     by_s, by_r = 0.5 / m[0], 0.5 / m[1]
     for k in range(counts.size):
         looked = k + 1
         x = steps[k, 0] * (s1 + s2) * by_s + steps[k, 1] * (r1 + r2) * by_r
-        half = abs(steps[k, 0]) * (s2 - s1) * by_s
-        half += abs(steps[k, 1]) * (r2 - r1) * by_r
+        half = abs(steps[k, 0]) * (s2 - s1) * by_s + abs(steps[k, 1]) * (r2 - r1) * by_r
         size = abs(x)
         x = abs(x - np.rint(x)) - half - 4.0 * EPS * (1.0 + size)
         if x > 0.0:
@@ -419,13 +408,6 @@ def box_bound(
 
 
 @jit
-def push(boxes: Ints, n: int, s1: int, s2: int, r1: int, r2: int) -> int:
-    """Put a box on the stack of those that wait, and return how many there are."""
-    boxes[n, 0], boxes[n, 1], boxes[n, 2], boxes[n, 3] = s1, s2, r1, r2
-    return n + 1
-
-
-@jit
 def frequencies(
     m: Ints, cut: float, work: float, steps: Ints, counts: Ints, spread: Floats, points: Ints
 ) -> tuple[int, float]:
@@ -435,27 +417,19 @@ def frequencies(
     there are, and a bound on the sum of |phi| over what was left out; -1 for the former where more
     than `work` moves would have to be looked at, or `points` has no room.
     """
-    boxes, n_boxes = np.empty((WAITING, 4), dtype=np.int64), 0
     h_s, h_r = (m[0] - 1) // 2, (m[1] - 1) // 2
-    if h_s > 0:
-        n_boxes = push(boxes, n_boxes, 1, h_s, -h_r, h_r)
-    if h_r > 0:
-        n_boxes = push(boxes, n_boxes, 0, 0, 1, h_r)
+    boxes = [(1, h_s, -h_r, h_r), (0, 0, 1, h_r)]
     found, rest, asked = 0, 0.0, 0.0
-    while n_boxes > 0:
-        if asked > work or n_boxes + 2 > WAITING or found == len(points):
+    while len(boxes) > 0:
+        s1, s2, r1, r2 = boxes.pop()
+        if s1 > s2 or r1 > r2:
+            continue
+        if asked > work or found == len(points):
             return -1, rest
-        n_boxes -= 1
-        s1, s2, r1, r2 = (
-            boxes[n_boxes, 0],
-            boxes[n_boxes, 1],
-            boxes[n_boxes, 2],
-            boxes[n_boxes, 3],
-        )
         # All of the box together may be as large as a single point.
         size = (s2 - s1 + 1.0) * (r2 - r1 + 1.0)
         enough = cut + np.log(size)
-        bound, looked = box_bound(s1, s2, r1, r2, m, enough, steps, counts, spread)
+        bound, looked = box_bound((s1, s2, r1, r2), m, enough, steps, counts, spread)
         asked += looked
         if bound > enough:
             rest += 2.0 * size * np.exp(-bound)
@@ -464,12 +438,10 @@ def frequencies(
             found += 1
         elif (s2 - s1) * m[1] > (r2 - r1) * m[0]:
             middle = (s1 + s2) // 2
-            n_boxes = push(boxes, n_boxes, middle + 1, s2, r1, r2)
-            n_boxes = push(boxes, n_boxes, s1, middle, r1, r2)
+            boxes += [(middle + 1, s2, r1, r2), (s1, middle, r1, r2)]
         else:
             middle = (r1 + r2) // 2  # floor, for either sign
-            n_boxes = push(boxes, n_boxes, s1, s2, middle + 1, r2)
-            n_boxes = push(boxes, n_boxes, s1, s2, r1, middle)
+            boxes += [(s1, s2, middle + 1, r2), (s1, s2, r1, middle)]
     return found, rest
 
 
@@ -542,26 +514,15 @@ def row_sum(rows: NDArray[np.complex128], at: int, step: int, circle_r: Circle) 
 
 @jit
 def staircase_sum(
-    points: Ints,
-    m: Ints,
-    tau_s: float,
-    origin: Ints,
-    first: int,
-    stop: int,
-    starts: Ints,
-    weights: Floats,
-    lasts: Floats,
-    shift: Floats,
-    steps: Ints,
-    counts: Ints,
-    q: Floats,
+    points: Ints, m: Ints, cells: Cells, shift: Floats, steps: Ints, counts: Ints, q: Floats
 ) -> tuple[float, float, float]:
     """Sum of E_tau exp(-tau (T - t0)) over the region, its error, and the largest sum of weights.
 
     The region holds, in row ``first + n``, the cells s from ``starts[n]`` to ``stop - 1``;
     `weights` are exp(-tau (T - t0)) at the start of every row, and `lasts` just beyond its end.
-    Points come in order of j_s. What several parts of them give is to be added up.
+    Points come in order of j_s.
     """
+    tau_s, origin, first, stop, starts, weights, lasts = cells
     rows, below, current = np.empty(starts.size, dtype=np.complex128), 1.0 + 0.0j, -1
     size = np.sum(weights) + np.sum(lasts)
     circle_s, circle_r = circle(m[0]), circle(m[1])
@@ -587,8 +548,8 @@ def staircase_sum(
         error += absolute * abs(z) * (rounding + 8.0 * EPS)
         error += absolute * size * EPS * (RUN + 8.0) / abs(below)
         largest = max(largest, size / abs(below))
-    cells = float(m[0]) * m[1]
-    return (total + rest) / cells, error / cells, largest / cells
+    whole = float(m[0]) * m[1]
+    return (total + rest) / whole, error / whole, largest / whole
 
 
 @jit
