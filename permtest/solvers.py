@@ -35,6 +35,10 @@ AFFORDABLE = 10**9
 AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
+#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
+INVISIBLE, RARE = 1e-12, 1e-5
+#: Logarithm of the widest bracket that a float holds.
+MOST = 700.0
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -63,11 +67,11 @@ def solve(comparison: Question, method: str = "auto") -> Solution:
     check_method(method)
     if method != "auto":
         return Solution(SOLVERS[method](comparison), method, "asked for")
-    last: TooHard | None = None
+    last: Exception | None = None
     for name, solver, reason in _plan(comparison):
         try:
             return Solution(solver(comparison), name, reason)
-        except TooHard as error:
+        except (TooHard, MemoryError) as error:
             last = error
     assert last is not None, "a plan is never empty"
     raise last
@@ -116,12 +120,24 @@ def _plan(comparison: Question) -> Iterator[tuple[str, Solver, str]]:
 def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, Solver, str]]:
     """The same for sums that do not lie on one line."""
     law = comparison.law
-    if isinstance(comparison, MeasureComparison) and comparison.staircase is not None:
-        easy = "p is the tail of a ratio of two sums, under a law tilted to it"
-        yield "tilted", _staircase, easy
+    plane = isinstance(comparison, MeasureComparison) and comparison.staircase is not None
+    if plane:
+        yield "tilted", _staircase, "p is the tail of a ratio of two sums, under a law tilted to it"
     if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
         yield "dp", _dp, "all values that the sums can have together fit in memory"
-    yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
+    bound = _upper_bound(comparison) if plane else 1.0
+    if bound > INVISIBLE:
+        yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
+    if bound < RARE:
+        yield "bracket", _bracket, "the exact p would take too long, and samples would not see it"
+
+
+def _upper_bound(comparison: Question) -> float:
+    """What p does not exceed; 1 where no bound is known."""
+    try:
+        return _bracket(comparison).value
+    except TooHard:
+        return 1.0
 
 
 def _halvable(comparison: Question) -> bool:
@@ -288,6 +304,12 @@ def _by_cells(tail: Tail, convolve: Callable[[TwoPointSum], Rounded], name: str)
 
 def _bracket(comparison: Question) -> Probability:
     """The upper bound; its `error_bound` reaches down to the lower one."""
+    if isinstance(comparison, MeasureComparison) and comparison.staircase is not None:
+        low, high = comparison.staircase.bracket()
+        if comparison.alternative == "two-sided":
+            low, high = low.plus(low), high.plus(high)
+        width = high.log - low.log + high.error_bound + low.error_bound
+        return high._replace(error_bound=expm1(width) if width < MOST else inf)
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
     bracket = cache(partial(tail_bracket, comparison.law))

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest.null.tail import TooHard
 from permtest.statistics import lookup
 from tests import naive
 from tests.strategies import alternatives, count_tables
@@ -67,11 +66,7 @@ METHODS = ["tilted", "dp", "cf", "enumeration", "integer"]
 def test_every_method_agrees(method, data, name, alternative, zero):
     u, v = data.draw(tables(name))
     which = pt.statistic(name, zero_division=zero) if zero else name
-    try:
-        result = pt.exact_perm_test(u, v, statistic=which, alternative=alternative, method=method)
-    except TooHard:
-        assert method == "tilted", "others need no tilt, which tiny laws may not have"
-        return
+    result = pt.exact_perm_test(u, v, statistic=which, alternative=alternative, method=method)
     measure = naive.MEASURES[name]
     expected = naive.measure_pvalue(u, v, measure, alternative, zero=Fraction(str(zero)))
     assert agrees(result, expected, 1e-11 if method == "cf" else 1e-12)
@@ -275,6 +270,29 @@ def test_what_cannot_be_exact_is_sampled_and_says_so():
     assert again.pvalue == result.pvalue
     with pytest.raises((MemoryError, ArithmeticError)):
         pt.exact_perm_test(u, v, statistic="macro_f1", method="dp")
+
+
+@pytest.mark.parametrize(
+    ("length", "worse", "method"), [(1000, 0.2, "tilted"), (10**5, 0.2, "bracket")]
+)
+def test_clear_winners_are_never_sampled(length, worse, method):
+    """Whole documents: an exact p, or bounds that contain it where counts are in the ten thousands."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(length // 2, 2 * length, 60)
+    tables = []
+    for rate in (0.1, worse):
+        hits = rng.binomial(gold, 1 - rate)
+        tables.append(np.stack([hits, rng.poisson(rate * gold), gold - hits], axis=1))
+    result = pt.exact_perm_test(*tables, statistic="f1")
+    assert result.method == method
+    low, high = result.pvalue_interval()
+    assert low <= 2.0**-59 * (1 + 1e-12)  # the first system is better everywhere
+    assert 2.0**-59 <= high * (1 + 1e-12)
+    assert result.pvalue < 1e-15
+    greater = pt.exact_perm_test(*tables, statistic="f1", alternative="greater")
+    assert greater.pvalue == result.pvalue / 2
+    less = pt.exact_perm_test(*tables, statistic="f1", alternative="less", rng=0)
+    assert less.pvalue > 0.9999
 
 
 def test_balanced_accuracy_of_fixed_classes_is_one_sum():

@@ -10,11 +10,12 @@ the rows are added up one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from math import ceil, exp, floor, frexp, fsum, gcd, inf
+from itertools import chain
+from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,10 @@ DEAR = 20
 LARGEST = 2**40
 #: ln 2, its leading digits first: whole numbers times those are exact.
 LOG2 = (0.693147180369123816490, 1.90821492927058770002e-10)
+
+
+class Unreached(TooHard):
+    """The event cannot happen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +112,13 @@ class Staircase:
             return replace(self, least=-self.least, strict=not self.strict).tail().complement()
         if not self._possible():
             return IMPOSSIBLE
-        if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
-            raise TooHard("sums beyond 2^40 are too large for the tilted tail")
         refused = TooHard("one tilt is not accurate enough for this staircase")
-        for way in _Tilted(self).ways():
+        # Tiny laws may have no tilt that puts the mass where the tail begins.
+        for way in chain(self._tilted.ways(), _Tilted(self, level=True).ways()):
             try:
                 found = way()
+            except Unreached:
+                return IMPOSSIBLE
             except TooHard as error:
                 refused = error
                 continue
@@ -120,6 +126,31 @@ class Staircase:
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
         raise refused
+
+    def bracket(self) -> tuple[Probability, Probability]:
+        """Two bounds that contain the probability of an event that has been observed.
+
+        Returns
+        -------
+        Probability, Probability
+            That of the labelling that has been observed, and Chernoff's bound.
+
+        Raises
+        ------
+        TooHard
+            If there is no bound below 1/2, or sums are too large.
+        """
+        log_bound = self._tilted.bound() if self.least > 0 and not self.strict else 0.0
+        if log_bound > -log(2.0):
+            raise TooHard("no bound is known for this staircase")
+        least = Probability.of_log(-float(self.lattice.counts.sum()) * log(2.0), 0.0)
+        return least, Probability.of_log(log_bound, 0.0)
+
+    @cached_property
+    def _tilted(self) -> _Tilted:
+        if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
+            raise TooHard("sums beyond 2^40 are too large for the tilted tail")
+        return _Tilted(self)
 
     def reached(self, a: int, i: int) -> bool:
         """Whether the event happens where the first system has these sums, in integers."""
@@ -245,15 +276,15 @@ class _Region:
 class _Tilted:
     """One tilt, the rows that matter, and two ways to the tail."""
 
-    def __init__(self, event: Staircase) -> None:
-        self.event, self.rows = event, _Rows.of(event.lattice)
+    def __init__(self, event: Staircase, level: bool = False) -> None:
+        self.level, self.event, self.rows = level, event, _Rows.of(event.lattice)
         rows, floats = self.rows, self.rows.steps.astype(np.float64)
         least, largest = float(event.least), 1.0 if event.whole else float(event.totals[0])
         band = 32 * EPS * max(largest, abs(least))
         self.sure, totals = least + band, np.array(event.totals, dtype=np.float64)
         ratio = (totals, event.whole, float(event.zero_division))
         self.plane = Plane(floats, rows.counts, rows.frame, *ratio, least - band)
-        tau = np.array(find_tilt(self.plane))
+        tau = np.zeros(2) if level else np.array(find_tilt(self.plane))
         # So few bits that products with whole numbers are exact.
         unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
         self.tau = np.rint(tau / unit) * unit
@@ -270,7 +301,7 @@ class _Tilted:
         self.digits = np.array((self.q, leading, self.q - leading, np.tanh(self.push / 2)))
         self.means = [self._from_mean(axis, 0) for axis in (0, 1)]
 
-    def ways(self) -> list[Callable[[], Probability]]:
+    def ways(self) -> Iterator[Callable[[], Probability]]:
         """How the tail can be had in about a second at most, the quickest first."""
         sizes, points = [], 0.5
         for axis in (0, 1):
@@ -281,69 +312,91 @@ class _Tilted:
             around = (SMALL / (2 * np.pi * variance)) ** 0.5 if variance else 1.0
             points *= (last - first + 1) * min(around, 1.0)
         cells = spread_operations(self.rows.counts, self.q, (sizes[0], sizes[1])) / DEARER
-        if cells > WORK:
-            return [self.by_frequencies]
-        quick = cells <= points * (DEAR * self.rows.counts.size + sizes[1])
-        inversion = partial(self.by_frequencies, cells)
-        return [self.by_cells, inversion] if quick else [inversion, self.by_cells]
+        looks = points * (DEAR * self.rows.counts.size + sizes[1])
+        if not self.level and looks < cells:
+            yield partial(self.by_frequencies, min(cells, WORK))
+        if cells <= WORK:
+            yield self.by_cells
+
+    @cached_property
+    def reference(self) -> Tilt:
+        """Where weights and rows are measured from: t0, the start of the row nearest the mean."""
+        low, high = self.rows.ends(1)
+        if high - low >= MAX_ROWS:
+            raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
+        origin = self._nearest_start(low, high)
+        tilt = np.linalg.solve(self.rows.frame[1:], self.tau)  # in coordinates of both sums
+        rising = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))  # but for roundings the same
+        scale = self._log_scale(origin)[0] + float(np.abs(tilt - rising) @ self.plane.totals)
+        return Tilt(rising, origin, scale, self.means[1], *self._moments(1))
+
+    def beyond(self, unit: float) -> tuple[int, int, float]:
+        """First and last row that matter, and a bound on the others, as logs relative to `unit`."""
+        (s0, s1), (low, high) = (self.rows.ends(axis) for axis in (0, 1))
+        room = 2 * (s1 - s0 + high - low)  # starts that no labelling reaches count too
+        far = np.array((s0 - room, s1 + room))
+        upper, above = rows_that_matter(high, unit, self.reference, far, self.plane)
+        lower, below = rows_that_matter(low, unit, self.reference, far, self.plane)
+        return lower, upper, above + below
+
+    def bound(self) -> float:
+        """Bound on the log of the tail: that of the row of t0, and those of all others."""
+        for more in (1.0, 10.0, 100.0):
+            unit = self.reference.scale + more
+            lower, upper, rest = self.beyond(unit)
+            if lower == upper:
+                return min(unit + log1p(rest), 0.0)
+        return 0.0
 
     @cached_property
     def region(self) -> _Region:
-        """The rows that matter, of those where the tail begins near the tilted mean and others."""
-        ends, (low, high) = np.array(self.rows.ends(0), dtype=np.int64), self.rows.ends(1)
-        if high - low >= MAX_ROWS:
-            raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
-        origin = self._nearest_start(ends, low, high)
-        scale = float(self.tau @ (self.corner - origin))
-        scale += float(self.rows.counts @ (np.log1p(np.exp(-self.push)) - np.log(2.0)))
-        tilt = np.linalg.solve(self.rows.frame[1:], self.tau)  # in coordinates of both sums
-        rising = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))  # but for roundings the same
-        slack = float(np.abs(tilt - rising) @ self.plane.totals)
-        room = 2 * int(ends[1] - ends[0] + high - low)  # starts that no labelling reaches count too
-        unit, far = scale - NEGLIGIBLE, ends + np.array((-room, room))
-        at = Tilt(rising, origin, scale + slack, self.means[1], *self._moments(1))
-        upper, above = rows_that_matter(high, unit, at, far, self.plane)
-        lower, below = rows_that_matter(low, unit, at, far, self.plane)
-        starts = self._starts(lower, upper - lower + 1)
-        heights = self._heights(starts, lower, origin)[starts <= ends[1]]
-        return _Region(origin, lower, starts, float(heights.max()), above + below, unit)
+        """The rows that matter."""
+        origin, unit = self.reference.origin, self.reference.scale - NEGLIGIBLE
+        first, last, rest = self.beyond(unit)
+        starts = self._starts(first, last - first + 1)
+        heights = self._heights(starts, first, origin)[starts <= self.rows.ends(0)[1]]
+        return _Region(origin, first, starts, float(heights.max()), rest, unit)
 
-    def _nearest_start(self, ends: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
+    def _nearest_start(self, low: int, high: int) -> NDArray[np.int64]:
         """The start of the row that is nearest to the mean, of those that have one."""
         middle = int(np.clip(round(self.means[1]), low, high))
         for reach in (0, 64, high - low):
             first = max(middle - reach, low)
             starts = self._starts(first, min(middle + reach, high) - first + 1)
-            inside = np.flatnonzero(starts <= ends[1])
+            inside = np.flatnonzero(starts <= self.rows.ends(0)[1])
             if inside.size:
                 n = int(inside[np.abs(inside + first - middle).argmin()])
                 return np.array((starts[n], first + n), dtype=np.int64)
-        raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
+        raise Unreached("no labelling reaches the staircase")
 
     def by_cells(self) -> Probability:
         """The tail from cells of the tilted law, by dynamic programming."""
         region = self.region
         if region.height > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        negligible = exp(-NEGLIGIBLE - region.height)
+        negligible = exp(-(2 if self.level else 1) * NEGLIGIBLE - region.height)
         found = spread_out(self.moves, self.rows.counts, self.push, negligible)
         size_r, size_s = found.table.shape
         low_s, low_r = (self.corner - found.lows - (size_s - 1, size_r - 1)).tolist()
         first = max(region.first, low_r)
-        last = min(region.first + region.starts.size, low_r + size_r)
+        last = max(min(region.first + region.starts.size, low_r + size_r), first)
         starts = region.starts[first - region.first : last - region.first]
         starts, sums = np.clip(starts, low_s, low_s + size_s), np.zeros(starts.size)
         table = found.table[::-1, ::-1][first - low_r : last - low_r]
         weighted_rows(table, starts - low_s, np.exp(-self.tau[0] * np.arange(size_s)), sums)
         heights = np.minimum(self._heights(starts, first, region.origin), region.height)
         total = fsum(np.exp(heights) * sums)
-        if total <= 0:
-            raise TooHard("no labelling reaches the staircase where a tilt puts the mass")
-        power = found.power - int(self.rows.counts.sum())
-        terms = [*(self.tau * (self.corner - region.origin)).tolist(), *(power * x for x in LOG2)]
+        n = int(self.rows.counts.sum())
+        terms = [float(x) for x in self.tau * (self.corner - region.origin)]
+        terms += [(found.power - n) * x for x in LOG2]
         high = fsum(terms)
-        error = found.rounding + EPS * (size_s / 2 + 16)
-        error += (found.lost * exp(region.height) + region.beyond(high)) / total
+        left_out = found.lost * exp(region.height) + region.beyond(high)
+        if total <= 0:
+            # What has been left out may be too little for a single labelling.
+            if left_out == 0 or high + log(left_out) < -n * log(2.0) - 1.0:
+                return IMPOSSIBLE
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        error = found.rounding + EPS * (size_s / 2 + 16) + left_out / total
         return Probability.of_product(high, fsum([*terms, -high]), total, error)
 
     def by_frequencies(self, work: float = WORK) -> Probability:
