@@ -112,7 +112,7 @@ class Staircase:
             return replace(self, least=-self.least, strict=not self.strict).tail().complement()
         if not self._possible():
             return IMPOSSIBLE
-        refused = TooHard("one tilt is not accurate enough for this staircase")
+        reason = "one tilt is not accurate enough for this staircase"
         # Tiny laws may have no tilt that puts the mass where the tail begins.
         for way in chain(self._tilted.ways(), _Tilted(self, level=True).ways()):
             try:
@@ -120,12 +120,12 @@ class Staircase:
             except Unreached:
                 return IMPOSSIBLE
             except TooHard as error:
-                refused = error
+                reason = str(error)
                 continue
             # Also false if the bound is no number.
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
-        raise refused
+        raise TooHard(f"{reason}; method='auto' tries others, method='bracket' has bounds")
 
     def bracket(self) -> tuple[Probability, Probability]:
         """Two bounds that contain the probability of an event that has been observed.
@@ -176,7 +176,7 @@ class Staircase:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The lattice in rows along which hits do not fall and misses do not rise."""
+    """The lattice in rows: numbered by r, the points of a row by s."""
 
     origin: tuple[int, int]  # the sums at s = r = 0
     along: tuple[int, int]  # what one step in s adds to them
@@ -186,27 +186,24 @@ class _Rows:
 
     @classmethod
     def of(cls, lattice: LatticeSum) -> _Rows:
-        """Of all such rows those that are fewest, seen from where the mass is."""
+        """Rows along which misses fall and hits stay; s depends as little on r as can be."""
+        (a, i), (b, j) = ([int(x) for x in row] for row in lattice.basis)
+        g = gcd(a, b)
+        sign = 1 if b * i < a * j else -1
+        p, q = sign * b // g, -sign * a // g
+        # (x, y) with p y - q x = 1 completes (p, q) to a basis.
+        y = pow(p, -1, abs(q)) if q else p
+        x = (p * y - 1) // q if q else 0
         e = lattice.steps.astype(np.float64)
-        covariance = (e * lattice.counts[:, None]).T @ e / 4
-        (a, i), (b, j) = lattice.basis.tolist()
-        basis = [(int(a), int(i)), (int(b), int(j))]
-
-        def rows_met(direction: tuple[int, int]) -> float:
-            x = np.array((-direction[1], direction[0]), dtype=np.float64)
-            return float(x @ covariance @ x)
-
-        p, q = min(_rising(basis), key=rows_met)
-        x, y = _complement(p, q)
-        # Adding `along` to `across` again and again makes s depend less on r.
+        covariance = (e * lattice.counts[:, None]).T @ e
         s, r = np.array((y, -x), dtype=float), np.array((-q, p), dtype=float)
         shear = round(float(s @ covariance @ r) / float(r @ covariance @ r))
         x, y = x + shear * p, y + shear * q
-        along, across = _combined(basis, p, q), _combined(basis, x, y)
+        along, across = (0, p * i + q * j), (x * a + y * b, x * i + y * j)
         first, second = lattice.steps.T
         steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
-        a, i = lattice.origin
-        return cls((int(a), int(i)), along, across, steps, lattice.counts)
+        origin = (int(lattice.origin[0]), int(lattice.origin[1]))
+        return cls(origin, along, across, steps, lattice.counts)
 
     def ends(self, axis: int) -> tuple[int, int]:
         """The smallest and the largest value of a coordinate."""
@@ -222,39 +219,6 @@ class _Rows:
         """Both sums at a point of the lattice."""
         (a, i), (b, j), (c, k) = self.origin, self.along, self.across
         return a + s * b + r * c, i + s * j + r * k
-
-
-def _rising(basis: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Primitive vectors of the lattice with hits >= 0 and misses <= 0, in its coordinates."""
-    for reach in (3, 12, 48, 192):
-        box = range(-reach, reach + 1)
-        found = [(p, q) for p in box for q in box if gcd(p, q) == 1 and _rises(basis, p, q)]
-        if found:
-            return found
-    # The vectors that change the misses alone.
-    a, b = basis[0][0], basis[1][0]
-    g = gcd(a, b)
-    p, q = b // g, -a // g
-    return [(p, q) if _rises(basis, p, q) else (-p, -q)]
-
-
-def _rises(basis: list[tuple[int, int]], p: int, q: int) -> bool:
-    a, i = _combined(basis, p, q)
-    return a >= 0 and i <= 0
-
-
-def _combined(basis: list[tuple[int, int]], p: int, q: int) -> tuple[int, int]:
-    (a, i), (b, j) = basis
-    return p * a + q * b, p * i + q * j
-
-
-def _complement(p: int, q: int) -> tuple[int, int]:
-    """(x, y) with p y - q x = 1."""
-    old, new, x0, x1, y0, y1 = p, q, 1, 0, 0, 1
-    while new:
-        k = old // new
-        old, new, x0, x1, y0, y1 = new, old - k * new, x1, x0 - k * x1, y1, y0 - k * y1
-    return -y0 * old, x0 * old  # p x0 + q y0 = old = +-1
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,27 +340,27 @@ class _Tilted:
             raise TooHard("the staircase is far from where a tilt puts the mass")
         negligible = exp(-(2 if self.level else 1) * NEGLIGIBLE - region.height)
         found = spread_out(self.moves, self.rows.counts, self.push, negligible)
-        size_r, size_s = found.table.shape
-        low_s, low_r = (self.corner - found.lows - (size_s - 1, size_r - 1)).tolist()
+        (table, lows, power, lost, rounding), n = found, int(self.rows.counts.sum())
+        size_r, size_s = table.shape
+        low_s, low_r = (self.corner - lows - (size_s - 1, size_r - 1)).tolist()
         first = max(region.first, low_r)
         last = max(min(region.first + region.starts.size, low_r + size_r), first)
         starts = region.starts[first - region.first : last - region.first]
         starts, sums = np.clip(starts, low_s, low_s + size_s), np.zeros(starts.size)
-        table = found.table[::-1, ::-1][first - low_r : last - low_r]
+        table = table[::-1, ::-1][first - low_r : last - low_r]
         weighted_rows(table, starts - low_s, np.exp(-self.tau[0] * np.arange(size_s)), sums)
         heights = np.minimum(self._heights(starts, first, region.origin), region.height)
         total = fsum(np.exp(heights) * sums)
-        n = int(self.rows.counts.sum())
         terms = [float(x) for x in self.tau * (self.corner - region.origin)]
-        terms += [(found.power - n) * x for x in LOG2]
+        terms += [(power - n) * x for x in LOG2]
         high = fsum(terms)
-        left_out = found.lost * exp(region.height) + region.beyond(high)
+        left_out = lost * exp(region.height) + region.beyond(high)
         if total <= 0:
             # What has been left out may be too little for a single labelling.
             if left_out == 0 or high + log(left_out) < -n * log(2.0) - 1.0:
                 return IMPOSSIBLE
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        error = found.rounding + EPS * (size_s / 2 + 16) + left_out / total
+        error = rounding + EPS * (size_s / 2 + 16) + left_out / total
         return Probability.of_product(high, fsum([*terms, -high]), total, error)
 
     def by_frequencies(self, work: float = WORK) -> Probability:
@@ -497,10 +461,7 @@ class _Tilted:
         found = np.empty((most, 2), dtype=np.int64)
         n, rest = frequencies(m, SMALL, work, self.rows.steps, self.rows.counts, self.spread, found)
         if n < 0:
-            raise TooHard(
-                "the characteristic function of the two sums has too many peaks; method='auto' "
-                "tries others, monte_carlo has an estimate"
-            )
+            raise TooHard("the characteristic function of the two sums has too many peaks")
         order = np.argsort(found[:n, 0], kind="stable")
         return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from functools import cache
 from math import frexp
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +20,12 @@ from permtest.null.probability import EPS
 TOGETHER = 500
 
 
-class Spread(NamedTuple):
-    """Cells of the law of a sum of moves, each weighed by its odds."""
-
-    table: NDArray[np.float64]  # rows r, columns s; times 2^-power: less than 1 altogether
-    lows: tuple[int, int]  # the first column, the first row
-    power: int
-    lost: float  # share of the mass that has been left out
-    rounding: float  # bound on the relative error of each cell
-
-
 def spread_out(
     moves: NDArray[np.int64],
     counts: NDArray[np.int64],
     push: NDArray[np.float64],
     negligible: float,
-) -> Spread:
+) -> tuple[NDArray[np.float64], tuple[int, int], int, float, float]:
     """Sum over all sets of moves of exp(-push), in the cell where the moves lead.
 
     Parameters
@@ -49,9 +38,24 @@ def spread_out(
         Minus the logarithm of the odds of each, exact, of no more than 30 bits.
     negligible : float
         Share of the mass that may be left out.
+
+    Returns
+    -------
+    table : ndarray of shape (R, S)
+        Row r, column s, times 2^-power, so that all cells add up to less than 1.
+    lows : tuple of two int
+        The first column and the first row.
+    power : int
+    lost : float
+        Share of the mass that has been left out.
+    rounding : float
+        Bound on the relative error of each cell.
     """
-    order = _order(moves, counts, push)
-    parts = [(k, n) for k in order for n in _pieces(int(counts[k]))]
+    # Moves that spread most come last, so that the table is small for long.
+    spread = (counts * np.exp(-push))[:, None] * moves.astype(np.float64) ** 2
+    order = (spread / (spread.sum(axis=0) + 1e-300)).sum(axis=1).argsort().tolist()
+    most, numbers = TOGETHER, counts.tolist()
+    parts = [(k, min(most, numbers[k] - n)) for k in order for n in range(0, numbers[k], most)]
     each = negligible / (5 * max(len(parts), 1))
     table, lows, mass, power, lost, rounding = np.ones((1, 1)), [0, 0], 1.0, 0, 0.0, 0.0
     for k, n in parts:
@@ -68,12 +72,7 @@ def spread_out(
         table, lost = longer[r0:r1, s0:s1], lost + left_out / mass
         lows = [lows[0] + s0 + min(s, 0) * (kept - 1), lows[1] + r0 + min(r, 0) * (kept - 1)]
         rounding += EPS * (3 + kept / 2)
-    return Spread(table, (lows[0], lows[1]), power, lost, rounding)
-
-
-def _pieces(count: int) -> list[int]:
-    """The same number as a sum of at most `TOGETHER` each."""
-    return [TOGETHER] * (count // TOGETHER) + [count % TOGETHER] * (count % TOGETHER > 0)
+    return table, (lows[0], lows[1]), power, lost, rounding
 
 
 def spread_operations(
@@ -85,15 +84,6 @@ def spread_operations(
     mean = counts * q
     terms = np.minimum(counts, mean + 9.5 * np.sqrt(mean * (1 - q)) + 8) + 1
     return float(terms.sum()) * sizes[0] * sizes[1] / 3
-
-
-def _order(
-    moves: NDArray[np.int64], counts: NDArray[np.int64], push: NDArray[np.float64]
-) -> list[int]:
-    """Which move comes when: those that spread most come last."""
-    spread = (counts * np.exp(-push))[:, None] * moves.astype(np.float64) ** 2
-    found: list[int] = (spread / (spread.sum(axis=0) + 1e-300)).sum(axis=1).argsort().tolist()
-    return found
 
 
 @cache
