@@ -51,8 +51,9 @@ ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
 #: second; and how large the window may be.
 WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
-#: How many cells dynamic programming updates in the time that a look at a move takes.
-DEARER = 4
+#: How many cells dynamic programming updates in the time that a look at a move takes, and the most
+#: in such units: some seconds.
+DEARER, CELLS = 4, 1e9
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
@@ -267,9 +268,10 @@ class _Tilted:
 
     def ways(self) -> Iterator[Callable[[], Probability]]:
         """How the tail can be had in about a second at most, the quickest first."""
-        sizes, points = [], 0.5
+        sizes, points, moved = [], 0.5, np.abs(self.moves[self.rows.counts * self.q > 1e-20])
         for axis in (0, 1):
-            (first, last), (variance, _, jump) = self._window(axis), self._moments(axis)
+            (first, last), (variance, _, _) = self._window(axis), self._moments(axis)
+            jump = int(moved[:, axis].max(initial=0))
             low, high = self.rows.ends(axis)
             sizes.append(min(19 * variance**0.5 + 3 * jump, float(high - low)) + 1)
             # Frequencies that matter around the peak.
@@ -279,7 +281,7 @@ class _Tilted:
         looks = points * (DEAR * self.rows.counts.size + sizes[1])
         if not self.level and looks < cells:
             yield partial(self.by_frequencies, min(cells, WORK))
-        if cells <= WORK:
+        if cells <= CELLS:
             yield self.by_cells
 
     @cached_property

@@ -13,8 +13,10 @@ from math import frexp
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.null.grouping import MAX_CELLS
 from permtest.null.plane_kernels import add_moves
 from permtest.null.probability import EPS
+from permtest.null.tail import TooHard
 
 #: Entries that are folded in together: their binomial coefficients are floats, squared as well.
 TOGETHER = 500
@@ -38,6 +40,11 @@ def spread_out(
         Minus the logarithm of the odds of each, exact, of no more than 30 bits.
     negligible : float
         Share of the mass that may be left out.
+
+    Raises
+    ------
+    TooHard
+        If the table would not fit in memory.
 
     Returns
     -------
@@ -66,6 +73,9 @@ def spread_out(
         mass, shift = frexp(mass * whole)
         power += shift
         s, r = moves[k].tolist()
+        room = (table.shape[0] + abs(r) * (kept - 1)) * (table.shape[1] + abs(s) * (kept - 1))
+        if room > MAX_CELLS:
+            raise TooHard(f"the tilted law of the two sums has {room:,} cells")
         longer, r0, r1, s0, s1, left_out = add_moves(
             table, np.ldexp(weights[:kept], -shift), s, r, each * mass
         )
