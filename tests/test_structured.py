@@ -282,27 +282,46 @@ def test_what_cannot_be_exact_is_sampled_and_says_so():
         pt.exact_perm_test(u, v, statistic="macro_f1", method="dp")
 
 
-@pytest.mark.parametrize(
-    ("length", "worse", "method"), [(1000, 0.2, "tilted"), (10**5, 0.2, "bracket")]
-)
-def test_clear_winners_are_never_sampled(length, worse, method):
-    """Whole documents: an exact p, or bounds around it where counts are in the ten thousands."""
+def documents(n: int, length: int, second: float):
+    """Counts of two systems on whole documents, of some hundred or some ten thousand spans."""
     rng = np.random.default_rng(0)
-    gold = rng.integers(length // 2, 2 * length, 60)
+    gold = rng.integers(length // 2, 2 * length, n)
     tables = []
-    for rate in (0.1, worse):
+    for rate in (0.1, second):
         hits = rng.binomial(gold, 1 - rate)
         tables.append(np.stack([hits, rng.poisson(rate * gold), gold - hits], axis=1))
-    result = pt.exact_perm_test(*tables, statistic="f1")
-    assert result.method == method
+    return tables
+
+
+@pytest.mark.parametrize("length", [1000, 10**4])
+def test_a_winner_on_every_document_has_an_exact_p(length):
+    u, v = documents(60, length, 0.2)
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    assert result.pvalue == pytest.approx(2.0**-59, rel=result.error_bound)
+    assert pt.exact_perm_test(u, v, statistic="f1", alternative="greater").pvalue == 2.0**-60
+    assert pt.exact_perm_test(u, v, statistic="f1", alternative="less").pvalue == 1
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize("second", [0.14, 0.2, 0.5])
+def test_a_bracket_of_a_ratio_contains_p(second, alternative):
+    which = {"statistic": "f1", "alternative": alternative}
+    u, v = documents(100, 100, second)
+    exact, bracket = (pt.exact_perm_test(u, v, **which, method=m) for m in ("auto", "bracket"))
+    low, high = bracket.pvalue_interval()
+    assert low <= exact.pvalue <= high
+    assert bracket.method == "bracket"
+    assert exact.method == "tilted"
+
+
+def test_what_is_out_of_reach_and_samples_would_not_see_has_bounds():
+    result = pt.exact_perm_test(*documents(1000, 10**4, 0.105), statistic="f1")
+    assert result.method == "bracket"
     low, high = result.pvalue_interval()
-    assert low <= 2.0**-59 * (1 + 1e-12)  # the first system is better everywhere
-    assert high * (1 + 1e-12) >= 2.0**-59
-    assert result.pvalue < 1e-15
-    greater = pt.exact_perm_test(*tables, statistic="f1", alternative="greater")
-    assert greater.pvalue == result.pvalue / 2
-    less = pt.exact_perm_test(*tables, statistic="f1", alternative="less", rng=0)
-    assert less.pvalue > 0.9999
+    assert 0 < low < high < 1e-5
+    assert "p lies between" in str(result)
+    even = pt.exact_perm_test(*documents(60, 10**5, 0.1), statistic="f1", rng=0)
+    assert (even.method, even.error_bound) == ("monte_carlo", None)
 
 
 def test_balanced_accuracy_of_fixed_classes_is_one_sum():

@@ -3,9 +3,10 @@
 F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i. The difference of
 two systems grows with the first one's hits and falls with its misses, so that the labellings with
 at least the observed difference form a staircase in the plane of a and i. Their probability comes
-from the joint law tilted to the most likely point of the staircase, by its characteristic
-function: only some hundred frequencies matter, a sum along a row of the lattice is geometric, and
-the rows are added up one by one.
+from the joint law tilted to the most likely point of the staircase. Where many moves are likely,
+by its characteristic function: only some hundred frequencies matter, a sum along a row of the
+lattice is geometric, and the rows are added up one by one. Near the labellings of greatest
+statistic few cells are left, and dynamic programming has them.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
 #: second; and how large the window may be.
 WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
-#: How many cells dynamic programming updates in the time that a look at a move takes, and the most
-#: in such units: some seconds.
-DEARER, CELLS = 4, 1e9
+#: How many cells dynamic programming updates in the time that a look at a move takes; and the most
+#: in such units, about a second, or a hundredth without a tilt.
+DEARER, CELLS, BRIEF = 4, 2.5e8, 2.5e6
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
@@ -267,7 +268,7 @@ class _Tilted:
         self.means = [self._from_mean(axis, 0) for axis in (0, 1)]
 
     def ways(self) -> Iterator[Callable[[], Probability]]:
-        """How the tail can be had in about a second at most, the quickest first."""
+        """How the tail can be had in about a second, the quickest first."""
         sizes, points, moved = [], 0.5, np.abs(self.moves[self.rows.counts * self.q > 1e-20])
         for axis in (0, 1):
             (first, last), (variance, _, _) = self._window(axis), self._moments(axis)
@@ -281,7 +282,7 @@ class _Tilted:
         looks = points * (DEAR * self.rows.counts.size + sizes[1])
         if not self.level and looks < cells:
             yield partial(self.by_frequencies, min(cells, WORK))
-        if cells <= CELLS:
+        if cells <= (BRIEF if self.level else CELLS):
             yield self.by_cells
 
     @cached_property
@@ -297,7 +298,7 @@ class _Tilted:
         return Tilt(rising, origin, scale, self.means[1], *self._moments(1))
 
     def beyond(self, unit: float) -> tuple[int, int, float]:
-        """First and last row that matter, and a bound on the others, as logs relative to `unit`."""
+        """First and last row whose bounds exceed exp(unit), and a bound on others in that unit."""
         (s0, s1), (low, high) = (self.rows.ends(axis) for axis in (0, 1))
         room = 2 * (s1 - s0 + high - low)  # starts that no labelling reaches count too
         far = np.array((s0 - room, s1 + room))
@@ -375,7 +376,7 @@ class _Tilted:
             raise TooHard(
                 f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
             )
-        m = np.array([_odd(s1 - s0 + 1), _odd(r1 - r0 + 1)], dtype=np.int64)
+        m = np.array([(s1 - s0 + 1) | 1, (r1 - r0 + 1) | 1], dtype=np.int64)  # both odd
         points, rest = self._points(m, work)
         starts = np.minimum(region.starts, s1 + 1)
         weights, lasts = (
@@ -449,12 +450,10 @@ class _Tilted:
         """Where the region begins in each row; ties are decided in integers."""
         starts, ends = np.empty(size, dtype=np.int64), np.array(self.rows.ends(0), dtype=np.int64)
         for n in row_starts(first, self.sure, ends, self.plane, starts):
-            while starts[n] <= ends[1] and not self._in_region(int(starts[n]), first + n):
+            row = partial(self.rows.sums, r=first + n)
+            while starts[n] <= ends[1] and not self.event.reached(*row(int(starts[n]))):
                 starts[n] += 1
         return starts
-
-    def _in_region(self, s: int, r: int) -> bool:
-        return self.event.reached(*self.rows.sums(s, r))
 
     def _points(self, m: NDArray[np.int64], work: float) -> tuple[NDArray[np.int64], float]:
         """The frequencies that matter, and a bound on the rest."""
@@ -466,7 +465,3 @@ class _Tilted:
             raise TooHard("the characteristic function of the two sums has too many peaks")
         order = np.argsort(found[:n, 0], kind="stable")
         return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
-
-
-def _odd(n: int) -> int:
-    return n if n % 2 else n + 1

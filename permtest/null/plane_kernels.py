@@ -206,8 +206,7 @@ def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
     """
     if x <= 0.0:
         return 0.0
-    if variance <= 0.0:
-        return -1e9
+    variance = max(variance, 1e-290)
     u = jump * x / variance
     bennett = variance / (jump * jump) * ((1.0 + u) * np.log1p(u) - u) if u > 1e-3 else 0.0
     return -max(bennett, 0.5 * x * x / (variance + jump * x / 3.0), 0.5 * x * x / fair)
@@ -273,7 +272,7 @@ def block_bound(
     if a == np.inf:
         return -np.inf, cut, guess
     if row != stop:
-        a, i = a - abs(plane.frame[1, 0]), i + abs(plane.frame[1, 1])
+        i += abs(plane.frame[1, 1])
     x, y = sums_at(at.origin[0], at.origin[1], plane)
     bound = at.scale + mass - at.tilt[0] * (a - x) - at.tilt[1] * (i - y)
     if bound > enough:
