@@ -40,11 +40,9 @@ from permtest.null.plane_kernels import (
 from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.tail import TooHard
 
-#: Logarithm of the tilted mass that may lie outside of the window, beyond each of its sides.
+#: Logarithm of the tilted mass that may lie beyond each side of the window, or that dynamic
+#: programming leaves out, and of the bound on rows that do not matter relative to that of t0.
 OUTSIDE = 42.0
-#: The same of the rows that do not matter, relative to Chernoff's bound where the mass is, and the
-#: mass that dynamic programming leaves out.
-NEGLIGIBLE = 46.0
 #: Weights beyond exp(STEEP) are too uneven.
 STEEP = 250.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
@@ -318,7 +316,7 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter."""
-        origin, unit = self.reference.origin, self.reference.scale - NEGLIGIBLE
+        origin, unit = self.reference.origin, self.reference.scale - OUTSIDE
         first, last, rest = self.beyond(unit)
         starts = self._starts(first, last - first + 1)
         heights = self._heights(starts, first, origin)[starts <= self.rows.ends(0)[1]]
@@ -341,7 +339,7 @@ class _Tilted:
         region = self.region
         if region.height > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        negligible = exp(-(2 if self.level else 1) * NEGLIGIBLE - region.height)
+        negligible = exp(-(2 if self.level else 1) * OUTSIDE - region.height)
         found = spread_out(self.moves, self.rows.counts, self.push, negligible)
         (table, lows, power, lost, rounding), n = found, int(self.rows.counts.sum())
         size_r, size_s = table.shape

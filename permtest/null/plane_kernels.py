@@ -213,16 +213,16 @@ def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
 
 
 @jit
-def quadrant_bound(a: float, i: float, tilt: Floats, plane: Plane) -> float:
-    """Chernoff's bound on the log of the probability of at least a hits and at most i misses.
+def chernoff_bound(low: float, high: float, i: float, tilt: Floats, plane: Plane) -> float:
+    """Bound on the log of the probability of `low` to `high` hits and at most i misses.
 
-    Any tilt, in both sums, with tilt[0] >= 0 >= tilt[1] gives one; from the given one on, Newton's
-    method looks for the best.
+    Any tilt, in both sums, with tilt[1] <= 0 gives one; from the given one on, Newton's method
+    looks for the best.
     """
     frame, steps = plane.frame, plane.steps
     best, x, y = 0.0, tilt[0], tilt[1]
     for _ in range(12):
-        by_a, by_i, longest = frame[0, 0] - a, frame[0, 1] - i, 0.0
+        by_a, by_i, longest = frame[0, 0] - (low if x >= 0.0 else high), frame[0, 1] - i, 0.0
         value, aa, ai, ii = x * by_a + y * by_i, 0.0, 0.0, 0.0
         for k in range(plane.counts.size):
             c = plane.counts[k]
@@ -241,7 +241,7 @@ def quadrant_bound(a: float, i: float, tilt: Floats, plane: Plane) -> float:
         size = aa * ii - ai * ai
         dx, dy = (ai * by_i - ii * by_a) / size, (ai * by_a - aa * by_i) / size
         short = min(1.0, 8.0 / ((abs(dx) + abs(dy)) * longest + 1e-9))
-        new_x, new_y = max(x + short * dx, 0.0), min(y + short * dy, 0.0)
+        new_x, new_y = x + short * dx, min(y + short * dy, 0.0)
         if abs((new_x - x) * by_a + (new_y - y) * by_i) < 0.1:
             break
         x, y = new_x, new_y
@@ -254,29 +254,28 @@ def block_bound(
 ) -> tuple[float, bool, int]:
     """Bound on the log of the probability of the region from one row to another, `stop`.
 
-    Between two rows the boundary rises in both sums, so that the block lies in the quadrant of the
-    fewest hits and the most misses at its ends, and starts being whole numbers, one step along a
-    row. There a tilt leaves no more than the largest weight times exp(mass); Chernoff's bound is
-    tried where that is not enough. Also whether a row is cut off at an end, in which case only
+    All of a row has the same hits. Between two rows the boundary rises in both sums, so that the
+    block has no more misses than its ends and, starts being whole numbers, one step along a row.
+    There a tilt leaves no more than the largest weight times exp(mass); Chernoff's bound is tried
+    where that is not enough. Also whether a row is cut off at an end, in which case only
     single rows are bounded, and where the last row starts.
     """
-    a, i, cut = np.inf, -np.inf, False
+    low, high, i, cut = np.inf, -np.inf, -np.inf, False
     for r in (stop, row):
         guess = row_start(r, guess, ends, plane)
         cut = cut or guess <= ends[0] or guess > ends[1]
-        if guess <= ends[1]:
-            x, y = sums_at(guess, r, plane)
-            a, i = min(a, x), max(i, y)
+        x, y = sums_at(guess, r, plane)
+        low, high, i = min(low, x), max(high, x), max(i, y)
     if cut and row != stop:
         return np.inf, cut, guess
-    if a == np.inf:
+    if guess > ends[1]:
         return -np.inf, cut, guess
     if row != stop:
         i += abs(plane.frame[1, 1])
     x, y = sums_at(at.origin[0], at.origin[1], plane)
-    bound = at.scale + mass - at.tilt[0] * (a - x) - at.tilt[1] * (i - y)
+    bound = at.scale + mass - at.tilt[0] * (low - x) - at.tilt[1] * (i - y)
     if bound > enough:
-        bound = min(bound, quadrant_bound(a, i, at.tilt, plane))
+        bound = min(bound, chernoff_bound(low, high, i, at.tilt, plane))
     return bound, cut, guess
 
 
