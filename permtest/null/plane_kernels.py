@@ -220,8 +220,8 @@ def chernoff_bound(low: float, high: float, i: float, tilt: Floats, plane: Plane
     looks for the best.
     """
     frame, steps = plane.frame, plane.steps
-    best, x, y = 0.0, tilt[0], tilt[1]
-    for _ in range(12):
+    best, last, x, y, furthest = 0.0, np.inf, tilt[0], tilt[1], 8.0
+    for _ in range(40):
         by_a, by_i, longest = frame[0, 0] - (low if x >= 0.0 else high), frame[0, 1] - i, 0.0
         value, aa, ai, ii = x * by_a + y * by_i, 0.0, 0.0, 0.0
         for k in range(plane.counts.size):
@@ -236,11 +236,12 @@ def chernoff_bound(low: float, high: float, i: float, tilt: Floats, plane: Plane
             by_a, by_i = by_a + c * move * e, by_i + c * move * f
             aa, ai, ii = aa + spread * e * e, ai + spread * e * f, ii + spread * f * f
             longest = max(longest, abs(e) + abs(f))
-        best = min(best, value)
+        furthest *= 1.0 if value < last else 0.5
+        best, last = min(best, value), value
         aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
         size = aa * ii - ai * ai
         dx, dy = (ai * by_i - ii * by_a) / size, (ai * by_a - aa * by_i) / size
-        short = min(1.0, 8.0 / ((abs(dx) + abs(dy)) * longest + 1e-9))
+        short = min(1.0, furthest / ((abs(dx) + abs(dy)) * longest + 1e-9))
         new_x, new_y = x + short * dx, min(y + short * dy, 0.0)
         if abs((new_x - x) * by_a + (new_y - y) * by_i) < 0.1:
             break
