@@ -111,7 +111,8 @@ def exact_perm_test(
         What is compared is the difference of the measures of both systems, ties being decided in
         exact arithmetic (for "mcc" and "bleu" to fifty digits); "greater" means that the measure
         of `u` is greater, which for error rates is worse. Where an exact p is out of reach, as for
-        many sums ("macro_f1", "bleu"), it is sampled, and the result says so.
+        many sums ("macro_f1", "bleu"), it is sampled, and the result says so; of a ratio of two
+        sums there is a bracket if samples would not see a p as small as that.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` is better. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
@@ -121,10 +122,10 @@ def exact_perm_test(
         (Alg. 4) convolve; "cf" inverts the characteristic function on the whole lattice;
         "enumeration" lists all labellings (at most 40 differing pairs, 24 with `h`); "integer"
         counts them with integer arithmetic; "bracket" rounds differences to a lattice and gives
-        two bounds that contain p. "auto", the default, takes "enumeration" where there are fewer
-        labellings than values of the sum, "dp" where so few pairs differ that it rounds nothing,
-        else "tilted", and others only where that would take long, "bracket" last; the result
-        says which, and why.
+        two bounds that contain p (of ratios of two sums wide ones, without a lattice). "auto", the
+        default, takes "enumeration" where there are fewer labellings than values of the sum, "dp"
+        where so few pairs differ that it rounds nothing, else "tilted", and others only where that
+        would take long, "bracket" last; the result says which, and why.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
     clusters : array_like of shape (N,), optional

@@ -22,7 +22,6 @@ from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
 from permtest.null.joint import JointDistribution
-from permtest.null.plane import ACCEPTED, WORK
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability, TooHard
 from permtest.null.tail import (
     Tail,
@@ -46,9 +45,10 @@ AFFORDABLE = 10**9
 AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
-#: Work that the tilted tail of two sums may do before dynamic programming is thought of: a tenth
-#: of a second, ten times what it takes as a rule.
-MODEST = 10**8
+#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
+INVISIBLE, RARE = 1e-12, 1e-5
+#: Logarithm of the widest bracket that a float holds.
+MOST = 700.0
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -79,11 +79,11 @@ def solve(comparison: Question, method: str = "auto") -> Solution:
         return _solve_rounded(comparison, method)
     if method != "auto":
         return Solution(SOLVERS[method](comparison), method, "asked for")
-    last: TooHard | None = None
+    last: Exception | None = None
     for name, solver, reason in _plan(comparison):
         try:
             return Solution(solver(comparison), name, reason)
-        except TooHard as error:
+        except (TooHard, MemoryError) as error:
             last = error
     assert last is not None, "a plan is never empty"
     raise last
@@ -166,14 +166,23 @@ def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, So
     """The same for sums that do not lie on one line."""
     law = comparison.law
     plane = isinstance(comparison, MeasureComparison) and comparison.staircase is not None
-    easy = "p is the tail of a ratio of two sums, under a law tilted to it"
     if plane:
-        yield "tilted", partial(_staircase, work=MODEST), easy
+        yield "tilted", _staircase, "p is the tail of a ratio of two sums, under a law tilted to it"
     if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
         yield "dp", _dp, "all values that the sums can have together fit in memory"
-    if plane:
-        yield "tilted", partial(_staircase, accepted=ROUGH), easy
-    yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
+    bound = _upper_bound(comparison) if plane else 1.0
+    if bound > INVISIBLE:
+        yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
+    if bound < RARE:
+        yield "bracket", _bracket, "the exact p would take too long, and samples would not see it"
+
+
+def _upper_bound(comparison: Question) -> float:
+    """What p does not exceed; 1 where no bound is known."""
+    try:
+        return _bracket(comparison).value
+    except TooHard:
+        return 1.0
 
 
 def _halvable(comparison: Question) -> bool:
@@ -274,7 +283,7 @@ def _tilted(comparison: Question) -> Probability:
     return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
 
 
-def _staircase(comparison: Question, accepted: float = ACCEPTED, work: float = WORK) -> Probability:
+def _staircase(comparison: Question) -> Probability:
     """Of a ratio of two sums; two-sided, the two pieces of the region are equally likely."""
     if not isinstance(comparison, MeasureComparison) or comparison.staircase is None:
         raise ArithmeticError(
@@ -283,7 +292,7 @@ def _staircase(comparison: Question, accepted: float = ACCEPTED, work: float = W
         )
     if comparison.certain:
         return CERTAIN
-    p = comparison.staircase.tail(accepted, work)
+    p = comparison.staircase.tail()
     return p.plus(p) if comparison.alternative == "two-sided" else p
 
 
@@ -344,6 +353,11 @@ def _by_cells(tail: Tail, convolve: Callable[[TwoPointSum], Rounded], name: str)
 
 def _bracket(comparison: Question) -> Probability:
     """The upper bound; its `error_bound` reaches down to the lower one."""
+    if isinstance(comparison, MeasureComparison) and comparison.staircase is not None:
+        low, high = comparison.staircase.bracket()
+        if comparison.alternative == "two-sided":
+            low, high = low.plus(low), high.plus(high)
+        return _between(low, high)
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
     slack = comparison.slack_cells if isinstance(comparison, Comparison) else 0
@@ -355,8 +369,8 @@ def _bracket(comparison: Question) -> Probability:
 
 def _between(low: Probability, high: Probability) -> Probability:
     """`high`, with a bound of its error that reaches down to `low` and covers their errors."""
-    gap = expm1(min(high.log - low.log, 700.0))
-    return high._replace(error_bound=gap + high.error_bound + low.error_bound + EPS)
+    gap = high.log - low.log + high.error_bound + low.error_bound + EPS
+    return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
 
 
 def _by_tails(tail: Tail) -> Solver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -176,6 +177,32 @@ def joint_counts(u: Sequence[Row], v: Sequence[Row]) -> dict[tuple[int, ...], in
                 longer[tuple(s + x for s, x in zip(sums, row, strict=True))] += ways
         table = longer
     return dict(table)
+
+
+def staircase_pvalue(
+    u: Sequence[Row], v: Sequence[Row], reached: Callable[[int, int], bool]
+) -> Fraction:
+    """P of an event that happens from some first sum on, for two sums of up to a thousand pairs.
+
+    As `joint_counts`; for each second sum the counts of all first sums are digits of one integer.
+    """
+    differing = [(a, b) for a, b in zip(u, v, strict=True) if a != b]
+    bits, n = len(differing) + 2, len(differing)
+    first = sum(min(a[0], b[0]) for a, b in differing)
+    fixed = added([(0, 0), *(a for a, b in zip(u, v, strict=True) if a == b)])
+    table = {fixed[1]: 1}
+    for a, b in differing:
+        longer: Counter[int] = Counter()
+        for second, digits in table.items():
+            for row in (a, b):
+                longer[second + row[1]] += digits << (row[0] - min(a[0], b[0])) * bits
+        table = longer
+    hits = 0
+    for second, digits in table.items():
+        places = range(digits.bit_length() // bits + 1)
+        start = bisect_left(places, True, key=lambda x: reached(x + first + fixed[0], second))
+        hits += (digits >> start * bits) % (2**bits - 1)  # the sum of the digits from there on
+    return Fraction(hits, 2**n)
 
 
 def joint_pvalue(

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from permtest import exact_perm_test, interval, monte_carlo
 from permtest.comparison import compare
 from permtest.interval import ConfidenceInterval, simplest
-from permtest.null.probability import Probability
-from permtest.null.tail import TooHard
+from permtest.null.probability import Probability, TooHard
 from permtest.solvers import solve
 from tests import naive
 from tests.strategies import alternatives, pairs

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest.null.probability import TooHard
 from permtest.statistics import lookup
 from tests import naive
 from tests.strategies import alternatives, count_tables
@@ -67,11 +66,7 @@ METHODS = ["tilted", "dp", "cf", "enumeration", "integer"]
 def test_every_method_agrees(method, data, name, alternative, zero):
     u, v = data.draw(tables(name))
     which = pt.statistic(name, zero_division=zero) if zero else name
-    try:
-        result = pt.exact_perm_test(u, v, statistic=which, alternative=alternative, method=method)
-    except TooHard:
-        assert method == "tilted", "others need no tilt, which tiny laws may not have"
-        return
+    result = pt.exact_perm_test(u, v, statistic=which, alternative=alternative, method=method)
     measure = naive.MEASURES[name]
     expected = naive.measure_pvalue(u, v, measure, alternative, zero=Fraction(str(zero)))
     assert agrees(result, expected, 1e-11 if method == "cf" else 1e-12)
@@ -145,8 +140,18 @@ def test_far_tails_are_right_to_ten_digits():
     u, v = sentences(500, 0.29, seed=1, length=1)
     result = pt.exact_perm_test(u, v, statistic="f1")
     dp = pt.exact_perm_test(u, v, statistic="f1", method="dp")
-    rows = [list(map(tuple, x.tolist())) for x in (u, v)]
-    expected = naive.joint_pvalue(*rows, naive.MEASURES["f1"], zero=Fraction(0))
+    rows = [[(2 * tp, fp + fn) for tp, fp, fn in x.tolist()] for x in (u, v)]
+    totals = naive.added(rows[0] + rows[1])
+
+    def gap(hits, misses):
+        scores = (
+            Fraction(hits, hits + misses),
+            Fraction(totals[0] - hits, sum(totals) - hits - misses),
+        )
+        return scores[0] - scores[1]
+
+    least = gap(*naive.added(rows[0]))
+    expected = 2 * naive.staircase_pvalue(*rows, lambda *sums: gap(*sums) >= least)
     assert 0 < expected < Fraction(1, 10**50)
     for found in (result, dp):
         assert abs(Fraction(found.pvalue) / expected - 1) < Fraction(1, 10**12)
@@ -275,6 +280,48 @@ def test_what_cannot_be_exact_is_sampled_and_says_so():
     assert again.pvalue == result.pvalue
     with pytest.raises((MemoryError, ArithmeticError)):
         pt.exact_perm_test(u, v, statistic="macro_f1", method="dp")
+
+
+def documents(n: int, length: int, second: float):
+    """Counts of two systems on whole documents, of some hundred or some ten thousand spans."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(length // 2, 2 * length, n)
+    tables = []
+    for rate in (0.1, second):
+        hits = rng.binomial(gold, 1 - rate)
+        tables.append(np.stack([hits, rng.poisson(rate * gold), gold - hits], axis=1))
+    return tables
+
+
+@pytest.mark.parametrize("length", [1000, 10**4])
+def test_a_winner_on_every_document_has_an_exact_p(length):
+    u, v = documents(60, length, 0.2)
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    assert result.pvalue == pytest.approx(2.0**-59, rel=result.error_bound)
+    assert pt.exact_perm_test(u, v, statistic="f1", alternative="greater").pvalue == 2.0**-60
+    assert pt.exact_perm_test(u, v, statistic="f1", alternative="less").pvalue == 1
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize("second", [0.14, 0.2, 0.5])
+def test_a_bracket_of_a_ratio_contains_p(second, alternative):
+    which = {"statistic": "f1", "alternative": alternative}
+    u, v = documents(100, 100, second)
+    exact, bracket = (pt.exact_perm_test(u, v, **which, method=m) for m in ("auto", "bracket"))
+    low, high = bracket.pvalue_interval()
+    assert low <= exact.pvalue <= high
+    assert bracket.method == "bracket"
+    assert exact.method == "tilted"
+
+
+def test_what_is_out_of_reach_and_samples_would_not_see_has_bounds():
+    result = pt.exact_perm_test(*documents(1000, 10**4, 0.105), statistic="f1")
+    assert result.method == "bracket"
+    low, high = result.pvalue_interval()
+    assert 0 < low < high < 1e-5
+    assert "p lies between" in str(result)
+    even = pt.exact_perm_test(*documents(60, 10**5, 0.1), statistic="f1", rng=0)
+    assert (even.method, even.error_bound) == ("monte_carlo", None)
 
 
 def test_balanced_accuracy_of_fixed_classes_is_one_sum():

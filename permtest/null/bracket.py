@@ -212,32 +212,45 @@ class _Tilted:
         found = _Frequencies(
             np.arange(known + 1), np.concatenate([[1.0], values[:known]]), rest, most + 1
         )
-        cosines, factors = COSINES, FACTORS
+        left = np.array([COSINES, FACTORS])
         while found.cells < cells:
             first, last = found.cells, min(2 * found.cells, cells)
             if (last - first) * self.widths.size <= BRIEF:
                 js = np.arange(first, last)
                 found = found.more(js, phis(js, period, *data), 0.0, last)
-                continue
-            some, zone = self._zone(2 * pi * first / period, 2 * pi * last / period)
-            cosines -= zone.size * some.size
-            ends = np.empty((max(factors // some.size, 1), 2), dtype=np.int64)
-            if cosines < 0:
+            elif (more := self._zone_bounded(found, last, period, left)) is not None:
+                found = more
+            else:
                 break
-            bound, number, seen = scan(*zone, period, EXCEPTIONAL, ends)
-            ranges = [np.arange(max(a, first), min(b + 1, last)) for a, b in ends[:number].tolist()]
-            js = np.unique(np.concatenate([found.js[:0], *ranges]))
-            factors -= js.size * some.size
-            if seen < zone.size or factors < 0:
-                break
-            sizes = np.abs(phis(js, period, self.widths[some], self.counts[some], self.beta[some]))
-            small = sizes < exp(-NEGLIGIBLE)
-            factors -= int(np.sum(~small)) * self.widths.size
-            if factors < 0:
-                break
-            bound += float(np.sum(sizes[small] / js[small])) + exp(-80.0) * last
-            found = found.more(js[~small], phis(js[~small], period, *data), bound, last)
         return found
+
+    def _zone_bounded(
+        self, found: _Frequencies, last: int, period: float, left: NDArray[np.int64]
+    ) -> _Frequencies | None:
+        """The frequencies up to `last` too; None where there are too many peaks.
+
+        `left` is how many cosines, and how many factors of phi, may still be computed.
+        """
+        some, zone = self._zone(2 * pi * found.cells / period, 2 * pi * last / period)
+        left[0] -= zone.size * some.size
+        if left[0] < 0:
+            return None
+        ends = np.empty((max(int(left[1]) // some.size, 1), 2), dtype=np.int64)
+        bound, number, seen = scan(*zone, period, EXCEPTIONAL, ends)
+        pairs = ends[:number].tolist()
+        ranges = [np.arange(max(a, found.cells), min(b + 1, last)) for a, b in pairs]
+        js = np.unique(np.concatenate([found.js[:0], *ranges]))
+        left[1] -= js.size * some.size
+        if seen < zone.size or left[1] < 0:
+            return None
+        sizes = np.abs(phis(js, period, self.widths[some], self.counts[some], self.beta[some]))
+        small = sizes < exp(-NEGLIGIBLE)
+        left[1] -= int(np.sum(~small)) * self.widths.size
+        if left[1] < 0:
+            return None
+        bound += float(np.sum(sizes[small] / js[small])) + exp(-80.0) * last
+        values = phis(js[~small], period, self.widths, self.counts, self.beta)
+        return found.more(js[~small], values, bound, last)
 
     def _zone(self, start: float, stop: float) -> tuple[NDArray[np.int64], _Zone]:
         """The grid from one frequency to another, and the entries whose cosines bound |phi| there.

@@ -3,51 +3,65 @@
 F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i. The difference of
 two systems grows with the first one's hits and falls with its misses, so that the labellings with
 at least the observed difference form a staircase in the plane of a and i. Their probability comes
-from the joint law tilted to the most likely point of the staircase, by its characteristic
-function: only some hundred frequencies matter, a sum along a row of the lattice is geometric, and
-the rows are added up one by one.
+from the joint law tilted to the most likely point of the staircase. Where many moves are likely,
+by its characteristic function: only some hundred frequencies matter, a sum along a row of the
+lattice is geometric, and the rows are added up one by one. Near the labellings of greatest
+statistic few cells are left, and dynamic programming has them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, exp, floor, fsum, gcd, inf
-from typing import Any
+from functools import cached_property, partial
+from itertools import chain
+from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import exact_dot
-from permtest._progress import progress
 from permtest.null.lattice import LatticeSum
+from permtest.null.plane_dp import spread_operations, spread_out
 from permtest.null.plane_kernels import (
     EPS,
     SMALL,
+    Plane,
+    Tilt,
     find_tilt,
     frequencies,
-    outer_rows,
     row_starts,
+    rows_that_matter,
     staircase_sum,
     tail_bound,
+    weighted_rows,
 )
 from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability, TooHard
 
-#: Logarithms of the tilted mass that may lie outside of the window, one try after the other.
-OUTSIDE = (42.0, 56.0, 75.0, 100.0, 150.0, 250.0)
-#: What the window may leave out, relative to the tail.
-GOOD = 1e-14
+#: Logarithm of the tilted mass that may lie beyond each side of the window, or that dynamic
+#: programming leaves out, and of the bound on rows that do not matter relative to that of t0.
+OUTSIDE = 42.0
+#: Weights beyond exp(STEEP) are too uneven.
+STEEP = 250.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
-#: Moves that may be looked at, and rows that may be added up, some nanoseconds each: up to ten
-#: seconds; and how large the window may be.
-WORK, MAX_ROWS, LONGEST = 5e8, 2**23, 10**7
-#: Work between two movements of a bar that shows progress.
-AT_ONCE = 10**8
+#: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
+#: second; and how large the window may be.
+WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
+#: How many cells dynamic programming updates in the time that a look at a move takes; and the most
+#: in such units, about a second, or a hundredth without a tilt.
+DEARER, CELLS, BRIEF = 4, 2.5e8, 2.5e6
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
+#: ln 2, its leading digits first: whole numbers times those are exact.
+LOG2 = (0.693147180369123816490, 1.90821492927058770002e-10)
+
+
+class Unreached(TooHard):
+    """The event cannot happen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,65 +91,65 @@ class Staircase:
     least: Fraction
     strict: bool
 
-    def tail(self, accepted: float = ACCEPTED, work: float = WORK) -> Probability:
+    def tail(self) -> Probability:
         """The probability of the event under the null hypothesis.
-
-        Parameters
-        ----------
-        accepted : float
-            What the bound on the relative error may be; where p is below 1e-300, what it may be
-            relative to the natural logarithm of p.
-        work : float
-            How many moves may be looked at, and rows added up, for all frequencies together.
 
         Returns
         -------
         Probability
             Its bound covers roundings (each operation at its worst, errors added up), the
-            frequencies that were left out, and the mass outside of the window.
+            frequencies or cells that were left out, and the mass outside of the window.
 
         Raises
         ------
         TooHard
-            If the characteristic function has so many peaks, or the window so many rows, that it
-            would take long.
+            If it would take more than a second or so: the characteristic function has too many
+            peaks, and too many cells matter.
         """
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
-            other = replace(self, least=-self.least, strict=not self.strict)
-            return other.tail(accepted, work).complement()
+            return replace(self, least=-self.least, strict=not self.strict).tail().complement()
         if not self._possible():
             return IMPOSSIBLE
+        reason = "one tilt is not accurate enough for this staircase"
+        # Tiny laws may have no tilt that puts the mass where the tail begins.
+        for way in chain(self._tilted.ways(), _Tilted(self, level=True).ways()):
+            try:
+                found = way()
+            except Unreached:
+                return IMPOSSIBLE
+            except TooHard as error:
+                reason = str(error)
+                continue
+            # Also false if the bound is no number.
+            if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
+                return found
+        raise TooHard(f"{reason}; method='auto' tries others, method='bracket' has bounds")
+
+    def bracket(self) -> tuple[Probability, Probability]:
+        """Two bounds that contain the probability of an event that has been observed.
+
+        Returns
+        -------
+        Probability, Probability
+            That of the labelling that has been observed, and Chernoff's bound.
+
+        Raises
+        ------
+        TooHard
+            If there is no bound below 1/2, or sums are too large.
+        """
+        log_bound = self._tilted.bound() if self.least > 0 and not self.strict else 0.0
+        if log_bound > -log(2.0):
+            raise TooHard("no bound is known for this staircase")
+        least = Probability.of_log(-float(self.lattice.counts.sum()) * log(2.0), 0.0)
+        return least, Probability.of_log(log_bound, 0.0)
+
+    @cached_property
+    def _tilted(self) -> _Tilted:
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
             raise TooHard("sums beyond 2^40 are too large for the tilted tail")
-        found = self._best(_Rows.of(self.lattice), work)
-        allowed = accepted * (1.0 if found.value > UNDERFLOW else -found.log)
-        if not found.error_bound <= allowed:  # nor if it is no number
-            raise TooHard(
-                "one tilt is not accurate enough for this staircase; method='auto' tries others"
-            )
-        return found
-
-    def _best(self, rows: _Rows, work: float) -> Probability:
-        """From the narrowest window that leaves out next to nothing, or the one of least error.
-
-        A wider one leaves out less; where the staircase bends, it also lets in more noise.
-        """
-        best: Probability | None = None
-        for outside in OUTSIDE:
-            try:
-                found, left_out = _Tilted(self, rows, outside).probability(work)
-            except TooHard:
-                if best is None:
-                    raise
-                break
-            if best is not None and not found.error_bound < best.error_bound:
-                break
-            best = found
-            if left_out <= GOOD:
-                break
-        assert best is not None
-        return best
+        return _Tilted(self)
 
     def reached(self, a: int, i: int) -> bool:
         """Whether the event happens where the first system has these sums, in integers."""
@@ -161,48 +175,34 @@ class Staircase:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The lattice in rows along which hits do not fall and misses do not rise.
+    """The lattice in rows: numbered by r, the points of a row by s."""
 
-    Parameters
-    ----------
-    origin : tuple of two int
-        The sums at s = r = 0.
-    along, across : tuple of two int
-        What one step in s, and in r, adds to the sums.
-    steps : ndarray of shape (K, 2)
-        Moves in coordinates (s, r).
-    counts : ndarray of shape (K,)
-    """
-
-    origin: tuple[int, int]
-    along: tuple[int, int]
-    across: tuple[int, int]
-    steps: NDArray[np.int64]
+    origin: tuple[int, int]  # the sums at s = r = 0
+    along: tuple[int, int]  # what one step in s adds to them
+    across: tuple[int, int]  # and one in r
+    steps: NDArray[np.int64]  # moves in coordinates (s, r), of shape (K, 2)
     counts: NDArray[np.int64]
 
     @classmethod
     def of(cls, lattice: LatticeSum) -> _Rows:
-        """Of all such rows those that are fewest, seen from where the mass is."""
+        """Rows along which misses fall and hits stay; s depends as little on r as can be."""
+        (a, i), (b, j) = ([int(x) for x in row] for row in lattice.basis)
+        g = gcd(a, b)
+        sign = 1 if b * i < a * j else -1
+        p, q = sign * b // g, -sign * a // g
+        # (x, y) with p y - q x = 1 completes (p, q) to a basis.
+        y = pow(p, -1, abs(q)) if q else p
+        x = (p * y - 1) // q if q else 0
         e = lattice.steps.astype(np.float64)
-        covariance = (e * lattice.counts[:, None]).T @ e / 4
-        (a, i), (b, j) = lattice.basis.tolist()
-        basis = [(int(a), int(i)), (int(b), int(j))]
-
-        def rows_met(direction: tuple[int, int]) -> float:
-            x = np.array((-direction[1], direction[0]), dtype=np.float64)
-            return float(x @ covariance @ x)
-
-        p, q = min(_rising(basis), key=rows_met)
-        x, y = _complement(p, q)
-        # Adding `along` to `across` again and again makes s depend less on r.
+        covariance = (e * lattice.counts[:, None]).T @ e
         s, r = np.array((y, -x), dtype=float), np.array((-q, p), dtype=float)
         shear = round(float(s @ covariance @ r) / float(r @ covariance @ r))
         x, y = x + shear * p, y + shear * q
-        along, across = _combined(basis, p, q), _combined(basis, x, y)
+        along, across = (0, p * i + q * j), (x * a + y * b, x * i + y * j)
         first, second = lattice.steps.T
         steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
-        a, i = lattice.origin
-        return cls((int(a), int(i)), along, across, steps, lattice.counts)
+        origin = (int(lattice.origin[0]), int(lattice.origin[1]))
+        return cls(origin, along, across, steps, lattice.counts)
 
     def ends(self, axis: int) -> tuple[int, int]:
         """The smallest and the largest value of a coordinate."""
@@ -220,51 +220,37 @@ class _Rows:
         return a + s * b + r * c, i + s * j + r * k
 
 
-def _rising(basis: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Primitive vectors of the lattice with hits >= 0 and misses <= 0, in its coordinates."""
-    for reach in (3, 12, 48, 192):
-        box = range(-reach, reach + 1)
-        found = [(p, q) for p in box for q in box if gcd(p, q) == 1 and _rises(basis, p, q)]
-        if found:
-            return found
-    # The vectors that change the misses alone.
-    a, b = basis[0][0], basis[1][0]
-    g = gcd(a, b)
-    p, q = b // g, -a // g
-    return [(p, q) if _rises(basis, p, q) else (-p, -q)]
+@dataclass(frozen=True, eq=False)
+class _Region:
+    """The rows that matter, and where the region begins in each."""
 
+    origin: NDArray[np.int64]  # t0: the start of the row nearest to where the tilt puts the mean
+    first: int
+    starts: NDArray[np.int64]
+    height: float  # log of the largest weight exp(-tau (T - t0)) in these rows
+    rest: float  # bound on the probability of the region in all others, times exp(-unit)
+    unit: float
 
-def _rises(basis: list[tuple[int, int]], p: int, q: int) -> bool:
-    a, i = _combined(basis, p, q)
-    return a >= 0 and i <= 0
-
-
-def _combined(basis: list[tuple[int, int]], p: int, q: int) -> tuple[int, int]:
-    (a, i), (b, j) = basis
-    return p * a + q * b, p * i + q * j
-
-
-def _complement(p: int, q: int) -> tuple[int, int]:
-    """(x, y) with p y - q x = 1."""
-    old, new, x0, x1, y0, y1 = p, q, 1, 0, 0, 1
-    while new:
-        k = old // new
-        old, new, x0, x1, y0, y1 = new, old - k * new, x1, x0 - k * x1, y1, y0 - k * y1
-    return -y0 * old, x0 * old  # p x0 + q y0 = old = +-1
+    def beyond(self, scale: float) -> float:
+        """The same bound, relative to exp(scale)."""
+        return self.rest * exp(min(self.unit - scale, 600.0))
 
 
 class _Tilted:
-    """One tilt, its window, and what comes out of it."""
+    """One tilt, the rows that matter, and two ways to the tail."""
 
-    def __init__(self, event: Staircase, rows: _Rows, outside: float) -> None:
-        self.event, self.rows, self.outside = event, rows, outside
-        self.totals = np.array(event.totals, dtype=np.float64)
-        self.shape = (self.totals, event.whole, float(event.zero_division))
-        self.least = float(event.least)
-        largest = 1.0 if event.whole else float(event.totals[0])
-        self.band = 32 * EPS * max(largest, abs(self.least))
-        floats = rows.steps.astype(np.float64)
-        self.tau = np.array(find_tilt(self.least, floats, rows.counts, rows.frame, *self.shape))
+    def __init__(self, event: Staircase, level: bool = False) -> None:
+        self.level, self.event, self.rows = level, event, _Rows.of(event.lattice)
+        rows, floats = self.rows, self.rows.steps.astype(np.float64)
+        least, largest = float(event.least), 1.0 if event.whole else float(event.totals[0])
+        band = 32 * EPS * max(largest, abs(least))
+        self.sure, totals = least + band, np.array(event.totals, dtype=np.float64)
+        ratio = (totals, event.whole, float(event.zero_division))
+        self.plane = Plane(floats, rows.counts, rows.frame, *ratio, least - band)
+        tau = np.zeros(2) if level else np.array(find_tilt(self.plane))
+        # So few bits that products with whole numbers are exact.
+        unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
+        self.tau = np.rint(tau / unit) * unit
         push = floats @ self.tau
         likely = push > 0
         # Moves as seen from the far corner: each is the less likely side.
@@ -272,100 +258,167 @@ class _Tilted:
         self.push = np.abs(push)
         odds = np.exp(-self.push)
         self.q = odds / (1 + odds)
-        self.corner = [int(e[likely] @ rows.counts[likely]) for e in rows.steps.T]
+        self.corner = np.array([int(e[likely] @ rows.counts[likely]) for e in rows.steps.T])
         self.spread = 4 * self.q * (1 - self.q)
+        leading = np.round(self.q * 2.0**26) / 2.0**26
+        self.digits = np.array((self.q, leading, self.q - leading, np.tanh(self.push / 2)))
+        self.means = [self._from_mean(axis, 0) for axis in (0, 1)]
 
-    def probability(self, work: float) -> tuple[Probability, float]:
-        """The tail, and what its window leaves out, relative to it."""
-        rows = self.rows
-        means = [self._mean(axis) for axis in (0, 1)]
-        window = [self._window(axis, means[axis]) for axis in (0, 1)]
-        (s0, s1), (r0, r1) = window
+    def ways(self) -> Iterator[Callable[[], Probability]]:
+        """How the tail can be had in about a second, the quickest first."""
+        sizes, points, moved = [], 0.5, np.abs(self.moves[self.rows.counts * self.q > 1e-20])
+        for axis in (0, 1):
+            (first, last), (variance, _, _) = self._window(axis), self._moments(axis)
+            jump = int(moved[:, axis].max(initial=0))
+            low, high = self.rows.ends(axis)
+            sizes.append(min(19 * variance**0.5 + 3 * jump, float(high - low)) + 1)
+            # Frequencies that matter around the peak.
+            around = (SMALL / (2 * np.pi * variance)) ** 0.5 if variance else 1.0
+            points *= (last - first + 1) * min(around, 1.0)
+        cells = spread_operations(self.rows.counts, self.q, (sizes[0], sizes[1])) / DEARER
+        looks = points * (DEAR * self.rows.counts.size + sizes[1])
+        if not self.level and looks < cells:
+            yield partial(self.by_frequencies, min(cells, WORK))
+        if cells <= (BRIEF if self.level else CELLS):
+            yield self.by_cells
+
+    @cached_property
+    def reference(self) -> Tilt:
+        """Where weights and rows are measured from: t0, the start of the row nearest the mean."""
+        low, high = self.rows.ends(1)
+        if high - low >= MAX_ROWS:
+            raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
+        origin = self._nearest_start(low, high)
+        tilt = np.linalg.solve(self.rows.frame[1:], self.tau)  # in coordinates of both sums
+        rising = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))  # but for roundings the same
+        scale = self._log_scale(origin)[0] + float(np.abs(tilt - rising) @ self.plane.totals)
+        return Tilt(rising, origin, scale, self.means[1], *self._moments(1))
+
+    def beyond(self, unit: float) -> tuple[int, int, float]:
+        """First and last row whose bounds exceed exp(unit), and a bound on others in that unit."""
+        (s0, s1), (low, high) = (self.rows.ends(axis) for axis in (0, 1))
+        room = 2 * (s1 - s0 + high - low)  # starts that no labelling reaches count too
+        far = np.array((s0 - room, s1 + room))
+        upper, above = rows_that_matter(high, unit, self.reference, far, self.plane)
+        lower, below = rows_that_matter(low, unit, self.reference, far, self.plane)
+        return lower, upper, above + below
+
+    def bound(self) -> float:
+        """Bound on the log of the tail: that of the row of t0, and those of all others."""
+        for more in (1.0, 10.0, 100.0):
+            unit = self.reference.scale + more
+            lower, upper, rest = self.beyond(unit)
+            if lower == upper:
+                return min(unit + log1p(rest), 0.0)
+        return 0.0
+
+    @cached_property
+    def region(self) -> _Region:
+        """The rows that matter."""
+        origin, unit = self.reference.origin, self.reference.scale - OUTSIDE
+        first, last, rest = self.beyond(unit)
+        starts = self._starts(first, last - first + 1)
+        heights = self._heights(starts, first, origin)[starts <= self.rows.ends(0)[1]]
+        return _Region(origin, first, starts, float(heights.max()), rest, unit)
+
+    def _nearest_start(self, low: int, high: int) -> NDArray[np.int64]:
+        """The start of the row that is nearest to the mean, of those that have one."""
+        middle = int(np.clip(round(self.means[1]), low, high))
+        for reach in (0, 64, high - low):
+            first = max(middle - reach, low)
+            starts = self._starts(first, min(middle + reach, high) - first + 1)
+            inside = np.flatnonzero(starts <= self.rows.ends(0)[1])
+            if inside.size:
+                n = int(inside[np.abs(inside + first - middle).argmin()])
+                return np.array((starts[n], first + n), dtype=np.int64)
+        raise Unreached("no labelling reaches the staircase")
+
+    def by_cells(self) -> Probability:
+        """The tail from cells of the tilted law, by dynamic programming."""
+        region = self.region
+        if region.height > STEEP:
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        negligible = exp(-(2 if self.level else 1) * OUTSIDE - region.height)
+        found = spread_out(self.moves, self.rows.counts, self.push, negligible)
+        (table, lows, power, lost, rounding), n = found, int(self.rows.counts.sum())
+        size_r, size_s = table.shape
+        low_s, low_r = (self.corner - lows - (size_s - 1, size_r - 1)).tolist()
+        first = max(region.first, low_r)
+        last = max(min(region.first + region.starts.size, low_r + size_r), first)
+        starts = region.starts[first - region.first : last - region.first]
+        starts, sums = np.clip(starts, low_s, low_s + size_s), np.zeros(starts.size)
+        table = table[::-1, ::-1][first - low_r : last - low_r]
+        weighted_rows(table, starts - low_s, np.exp(-self.tau[0] * np.arange(size_s)), sums)
+        heights = np.minimum(self._heights(starts, first, region.origin), region.height)
+        total = fsum(np.exp(heights) * sums)
+        terms = [float(x) for x in self.tau * (self.corner - region.origin)]
+        terms += [(power - n) * x for x in LOG2]
+        high = fsum(terms)
+        left_out = lost * exp(region.height) + region.beyond(high)
+        if total <= 0:
+            # What has been left out may be too little for a single labelling.
+            if left_out == 0 or high + log(left_out) < -n * log(2.0) - 1.0:
+                return IMPOSSIBLE
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        error = rounding + EPS * (size_s / 2 + 16) + left_out / total
+        return Probability.of_product(high, fsum([*terms, -high]), total, error)
+
+    def by_frequencies(self, work: float = WORK) -> Probability:
+        """The tail by inverting the tilted characteristic function."""
+        region = self.region
+        (s0, s1), (r0, r1) = (self._window(axis) for axis in (0, 1))
+        s0 = min(s0, max(int(region.starts.min()), self.rows.ends(0)[0]))
+        r0, r1 = min(r0, region.first), max(r1, region.first + region.starts.size - 1)
         if r1 - r0 >= MAX_ROWS or s1 - s0 >= LONGEST:
             raise TooHard(
                 f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
             )
-        starts = self._starts(r0, r1 - r0 + 1)
-        ends = rows.ends(0)
-        if not (starts <= ends[1]).any():
-            raise TooHard(
-                "the staircase is beyond where a tilt puts the mass; method='auto' tries others"
-            )
-        # The weights exp(-tau (T - t0)) are measured from the start of the row nearest the mean.
-        reference = int(np.clip(round(means[1]), r0, r1))
-        inside = np.flatnonzero(starts <= ends[1])
-        reference = int(r0 + inside[np.abs(inside + r0 - reference).argmin()])
-        origin = np.array((starts[reference - r0], reference), dtype=np.int64)
-        shifts = [self._shift(axis, int(origin[axis])) for axis in (0, 1)]
-        shift = np.array([high for high, _ in shifts])
-        m = np.array([_odd(s1 - s0 + 1), _odd(r1 - r0 + 1)], dtype=np.int64)
+        m = np.array([(s1 - s0 + 1) | 1, (r1 - r0 + 1) | 1], dtype=np.int64)  # both odd
         points, rest = self._points(m, work)
-        clipped = np.clip(starts, s0, s1 + 1)
-        rows_r = np.arange(r0, r1 + 1)
+        starts = np.minimum(region.starts, s1 + 1)
         weights, lasts = (
-            np.where(clipped <= s1, self._weights(s, rows_r, origin), 0.0)
-            for s in (clipped, np.full_like(clipped, s1 + 1))
+            np.where(starts <= s1, np.exp(self._heights(s, region.first, region.origin)), 0.0)
+            for s in (starts, np.full_like(starts, s1 + 1))
         )
-        region = (self.tau[0], origin, r0, s1 + 1, clipped, weights, lasts)
-        total, error, largest = self._added(points, m, region, shift)
-        high, low, rounding = self._log_scale(shifts)
-        if total <= 0 or high > 600:
-            raise TooHard(
-                "the staircase is far from where a tilt puts the mass; method='auto' tries others"
-            )
-        error = rounding + (error + rest * largest) / total
-        left_out = self._left_out(window, means, origin, starts) / total
-        return Probability.of_product(high, low, total, error + left_out), left_out
+        cells = (self.tau[0], region.origin, region.first, s1 + 1, starts, weights, lasts)
+        shift = np.array([self._from_mean(axis, int(region.origin[axis])) for axis in (0, 1)])
+        law = (self.moves, self.rows.counts, self.digits)
+        total, error, largest = staircase_sum(points, m, cells, shift, *law)
+        if not 0 < total < inf:
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        high, low, rounding = self._log_scale(region.origin)
+        # Mass outside of the window is not there, or wraps around into it.
+        outside = 2 * self._outside((s0, s1), (r0, r1)) * exp(min(region.height, 600.0))
+        error += rest * largest + outside + region.beyond(high)
+        return Probability.of_product(high, low, total, rounding + error / total)
 
-    def _added(
-        self,
-        points: NDArray[np.int64],
-        m: NDArray[np.int64],
-        region: tuple[Any, ...],
-        shift: NDArray[np.float64],
-    ) -> tuple[float, float, float]:
-        """`staircase_sum` over all frequencies, some at a time."""
-        rest: list[Any] = [m, *region, shift, self.moves, self.rows.counts, self._digits()]
-        each = DEAR * self.rows.counts.size + int(m[1])
-        parts = np.array_split(points, -(-len(points) * each // AT_ONCE))
-        every = progress(parts, total=len(parts), what="frequencies")
-        found = [staircase_sum(part, *rest) for part in every]
-        totals, errors, largest = zip(*found, strict=True)
-        return fsum(totals), fsum(errors), max(largest)
-
-    def _weights(
-        self, s: NDArray[np.int64], r: NDArray[np.int64], origin: NDArray[np.int64]
+    def _heights(
+        self, s: NDArray[np.int64], first: int, origin: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """exp(-tau (T - t0)); along the staircase the two products nearly cancel."""
-        along, rough = _two_products(self.tau[0], (s - origin[0]).astype(np.float64))
-        across, rest = _two_products(self.tau[1], (r - origin[1]).astype(np.float64))
-        return np.asarray(np.exp(np.minimum(-(along + across) - (rough + rest), 600.0)))
+        """-tau (T - t0) at s in each row from the first on; the products are exact."""
+        rows = np.arange(first, first + s.size)
+        heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
+        return np.asarray(np.minimum(heights, 600.0))
 
-    def _mean(self, axis: int) -> float:
-        """The tilted mean of a coordinate."""
-        return self.corner[axis] - float((self.rows.counts * self.q) @ self.moves[:, axis])
+    def _from_mean(self, axis: int, origin: int) -> float:
+        """The tilted mean of a coordinate less a whole number, rounded once."""
+        weights = (self.rows.counts * self.moves[:, axis]).astype(np.float64)
+        parts = [(weights * q).tolist() for q in self.digits[1:3]]
+        return float(self.corner[axis] - origin) - fsum(parts[0] + parts[1])
 
-    def _shift(self, axis: int, origin: int) -> tuple[float, float]:
-        """The tilted mean less a whole number, in two parts."""
-        products, errors = _two_products(
-            (self.rows.counts * self.moves[:, axis]).astype(np.float64), self.q
-        )
-        terms = [float(self.corner[axis] - origin), *(-products).tolist(), *(-errors).tolist()]
-        high = fsum(terms)
-        return high, fsum([*terms, -high])
+    def _log_scale(self, origin: NDArray[np.int64]) -> tuple[float, float, float]:
+        """K(tau) - tau t0 in two parts, and its error: sum c log cosh(push / 2) + tau (mid - t0).
 
-    def _log_scale(self, shifts: list[tuple[float, float]]) -> tuple[float, float, float]:
-        """K(tau) - tau t0 in two parts, and its error: -sum c KL(q) + tau (mean - t0)."""
-        terms = (-self.rows.counts * _divergence(self.q)).tolist()
-        for (high, low), tau in zip(shifts, self.tau.tolist(), strict=True):
-            products, errors = _two_products(np.array((tau, tau)), np.array((high, low)))
-            terms += [*products.tolist(), *errors.tolist()]
+        The products of tau and of push are exact, and small where the mass is near the middle.
+        """
+        counts, push, small = self.rows.counts, self.push, self.push < 1
+        twice = 2 * (self.corner - origin) - counts @ self.moves
+        exact = counts * np.where(small, 0.0, push / 2)
+        series = np.log1p(2 * np.sinh(np.minimum(push, 1) / 4) ** 2)
+        rounded = counts * np.where(small, series, np.log1p(np.exp(-push)) - np.log(2.0))
+        terms = np.concatenate((exact, rounded, self.tau * twice / 2)).tolist()
         total = fsum(terms)
-        return total, fsum([*terms, -total]), 3 * EPS * fsum(map(abs, terms))
-
-    def _digits(self) -> NDArray[np.float64]:
-        leading = np.round(self.q * 2.0**26) / 2.0**26
-        return np.array((self.q, leading, self.q - leading, np.tanh(self.push / 2)))
+        return total, fsum([*terms, -total]), 4 * EPS * float(np.abs(rounded).sum())
 
     def _moments(self, axis: int) -> tuple[float, float, float]:
         """Variance with the tilt, variance without, and the largest step."""
@@ -373,110 +426,39 @@ class _Tilted:
         jump = float(np.abs(self.moves[:, axis]).max())
         return float(squares @ self.spread) / 4, float(squares.sum()) / 4, jump
 
-    def _window(self, axis: int, mean: float) -> tuple[int, int]:
-        """First and last value of a coordinate; mass beyond either is below exp(-outside)."""
+    def _window(self, axis: int) -> tuple[int, int]:
+        """First and last value of a coordinate; mass beyond either is below exp(-OUTSIDE)."""
         variance, fair, jump = self._moments(axis)
-        x = self.outside * jump / 3
-        x = min(x + (x * x + 2 * self.outside * variance) ** 0.5, (2 * self.outside * fair) ** 0.5)
+        x = OUTSIDE * jump / 3
+        x = min(x + (x * x + 2 * OUTSIDE * variance) ** 0.5, (2 * OUTSIDE * fair) ** 0.5)
         low, high = self.rows.ends(axis)
-        return max(floor(mean - x), low), min(ceil(mean + x), high)
+        return max(floor(self.means[axis] - x), low), min(ceil(self.means[axis] + x), high)
+
+    def _outside(self, *window: tuple[int, int]) -> float:
+        """Bound on the tilted mass outside of the window."""
+        total = 0.0
+        for axis, (edges, mean) in enumerate(zip(window, self.means, strict=True)):
+            for edge, end in zip(edges, self.rows.ends(axis), strict=True):
+                if edge != end:
+                    total += exp(float(tail_bound(abs(edge - mean), *self._moments(axis))))
+        return total
 
     def _starts(self, first: int, size: int) -> NDArray[np.int64]:
         """Where the region begins in each row; ties are decided in integers."""
-        starts, close = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
-        ends = np.array(self.rows.ends(0), dtype=np.int64)
-        row_starts(first, self.least, self.band, ends, self.rows.frame, *self.shape, starts, close)
-        for n in np.flatnonzero(close):
-            while starts[n] <= ends[1] and not self._in_region(int(starts[n]), first + int(n)):
+        starts, ends = np.empty(size, dtype=np.int64), np.array(self.rows.ends(0), dtype=np.int64)
+        for n in row_starts(first, self.sure, ends, self.plane, starts):
+            row = partial(self.rows.sums, r=first + n)
+            while starts[n] <= ends[1] and not self.event.reached(*row(int(starts[n]))):
                 starts[n] += 1
         return starts
-
-    def _in_region(self, s: int, r: int) -> bool:
-        return self.event.reached(*self.rows.sums(s, r))
 
     def _points(self, m: NDArray[np.int64], work: float) -> tuple[NDArray[np.int64], float]:
         """The frequencies that matter, and a bound on the rest."""
         each = DEAR * self.rows.counts.size + int(m[1])  # of the work
-        most = min(int(min(work, WORK) / each), int(m[0]) * int(m[1]) // 2) + 1
+        most = min(int(work / each), int(m[0]) * int(m[1]) // 2) + 1
         found = np.empty((most, 2), dtype=np.int64)
         n, rest = frequencies(m, SMALL, work, self.rows.steps, self.rows.counts, self.spread, found)
         if n < 0:
-            raise TooHard(
-                "the characteristic function of the two sums has too many peaks; method='auto' "
-                "tries others, monte_carlo has an estimate"
-            )
+            raise TooHard("the characteristic function of the two sums has too many peaks")
         order = np.argsort(found[:n, 0], kind="stable")
         return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
-
-    def _left_out(
-        self,
-        window: list[tuple[int, int]],
-        means: list[float],
-        origin: NDArray[np.int64],
-        starts: NDArray[np.int64],
-    ) -> float:
-        """Bound on the weighted mass outside of the window, and on what wraps around into it."""
-        (s0, s1), (r0, r1) = window
-        (low_s, high_s), (low_r, high_r) = (self.rows.ends(axis) for axis in (0, 1))
-        edges = ((s0, low_s, 0), (s1, high_s, 0), (r0, low_r, 1), (r1, high_r, 1))
-        outside = sum(
-            exp(tail_bound(abs(edge - means[axis]), *self._moments(axis)))
-            for edge, end, axis in edges
-            if edge != end
-        )
-        rows = np.arange(r0, r1 + 1)
-        across = -self.tau[1] * (rows - origin[1])
-        # Cells in the window, or beyond its upper end, weigh at most what the first in a row does.
-        heights = across - self.tau[0] * (np.maximum(starts, s0) - origin[0])
-        total = 2 * outside * exp(min(float(heights[starts <= high_s].max()), 600.0))
-        # Those below its lower end weigh more, but there is less mass, the further they are.
-        stop = s0
-        while stop > (low := int(starts.min())):
-            distance = means[0] - stop
-            first = max(stop - max(int(distance / 24), 1), low)
-            most = float(across[starts < stop].max()) - self.tau[0] * (first - origin[0])
-            total += exp(min(most + tail_bound(distance, *self._moments(0)), 600.0))
-            stop = first
-        # Cells that no labelling reaches may begin a row too, so that weights keep their size.
-        room = 2 * (high_s - low_s) + 2 * (high_r - low_r)
-        far = np.array((low_s - room, high_s + room), dtype=np.int64)
-        for edge, end, beyond in ((r1 + 1, high_r, r1 < high_r), (r0 - 1, low_r, r0 > low_r)):
-            if beyond:
-                total += outer_rows(
-                    edge,
-                    end,
-                    means[1],
-                    self._moments(1),
-                    self.tau,
-                    origin,
-                    self.least,
-                    self.band,
-                    far,
-                    self.rows.frame,
-                    *self.shape,
-                )
-        return total if total == total else inf
-
-
-def _divergence(q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Kullback-Leibler divergence of a coin with probability q <= 1/2 from a fair one."""
-    x = (1 - 2 * q) ** 2
-    series = np.zeros_like(q)
-    for k in range(40, 0, -1):  # where the logarithms would cancel
-        series = series * x + 1 / (2.0 * k * (2.0 * k - 1.0))
-    safe = np.where(q > 0, q, 1.0)
-    return np.where(x < 0.4, series * x, np.log(2) + q * np.log(safe) + (1 - q) * np.log1p(-q))
-
-
-def _two_products(
-    a: float | NDArray[np.float64], b: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """a b and its rounding error (Dekker 1971)."""
-    product, big = a * b, 134217729.0  # 2^27 + 1 splits a float into halves
-    a1, b1 = big * a - (big * a - a), big * b - (big * b - b)
-    a2, b2 = a - a1, b - b1
-    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
-
-
-def _odd(n: int) -> int:
-    return n if n % 2 else n + 1

@@ -8,7 +8,7 @@ the far corner less the moves that are made.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,13 @@ from permtest._jit import jit
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-EPS = 2.0**-52
+EPS, LOG2 = 2.0**-52, float(np.log(2.0))
 Circle: TypeAlias = NDArray[np.complex128]
+Box: TypeAlias = tuple[int, int, int, int]
+#: tau_s, t0, the first row, the end of all rows, and of each row start, weight, and last weight.
+Cells: TypeAlias = tuple[float, Ints, int, int, Ints, Floats, Floats]
 
-#: Beyond this, times the longest step, a tilt leaves next to nothing to chance.
+#: Beyond this, times a long step, a tilt leaves next to nothing to chance.
 FURTHEST = 60.0
 #: Frequencies with |phi| below exp(-SMALL) are left out, with a bound.
 SMALL = 42.0
@@ -29,109 +32,115 @@ SMALL = 42.0
 RARE = 0.05
 #: Rows whose terms are added up in plain floats.
 RUN = 16
-#: Boxes that may wait at a time; halving needs two for each bit of both coordinates.
-WAITING = 512
+
+
+class Tilt(NamedTuple):
+    """A tilt, as bounds on rows need it."""
+
+    #: In coordinates of both sums.
+    tilt: Floats
+    #: t0, from where weights are measured, and log E exp(tau (T - t0)).
+    origin: Ints
+    scale: float
+    #: The tilted law of r: mean, variance, variance without a tilt, longest step.
+    mean_r: float
+    variance: float
+    fair: float
+    jump: float
+
+
+class Plane(NamedTuple):
+    """What kernels need of a law and a statistic on it."""
+
+    #: Moves in coordinates (s, r), of shape (K, 2), and how many entries have each.
+    steps: Floats
+    counts: Ints
+    #: Both sums at T = 0, what one step in s adds to them, and one in r.
+    frame: Floats
+    #: Sums of both systems; whether hits are part of the denominator; what 0 / 0 is.
+    totals: Floats
+    whole: bool
+    zero: float
+    #: From where on the statistic is extreme, less what roundings may come to.
+    least: float
 
 
 @jit
-def gap(a: float, i: float, totals: Floats, whole: bool, zero: float) -> float:
+def gap(a: float, i: float, plane: Plane) -> float:
     """f(a, i) - f(A - a, I - i), f(a, i) = a / (a + i), or a / i; never falls with a or -i.
 
     Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
     """
+    totals = plane.totals
     a, i = min(max(a, 0.0), totals[0]), min(max(i, 0.0), totals[1])
     b, j = totals[0] - a, totals[1] - i
-    below, other = (a + i, b + j) if whole else (i, j)
-    first = a / below if below > 0.0 else (zero if a == 0.0 else np.inf)
-    second = b / other if other > 0.0 else (zero if b == 0.0 else np.inf)
+    below, other = (a + i, b + j) if plane.whole else (i, j)
+    first = a / below if below > 0.0 else (plane.zero if a == 0.0 else np.inf)
+    second = b / other if other > 0.0 else (plane.zero if b == 0.0 else np.inf)
     return first - second
 
 
 @jit
-def slopes(a: float, i: float, totals: Floats, whole: bool) -> tuple[float, float]:
-    """Derivatives of `gap`."""
-    by_a, by_i = 0.0, 0.0
-    for x, y in ((a, i), (totals[0] - a, totals[1] - i)):
-        below = x + y if whole else y
-        if below > 0.0:
-            by_a += y / (below * below)
-            by_i -= x / (below * below)
-    return by_a, by_i
+def sums_at(s: float, r: float, plane: Plane) -> tuple[float, float]:
+    """Hits and misses at a point of the plane."""
+    f = plane.frame
+    return f[0, 0] + s * f[1, 0] + r * f[2, 0], f[0, 1] + s * f[1, 1] + r * f[2, 1]
 
 
 @jit
-def tilted_mean(
-    tau_s: float, tau_r: float, steps: Floats, counts: Ints, frame: Floats
-) -> tuple[float, float]:
+def tilted_mean(tau_s: float, tau_r: float, plane: Plane) -> tuple[float, float]:
     """Mean of both sums if each move is made with odds exp(tau * step)."""
-    s, r = 0.0, 0.0
-    for k in range(counts.size):
+    s, r, steps = 0.0, 0.0, plane.steps
+    for k in range(plane.counts.size):
         likely = 1.0 / (1.0 + np.exp(-(tau_s * steps[k, 0] + tau_r * steps[k, 1])))
-        s += counts[k] * likely * steps[k, 0]
-        r += counts[k] * likely * steps[k, 1]
-    a = frame[0, 0] + s * frame[1, 0] + r * frame[2, 0]
-    i = frame[0, 1] + s * frame[1, 1] + r * frame[2, 1]
-    return a, i
+        s += plane.counts[k] * likely * steps[k, 0]
+        r += plane.counts[k] * likely * steps[k, 1]
+    return sums_at(s, r, plane)
 
 
 @jit
-def unit_normal(
-    tau_s: float,
-    tau_r: float,
-    steps: Floats,
-    counts: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-) -> tuple[float, float, float]:
+def unit_normal(tau_s: float, tau_r: float, plane: Plane) -> tuple[float, float, float]:
     """The direction in which the statistic grows fastest where the tilt puts the mean.
 
     In units of one over the standard deviation of the law without a tilt in that direction. Also
-    the longest step in it; zeros where the statistic does not grow at all.
+    the step in it that a tenth of all exceed; zeros where the statistic does not grow at all.
     """
-    a, i = tilted_mean(tau_s, tau_r, steps, counts, frame)
-    by_a, by_i = slopes(a, i, totals, whole)
+    a, i = tilted_mean(tau_s, tau_r, plane)
+    by_a, by_i, frame, steps = 0.0, 0.0, plane.frame, plane.steps
+    for x, y in ((a, i), (plane.totals[0] - a, plane.totals[1] - i)):
+        below = x + y if plane.whole else y
+        if below > 0.0:
+            by_a += y / (below * below)
+            by_i -= x / (below * below)
     n_s = by_a * frame[1, 0] + by_i * frame[1, 1]
     n_r = by_a * frame[2, 0] + by_i * frame[2, 1]
-    variance, longest = 0.0, 0.0
-    for k in range(counts.size):
-        reach = abs(n_s * steps[k, 0] + n_r * steps[k, 1])
-        variance += 0.25 * counts[k] * reach * reach
-        longest = max(longest, reach)
+    reach = np.abs(n_s * steps[:, 0] + n_r * steps[:, 1])
+    variance, long_step = 0.25 * np.sum(plane.counts * reach * reach), np.sort(reach)
     if variance <= 0.0:
         return 0.0, 0.0, 0.0
     unit = 1.0 / np.sqrt(variance)
-    return n_s * unit, n_r * unit, longest * unit
+    return n_s * unit, n_r * unit, long_step[int(0.9 * reach.size)] * unit
 
 
 @jit
-def find_tilt(
-    least: float,
-    steps: Floats,
-    counts: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
-) -> tuple[float, float]:
+def find_tilt(plane: Plane) -> tuple[float, float]:
     """The tilt towards the most likely point of the region, no less than one standard deviation.
 
     There the tilt points along the gradient of the statistic (Lagrange), and the tilted mean lies
     on the boundary. Both conditions are met in turn; any tilt gives the right tail, this one puts
-    the mass where the tail begins. `frame` holds the sums at T = 0, and those of one step in s
-    and in r.
+    the mass where the tail begins.
     """
     tau_s, tau_r = 0.0, 0.0
     for _ in range(40):
-        n_s, n_r, longest = unit_normal(tau_s, tau_r, steps, counts, frame, totals, whole)
-        if longest == 0.0:
+        n_s, n_r, long_step = unit_normal(tau_s, tau_r, plane)
+        if n_s == 0.0 and n_r == 0.0:
             break
         low, high, short = 0.0, 1.0, True
         for _ in range(60):
             size = high if short else 0.5 * (low + high)
-            a, i = tilted_mean(size * n_s, size * n_r, steps, counts, frame)
-            enough = gap(a, i, totals, whole, zero) >= least
-            short = short and not enough and high * longest < FURTHEST
+            a, i = tilted_mean(size * n_s, size * n_r, plane)
+            enough = gap(a, i, plane) >= plane.least
+            short = short and not enough and high * long_step < FURTHEST
             if enough:
                 high = size
             elif short:
@@ -149,69 +158,44 @@ def find_tilt(
 
 
 @jit
-def row_start(
-    a0: float,
-    i0: float,
-    guess: int,
-    least: float,
-    ends: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
-) -> int:
+def row_start(row: int, guess: int, ends: Ints, plane: Plane) -> int:
     """The first s from ``ends[0]`` to ``ends[1]`` with `gap` >= least, or ``ends[1] + 1``.
 
-    The row has the sums a0, i0 at s = 0. Sought from `guess` on, in steps that double.
+    Sought from `guess` on, in steps that double until the threshold has been passed.
     """
     low, high = ends[0] - 1, ends[1] + 1  # low is too small, high is not
-    at, step, up = min(max(guess, low + 1), high - 1), 1, True
-    galloping = low + 1 < high
-    first = True
+    at, step = min(max(guess, low + 1), high - 1), 1
     while high - low > 1:
-        reached = gap(a0 + at * frame[1, 0], i0 + at * frame[1, 1], totals, whole, zero) >= least
-        if reached:
+        a, i = sums_at(at, row, plane)
+        if gap(a, i, plane) >= plane.least:
             high = at
         else:
             low = at
-        if first:
-            up, first = not reached, False
-        elif reached == up:  # the threshold has been passed
-            galloping = False
-        if galloping:
-            at = min(at + step, high - 1) if up else max(at - step, low + 1)
-            step *= 2
+        if low < ends[0]:
+            at = max(high - step, ends[0])
+        elif high > ends[1]:
+            at = min(low + step, ends[1])
         else:
             at = (low + high) // 2
+        step *= 2
     return int(high)
 
 
 @jit
-def row_starts(
-    first: int,
-    least: float,
-    band: float,
-    ends: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
-    starts: Ints,
-    close: NDArray[np.bool_],
-) -> None:
+def row_starts(first: int, sure: float, ends: Ints, plane: Plane, starts: Ints) -> list[int]:
     """Fill ``starts[n]`` with the first s of row ``first + n`` at which `gap` may reach `least`.
 
-    s is sought from ``ends[0]`` to ``ends[1]``, beyond which it is ``ends[1] + 1``. Rows where the
-    float is too close to `least` to be sure are marked in `close`.
+    s is sought from ``ends[0]`` to ``ends[1]``, beyond which it is ``ends[1] + 1``. Returns the n
+    where the float is not above `sure`.
     """
-    guess = ends[0]
+    guess, close = ends[0], [0 for _ in range(0)]
     for n in range(starts.size):
-        a0 = frame[0, 0] + (first + n) * frame[2, 0]
-        i0 = frame[0, 1] + (first + n) * frame[2, 1]
-        guess = row_start(a0, i0, guess, least - band, ends, frame, totals, whole, zero)
-        a, i = a0 + guess * frame[1, 0], i0 + guess * frame[1, 1]
+        guess = row_start(first + n, guess, ends, plane)
         starts[n] = guess
-        close[n] = guess <= ends[1] and gap(a, i, totals, whole, zero) <= least + band
+        a, i = sums_at(guess, first + n, plane)
+        if guess <= ends[1] and gap(a, i, plane) <= sure:
+            close.append(n)
+    return close
 
 
 @jit
@@ -222,88 +206,191 @@ def tail_bound(x: float, variance: float, fair: float, jump: float) -> float:
     """
     if x <= 0.0:
         return 0.0
-    if variance <= 0.0:
-        return -1e9
+    variance = max(variance, 1e-290)
     u = jump * x / variance
     bennett = variance / (jump * jump) * ((1.0 + u) * np.log1p(u) - u) if u > 1e-3 else 0.0
     return -max(bennett, 0.5 * x * x / (variance + jump * x / 3.0), 0.5 * x * x / fair)
 
 
 @jit
-def outer_rows(
-    edge: int,
-    end: int,
-    mean_r: float,
-    spread: tuple[float, float, float],
-    tau: Floats,
-    origin: Ints,
-    least: float,
-    band: float,
-    ends: Ints,
-    frame: Floats,
-    totals: Floats,
-    whole: bool,
-    zero: float,
-) -> float:
-    """Bound on the weighted mass of the region in the rows from `edge` on to `end`, one side.
+def chernoff_bound(low: float, high: float, i: float, tilt: Floats, plane: Plane) -> float:
+    """Bound on the log of the probability of `low` to `high` hits and at most i misses.
 
-    Rows are taken in blocks that grow with their distance from the mean. Between two rows the
-    boundary rises in both sums, so that no weight exceeds that of a corner of the rectangle around
-    it; a block has no more mass than the tail that begins with it.
+    Any tilt, in both sums, with tilt[1] <= 0 gives one; from the given one on, Newton's method
+    looks for the best.
     """
-    sign = 1 if end >= edge else -1
-    size = frame[1, 0] * frame[2, 1] - frame[1, 1] * frame[2, 0]
-    # The tilt in coordinates of the two sums.
-    tau_a = (tau[0] * frame[2, 1] - tau[1] * frame[1, 1]) / size
-    tau_i = (tau[1] * frame[1, 0] - tau[0] * frame[2, 0]) / size
-    slack = tau_a * abs(frame[1, 0]) - tau_i * abs(frame[1, 1])  # starts are whole numbers
-    total, row, start = 0.0, edge, ends[0]
-    while sign * (end - row) >= 0:
-        far = abs(row - mean_r)
-        last = row + sign * max(int(far / 24.0) - 1, 0)
-        last = end if sign * (last - end) > 0 else last
-        worst = 0.0
-        low_a, high_i = np.inf, -np.inf
-        for r in (last, row):  # the row that is nearer to the mean at last
-            a0, i0 = frame[0, 0] + r * frame[2, 0], frame[0, 1] + r * frame[2, 1]
-            start = row_start(a0, i0, start, least - band, ends, frame, totals, whole, zero)
-            worst = -tau[0] * (start - origin[0]) - tau[1] * (r - origin[1])
-            low_a = min(low_a, (start - origin[0]) * frame[1, 0] + (r - origin[1]) * frame[2, 0])
-            high_i = max(high_i, (start - origin[0]) * frame[1, 1] + (r - origin[1]) * frame[2, 1])
-            if start <= ends[0] or start > ends[1]:
-                last = row  # cut off; nothing is known of the rows between
-        if row != last:
-            worst = slack - tau_a * low_a - tau_i * high_i
-        mass = tail_bound(far, spread[0], spread[1], spread[2])
-        total += np.exp(min(worst + mass, 600.0))
-        row = last + sign
-    return total
+    frame, steps = plane.frame, plane.steps
+    best, last, x, y, furthest = 0.0, np.inf, tilt[0], tilt[1], 8.0
+    for _ in range(40):
+        by_a, by_i, longest = frame[0, 0] - (low if x >= 0.0 else high), frame[0, 1] - i, 0.0
+        value, aa, ai, ii = x * by_a + y * by_i, 0.0, 0.0, 0.0
+        for k in range(plane.counts.size):
+            c = plane.counts[k]
+            e = steps[k, 0] * frame[1, 0] + steps[k, 1] * frame[2, 0]
+            f = steps[k, 0] * frame[1, 1] + steps[k, 1] * frame[2, 1]
+            push = x * e + y * f
+            odds = np.exp(-abs(push))
+            move = (1.0 if push > 0.0 else odds) / (1.0 + odds)
+            value += c * (max(push, 0.0) + np.log1p(odds) - LOG2)
+            spread = c * odds / (1.0 + odds) ** 2
+            by_a, by_i = by_a + c * move * e, by_i + c * move * f
+            aa, ai, ii = aa + spread * e * e, ai + spread * e * f, ii + spread * f * f
+            longest = max(longest, abs(e) + abs(f))
+        furthest *= 1.0 if value < last else 0.5
+        best, last = min(best, value), value
+        aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
+        size = aa * ii - ai * ai
+        dx, dy = (ai * by_i - ii * by_a) / size, (ai * by_a - aa * by_i) / size
+        short = min(1.0, furthest / ((abs(dx) + abs(dy)) * longest + 1e-9))
+        new_x, new_y = x + short * dx, min(y + short * dy, 0.0)
+        if abs((new_x - x) * by_a + (new_y - y) * by_i) < 0.1:
+            break
+        x, y = new_x, new_y
+    return best
+
+
+@jit
+def block_bound(
+    row: int, stop: int, guess: int, mass: float, enough: float, at: Tilt, ends: Ints, plane: Plane
+) -> tuple[float, bool, int]:
+    """Bound on the log of the probability of the region from one row to another, `stop`.
+
+    All of a row has the same hits. Between two rows the boundary rises in both sums, so that the
+    block has no more misses than its ends and, starts being whole numbers, one step along a row.
+    There a tilt leaves no more than the largest weight times exp(mass); Chernoff's bound is tried
+    where that is not enough. Also whether a row is cut off at an end, in which case only
+    single rows are bounded, and where the last row starts.
+    """
+    low, high, i, cut = np.inf, -np.inf, -np.inf, False
+    for r in (stop, row):
+        guess = row_start(r, guess, ends, plane)
+        cut = cut or guess <= ends[0] or guess > ends[1]
+        x, y = sums_at(guess, r, plane)
+        low, high, i = min(low, x), max(high, x), max(i, y)
+    if cut and row != stop:
+        return np.inf, cut, guess
+    if guess > ends[1]:
+        return -np.inf, cut, guess
+    if row != stop:
+        i += abs(plane.frame[1, 1])
+    x, y = sums_at(at.origin[0], at.origin[1], plane)
+    bound = at.scale + mass - at.tilt[0] * (low - x) - at.tilt[1] * (i - y)
+    if bound > enough:
+        bound = min(bound, chernoff_bound(low, high, i, at.tilt, plane))
+    return bound, cut, guess
+
+
+@jit
+def rows_that_matter(
+    end: int, negligible: float, at: Tilt, ends: Ints, plane: Plane
+) -> tuple[int, float]:
+    """The last row from that of t0 to `end` that matters, and a bound on the region beyond.
+
+    A row matters if the log of its bound is above `negligible`; what is returned is relative to
+    that. The first one that does not is sought by doubling and halving the distance; beyond it
+    rows are taken in blocks that grow as long as they do not matter.
+    """
+    first = at.origin[1]
+    sign = 1 if end >= first else -1
+    rows, near, guess, doubling, n, size, rest = abs(end - first) + 1, 0, ends[0], True, 1, 1, 0.0
+    far = rows
+    while n < rows:
+        seeking = far - near > 1
+        stop = n if seeking else min(n + size, rows) - 1
+        row = first + sign * n
+        mass = tail_bound(sign * (row - at.mean_r), at.variance, at.fair, at.jump)
+        bound, cut, guess = block_bound(
+            row, first + sign * stop, guess, mass, negligible, at, ends, plane
+        )
+        if seeking:
+            if bound > negligible:
+                near = n
+            else:
+                far, doubling = n, False
+            n = min(2 * n, far - 1) if doubling else (near + far) // 2
+            n = far if far - near <= 1 else max(n, near + 1)
+        elif bound <= negligible:
+            rest += np.exp(bound - negligible)
+            n, size = stop + 1, size if cut else 2 * size
+        elif size > 1:
+            size //= 2
+        else:
+            near, far, rest, n = n, n + 1, 0.0, n + 1
+    return int(first + sign * near), rest
+
+
+@jit
+def add_moves(
+    table: Floats, weights: Floats, step_s: int, step_r: int, most: float
+) -> tuple[Floats, int, int, int, int, float]:
+    """Sum over m of the table shifted by m steps, times ``weights[m]``.
+
+    Rows and columns are cut off at either end as long as they hold no more than `most` together.
+    Returns the longer table, its first row, its end, its first column, its end, and what has been
+    cut off. Steps that are negative are measured from the last shift.
+    """
+    n, (height, width) = weights.size - 1, table.shape
+    longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
+    rows, columns = np.zeros(longer.shape[0]), np.zeros(longer.shape[1])
+    for r in range(rows.size):
+        target = longer[r]
+        for m in range(n + 1):
+            source = r - (m * step_r if step_r >= 0 else (m - n) * step_r)
+            if 0 <= source < height:
+                right = m * step_s if step_s >= 0 else (m - n) * step_s
+                weight, old, new = weights[m], table[source], target[right : right + width]
+                for s in range(width):
+                    new[s] += weight * old[s]
+        for s in range(columns.size):
+            columns[s] += target[s]
+        rows[r] = np.sum(target)
+    first_r, end_r, lost_r = middle_part(rows, most)
+    first_s, end_s, lost_s = middle_part(columns, most)
+    return longer, first_r, end_r, first_s, end_s, lost_r + lost_s
+
+
+@jit
+def middle_part(sums: Floats, most: float) -> tuple[int, int, float]:
+    """First and end of what is left without the outermost sums that come to `most` at either end.
+
+    And what has been left out.
+    """
+    first, end, below, above = 0, sums.size, 0.0, 0.0
+    while first < end and below + sums[first] <= most:
+        below += sums[first]
+        first += 1
+    while end > first and above + sums[end - 1] <= most:
+        end -= 1
+        above += sums[end]
+    return first, end, below + above
+
+
+@jit
+def weighted_rows(table: Floats, starts: Ints, decay: Floats, sums: Floats) -> None:
+    """Fill `sums` with each row's sum from its start on, times `decay` by the distance from it."""
+    for r in range(starts.size):
+        total = 0.0
+        for s in range(max(starts[r], 0), table.shape[1]):
+            total += table[r, s] * decay[s - starts[r]]
+        sums[r] = total
 
 
 @jit
 def box_bound(
-    s1: int,
-    s2: int,
-    r1: int,
-    r2: int,
-    m: Ints,
-    cut: float,
-    steps: Ints,
-    counts: Ints,
-    spread: Floats,
+    box: Box, m: Ints, cut: float, steps: Ints, counts: Ints, spread: Floats
 ) -> tuple[float, int]:
     """Bound on -log |phi| over a box of frequencies, and how many moves were asked.
 
     |phi|^2 = prod_k (1 - spread_k sin^2(pi x_k))^c_k, x = steps * (j_s / m_s, j_r / m_r), and the
     sine is smallest where x is nearest to a whole number.
     """
+    s1, s2, r1, r2 = box
     total, looked = 0.0, 0
     by_s, by_r = 0.5 / m[0], 0.5 / m[1]
     for k in range(counts.size):
         looked = k + 1
         x = steps[k, 0] * (s1 + s2) * by_s + steps[k, 1] * (r1 + r2) * by_r
-        half = abs(steps[k, 0]) * (s2 - s1) * by_s
-        half += abs(steps[k, 1]) * (r2 - r1) * by_r
+        half = abs(steps[k, 0]) * (s2 - s1) * by_s + abs(steps[k, 1]) * (r2 - r1) * by_r
         size = abs(x)
         x = abs(x - np.rint(x)) - half - 4.0 * EPS * (1.0 + size)
         if x > 0.0:
@@ -317,13 +404,6 @@ def box_bound(
 
 
 @jit
-def push(boxes: Ints, n: int, s1: int, s2: int, r1: int, r2: int) -> int:
-    """Put a box on the stack of those that wait, and return how many there are."""
-    boxes[n, 0], boxes[n, 1], boxes[n, 2], boxes[n, 3] = s1, s2, r1, r2
-    return n + 1
-
-
-@jit
 def frequencies(
     m: Ints, cut: float, work: float, steps: Ints, counts: Ints, spread: Floats, points: Ints
 ) -> tuple[int, float]:
@@ -333,27 +413,19 @@ def frequencies(
     there are, and a bound on the sum of |phi| over what was left out; -1 for the former where more
     than `work` moves would have to be looked at, or `points` has no room.
     """
-    boxes, n_boxes = np.empty((WAITING, 4), dtype=np.int64), 0
     h_s, h_r = (m[0] - 1) // 2, (m[1] - 1) // 2
-    if h_s > 0:
-        n_boxes = push(boxes, n_boxes, 1, h_s, -h_r, h_r)
-    if h_r > 0:
-        n_boxes = push(boxes, n_boxes, 0, 0, 1, h_r)
+    boxes = [(1, h_s, -h_r, h_r), (0, 0, 1, h_r)]
     found, rest, asked = 0, 0.0, 0.0
-    while n_boxes > 0:
-        if asked > work or n_boxes + 2 > WAITING or found == len(points):
+    while len(boxes) > 0:
+        s1, s2, r1, r2 = boxes.pop()
+        if s1 > s2 or r1 > r2:
+            continue
+        if asked > work or found == len(points):
             return -1, rest
-        n_boxes -= 1
-        s1, s2, r1, r2 = (
-            boxes[n_boxes, 0],
-            boxes[n_boxes, 1],
-            boxes[n_boxes, 2],
-            boxes[n_boxes, 3],
-        )
         # All of the box together may be as large as a single point.
         size = (s2 - s1 + 1.0) * (r2 - r1 + 1.0)
         enough = cut + np.log(size)
-        bound, looked = box_bound(s1, s2, r1, r2, m, enough, steps, counts, spread)
+        bound, looked = box_bound((s1, s2, r1, r2), m, enough, steps, counts, spread)
         asked += looked
         if bound > enough:
             rest += 2.0 * size * np.exp(-bound)
@@ -362,12 +434,10 @@ def frequencies(
             found += 1
         elif (s2 - s1) * m[1] > (r2 - r1) * m[0]:
             middle = (s1 + s2) // 2
-            n_boxes = push(boxes, n_boxes, middle + 1, s2, r1, r2)
-            n_boxes = push(boxes, n_boxes, s1, middle, r1, r2)
+            boxes += [(middle + 1, s2, r1, r2), (s1, middle, r1, r2)]
         else:
             middle = (r1 + r2) // 2  # floor, for either sign
-            n_boxes = push(boxes, n_boxes, s1, s2, middle + 1, r2)
-            n_boxes = push(boxes, n_boxes, s1, s2, r1, middle)
+            boxes += [(s1, s2, middle + 1, r2), (s1, s2, r1, middle)]
     return found, rest
 
 
@@ -440,26 +510,15 @@ def row_sum(rows: NDArray[np.complex128], at: int, step: int, circle_r: Circle) 
 
 @jit
 def staircase_sum(
-    points: Ints,
-    m: Ints,
-    tau_s: float,
-    origin: Ints,
-    first: int,
-    stop: int,
-    starts: Ints,
-    weights: Floats,
-    lasts: Floats,
-    shift: Floats,
-    steps: Ints,
-    counts: Ints,
-    q: Floats,
+    points: Ints, m: Ints, cells: Cells, shift: Floats, steps: Ints, counts: Ints, q: Floats
 ) -> tuple[float, float, float]:
     """Sum of E_tau exp(-tau (T - t0)) over the region, its error, and the largest sum of weights.
 
     The region holds, in row ``first + n``, the cells s from ``starts[n]`` to ``stop - 1``;
     `weights` are exp(-tau (T - t0)) at the start of every row, and `lasts` just beyond its end.
-    Points come in order of j_s. What several parts of them give is to be added up.
+    Points come in order of j_s.
     """
+    tau_s, origin, first, stop, starts, weights, lasts = cells
     rows, below, current = np.empty(starts.size, dtype=np.complex128), 1.0 + 0.0j, -1
     size = np.sum(weights) + np.sum(lasts)
     circle_s, circle_r = circle(m[0]), circle(m[1])
@@ -485,8 +544,8 @@ def staircase_sum(
         error += absolute * abs(z) * (rounding + 8.0 * EPS)
         error += absolute * size * EPS * (RUN + 8.0) / abs(below)
         largest = max(largest, size / abs(below))
-    cells = float(m[0]) * m[1]
-    return (total + rest) / cells, error / cells, largest / cells
+    whole = float(m[0]) * m[1]
+    return (total + rest) / whole, error / whole, largest / whole
 
 
 @jit
