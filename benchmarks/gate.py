@@ -30,7 +30,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import permtest as pt
-from benchmarks import bayes_tests, fresh, leaderboards, power_curves, reading
+from benchmarks import bayes_tests, floats, fresh, leaderboards, power_curves, reading
 from benchmarks import paper_algorithms as paper
 from benchmarks.paper_data import table_1
 from benchmarks.tables import table
@@ -96,6 +96,14 @@ def _sums() -> Iterator[Job]:
     few, many = (u[:2000], v[:2000]), rng.random(300_000)
     laws = [pt.pmf(0, int(d)) for d in np.abs(u - v)[:300]]
     yield Job("p, tilted / sort", lambda: pt.exact_perm_test(u, v), lambda: np.sort(u - v))
+    for kind in (np.float64, np.float32):
+        for n in (100, 500):
+            a, b = floats.draw(n, kind)
+            yield Job(
+                f"p of {n} {kind.__name__} / sort",
+                lambda a=a, b=b: pt.exact_perm_test(a, b),
+                lambda: np.sort(many),
+            )
     for method, convolve in (("dp", paper.convolve_dp), ("fft", paper.convolve_fft)):
         yield Job(
             f"p, {method} / the paper's",
