@@ -123,22 +123,21 @@ def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     sums, merged = np.zeros(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
     size = 1
     for w in widths:
-        a, b, n = 0, 0, 0
-        while b < size and sums[b] <= most - w:
-            if a < size and sums[a] <= sums[b] + w:
-                value = sums[a]
-                a += 1
-            else:
-                value = sums[b] + w
-                b += 1
-            if n == limit:
-                return sums[:0]
-            merged[n] = value
-            n += 1
-        if n + size - a > limit:
+        fits = np.searchsorted(sums[:size], most - w, side="right")
+        if size + fits > limit:
             return sums[:0]
+        a, b, n = 0, 0, 0
+        while a < size and b < fits:  # without branches, which nobody could predict
+            without, with_w = sums[a], sums[b] + w
+            first = without <= with_w
+            merged[n] = without if first else with_w
+            a += first
+            b += not first
+            n += 1
         merged[n : n + size - a] = sums[a:size]
-        size = n + size - a
+        n += size - a
+        merged[n : n + fits - b] = sums[b:fits] + w
+        size = n + fits - b
         sums, merged = merged, sums
     return sums[:size]
 
@@ -146,11 +145,12 @@ def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
 @jit
 def count_pairs(first: Ints, second: Ints, most: int) -> int:
     """How many pairs of elements of two ascending lists sum to `most` or less."""
-    total, fits = 0, second.size
-    for x in first:
-        while fits > 0 and second[fits - 1] > most - x:
-            fits -= 1
-        total += fits
+    total, i, fits = 0, 0, second.size
+    while i < first.size and fits > 0:  # without branches, as above
+        enough = second[fits - 1] <= most - first[i]
+        total += fits if enough else 0
+        i += enough
+        fits -= not enough
     return total
 
 
