@@ -45,7 +45,12 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        result: R = compiled()(*args, **kwargs)
+        try:
+            result: R = compiled()(*args, **kwargs)
+        except SystemError as error:  # a signal came while Numba turned results into arrays
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
         return result
 
     vars(call)["compiled"] = compiled

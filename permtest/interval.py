@@ -40,6 +40,7 @@ MAX_COUNTED, MAX_LISTED = 30, 500
 #: An end that is not exact is found to this many standard errors.
 TOLERANCE = Fraction(1, 10_000)
 #: Widths that the tilted tail may look at, in some milliseconds, before bounds are taken instead.
+NARROWEST = 5e-5
 WORK = 10**6
 #: How many shifts are looked at.
 MOST = 60
@@ -393,7 +394,7 @@ class _Search:
             except TooHard:
                 self.hard = shift.denominator
         away = float(abs(shift - self.near) / self.error)
-        return _bracket(law, t0, min(max(away / 4, 1e-6), 1e-3))
+        return _bracket(law, t0, min(max(away / 4, NARROWEST), 1e-3))
 
     def next(self, aim: Fraction) -> Fraction:
         """The simplest fraction a little beyond the expected end.

@@ -47,8 +47,8 @@ class MarginTestResult(PermutationTestResult):
     n_informative : int
         Number of pairs whose difference is not the margin itself.
     method, method_reason, error_bound, metric, names, totals, n_samples, n_extreme
-    n_entries, scores
-        As in `PermutationTestResult`; the last three are None.
+    n_entries, scores, reading
+        As in `PermutationTestResult`; of the last five all but `reading` are None.
     margin : float
         The mean difference per pair that the alternative exceeds or falls short of.
 

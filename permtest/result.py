@@ -448,7 +448,7 @@ class StructuredTestResult(PermutationTestResult):
     ----------
     statistic, pvalue, log10_pvalue, alternative, n, n_informative, method, method_reason
         As in `PermutationTestResult`; `statistic` is the difference of the measures, or h.
-    error_bound, metric, names, totals, n_samples, n_extreme, n_entries, scores
+    error_bound, metric, names, totals, n_samples, n_extreme, n_entries, scores, reading
         As in `PermutationTestResult`; `totals` is None.
     parts : tuple of m str
         What the sums are.

@@ -231,7 +231,8 @@ class _Tilted:
 
         `left` is how many cosines, and how many factors of phi, may still be computed.
         """
-        some, zone = self._zone(2 * pi * found.cells / period, 2 * pi * last / period)
+        ends_at = 2 * pi * found.cells / period, 2 * pi * last / period
+        some, zone = zone_of(self.widths, self.counts, self.rho, *ends_at)
         left[0] -= zone.size * some.size
         if left[0] < 0:
             return None
@@ -252,39 +253,71 @@ class _Tilted:
         values = phis(js[~small], period, self.widths, self.counts, self.beta)
         return found.more(js[~small], values, bound, last)
 
-    def _zone(self, start: float, stop: float) -> tuple[NDArray[np.int64], _Zone]:
-        """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
 
-        -log(1 - x) is at least alpha x + beta x^2, where x = rho sin^2: its first terms or, where
-        entries are few, x times the tangent of -log(1 - x) / x at 3 rho / 4, which is the best on
-        average. The smallest of the widths that have turned make the steps of the grid longest.
-        """
-        level = self.counts * self.rho * (0.25 + 3 / 32 * self.rho)
-        turned = self.widths * start >= 1.5
-        few = float(level[turned].sum()) < ENOUGH
-        some = np.flatnonzero(self.widths * start >= 0.2 if few else turned)
-        some = some if few else some[: int(np.searchsorted(np.cumsum(level[some]), ENOUGH)) + 1]
-        rho, counts = self.rho[some], self.counts[some]
-        alpha, beta = _tangent(0.75 * rho * turned[some]) if few else (1.0, 0.5)
-        terms = (
-            counts
-            / 2
-            * np.array(
-                [
-                    (alpha + 0.75 * beta * rho) * rho / 2,
-                    (alpha + beta * rho) * rho / 2,
-                    beta * rho**2 / 8,
-                ]
-            )
+def peaks(
+    widths: NDArray[np.int64], counts: NDArray[np.int64], rho: Floats, m: int, cut: float
+) -> tuple[NDArray[np.int64], float]:
+    """Ranges of j up to m / 2 outside of which |phi| at 2 pi j / m is below exp(-cut).
+
+    Also a bound on the sum of |phi| there. On a long lattice a grid finds the peaks some ten times
+    as fast as a search by halving does.
+    """
+    largest = float(widths[-1])
+    first, rest = int(m / largest / 2) + 1, 0.0
+    found = [np.array([[1, min(first - 1, m // 2)]])]
+    while first <= m // 2:
+        last = min(2 * first, m // 2 + 1)
+        ends_at = 2 * pi * first * largest / m, 2 * pi * last * largest / m
+        _, zone = zone_of(widths / largest, counts, rho, *ends_at, enough=1.7 * cut)
+        ends = np.empty((zone.size, 2), dtype=np.int64)
+        bound, number, _ = scan(*zone, m / largest, cut, ends)
+        found.append(np.clip(ends[:number], first, last - 1))
+        rest += (bound + exp(-80.0)) * last
+        first = last
+    ranges = np.concatenate(found)
+    starts = np.maximum(ranges[:, 0], np.append(0, np.maximum.accumulate(ranges[:-1, 1])) + 1)
+    return np.stack([starts, ranges[:, 1]], axis=1)[starts <= ranges[:, 1]], rest
+
+
+def zone_of(
+    widths: Floats,
+    counts: NDArray[np.int64],
+    rho: Floats,
+    start: float,
+    stop: float,
+    enough: float = ENOUGH,
+) -> tuple[NDArray[np.int64], _Zone]:
+    """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
+
+    -log(1 - x) is at least alpha x + beta x^2, where x = rho sin^2: its first terms or, where
+    entries are few, x times the tangent of -log(1 - x) / x at 3 rho / 4, which is the best on
+    average. The smallest of the widths that have turned make the steps of the grid longest.
+    """
+    level = counts * rho * (0.25 + 3 / 32 * rho)
+    turned = widths * start >= 1.5
+    few = float(level[turned].sum()) < enough
+    some = np.flatnonzero(widths * start >= 0.2 if few else turned)
+    some = some if few else some[: int(np.searchsorted(np.cumsum(level[some]), enough)) + 1]
+    widths, rho, counts = widths[some], rho[some], counts[some]
+    alpha, beta = _tangent(0.75 * rho * turned[some]) if few else (1.0, 0.5)
+    terms = (
+        counts
+        / 2
+        * np.array(
+            [
+                (alpha + 0.75 * beta * rho) * rho / 2,
+                (alpha + beta * rho) * rho / 2,
+                beta * rho**2 / 8,
+            ]
         )
-        widths = self.widths[some]
-        curvature = float((terms[1] + 4 * terms[2]) @ widths**2)
-        slack = 0.15 * float(terms[0].sum())
-        step = (stop - start) / FEWEST
-        if curvature * step**2 > 8 * slack:
-            step = sqrt(8 * slack / curvature)
-        size, slack = int((stop - start) / step) + 1, curvature * step**2 / 8
-        return some, _Zone(start, step, size, slack, widths, terms)
+    )
+    curvature = float((terms[1] + 4 * terms[2]) @ widths**2)
+    slack = 0.15 * float(terms[0].sum())
+    step = (stop - start) / FEWEST
+    if curvature * step**2 > 8 * slack:
+        step = sqrt(8 * slack / curvature)
+    size, slack = int((stop - start) / step) + 1, curvature * step**2 / 8
+    return some, _Zone(start, step, size, slack, widths, terms)
 
 
 class _Frequencies(NamedTuple):

@@ -77,9 +77,10 @@ def scan(
     """
     table = np.empty((2, widths.size, BLOCK), dtype=np.float32)
     for k in range(widths.size):
+        x, y, cosine, sine = 1.0, 0.0, np.cos(step * widths[k]), np.sin(step * widths[k])
         for i in range(BLOCK):
-            table[0, k, i] = np.cos(i * step * widths[k])
-            table[1, k, i] = np.sin(i * step * widths[k])
+            table[0, k, i], table[1, k, i] = x, y
+            x, y = x * cosine - y * sine, x * sine + y * cosine
     turn = np.empty((4, widths.size))
     turn[0], turn[1] = np.cos(start * widths), np.sin(start * widths)
     turn[2], turn[3] = np.cos(BLOCK * step * widths), np.sin(BLOCK * step * widths)

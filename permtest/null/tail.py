@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from functools import partial
-from math import log
+from math import exp, log, log1p, sqrt
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.null.bracket import log_count
+from permtest.null.bracket import log_count, peaks
 from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import can_halve, count_tail
@@ -32,7 +32,14 @@ from permtest.null.probability import (
     TooHard,
 )
 from permtest.null.shorten import shorten
-from permtest.null.tail_kernels import find_tilt, upper_tail
+from permtest.null.tail_kernels import (
+    OUTSIDE,
+    SMALL,
+    find_tilt,
+    tail_sum,
+    tilt_towards,
+    upper_tail,
+)
 
 #: Forty digits: K(tau) and tau t0 may be a million times larger than their difference.
 DIGITS = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -47,6 +54,9 @@ EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**8))
 #: The second try is hopeless where the largest width has so many cells, unless widths are few: each
 #: takes some looks at a hundred widths.
 HOPELESS, FEW = 10**5, 20
+
+#: From this width on, and with so many entries, the peaks of |phi| are found on a grid.
+LONG, MANY = 3000, 150
 
 #: Logarithm of the number of labellings up to which those beyond a threshold are counted (2^40).
 MOST_COUNTED = 28.0
@@ -95,10 +105,27 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
         return tail_tilted(law, law.top - t0 + 1, work).complement()
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise TooHard(_advice(law))
-    high, low, factor, error, left = upper_tail(law.widths, law.counts, law.top, t0, work)
+    if law.widths[-1] < LONG or law.n_informative < MANY:
+        high, low, factor, error, left = upper_tail(law.widths, law.counts, law.top, t0, work)
+    else:
+        high, low, factor, error, left = _upper_tail_by_grid(law, t0, work)
     if left <= 0:
         raise TooHard(_advice(law))
     return Probability.of_product(high, low, factor, error)
+
+
+def _upper_tail_by_grid(
+    law: TwoPointSum, t0: int, work: int
+) -> tuple[float, float, float, float, int]:
+    """What `upper_tail` returns; the peaks of |phi| are found on a grid of frequencies."""
+    tilt = np.empty((3, law.widths.size))
+    data = law.widths, law.counts
+    tau, shift, (high, low, error), m, cells = tilt_towards(*data, law.top, t0, tilt)
+    variance = float(law.counts @ (tilt[2] * law.widths.astype(np.float64) ** 2)) / 4
+    ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)))
+    factor, rough, left = tail_sum(tau, shift, m, cells, work, *data, tilt, ranges, rest)
+    outside = 0.0 if m == law.top + 1 else 2 * exp(-OUTSIDE)
+    return high, low, factor, error + (rough + outside) / factor, left
 
 
 def tail_dp(law: TwoPointSum, t0: int) -> Probability:

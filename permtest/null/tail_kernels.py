@@ -325,47 +325,65 @@ def tail_sum(
     widths: Ints,
     counts: Ints,
     tilt: Floats,
+    ranges: Ints,
+    rest: float,
 ) -> tuple[float, float, int]:
     """E_tau[exp(-tau (T - t0)); t0 <= T < t0 + cells] on m points, its error, and work left.
 
-    Where no work is left, the sum is not complete.
+    The points that matter have a j in one of the `ranges`, given by their first and last j; `rest`
+    bounds the sum of |phi| over all others. Where no work is left, the sum is not complete.
     """
     variance = 0.0
     for k in range(widths.size):
         variance += 0.25 * counts[k] * tilt[2, k] * widths[k] * float(widths[k])
     cut = SMALL + np.log1p(np.sqrt(variance))
     largest, _ = geometric(0, m, tau, cells)
-    total, rest, error = largest, 0.0, largest * 8.0 * EPS
+    total, low, error = largest, 0.0, largest * 8.0 * EPS
     stack, book = all_points(m)
-    while book[1] < work:
-        j = next_point(stack, book, m, cut, float(work), widths, counts, tilt)
-        if j == 0:
-            break
-        log_size, angle, rounding = phi(j, m, shift, cut, widths, counts, tilt)
-        x, y = geometric(j, m, tau, cells)
-        absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
-        term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
-        total, rest = add_product(term, 1.0, total, rest)
-        error += absolute * np.sqrt(x * x + y * y) * rounding
+    book[0] = rest
+    for r in range(len(ranges)):
+        stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
+        while book[1] < work:
+            j = next_point(stack, book, m, cut, float(work), widths, counts, tilt)
+            if j == 0:
+                break
+            log_size, angle, rounding = phi(j, m, shift, cut, widths, counts, tilt)
+            x, y = geometric(j, m, tau, cells)
+            absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
+            term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
+            total, low = add_product(term, 1.0, total, low)
+            error += absolute * np.sqrt(x * x + y * y) * rounding
     error += 2.0 * largest * book[0]
-    return (total + rest) / m, error / m, int(work - book[1])
+    return (total + low) / m, error / m, int(work - book[1])
+
+
+@jit
+def tilt_towards(
+    widths: Ints, counts: Ints, top: int, t0: int, tilt: Floats
+) -> tuple[float, tuple[float, float], tuple[float, float, float], int, int]:
+    """Fill `tilt`, and return tau, the shift, K(tau) - tau t0 with its error, M and R.
+
+    For top / 2 < t0 < top, with top < 2^53 and M w below 2^63. Widths ascend.
+    """
+    twice_excess = 2 * t0 - top
+    tau = find_tilt(widths, counts, 0.5 * twice_excess)
+    set_tilt(tau, widths, tilt)
+    high, low, error, shift = log_scale(tau, twice_excess, widths, counts, tilt)
+    m, cells = find_window(top, top - t0, shift, widths, counts, tilt)
+    return tau, shift, (high, low, error), m, cells
 
 
 @jit
 def upper_tail(
     widths: Ints, counts: Ints, top: int, t0: int, work: int
 ) -> tuple[float, float, float, float, int]:
-    """P(T >= t0) = exp(high + low) * factor, relative error of that product, and work left.
-
-    For top / 2 < t0 < top, with top < 2^53 and M w below 2^63. Widths ascend.
-    """
-    twice_excess = 2 * t0 - top
-    tau = find_tilt(widths, counts, 0.5 * twice_excess)
-    tilt = np.empty((3, widths.size))
-    set_tilt(tau, widths, tilt)
-    high, low, error, shift = log_scale(tau, twice_excess, widths, counts, tilt)
-    m, cells = find_window(top, top - t0, shift, widths, counts, tilt)
-    factor, rough, left = tail_sum(tau, shift, m, cells, work, widths, counts, tilt)
+    """P(T >= t0) = exp(high + low) * factor, relative error of that product, and work left."""
+    tilt, ranges = np.empty((3, widths.size)), np.ones((1, 2), dtype=np.int64)
+    tau, shift, (high, low, error), m, cells = tilt_towards(widths, counts, top, t0, tilt)
+    ranges[0, 1] = m // 2
+    factor, rough, left = tail_sum(
+        tau, shift, m, cells, work, widths, counts, tilt, ranges[: min(m - 1, 1)], 0.0
+    )
     outside = 0.0 if m == top + 1 else 2.0 * np.exp(-OUTSIDE)
     return high, low, factor, error + (rough + outside) / factor, left
 
