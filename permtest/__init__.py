@@ -77,11 +77,17 @@ LATER = {
     "read": "permtest.readers",
     "read_many": "permtest.readers",
 }
+PACKAGES = ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets")
+
+
+def __dir__() -> list[str]:
+    """The public names, those that are loaded later included."""
+    return [*__all__, *PACKAGES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the parts of the package that not everybody needs when they are first used."""
-    if name in ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets"):
+    if name in PACKAGES:
         return import_module(f"permtest.{name}")
     if name in LATER:
         return getattr(import_module(LATER[name]), name)

@@ -88,7 +88,7 @@ def result_html(result: PermutationTestResult) -> str:
         "N": result.pairs_text(),
     }
     if result.reading:
-        rows["scores"] = result.reading
+        rows["reading"] = result.reading
     return together(facts(rows), _picture(result))
 
 

@@ -32,14 +32,15 @@ Ints: TypeAlias = NDArray[np.int64]
 SHORT, PLAIN = 9, 12
 #: How many digits of any decimal survive in a float, by its size in bytes.
 KEPT = {8: 15, 4: 6}
-#: By how many epsilons of itself a computed score may be off.
-ULPS = 2.0
-#: Largest product of the numerator and denominator of the fraction that a float64 stands for. A
-#: random one is as near to such a fraction with probability 2^-22.
-SMALL = 2.0**28
+#: By how many epsilons of the largest score a computed score may be off, but of no more than so
+#: many times itself: 1 - 0.95 is off by what 1 is.
+ULPS, CANCELLED = 2.0, 1024.0
+#: A float64 x stands for p / q, if that is near enough, and p q times what is near, relative to x,
+#: up to this: a random number has such a fraction with twice the probability.
+SMALL = 2.0**-23
 #: The same where all floats of some columns are as near to such fractions, and the bits of
 #: evidence that they need together: chance gives as many with probability 2^-22.
-SMALL_TOGETHER, EVIDENCE = 2.0**42, 22.0
+SMALL_TOGETHER, EVIDENCE = 2.0**-9, 22.0
 #: Denominators that all floats of float32 columns may have in common.
 DENOMINATORS = 20_000
 
@@ -282,9 +283,14 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Found, str]:
     """The rational numbers that floats of one kind stand for, and what to say of them."""
     double, eps, exact = x.dtype == np.float64, float(np.finfo(x.dtype).eps), x.astype(np.float64)
     found, digits = _decimals(x, exact)
-    near = ULPS * eps * np.abs(exact)
+    with np.errstate(over="ignore", under="ignore"):
+        single = x.astype(np.float32)
+        largest_one = np.minimum(np.abs(exact).max(initial=0.0), CANCELLED * np.abs(exact))
+    if double and np.array_equal(single, x) and ((digits == 0) | (digits > PLAIN)).any():
+        return _meant(single)  # whose digits are noise beyond the seventh
+    near = ULPS * eps * largest_one
     full = digits == KEPT[8]  # as some programs print any double
-    near[full] += 0.5 / found.denominators[full].astype(np.float64)
+    near[full] += 0.5 * 10.0 ** (np.floor(np.log10(np.abs(exact[full]))) + 1 - KEPT[8])
     doubtful = np.flatnonzero((digits == 0) | (digits > PLAIN))
     p, q = _fractions(exact[doubtful], near[doubtful], SMALL if double else 0.0)
     rest = doubtful[q == 0]
@@ -300,9 +306,9 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Found, str]:
     if floating:
         rest = np.concatenate([rest, np.flatnonzero((digits > SHORT) & (digits <= PLAIN))])
         share = f"{rest.size} of {x.size} scores" if rest.size < x.size else "scores"
-        said += [f"{share} are floating-point numbers, off by up to {ULPS * eps:.1e} of themselves"]
+        said += [f"{share} are floating-point numbers, off by up to {near[rest].max():.1e}"]
         found = _put_values(found, x, rest)
-        found.off[rest] = near[rest]
+        found.off[rest] += near[rest]
     return found, "; ".join(said)
 
 
@@ -346,7 +352,7 @@ def find_decimals(x: Floats, single: bool, most: float, places: Ints, written: I
 
 
 def _fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
-    """p and q of the fractions that floats are near to; q = 0 where p q would exceed `bound`."""
+    """p and q of the fractions that floats are near to; q = 0 where `bound` allows none."""
     p, q = np.zeros((2, x.size), dtype=np.int64)
     find_fractions(x, near, bound, p, q)
     return p, q
@@ -364,7 +370,7 @@ def find_fractions(x: Floats, near: Floats, bound: float, p: Ints, q: Ints) -> N
         y = size
         a = np.floor(y)
         p0, q0, p1, q1 = 1.0, 0.0, a, 1.0
-        while p1 * q1 <= bound:
+        while p1 * q1 * near[i] <= bound * size:
             if abs(size - p1 / q1) <= near[i]:
                 p[i], q[i] = int(p1 if x[i] > 0.0 else -p1), int(q1)
                 break
@@ -400,7 +406,11 @@ def _together(x: Floats, near: Floats, double: bool) -> tuple[Any, Any] | None:
 
 
 def _put_values(found: _Found, x: NDArray[np.floating[Any]], where: Ints) -> _Found:
-    """Put in floats of all digits: doubles at their value, others as they are printed."""
+    """Put in floats of all digits: doubles at their value, others as they are printed.
+
+    Doubles of very different size are rounded to the last place of the largest, if that is next to
+    nothing for each of them, so that their integers are short.
+    """
     some = x[where].astype(np.float64)
     if x.dtype == np.float32:
         places, written = np.full(some.size, -1), np.zeros(some.size, dtype=np.int64)
@@ -415,8 +425,14 @@ def _put_values(found: _Found, x: NDArray[np.floating[Any]], where: Ints) -> _Fo
     whole, twos = np.ldexp(mantissas, 53).astype(np.int64), 53 - exponents.astype(np.int64)
     spare = np.log2(np.maximum(whole & -whole, 1)).astype(np.int64)
     most = max(int((twos - spare).max()), 0)  # 2^most is a denominator of all
-    if most + int(exponents.max()) < 60 and most < 60 and found.numerators.dtype != object:
+    if most + int(exponents.max()) < 60 and most < 60 and not _is_wide(found):
         found.numerators[where], found.denominators[where] = np.ldexp(some, most), 2**most
+        return found
+    last = 53 - int(exponents.max())  # place of the largest score, in bits
+    if 0 <= last <= 62 and exponents.min() + 20 > exponents.max() and not _is_wide(found):
+        found.numerators[where] = np.rint(np.ldexp(some, last)).astype(np.int64)
+        found.denominators[where] = 2**last
+        found.off[where] += 0.5**last
         return found
     shifts = most - (twos - spare)
     powers = _objects([1 << k for k in range(int(shifts.max()) + 1)])
@@ -424,6 +440,10 @@ def _put_values(found: _Found, x: NDArray[np.floating[Any]], where: Ints) -> _Fo
     found.numerators[where] = (whole >> spare).astype(object) * powers[shifts]
     found.denominators[where] = 1 << most
     return found
+
+
+def _is_wide(found: _Found) -> bool:
+    return found.numerators.dtype == object
 
 
 def _objects(values: Sequence[Any]) -> NDArray[np.object_]:

@@ -191,10 +191,11 @@ class EquivalenceResult(AsJson):
     def __str__(self) -> str:
         a, b = self.names
         low, high = self.margins
+        relation = "is at most" if self.worst.method == "bracket" else "="
         return (
             f"To show that the mean difference of {a} and {b} lies between {_short(low)} and "
-            f"{_per_pair(high, self.lower.unit)}: p = {self.worst.pvalue_text()} by two exact "
-            f"one-sided paired-permutation tests (it is {_short(self.statistic)} over "
+            f"{_per_pair(high, self.lower.unit)}: p {relation} {self.worst.pvalue_text()} by two "
+            f"exact one-sided paired-permutation tests (it is {_short(self.statistic)} over "
             f"{counted(self.n, 'pairs')}).{_also(self.warning)}"
         )
 

@@ -222,9 +222,9 @@ class Pairs:
             raise TypeError(f"rounding={rounding!r} must be a number, by which scores may be off")
         if not 0 <= rounding < inf:
             raise ValueError(f"rounding={rounding} must be 0 or more, and finite")
-        return replace(
-            self, rounding=np.full((2, len(self)), float(rounding)) if rounding else None
-        )
+        off = np.full((2, len(self)), float(rounding)) if rounding else None
+        reading = f"each score may be off by up to {rounding:g}" if rounding else ""
+        return replace(self, rounding=off, reading=reading)
 
     def score(self, total: int) -> float:
         """A sum of the integers as a sum of scores: divided by `scale`."""

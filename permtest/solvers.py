@@ -100,7 +100,7 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
     except TooHard:
         if solver is SOLVERS.get(method):
             raise
-    reason = "scores are floating-point numbers, and their sums have too many values to list"
+    reason = "scores may have been rounded, and there are too many labellings to look at each"
     return Solution(_bracket(comparison), "bracket", reason)
 
 

@@ -222,7 +222,7 @@ def _facts(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
             f"{result.n_informative} ({'clusters' if clusters else 'pairs'} that differ)",
         ),
         ("metric", metric),
-        *([("scores", result.reading)] if result.reading else []),
+        *([("reading", result.reading)] if result.reading else []),
         ("alternative", result.alternative),
         ("method", f"{result.method} ({result.method_reason})"),
         _certainty(result),

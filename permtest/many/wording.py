@@ -38,7 +38,9 @@ def _inexact(board: Leaderboard) -> str:
         if number:
             verb = "is" if number == 1 else "are"
             kind = "an upper bound" if number == 1 and method == "bracket" else what
-            said_so += f" Of {counted(len(methods), 'p-values')}, {number} {verb} {kind}"
+            some = f"Of {counted(len(methods), 'p-values')}, {number} {verb}"
+            some = f"All {number} p-values are" if number == len(methods) > 1 else some
+            said_so += f" {some} {kind}"
             said_so += "." if method == "monte_carlo" else f", {_how_far(board)}."
     return said_so
 

@@ -42,6 +42,8 @@ EXCEPTIONAL, NEGLIGIBLE = 12.0, 17.0
 #: Cosines of the grid that may be looked at, and factors of phi that may be computed: some
 #: hundredths of a second each.
 COSINES, FACTORS = 2 * 10**8, 10**6
+#: With more slack, relative to a standard deviation, each bound gets a tilt of its own.
+WIDE = 0.01
 #: Sums of widths that are this small, relative to a standard deviation, may be left out.
 DUST = 1e-4
 #: Up to so many factors all frequencies of a zone are computed; beyond, its grid has some points.
@@ -73,7 +75,7 @@ def tail_bracket(
     low, high : Probability
         The bounds hold with certainty, roundings included.
     """
-    if slack and not slack < t0 <= law.top - slack:
+    if slack and not (slack < t0 <= law.top - slack and slack < WIDE * law.deviation):
         low, _ = tail_bracket(law, t0 + slack, width=width)
         _, high = tail_bracket(law, t0 - slack, width=width)
         return low, high

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -137,8 +137,14 @@ def dp_log_cells(law: TwoPointSum) -> NDArray[np.float64]:
     return logs
 
 
+#: From here on a lattice is out of reach, and its length may be beyond all floats.
+HUGE = 10**18
+
+
 def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
     """About how many cells `dp_cells` updates: the cost that a choice of method weighs."""
+    if law.widths.dtype == object and law.top >= HUGE:
+        return inf
     counts, lengths = law.counts.astype(float), (law.widths * law.counts).astype(float)
     # How many cells are occupied, on average, after an entry of a group has come in.
     middles = np.cumsum(lengths) - lengths / 2 + law.widths.astype(float) / 2

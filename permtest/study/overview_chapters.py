@@ -146,7 +146,7 @@ def _test(found: Overview) -> Chapter:
         ("method", f"{exact.method}: {exact.method_reason}"),
     ]
     if exact.reading:
-        rows.insert(3, ("scores", exact.reading))
+        rows.insert(3, ("reading", exact.reading))
     if exact.n_samples is None:
         rows.append(("error bound", f"{exact.error_bound:.2g} of p, relative"))
     else:
