@@ -79,6 +79,8 @@ class Comparison:
         By how many cells the thresholds of `tails` are moved outward, where ties are in doubt.
     reading : str
         What floats were taken for, where that is not the decimals that they are printed as.
+    ties_doubtful : bool
+        Whether scores that are equal as read may have differed before they were rounded.
     """
 
     law: TwoPointSum
@@ -98,6 +100,7 @@ class Comparison:
     slack: int = 0
     leeway: int = 0
     reading: str = ""
+    ties_doubtful: bool = False
 
     @property
     def statistic(self) -> Any:
@@ -171,14 +174,10 @@ class Comparison:
         """The same question about values that are more extreme than what was observed."""
         return replace(self, strict=True)
 
-    @property
-    def slack_cells(self) -> int:
-        """`slack` in cells of the law, rounded up."""
-        return -(-self.slack // self.law.unit)
-
-    def with_leeway(self, cells: int) -> Comparison:
-        """The same question with thresholds so many cells further out."""
-        return replace(self, leeway=cells)
+    def around(self) -> tuple[Comparison, Comparison]:
+        """The same question with thresholds as far out, and as far in, as `slack` may move them."""
+        far, near = -(-self.slack // self.law.unit), self.slack // self.law.unit
+        return replace(self, leeway=far, slack=0), replace(self, leeway=-near, slack=0)
 
     def at_its_best(self) -> Comparison:
         """The same question, had the most extreme of all values been observed."""
@@ -352,8 +351,14 @@ def compare(
         u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
         effects = LocalEffects.of(u, v, g)
         found = _of_effects(effects, _label(g, "g"), clusters)
+    if h is not None and found.slack:
+        raise ValueError(
+            "with h scores have to be exact, but these are floating-point numbers whose rounding "
+            "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
+        )
     return replace(
         found,
+        ties_doubtful=bool(rounding),
         alternative="greater" if h is not None else alternative,
         h=h,
         metric=found.metric if h is None else f"{_label(h, 'h')}({found.metric})",

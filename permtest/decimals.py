@@ -27,11 +27,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 Ints: TypeAlias = NDArray[np.int64]
 
-#: Up to so many digits a decimal is what was meant, also among floats of all digits; with more it
-#: may be a printed result.
-SHORT, PLAIN = 9, 12
-#: How many digits of any decimal survive in a float, by its size in bytes.
-KEPT = {8: 15, 4: 6}
+#: Of a float with so many bytes: how many digits of any decimal survive in it; up to how many
+#: digits a decimal is what was meant, as more may be a printed result; and up to how many it is
+#: what was meant even among floats of all digits.
+KEPT, PLAIN, SHORT = {8: 15, 4: 6}, {8: 12, 4: 4}, {8: 9, 4: 3}
 #: By how many epsilons of the largest score a computed score may be off, but of no more than so
 #: many times itself: 1 - 0.95 is off by what 1 is.
 ULPS, CANCELLED = 2.0, 1024.0
@@ -147,7 +146,7 @@ def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
             written = array.astype(np.int64, copy=False)
         else:
             places -= 1
-            most = 10.0 ** min(KEPT.get(array.dtype.itemsize, 0), PLAIN)
+            most = 10.0 ** PLAIN.get(array.dtype.itemsize, 0)
             exact = array.astype(np.float64)
             find_decimals(exact, array.dtype == np.float32, most, places, written)
         if places.min(initial=0) < 0:
@@ -286,12 +285,13 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Found, str]:
     with np.errstate(over="ignore", under="ignore"):
         single = x.astype(np.float32)
         largest_one = np.minimum(np.abs(exact).max(initial=0.0), CANCELLED * np.abs(exact))
-    if double and np.array_equal(single, x) and ((digits == 0) | (digits > PLAIN)).any():
+    plain, short = PLAIN[x.dtype.itemsize], SHORT[x.dtype.itemsize]
+    if double and np.array_equal(single, x) and ((digits == 0) | (digits > plain)).any():
         return _meant(single)  # whose digits are noise beyond the seventh
     near = ULPS * eps * largest_one
-    full = digits == KEPT[8]  # as some programs print any double
+    full = double & (digits == KEPT[8])  # as some programs print any double
     near[full] += 0.5 * 10.0 ** (np.floor(np.log10(np.abs(exact[full]))) + 1 - KEPT[8])
-    doubtful = np.flatnonzero((digits == 0) | (digits > PLAIN))
+    doubtful = np.flatnonzero((digits == 0) | (digits > plain))
     p, q = _fractions(exact[doubtful], near[doubtful], SMALL if double else 0.0)
     rest = doubtful[q == 0]
     floating = bool((full | (digits == 0))[rest].any())
@@ -304,7 +304,7 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Found, str]:
     if some.size and not floating and lcm(*set(found.denominators.tolist())) <= 10**6:
         said = ["scores are multiples of 1/{scale}"]
     if floating:
-        rest = np.concatenate([rest, np.flatnonzero((digits > SHORT) & (digits <= PLAIN))])
+        rest = np.concatenate([rest, np.flatnonzero((digits > short) & (digits <= plain))])
         share = f"{rest.size} of {x.size} scores" if rest.size < x.size else "scores"
         said += [f"{share} are floating-point numbers, off by up to {near[rest].max():.1e}"]
         found = _put_values(found, x, rest)
@@ -317,7 +317,8 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Found, Ints
     most = KEPT[x.dtype.itemsize]
     places, written = np.full(x.size, -1), np.zeros(x.size, dtype=np.int64)
     find_decimals(exact, x.dtype == np.float32, 10.0**most, places, written)
-    digits = np.log10(np.maximum(np.abs(written), 1)).astype(np.int64) + (places >= 0)
+    digits = np.searchsorted(10 ** np.arange(19), np.maximum(np.abs(written), 1), side="right")
+    digits = np.where(places >= 0, digits, 0)
     denominators = 10 ** np.maximum(places, 0)
     shared = np.gcd(written, denominators)
     found = _Found(written // shared, denominators // shared, np.zeros(x.size))

@@ -120,9 +120,9 @@ def exact_perm_test(
         How to compute p. All give the same p within their bounds. "tilted" computes the tail
         alone, from the characteristic function of the tilted law; "dp" (Alg. 3) and "fft"
         (Alg. 4) convolve; "cf" inverts the characteristic function on the whole lattice;
-        "enumeration" lists all labellings (at most 40 differing pairs, 24 with `h`); "integer"
-        counts them with integer arithmetic; "bracket" rounds differences to a lattice and gives
-        two bounds that contain p (of ratios of two sums wide ones, without a lattice). "auto", the
+        "enumeration" lists all labellings (at most 42 differing pairs, 24 with `h`); "integer"
+        counts them with integer arithmetic; "bracket" gives two bounds that contain
+        p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto", the
         default, takes "enumeration" where there are fewer labellings than values of the sum, "dp"
         where so few pairs differ that it rounds nothing, else "tilted", and others only where that
         would take long, "bracket" last; the result says which, and why.

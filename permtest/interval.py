@@ -40,8 +40,9 @@ MAX_COUNTED, MAX_LISTED = 30, 500
 #: An end that is not exact is found to this many standard errors.
 TOLERANCE = Fraction(1, 10_000)
 #: Widths that the tilted tail may look at, in some milliseconds, before bounds are taken instead.
+WORK = 4 * 10**6
+#: Bounds are not made narrower than this, relative to p.
 NARROWEST = 5e-5
-WORK = 10**6
 #: How many shifts are looked at.
 MOST = 60
 

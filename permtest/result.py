@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -220,7 +220,7 @@ class PermutationTestResult(AsJson):
         ValueError if p was sampled.
         """
         self._refuse_samples("mid_pvalue")
-        beyond = solve(self._comparison.without_ties()).p
+        beyond = solve(self._as_read().without_ties()).p
         half = (self.pvalue + beyond.value) / 2
         return max(half, self.pvalue / 2, float(np.nextafter(0.0, 1.0)))
 
@@ -283,7 +283,8 @@ class PermutationTestResult(AsJson):
             how much the ends were rounded outward at most, 0 where they are exact. Two-sided
             tests leave half of the error probability on each side; for "greater" `high` is
             infinite, for "less" `low` is. An end is infinite too where there are too few pairs
-            for any to be excluded.
+            for any to be excluded. Where the test was told by how much scores were rounded, both
+            ends are moved out by as much as that can matter.
 
         Raises
         ------
@@ -297,7 +298,18 @@ class PermutationTestResult(AsJson):
         twenty exact tests for each end, of longer lattices than the test itself.
         """
         self._refuse_samples("confidence_interval")
-        return shift_interval(self._comparison, confidence_level)
+        found, comparison = shift_interval(self._comparison, confidence_level), self._comparison
+        if not comparison.ties_doubtful or comparison.law.n == 0:
+            return found
+        # No shift moves further than a difference of two rounded scores does.
+        off = comparison.slack / (2 * comparison.scale * comparison.law.n)
+        ends = found.low - off, found.high + off
+        return ConfidenceInterval(*ends, confidence_level, found.resolution + off, found.warning)
+
+    def _as_read(self) -> Any:
+        """The question about scores as they are read, however they were rounded."""
+        structured = isinstance(self._comparison, StructuredComparison)
+        return self._comparison if structured else replace(self._comparison, slack=0)
 
     def _refuse_samples(self, what: str) -> None:
         if self._samples is not None:

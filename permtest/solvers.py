@@ -49,6 +49,8 @@ ROUGH = 1e-6
 INVISIBLE, RARE = 1e-12, 1e-5
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
+#: Slack that one tilt serves, relative to a standard deviation.
+NEXT_TO_NOTHING = 0.01
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -105,20 +107,23 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
 
 
 def _around(comparison: Comparison, solver: Solver, method: str) -> Solution:
-    """p if all near ties break one way, and if all break the other way.
-
-    The observed labelling is extreme however they break, and so is its mirror image.
-    """
-    law, cells = comparison.law, comparison.slack_cells
-    far, near = (solver(comparison.with_leeway(x)) for x in (cells, -cells))
-    for _ in range(2 if comparison.alternative == "two-sided" else 1):
-        far = far.plus(CERTAIN.halved(law.n_informative)) if far.value < near.value else far
+    """p if all near ties break one way, and if all break the other way."""
+    outer, inner = comparison.around()
+    far, near = _with_observed(comparison, solver(outer)), solver(inner)
     off = near.error_bound + far.error_bound
     if near.log - far.log <= off:
         return Solution(near._replace(error_bound=off), method, "no tie depends on rounding")
-    return Solution(
-        _between(far, near), "bracket", "whether labellings tie depends on how scores were rounded"
-    )
+    reason = "whether labellings tie depends on how scores were rounded"
+    return Solution(_between(far, near), "bracket", reason)
+
+
+def _with_observed(comparison: Comparison, far: Probability) -> Probability:
+    """The observed labelling is extreme however ties break, and so is its mirror image."""
+    n = comparison.law.n if comparison.ties_doubtful else comparison.law.n_informative
+    two = comparison.alternative == "two-sided" and far.value < 1
+    for _ in range(2 if two else 1):
+        far = far.plus(CERTAIN.halved(n)) if far.value < 1 else far
+    return far
 
 
 def check_method(method: str) -> None:
@@ -360,11 +365,27 @@ def _bracket(comparison: Question) -> Probability:
         return _between(low, high)
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
-    slack = comparison.slack_cells if isinstance(comparison, Comparison) else 0
-    bracket = cache(partial(tail_bracket, comparison.law, slack=slack))
+    if isinstance(comparison, Comparison) and comparison.slack:
+        return _bracket_rounded(comparison)
+    bracket = cache(partial(tail_bracket, comparison.law))
     low = _tails(comparison, lambda _, t0: bracket(t0)[0])
     high = _tails(comparison, lambda _, t0: bracket(t0)[1])
     return _between(max(low, CERTAIN.halved(comparison.law.n_informative)), high)
+
+
+def _bracket_rounded(comparison: Comparison) -> Probability:
+    """The same where scores may be off; in one go where that is by next to nothing."""
+    (outer, inner), law = comparison.around(), comparison.law
+    assert inner.tails is not None
+    apart = inner.tails[1] - inner.tails[0] > 1
+    if apart and outer.leeway < NEXT_TO_NOTHING * law.deviation:
+        bracket = cache(partial(tail_bracket, law, slack=outer.leeway))
+        low = _tails(comparison, lambda _, t0: bracket(t0)[0])
+        high = _tails(comparison, lambda _, t0: bracket(t0)[1])
+    else:
+        low = _tails(outer, lambda _, t0: tail_bracket(law, t0)[0])
+        high = _tails(inner, lambda _, t0: tail_bracket(law, t0)[1])
+    return _between(_with_observed(comparison, low), high)
 
 
 def _between(low: Probability, high: Probability) -> Probability:

@@ -26,8 +26,8 @@ from permtest.null.probability import (
     EPS,
     IMPOSSIBLE,
     SMALLEST,
-    UNDERFLOW,
     Probability,
+    TooHard,
 )
 
 #: How narrow a bracket is made, relative to p, where nothing else is asked for.
@@ -42,10 +42,10 @@ EXCEPTIONAL, NEGLIGIBLE = 12.0, 17.0
 #: Cosines of the grid that may be looked at, and factors of phi that may be computed: some
 #: hundredths of a second each.
 COSINES, FACTORS = 2 * 10**8, 10**6
-#: With more slack, relative to a standard deviation, each bound gets a tilt of its own.
-WIDE = 0.01
-#: Sums of widths that are this small, relative to a standard deviation, may be left out.
-DUST = 1e-4
+#: Widths may be left out if the largest one is so many times their sum.
+NO_DUST = 20_000
+#: Entries of one width that a bound of |phi| makes use of.
+MOST_ALIKE = 300
 #: Up to so many factors all frequencies of a zone are computed; beyond, its grid has some points.
 BRIEF, FEWEST = 10**5, 64
 #: Entries whose cosines bound |phi| at a frequency.
@@ -75,7 +75,7 @@ def tail_bracket(
     low, high : Probability
         The bounds hold with certainty, roundings included.
     """
-    if slack and not (slack < t0 <= law.top - slack and slack < WIDE * law.deviation):
+    if slack and not slack < t0 <= law.top - slack:
         low, _ = tail_bracket(law, t0 + slack, width=width)
         _, high = tail_bracket(law, t0 - slack, width=width)
         return low, high
@@ -84,8 +84,10 @@ def tail_bracket(
         return (IMPOSSIBLE, IMPOSSIBLE) if t0 > law.top else (p, p)
     if 2 * t0 <= law.top:
         low, high = tail_bracket(law, law.top - t0 + 1, width=width, slack=slack)
-        return _bound(log(max(1 - high.value, UNDERFLOW)) - EPS), _bound(log1p(-low.value) + EPS)
-    least = -law.n_informative * log(2.0)  # of the one labelling in which every entry moves
+        below = _bound(log(-expm1(high.log)) - EPS) if high.log < -1e-9 else IMPOSSIBLE
+        return below, _bound(log1p(-low.value) + EPS)
+    # Of the one labelling in which every entry moves.
+    least = -law.n_informative * log(2.0) * (1 + 2 * EPS)
     low_log, high_log = _Tilted.of(law, t0, slack).bounds(width)
     low, high = _bound(max(low_log, least)), _bound(max(high_log, least))
     if high.log - low.log > 2 * width and (found := _without_dust(law, t0, slack)):
@@ -98,7 +100,7 @@ def _without_dust(law: TwoPointSum, t0: int, slack: int) -> tuple[Probability, P
     places = np.cumsum(law.counts[::-1])[::-1] <= MAX_HALVED
     giants = law.only(places)
     dust = law.top - giants.top
-    if not 0 < dust <= DUST * giants.deviation or giants.top >= 2**62:
+    if not 0 < dust * NO_DUST <= int(law.widths[-1]) or giants.top >= 2**62:
         return None
     low, high = (
         Probability.of_ratio(count_tail(giants, t), giants.n_informative)
@@ -186,7 +188,7 @@ class _Tilted:
         high += float(twice @ (upper * turned).real)
         turned = values * np.exp(-1j * theta * (self.excess + delta))
         low += float(twice @ ((upper - between) * turned).real)
-        low -= (exp(-OUTSIDE) + exp(-tau * beyond)) / -expm1(-tau * period)
+        low -= (2 * exp(-OUTSIDE) + exp(-tau * beyond)) / -expm1(-tau * period)
         return (
             scale - tau * delta + log(low) - rounding if low > 0 else -inf,
             scale + tau * delta + log(high) + rounding,
@@ -257,12 +259,17 @@ class _Tilted:
 
 
 def peaks(
-    widths: NDArray[np.int64], counts: NDArray[np.int64], rho: Floats, m: int, cut: float
+    widths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    rho: Floats,
+    m: int,
+    cut: float,
+    budget: float,
 ) -> tuple[NDArray[np.int64], float]:
     """Ranges of j up to m / 2 outside of which |phi| at 2 pi j / m is below exp(-cut).
 
     Also a bound on the sum of |phi| there. On a long lattice a grid finds the peaks some ten times
-    as fast as a search by halving does.
+    as fast as a search by halving does. Raises TooHard where it takes more cosines than `budget`.
     """
     largest = float(widths[-1])
     first, rest = int(m / largest / 2) + 1, 0.0
@@ -270,7 +277,10 @@ def peaks(
     while first <= m // 2:
         last = min(2 * first, m // 2 + 1)
         ends_at = 2 * pi * first * largest / m, 2 * pi * last * largest / m
-        _, zone = zone_of(widths / largest, counts, rho, *ends_at, enough=1.7 * cut)
+        some, zone = zone_of(widths / largest, counts, rho, *ends_at, enough=1.7 * cut)
+        budget -= zone.size * some.size
+        if budget < 0:
+            raise TooHard("the lattice of the sums is too long")
         ends = np.empty((zone.size, 2), dtype=np.int64)
         bound, number, _ = scan(*zone, m / largest, cut, ends)
         found.append(np.clip(ends[:number], first, last - 1))
@@ -295,6 +305,7 @@ def zone_of(
     entries are few, x times the tangent of -log(1 - x) / x at 3 rho / 4, which is the best on
     average. The smallest of the widths that have turned make the steps of the grid longest.
     """
+    counts = np.minimum(counts, MOST_ALIKE)  # fewer entries have a bound too
     level = counts * rho * (0.25 + 3 / 32 * rho)
     turned = widths * start >= 1.5
     few = float(level[turned].sum()) < enough
@@ -366,8 +377,9 @@ def _transforms(lam: float, t: Floats) -> tuple[NDArray[np.complex128], Floats]:
     and 0, with the slope that makes all slopes add up to 0.
     """
     above = np.exp(-lam - 2j * pi * t)
-    values = 1 / (1 - above)
-    values[0] = -1 / expm1(-lam)
+    sine = np.sin(pi * t)  # so that nothing cancels where both are small
+    real = -expm1(-lam) + 2 * exp(-lam) * sine**2
+    values = 1 / (real + 1j * exp(-lam) * np.sin(2 * pi * t))
     slopes = -lam * exp(-lam) / expm1(-lam) - lam * above * values
     majorant = (1 - t) * values
     majorant[1:] += slopes[1:] / (2j * pi)

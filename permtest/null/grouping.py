@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import gcd
+from math import gcd, inf
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -72,9 +72,13 @@ class TwoPointSum:
     @property
     def deviation(self) -> float:
         """The standard deviation of T where staying and moving are equally likely."""
+        if self.widths.size and int(self.widths[-1]) >= LARGE:  # squares overflow
+            largest = int(self.widths[-1])
+            shares = np.array([int(w) / largest for w in self.widths])
+            share = float(np.sqrt(np.sum(self.counts * shares**2))) / 2
+            return share * largest if largest < 1e300 else inf
         widths = self.widths.astype(np.float64)
-        unit = 1.0 if widths.max(initial=0.0) < LARGE else float(widths.max())  # squares overflow
-        return unit * float(np.sqrt(np.sum(self.counts * (widths / unit) ** 2))) / 2
+        return float(np.sqrt(np.sum(self.counts * widths**2))) / 2
 
     def cell(self, value: int) -> int:
         """The cell of T that holds the value `value` of S."""

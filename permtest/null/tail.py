@@ -122,7 +122,8 @@ def _upper_tail_by_grid(
     data = law.widths, law.counts
     tau, shift, (high, low, error), m, cells = tilt_towards(*data, law.top, t0, tilt)
     variance = float(law.counts @ (tilt[2] * law.widths.astype(np.float64) ** 2)) / 4
-    ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)))
+    budget = min(50 * work, 10**9)
+    ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)), budget)
     factor, rough, left = tail_sum(tau, shift, m, cells, work, *data, tilt, ranges, rest)
     outside = 0.0 if m == law.top + 1 else 2 * exp(-OUTSIDE)
     return high, low, factor, error + (rough + outside) / factor, left
@@ -269,8 +270,14 @@ def _log_scale(law: TwoPointSum, t0: int, tau: float) -> float:
 
 
 def _advice(law: TwoPointSum) -> str:
+    largest = _shown(int(law.widths[-1]) * law.unit)
     return (
         f"the exact p-value of {law.n_informative:,} differing pairs with differences up to "
-        f"{int(law.widths[-1]) * law.unit:,} would take too long; method='bracket' gives bounds "
-        "that contain it, monte_carlo an estimate"
+        f"{largest} would take too long; method='bracket' gives bounds that contain it, "
+        "monte_carlo an estimate"
     )
+
+
+def _shown(number: int) -> str:
+    """All digits of a number, or its size."""
+    return f"{number:,}" if number < 10**15 else f"some 2^{number.bit_length()}"

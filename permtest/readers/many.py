@@ -136,7 +136,8 @@ def table_of(
     source = _source(pairs, names, facts)
     source["read"] = _describe(source, evaluation.format.title, len(names))
     scores, scale = _stacked(pairs)
-    off, reading = _rounding(pairs), pairs[0].reading
+    off = _rounding(pairs)
+    reading = "; ".join(dict.fromkeys(one.reading for one in pairs if one.reading))
     table = ScoreTable(names, scores, entry, scale, labels, pairs[0].ids, source, off, reading)
     if strata is None:
         return table
