@@ -136,8 +136,8 @@ def exact_perm_test(
         By how much each score may be off, in scores: 0.005 for scores that were rounded to two
         decimals, 0 for floats that are exact. Where that could decide a tie, the result is a
         bracket that holds the p-value of the scores before they were rounded. Default: nothing
-        for integers, decimals and recognised fractions, two epsilons of themselves for other
-        floats.
+        for integers, decimals and recognised fractions, two epsilons of the largest score for
+        other floats, of which equal ones are taken for equal scores.
     rng : numpy.random.Generator, int or None
         Only matters where a ready-made statistic is sampled because its exact p is out of reach.
     axis : int, optional

@@ -94,8 +94,8 @@ class Pairs:
             tenth, if that has up to twelve digits; else for the fraction within rounding whose
             numerator and denominator are small (a product up to 2^28, such as 1234/3000 for a mean
             of three), if there is one. What is left is a floating-point number, which may be off
-            by two epsilons of itself: `rounding` says so. `Decimal` and `Fraction` are taken as
-            they are.
+            by two epsilons of the largest score, or of 1024 times itself if that is less:
+            `rounding` says so. `Decimal` and `Fraction` are taken as they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else the `labels`.
         labels : tuple of two str

@@ -213,3 +213,132 @@ def test_rounding_noise_of_decimals_does_not_break_ties():
     measured = Pairs.of([0.123456789012345, 1.0], [0.5, 2 / 3])
     assert int(measured.u[0]) / measured.scale == 0.123456789012345
     assert measured.rounding.astype(bool).tolist() == [[True, False], [False, False]]
+
+
+# ---- scores as programs compute them -----------------------------------------------------------
+
+
+def judges(rng, n):
+    counts = rng.integers(300, 1000, (n, 3))
+    return (counts / 1000).mean(axis=1), [Fraction(int(row.sum()), 3000) for row in counts]
+
+
+def weighted(rng, n):
+    a, b = rng.integers(0, 1000, (2, n)).tolist()
+    exact = [Fraction(3 * x + 7 * y, 10_000) for x, y in zip(a, b, strict=True)]
+    return 0.3 * (np.array(a) / 1000) + 0.7 * (np.array(b) / 1000), exact
+
+
+def percentages(rng, n):
+    wholes = rng.integers(1, 60, n)
+    parts = rng.integers(0, wholes + 1)
+    exact = [Fraction(100 * k, m) for k, m in zip(parts.tolist(), wholes.tolist(), strict=True)]
+    return 100 * parts / wholes, exact
+
+
+def reciprocal_ranks(rng, n):
+    ranks = rng.integers(1, 40, n)
+    return 1 / ranks, [Fraction(1, r) for r in ranks.tolist()]
+
+
+def f1_of_items(rng, n):
+    hits, wrong = rng.integers(0, 30, (2, n))
+    below = np.maximum(2 * hits + wrong, 1)
+    exact = [Fraction(2 * k, m) for k, m in zip(hits.tolist(), below.tolist(), strict=True)]
+    return 2 * hits / below, exact
+
+
+def error_rates(rng, n):
+    wrong = rng.integers(0, 21, n)
+    return 1 - wrong / 20, [1 - Fraction(k, 20) for k in wrong.tolist()]
+
+
+def differences(rng, n):
+    a, b = rng.integers(0, 1000, (2, n))
+    return a / 1000 - b / 1000, [Fraction(x, 1000) for x in (a - b).tolist()]
+
+
+def narrow_means(rng, n):
+    scores, exact = judges(rng, n)
+    return scores.astype(np.float32), exact
+
+
+def narrow_in_wide(rng, n):
+    scores, exact = judges(rng, n)
+    return scores.astype(np.float32).astype(np.float64), exact
+
+
+FAMILIES = [
+    judges,
+    weighted,
+    percentages,
+    reciprocal_ranks,
+    f1_of_items,
+    error_rates,
+    differences,
+    narrow_means,
+    narrow_in_wide,
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("n", [12, 25, 150])
+def test_floats_are_the_fractions_that_they_came_from(family, n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        (u, exact_u), (v, exact_v) = family(rng, n), family(rng, n)
+        pairs = Pairs.of(u, v)
+        assert pairs.rounding is None
+        assert [Fraction(x, pairs.scale) for x in pairs.u.tolist()] == exact_u
+        assert [Fraction(x, pairs.scale) for x in pairs.v.tolist()] == exact_v
+
+
+def test_random_floats_are_no_fractions():
+    rng = np.random.default_rng(0)
+    pairs = Pairs.of(rng.random(50_000), rng.normal(size=50_000))
+    assert np.all(pairs.rounding > 0)
+    assert "floating-point" in pairs.reading
+
+
+def test_what_was_recognised_is_said():
+    thirds = pt.exact_perm_test([1 / 3, 2 / 3, 1.0], [2 / 3, 0.0, 1 / 3])
+    assert thirds.reading == "scores are multiples of 1/3"
+    assert pt.exact_perm_test([0.5, 1], [0.25, 0]).reading == ""
+
+
+@settings(max_examples=150)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 8),
+    alternative=alternatives,
+    method=st.sampled_from(["auto", "bracket", "dp"]),
+)
+def test_a_stated_rounding_is_covered(seed, n, alternative, method):
+    """The p-value of scores with all their digits, from the same scores with one decimal."""
+    u, v = np.random.default_rng(seed).random((2, n)).round(6)
+    whole = [[round(10**6 * x) for x in column] for column in (u, v)]
+    truth = naive.pvalue(*whole, h=naive.h_of(alternative))
+    options = {"alternative": alternative, "method": method}
+    low, high = pt.exact_perm_test(
+        u.round(1), v.round(1), rounding=0.05 + 1e-12, **options
+    ).pvalue_interval()
+    assert low <= float(truth) * (1 + 1e-12)
+    assert float(truth) <= high * (1 + 1e-12)
+
+
+def test_rounding_is_a_size_and_h_wants_exact_scores():
+    for bad in (-1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="rounding="):
+            pt.exact_perm_test([0.5, 1], [0.25, 0], rounding=bad)
+    with pytest.raises(ValueError, match="rounding=0"):
+        pt.exact_perm_test([0.5, 1], [0.25, 0], h=abs, rounding=0.1)
+    exact = pt.exact_perm_test([math.pi, 1], [math.e, 0], h=abs, rounding=0)
+    assert exact.pvalue == 0.5
+
+
+def test_an_interval_moves_out_by_stated_rounding():
+    u, v = [0.5, 0.7, 0.4, 0.9, 0.6, 0.8, 0.7], [0.3, 0.4, 0.4, 0.5, 0.5, 0.6, 0.2]
+    plain = pt.exact_perm_test(u, v).confidence_interval(0.9)
+    wide = pt.exact_perm_test(u, v, rounding=0.05).confidence_interval(0.9)
+    for moved in (plain.low - wide.low, wide.high - plain.high, wide.resolution):
+        assert 0.1 <= moved + 1e-12 < 0.11
