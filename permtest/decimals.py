@@ -24,7 +24,6 @@ from permtest._integers import SAFE, IntArray, largest
 from permtest._jit import jit
 
 Floats: TypeAlias = NDArray[np.float64]
-
 Ints: TypeAlias = NDArray[np.int64]
 
 #: Of a float with so many bytes: how many digits of any decimal survive in it; up to how many
@@ -289,6 +288,7 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Found, str]:
     if double and np.array_equal(single, x) and ((digits == 0) | (digits > plain)).any():
         return _meant(single)  # whose digits are noise beyond the seventh
     near = ULPS * eps * largest_one
+    digits[(digits > 0) & (found.denominators == 1)] = 1  # whole numbers are what they are
     full = double & (digits == KEPT[8])  # as some programs print any double
     near[full] += 0.5 * 10.0 ** (np.floor(np.log10(np.abs(exact[full]))) + 1 - KEPT[8])
     doubtful = np.flatnonzero((digits == 0) | (digits > plain))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1, inf, log, log1p, pi, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ SMALL = 22.0
 #: Frequencies with a bound above exp(-EXCEPTIONAL) are computed, as long as there is time,
 #: but for those that turn out to be below exp(-NEGLIGIBLE).
 EXCEPTIONAL, NEGLIGIBLE = 12.0, 17.0
-#: Cosines of the grid that may be looked at, and factors of phi that may be computed: some
-#: hundredths of a second each.
+#: Cosines of the grid that may be looked at, and factors of phi that may be computed: less than a
+#: tenth of a second each.
 COSINES, FACTORS = 2 * 10**8, 10**6
 #: Widths may be left out if the largest one is so many times their sum.
 NO_DUST = 20_000
@@ -48,10 +48,10 @@ NO_DUST = 20_000
 MOST_ALIKE = 300
 #: Up to so many factors all frequencies of a zone are computed; beyond, its grid has some points.
 BRIEF, FEWEST = 10**5, 64
-#: Entries whose cosines bound |phi| at a frequency.
+#: So many entries bound |phi| at a frequency that -log of the bound is this on average.
 ENOUGH = 28.0
 
-Floats = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
 
 
 def tail_bracket(
