@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from math import floor, gcd, inf, nextafter, sqrt
+from math import floor, gcd, inf, log, nextafter, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -29,18 +28,21 @@ from permtest._checks import check_level
 from permtest._integers import IntArray, exact_dot
 from permtest.comparison import Comparison
 from permtest.null.bracket import tail_bracket
+from permtest.null.dp import dp_operations
 from permtest.null.enumeration import count_tail, enumerate_swaps
 from permtest.null.grouping import TwoPointSum, add_counts, from_widths
 from permtest.null.probability import UNDERFLOW, Probability, TooHard
-from permtest.null.tail import tail_tilted
+from permtest.null.tail import tail_dp, tail_tilted
 from permtest.symmetry import symmetry_warning
 
-#: Labellings of so many pairs are counted, in some milliseconds, and so many of them are listed.
-MAX_COUNTED, MAX_LISTED = 30, 500
-#: An end that is not exact is found to this many standard errors.
-TOLERANCE = Fraction(1, 10_000)
-#: Widths that the tilted tail may look at, in some milliseconds, before bounds are taken instead.
-WORK = 4 * 10**6
+#: Labellings of so many pairs are counted, in some milliseconds; of so many all means between two
+#: shifts are listed, once there are few of them.
+MAX_COUNTED, MAX_LISTED, MAX_MEANS = 36, 30, 500
+#: Dynamic programming may update so many cells, and the tilted tail look at so many widths of that
+#: many entries, each in some milliseconds, before bounds are taken instead.
+UPDATES, WORK, MANY = 4 * 10**6, 5 * 10**5, 150
+#: Ends that are known closely are made exact up to this largest width of a lattice.
+MAX_POLISHED = 4000
 #: Bounds are not made narrower than this, relative to p.
 NARROWEST = 5e-5
 #: How many shifts are looked at.
@@ -228,13 +230,6 @@ class _Lattice:
     def top(self) -> int:
         return int(self.steps[-1])
 
-    @cached_property
-    def moments(self) -> tuple[float, float]:
-        """Mean and standard deviation, as shares of `top`."""
-        shares = np.array([int(s) / self.top for s in self.steps])
-        mean = float(shares @ self.counts) / self.n
-        return mean, sqrt(float((shares - mean) ** 2 @ self.counts) / self.n)
-
     def mirrored(self) -> _Lattice:
         """The negative differences."""
         if self.n == 0:
@@ -245,11 +240,23 @@ class _Lattice:
     def score(self, shift: Fraction) -> Fraction:
         return self.origin + self.unit * shift
 
-    def error_at(self, shift: Fraction) -> Fraction:
-        """Standard error of the mean under the null of this shift."""
-        mean, deviation = self.moments
-        variance = deviation**2 + (mean - float(shift / self.top)) ** 2
-        return self.top * Fraction(sqrt(variance / self.n))
+    def expected(self, z: float) -> tuple[float, float]:
+        """About where p has this normal quantile, and in what length p rises by one, of `top`."""
+        shares = np.array([int(s) / self.top for s in self.steps])
+        mean = float(shares @ self.counts) / self.n
+        variance = float((shares - mean) ** 2 @ self.counts) / self.n
+        # The normal approximation, whose variance at the end is about the end.
+        error = sqrt(variance / max(self.n - z * z, 1.0))
+        near, last, slope = mean + z * error, mean, error
+        z_last = 0.0
+        for _ in range(4):
+            near = min(max(near, 0.0), 1.0)
+            found = _saddlepoint(shares - near, self.counts)
+            if abs(near - last) < 1e-14 or not (near - last) * (found - z_last) > 0:
+                break
+            slope = (near - last) / (found - z_last)
+            last, z_last, near = near, found, near + (z - found) * slope
+        return min(max(near, 0.0), 1.0), slope
 
     def law(self, shift: Fraction) -> tuple[TwoPointSum, int]:
         """Whose tail from where on is p; from the next cell on it is p of smaller shifts."""
@@ -263,11 +270,41 @@ class _Lattice:
 
 
 class _Bounds(NamedTuple):
-    """Between what p lies, and whether that is but for rounding."""
+    """Between what p lies."""
 
     least: Fraction
     most: Fraction
-    exact: bool = True
+
+
+def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+    """The normal quantile of P(sum of x over I <= 0), to some 1 / N^2 (Daniels 1987)."""
+    total = float(counts @ x)
+    if total < 0:
+        return -_saddlepoint(-x, counts)
+    if total >= float(counts @ abs(x)):
+        return -inf
+    t, step = 0.0, 1.0
+    for _ in range(50):
+        beta = np.tanh(t * x)
+        step = (total - float(counts @ (x * beta))) / float(counts @ (x * x * (1 - beta * beta)))
+        t += step
+        if step <= 1e-9 * t:
+            break
+    spread = 1 - np.tanh(t * x) ** 2
+    beta = np.tanh(t * x)
+    logs = abs(t * x) + np.log1p(np.exp(-2 * abs(t * x))) - log(2)
+    w = sqrt(max(2 * (t * total - float(counts @ logs)), 0.0))
+    if w < 0.01:
+        return -w
+    variance = float(counts @ (x * x * spread))
+    u = t * sqrt(variance)
+    skew = -2 * float(counts @ (x**3 * beta * spread)) / variance**1.5
+    excess = float(counts @ (x**4 * spread * (6 * beta * beta - 2))) / variance**2
+    terms = 1 / u - 1 / w + (excess / 8 - 5 * skew**2 / 24) / u
+    terms += 1 / w**3 - 1 / u**3 - skew / (2 * u * u)
+    simple = w + log(u / w) / w
+    p, p_simple = NORMAL.cdf(-w) + NORMAL.pdf(w) * terms, NORMAL.cdf(-simple)
+    return NORMAL.inv_cdf(p) if p_simple < 2 * p < 4 * p_simple else -simple
 
 
 def _tail(law: TwoPointSum, t0: int) -> _Bounds:
@@ -275,14 +312,19 @@ def _tail(law: TwoPointSum, t0: int) -> _Bounds:
     if law.n <= MAX_COUNTED:
         share = Fraction(count_tail(law, t0), 2**law.n_informative)
         return _Bounds(share, share)
-    p = tail_tilted(law, t0, WORK)
+    if dp_operations(law, max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
+        p = tail_dp(law, t0)
+    elif law.n >= MANY:
+        p = tail_tilted(law, t0, WORK)
+    else:
+        raise TooHard("the lattice of the sums is long for so few pairs")
     return _Bounds(_rounded(p, -1), _rounded(p, 1))
 
 
 def _bracket(law: TwoPointSum, t0: int, width: float) -> _Bounds:
     """The same within bounds, of this relative width if possible."""
     low, high = tail_bracket(law, t0, width=width)
-    return _Bounds(_rounded(low, -1), _rounded(high, 1), exact=False)
+    return _Bounds(_rounded(low, -1), _rounded(high, 1))
 
 
 def _rounded(p: Probability, sign: int) -> Fraction:
@@ -321,7 +363,7 @@ def _lower_end(lattice: _Lattice, alpha: Fraction) -> _End:
         return _OPEN
     if lattice.top == 0:
         return _End(lattice.origin)
-    search = _Search(lattice, alpha, max(empty, Fraction(UNDERFLOW)))
+    search = _Search(lattice, alpha, empty)
     end = search.run()
     if end is not None:
         return _End(lattice.score(end))
@@ -331,9 +373,8 @@ def _lower_end(lattice: _Lattice, alpha: Fraction) -> _End:
 class _Search:
     """The lower end lies above `low` and not above `high`, in steps, where p is `p_low`, `p_high`.
 
-    It is expected at `near`, with p rising there by a normal quantile in each `error`; `wrong` is
-    by how many quantiles that failed last. At `close`, bounds of p contained alpha; shifts of
-    denominator `hard` have no other p than bounds.
+    It is expected within `reach` of `near`, where p rises by a normal quantile in each `error`.
+    Shifts whose denominator is `hard` or more have no other p than bounds.
     """
 
     def __init__(self, lattice: _Lattice, alpha: Fraction, least: Fraction) -> None:
@@ -341,96 +382,84 @@ class _Search:
         self.lattice, self.alpha, self.z = lattice, alpha, _quantile(alpha)
         self.low, self.p_low = Fraction(-1), least
         self.high, self.p_high = Fraction(lattice.top), Fraction(1)
-        self.mean = lattice.top * Fraction(lattice.moments[0])
-        self.near, self.error = self.mean, lattice.error_at(self.mean)
-        few = lattice.n <= MAX_COUNTED  # then to where few labellings are left
-        self.tolerance = TOLERANCE * self.error / (100 if few else 1)
-        self.wrong, self.slow = 0.02, 0
-        self.close, self.hard = Fraction(-1), inf
+        near, error = lattice.expected(self.z)
+        self.near, self.error = lattice.top * Fraction(near), lattice.top * Fraction(error)
+        self.tolerance = self.error * Fraction(1e-4 * max(1.0, 30 * 2 ** (10 - lattice.n / 4)))
+        self.reach = self.error / 50
+        self.hard, self.slow = inf, 0
 
     def run(self) -> Fraction | None:
         """The end, if it can be told from all other fractions."""
         n = self.lattice.n
-        few = Fraction(4 / n**1.5)  # means of subsets lie between shifts so close to each other
         for _ in range(MOST):
-            if n <= MAX_COUNTED and (self.p_high - self.p_low) * 2**n <= MAX_LISTED:
+            if n <= MAX_LISTED and (self.p_high - self.p_low) * 2**n <= MAX_MEANS:
                 rank = int(floor(self.alpha * 2**n) - self.p_low * 2**n)
                 return _means(self.lattice, self.low, self.high)[rank]
-            gap, shift = self.high - self.low, simplest(self.low, self.high)
-            if shift.denominator > n:
+            if simplest(self.low, self.high).denominator > n:
                 return self.high
-            aim = max(self.tolerance, few) if self.hard == inf else self.tolerance
-            fine = gap <= aim and shift.denominator < self.hard and shift != self.close
-            if not fine and gap <= self.tolerance:
+            gap, shift = self.high - self.low, simplest(*self.window())
+            if gap <= self.tolerance and shift.denominator * self.lattice.top > MAX_POLISHED:
                 break
-            if not fine or self.slow >= 3:
-                shift = self.next(aim)
-            if self.is_end(shift):
-                return shift
+            if shift.denominator < self.hard:
+                try:
+                    if self.is_end(shift):
+                        return shift
+                except TooHard:
+                    self.hard = shift.denominator
+            elif gap <= self.tolerance:
+                break
+            else:
+                self.narrow_by_bounds()
+            self.slow = self.slow + 1 if 2 * (self.high - self.low) > gap else 0
         return None
 
+    def window(self) -> tuple[Fraction, Fraction]:
+        """Where to look next: around the expected end or, if that has not helped, in the middle."""
+        if self.slow >= 4:
+            gap, self.slow = self.high - self.low, 0
+            return self.low + gap / 4, self.high - gap / 4
+        return max(self.near - self.reach, self.low), min(self.near + self.reach, self.high)
+
     def is_end(self, shift: Fraction) -> bool:
-        """Narrow the bracket by p at one shift; whether p steps over alpha there."""
-        (law, t0), gap = self.lattice.law(shift), self.high - self.low
-        p = self.pvalue(law, t0, shift)
-        self.wrong = abs(_quantile(p.most) - self.z - float((shift - self.near) / self.error))
+        """Narrow the bracket by the exact p at one shift; whether p steps over alpha there."""
+        law, t0 = self.lattice.law(shift)
+        p = before = _tail(law, t0)
+        if p.least > self.alpha:
+            # Before the step ties are not reached; the empty subset always counts.
+            before = _tail(law, t0 + 1)
+            empty = Fraction(1, 2 ** min(self.lattice.n, 1000))
+            if before.most + empty <= self.alpha:
+                return True
+        self.learn(shift, p, before)
+        return False
+
+    def narrow_by_bounds(self) -> None:
+        """Narrow the bracket by bounds of p a little beyond the expected end."""
+        reach = max(self.reach / 4, Fraction(0.42) * self.tolerance)
+        if self.near - self.low > self.high - self.near:
+            first, last = self.near - reach, self.near - reach * 7 / 8
+        else:
+            first, last = self.near + reach * 7 / 8, self.near + reach
+        if not self.low < first < last < self.high:
+            gap = self.high - self.low
+            first, last = self.low + gap / 3, self.high - gap / 3
+        shift = generic(first, last) if self.lattice.top < 2**30 else simplest(first, last)
+        away = float(abs(shift - self.near) / self.error)
+        hazard = NORMAL.pdf(self.z) / NORMAL.cdf(-abs(self.z))
+        p = _bracket(*self.lattice.law(shift), min(max(away * hazard, NARROWEST), 1e-2))
+        self.learn(shift, p, p)
+
+    def learn(self, shift: Fraction, p: _Bounds, before: _Bounds) -> None:
+        """Move an end of the bracket to a shift with this p, and expect the end anew."""
         if p.most <= self.alpha:
             self.low, self.p_low = shift, p.most
         elif p.least > self.alpha:
             self.high, self.p_high = shift, p.most
-            # Before the step ties are not reached; the empty subset always counts.
-            empty = Fraction(1, 2 ** min(self.lattice.n, 1000))
-            if p.exact and self.pvalue(law, t0 + 1, shift).most + empty <= self.alpha:
-                return True
         else:
-            self.close, self.tolerance = shift, 2 * self.tolerance
-        self.slow = self.slow + 1 if 2 * (self.high - self.low) > gap else 0
-        return False
-
-    def pvalue(self, law: TwoPointSum, t0: int, shift: Fraction) -> _Bounds:
-        """P(T >= t0), with bounds that are the narrower the nearer the shift is to the end."""
-        if shift.denominator < self.hard:
-            try:
-                return _tail(law, t0)
-            except TooHard:
-                self.hard = shift.denominator
-        away = float(abs(shift - self.near) / self.error)
-        return _bracket(law, t0, min(max(away / 4, NARROWEST), 1e-3))
-
-    def next(self, aim: Fraction) -> Fraction:
-        """The simplest fraction a little beyond the expected end.
-
-        Beyond, so that the end lies between two shifts soon that are close to each other.
-        """
-        self.expect()
-        near, gap = self.near, self.high - self.low
-        reach = min(max(2 * Fraction(self.wrong) * self.error, aim / 2), gap / 3)
-        if self.slow >= 3:
-            first, last, self.slow = self.low + gap / 3, self.high - gap / 3, 0
-        elif self.high - near > near - self.low:
-            first, last = near + reach / 8, near + reach
-        else:
-            first, last = near - reach, near - reach / 8
-        shift = simplest(first, last)
-        return shift if self.low < shift < self.high else simplest(self.low, self.high)
-
-    def expect(self) -> None:
-        """Where the end is, by a line through p on both sides, or with the normal slope."""
-        z_low, z_high = _quantile(self.p_low), _quantile(self.p_high)
-        if self.low < self.close < self.high:
-            near, z = self.close, self.z
-        elif self.low >= 0:
-            near, z = self.low, z_low
-        elif self.high < self.lattice.top:
-            near, z = self.high, z_high
-        else:
-            near, z = self.mean, 0.0
-        self.error = self.lattice.error_at(near)
-        if 0 <= self.low < self.high < self.lattice.top and z_low < z_high:
-            self.error = (self.high - self.low) / Fraction(z_high - z_low)
-        elif near == self.mean:  # of p = alpha, with variance sum (d - delta)^2
-            self.error *= Fraction(sqrt(self.lattice.n / max(self.lattice.n - self.z**2, 1.0)))
-        near += Fraction(self.z - z) * self.error
+            self.tolerance *= 2
+        z = _quantile((before.least + before.most) / 2)
+        near = shift + Fraction(self.z - z) * self.error
+        self.reach = abs(near - self.near) / 4
         self.near = min(max(near, self.low), self.high)
 
 
@@ -443,6 +472,19 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     if low == whole:
         return whole + Fraction(1, floor(1 / (high - whole)) + 1)
     return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
+
+
+def generic(low: Fraction, high: Fraction) -> Fraction:
+    """A fraction inside whose multiples are as far from whole numbers as can be.
+
+    It divides two neighbours about as the golden section does.
+    """
+    first = simplest(low, high)
+    second = simplest(first, high)
+    return Fraction(
+        610 * first.numerator + 987 * second.numerator,
+        610 * first.denominator + 987 * second.denominator,
+    )
 
 
 def _quantile(p: Fraction) -> float:
