@@ -40,9 +40,8 @@ from permtest.symmetry import symmetry_warning
 MAX_COUNTED, MAX_LISTED, MAX_MEANS = 36, 30, 500
 #: Dynamic programming may update so many cells, and the tilted tail look at so many widths of that
 #: many entries, each in some milliseconds, before bounds are taken instead.
-UPDATES, WORK, MANY = 4 * 10**6, 5 * 10**5, 150
-#: Ends that are known closely are made exact up to this largest width of a lattice.
-MAX_POLISHED = 4000
+UPDATES, WORK, MANY = 4 * 10**6, 2 * 10**6, 150
+LONG, LONGEST = 4000, 30_000
 #: Bounds are not made narrower than this, relative to p.
 NARROWEST = 5e-5
 #: How many shifts are looked at.
@@ -384,9 +383,12 @@ class _Search:
         self.high, self.p_high = Fraction(lattice.top), Fraction(1)
         near, error = lattice.expected(self.z)
         self.near, self.error = lattice.top * Fraction(near), lattice.top * Fraction(error)
-        self.tolerance = self.error * Fraction(1e-4 * max(1.0, 30 * 2 ** (10 - lattice.n / 4)))
-        self.reach = self.error / 50
-        self.hard, self.slow = inf, 0
+        self.tolerance = self.error * Fraction(1.25e-4 * max(1.0, 40 * 2 ** (8 - lattice.n / 5)))
+        self.reach, self.slow = self.error / 50, 0
+        self.hard = inf
+        if lattice.n > MAX_COUNTED:
+            coarse = self.tolerance * lattice.n < 0.5
+            self.hard = (LONGEST if coarse else LONG) // lattice.top + 1
 
     def run(self) -> Fraction | None:
         """The end, if it can be told from all other fractions."""
@@ -398,7 +400,7 @@ class _Search:
             if simplest(self.low, self.high).denominator > n:
                 return self.high
             gap, shift = self.high - self.low, simplest(*self.window())
-            if gap <= self.tolerance and shift.denominator * self.lattice.top > MAX_POLISHED:
+            if gap <= self.tolerance and shift.denominator * self.lattice.top > LONG:
                 break
             if shift.denominator < self.hard:
                 try:
@@ -435,7 +437,7 @@ class _Search:
 
     def narrow_by_bounds(self) -> None:
         """Narrow the bracket by bounds of p a little beyond the expected end."""
-        reach = max(self.reach / 4, Fraction(0.42) * self.tolerance)
+        reach = self.tolerance * 2 / 5
         if self.near - self.low > self.high - self.near:
             first, last = self.near - reach, self.near - reach * 7 / 8
         else:
@@ -446,7 +448,7 @@ class _Search:
         shift = generic(first, last) if self.lattice.top < 2**30 else simplest(first, last)
         away = float(abs(shift - self.near) / self.error)
         hazard = NORMAL.pdf(self.z) / NORMAL.cdf(-abs(self.z))
-        p = _bracket(*self.lattice.law(shift), min(max(away * hazard, NARROWEST), 1e-2))
+        p = _bracket(*self.lattice.law(shift), min(max(1.3 * away * hazard, NARROWEST), 1e-2))
         self.learn(shift, p, p)
 
     def learn(self, shift: Fraction, p: _Bounds, before: _Bounds) -> None:
@@ -459,7 +461,7 @@ class _Search:
             self.tolerance *= 2
         z = _quantile((before.least + before.most) / 2)
         near = shift + Fraction(self.z - z) * self.error
-        self.reach = abs(near - self.near) / 4
+        self.reach = max(abs(near - self.near), self.tolerance * 2 / 5)
         self.near = min(max(near, self.low), self.high)
 
 
