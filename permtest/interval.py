@@ -40,8 +40,10 @@ from permtest.symmetry import symmetry_warning
 MAX_COUNTED, MAX_LISTED, MAX_MEANS = 36, 30, 500
 #: Dynamic programming may update so many cells, and the tilted tail look at so many widths of that
 #: many entries, each in some milliseconds, before bounds are taken instead.
-UPDATES, WORK, MANY = 4 * 10**6, 2 * 10**6, 150
-LONG, LONGEST = 4000, 30_000
+UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
+LONG, LONGEST = 4000, 60_000
+#: An end that is not exact is found to about so many standard errors.
+TOLERANCE = Fraction(1, 8000)
 #: Bounds are not made narrower than this, relative to p.
 NARROWEST = 5e-5
 #: How many shifts are looked at.
@@ -280,7 +282,7 @@ def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
     total = float(counts @ x)
     if total < 0:
         return -_saddlepoint(-x, counts)
-    if total >= float(counts @ abs(x)):
+    if total >= 0.999999 * float(counts @ abs(x)):
         return -inf
     t, step = 0.0, 1.0
     for _ in range(50):
@@ -293,7 +295,7 @@ def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
     beta = np.tanh(t * x)
     logs = abs(t * x) + np.log1p(np.exp(-2 * abs(t * x))) - log(2)
     w = sqrt(max(2 * (t * total - float(counts @ logs)), 0.0))
-    if w < 0.01:
+    if not w >= 0.01:
         return -w
     variance = float(counts @ (x * x * spread))
     u = t * sqrt(variance)
@@ -383,11 +385,12 @@ class _Search:
         self.high, self.p_high = Fraction(lattice.top), Fraction(1)
         near, error = lattice.expected(self.z)
         self.near, self.error = lattice.top * Fraction(near), lattice.top * Fraction(error)
-        self.tolerance = self.error * Fraction(1.25e-4 * max(1.0, 40 * 2 ** (8 - lattice.n / 5)))
+        self.tolerance = self.error * TOLERANCE / (1 if lattice.n > MAX_LISTED else 10**4)
         self.reach, self.slow = self.error / 50, 0
         self.hard = inf
         if lattice.n > MAX_COUNTED:
-            coarse = self.tolerance * lattice.n < 0.5
+            self.tolerance *= Fraction(max(1.0, 40 * 2 ** (8 - lattice.n / 5)))
+            coarse = self.tolerance * lattice.n < 0.7
             self.hard = (LONGEST if coarse else LONG) // lattice.top + 1
 
     def run(self) -> Fraction | None:
@@ -416,11 +419,14 @@ class _Search:
         return None
 
     def window(self) -> tuple[Fraction, Fraction]:
-        """Where to look next: around the expected end or, if that has not helped, in the middle."""
-        if self.slow >= 4:
-            gap, self.slow = self.high - self.low, 0
+        """Where to look next: about the expected end, or beyond it from an end of the bracket."""
+        gap, first, last = self.high - self.low, self.near - self.reach, self.near + self.reach
+        if gap <= self.tolerance and self.lattice.n > MAX_LISTED:
+            return max(first, self.low), min(last, self.high)
+        if self.slow >= 4 or (first <= self.low and self.high <= last):
+            self.slow = 0
             return self.low + gap / 4, self.high - gap / 4
-        return max(self.near - self.reach, self.low), min(self.near + self.reach, self.high)
+        return self.near if first <= self.low else first, self.near if self.high <= last else last
 
     def is_end(self, shift: Fraction) -> bool:
         """Narrow the bracket by the exact p at one shift; whether p steps over alpha there."""
