@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor, gcd, inf, log, nextafter, sqrt
+from math import floor, gcd, inf, isfinite, nextafter, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -253,7 +253,7 @@ class _Lattice:
         for _ in range(4):
             near = min(max(near, 0.0), 1.0)
             found = _saddlepoint(shares - near, self.counts)
-            if abs(near - last) < 1e-14 or not (near - last) * (found - z_last) > 0:
+            if not (isfinite(found) and (near - last) * (found - z_last) > 0):
                 break
             slope = (near - last) / (found - z_last)
             last, z_last, near = near, found, near + (z - found) * slope
@@ -277,35 +277,33 @@ class _Bounds(NamedTuple):
     most: Fraction
 
 
+@np.errstate(all="ignore")
 def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-    """The normal quantile of P(sum of x over I <= 0), to some 1 / N^2 (Daniels 1987)."""
-    total = float(counts @ x)
+    """About the normal quantile of P(sum of x over I <= 0), if it is finite (Daniels 1987)."""
+    total, t = counts @ x, np.float64(0)
     if total < 0:
         return -_saddlepoint(-x, counts)
-    if total >= 0.999999 * float(counts @ abs(x)):
-        return -inf
-    t, step = 0.0, 1.0
     for _ in range(50):
         beta = np.tanh(t * x)
-        step = (total - float(counts @ (x * beta))) / float(counts @ (x * x * (1 - beta * beta)))
+        step = (total - counts @ (x * beta)) / (counts @ (x * x * (1 - beta * beta)))
         t += step
-        if step <= 1e-9 * t:
+        if not step > 1e-9 * t:
             break
-    spread = 1 - np.tanh(t * x) ** 2
     beta = np.tanh(t * x)
-    logs = abs(t * x) + np.log1p(np.exp(-2 * abs(t * x))) - log(2)
-    w = sqrt(max(2 * (t * total - float(counts @ logs)), 0.0))
-    if not w >= 0.01:
-        return -w
-    variance = float(counts @ (x * x * spread))
-    u = t * sqrt(variance)
-    skew = -2 * float(counts @ (x**3 * beta * spread)) / variance**1.5
-    excess = float(counts @ (x**4 * spread * (6 * beta * beta - 2))) / variance**2
+    spread = 1 - beta * beta
+    logs = abs(t * x) + np.log1p(np.exp(-2 * abs(t * x))) - np.log(2)
+    w = np.sqrt(2 * (t * total - counts @ logs))
+    if not w > 0.01:
+        return float(-w)
+    variance = counts @ (x * x * spread)
+    u = t * np.sqrt(variance)
+    skew = -2 * (counts @ (x**3 * beta * spread)) / variance**1.5
+    excess = counts @ (x**4 * spread * (6 * beta * beta - 2)) / variance**2
     terms = 1 / u - 1 / w + (excess / 8 - 5 * skew**2 / 24) / u
     terms += 1 / w**3 - 1 / u**3 - skew / (2 * u * u)
-    simple = w + log(u / w) / w
-    p, p_simple = NORMAL.cdf(-w) + NORMAL.pdf(w) * terms, NORMAL.cdf(-simple)
-    return NORMAL.inv_cdf(p) if p_simple < 2 * p < 4 * p_simple else -simple
+    root = float(w + np.log(u / w) / w)  # without the terms of the second order
+    p, rough = NORMAL.cdf(-w) + NORMAL.pdf(w) * float(terms), NORMAL.cdf(-root)
+    return NORMAL.inv_cdf(p) if rough / 2 < p < min(2 * rough, 1) else -root
 
 
 def _tail(law: TwoPointSum, t0: int) -> _Bounds:
@@ -389,7 +387,7 @@ class _Search:
         self.reach, self.slow = self.error / 50, 0
         self.hard = inf
         if lattice.n > MAX_COUNTED:
-            self.tolerance *= Fraction(max(1.0, 40 * 2 ** (8 - lattice.n / 5)))
+            self.tolerance *= Fraction(2 ** min(max(13.3 - lattice.n / 5, 0.0), 6.0))
             coarse = self.tolerance * lattice.n < 0.7
             self.hard = (LONGEST if coarse else LONG) // lattice.top + 1
 
