@@ -424,7 +424,11 @@ class _Search:
         if self.slow >= 4 or (first <= self.low and self.high <= last):
             self.slow = 0
             return self.low + gap / 4, self.high - gap / 4
-        return self.near if first <= self.low else first, self.near if self.high <= last else last
+        if first <= self.low:
+            first = self.near + self.reach / 4
+        elif self.high <= last:
+            last = self.near - self.reach / 4
+        return first, last
 
     def is_end(self, shift: Fraction) -> bool:
         """Narrow the bracket by the exact p at one shift; whether p steps over alpha there."""
