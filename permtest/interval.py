@@ -7,10 +7,11 @@ pairs, the empty one included, whose mean difference is at most delta: with I th
 
 So p rises with delta, in steps, and only at means of subsets (Hartigan's typical values, 1969):
 fractions with denominators up to N. The lower end of an interval is the step at which p exceeds
-the level. Its normal quantile is nearly a straight line in delta, so that a secant finds the end
-to a ten-thousandth of a standard error with a few p-values, for which bounds do. What is left
-holds few steps; the simplest fraction in there is the end if p is at most alpha just before it and
-above alpha at it. The upper end of an interval is the lower end for -d.
+the level. A saddlepoint approximation says where that is, to a ten-thousandth of a standard error
+from a hundred pairs on. Two p-values on either side, for which bounds do, prove it. Where p is had
+quickly, the simplest fraction near by is tried instead: it is the end if p is at most alpha just
+before it and above alpha at it. Bounds are taken at fractions that are anything but simple, where
+sums do not pile up. The upper end of an interval is the lower end for -d.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ from permtest.symmetry import symmetry_warning
 #: Labellings of so many pairs are counted, in some milliseconds; of so many all means between two
 #: shifts are listed, once there are few of them.
 MAX_COUNTED, MAX_LISTED, MAX_MEANS = 36, 30, 500
-#: Dynamic programming may update so many cells, and the tilted tail look at so many widths of that
-#: many entries, each in some milliseconds, before bounds are taken instead.
+#: Dynamic programming may update so many cells, and the tilted tail look at so many widths, if there
+#: are so many pairs: some milliseconds each.
 UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
+#: Beyond this largest width of a shifted law p is not computed, but has bounds; on coarse lattices,
+#: where bounds take long, beyond the second.
 LONG, LONGEST = 4000, 60_000
 #: An end that is not exact is found to about so many standard errors.
 TOLERANCE = Fraction(1, 8000)
@@ -149,8 +152,9 @@ def shift_interval(comparison: Comparison, confidence_level: float) -> Confidenc
 
     Ends are exact for up to 30 pairs, and for more wherever p can be had in milliseconds, as of
     counts. Otherwise they are rounded outward, by no more than `resolution`: a ten-thousandth of a
-    standard error as a rule, where many decimals make the lattice of the sums very long. Cost: some
-    five to ten exact tests for each end.
+    standard error or two as a rule, where many decimals make the lattice of the sums very long; some
+    thousandths for about forty pairs. Cost: three to eight p-values for each end, a few
+    milliseconds each.
     """
     check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
@@ -373,7 +377,8 @@ class _Search:
     """The lower end lies above `low` and not above `high`, in steps, where p is `p_low`, `p_high`.
 
     It is expected within `reach` of `near`, where p rises by a normal quantile in each `error`.
-    Shifts whose denominator is `hard` or more have no other p than bounds.
+    Shifts whose denominator is `hard` or more have no other p than bounds, and then it is found to
+    `loose`. `slow` is how often in a row the bracket has not been halved.
     """
 
     def __init__(self, lattice: _Lattice, alpha: Fraction, least: Fraction) -> None:
@@ -383,12 +388,14 @@ class _Search:
         self.high, self.p_high = Fraction(lattice.top), Fraction(1)
         near, error = lattice.expected(self.z)
         self.near, self.error = lattice.top * Fraction(near), lattice.top * Fraction(error)
-        self.tolerance = self.error * TOLERANCE / (1 if lattice.n > MAX_LISTED else 10**4)
         self.reach, self.slow = self.error / 50, 0
-        self.hard = inf
-        if lattice.n > MAX_COUNTED:
-            self.tolerance *= Fraction(2 ** min(max(13.3 - lattice.n / 5, 0.0), 6.0))
-            coarse = self.tolerance * lattice.n < 0.7
+        # Bounds of p for few pairs are wide, or slow.
+        loose = self.error * TOLERANCE * Fraction(2 ** min(max(13.3 - lattice.n / 5, 0.0), 6.0))
+        self.tolerance, self.loose, self.hard = loose, loose, inf
+        if lattice.n <= MAX_COUNTED:
+            self.tolerance = self.error * TOLERANCE / (1 if lattice.n > MAX_LISTED else 10**4)
+        else:  # bounds take long where a lattice has few steps in a standard error
+            coarse = loose * lattice.n < 0.7
             self.hard = (LONGEST if coarse else LONG) // lattice.top + 1
 
     def run(self) -> Fraction | None:
@@ -408,7 +415,7 @@ class _Search:
                     if self.is_end(shift):
                         return shift
                 except TooHard:
-                    self.hard = shift.denominator
+                    self.hard, self.tolerance = shift.denominator, max(self.tolerance, self.loose)
             elif gap <= self.tolerance:
                 break
             else:

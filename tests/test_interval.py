@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test, interval, monte_carlo
 from permtest.comparison import compare
-from permtest.interval import ConfidenceInterval, simplest
+from permtest.interval import ConfidenceInterval, generic, simplest
 from permtest.null.probability import Probability, TooHard
 from permtest.solvers import solve
 from tests import naive
@@ -359,6 +359,30 @@ def test_simplest_fractions(low, width):
     inside = simplest(low, high)
     assert inside.denominator == b
     assert low < inside < high
+
+
+@given(
+    low=st.fractions(-5, 5, max_denominator=30),
+    width=st.fractions(Fraction(1, 10**6), 2, max_denominator=10**6),
+)
+def test_generic_fractions_lie_inside_and_their_multiples_far_from_whole_numbers(low, width):
+    inside, plain = generic(low, low + width), simplest(low, low + width).denominator
+    assert low < inside < low + width
+    nearest = min(
+        k * abs(k * inside - round(k * inside)) for k in range(plain + 1, 50 * plain + 50)
+    )
+    assert nearest > Fraction(1, 100) or plain > 1
+
+
+@pytest.mark.parametrize("n", [20, 40, 100])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+def test_the_saddlepoint_approximation_is_close(n, level):
+    d = np.sort(np.random.default_rng(n).normal(size=n).round(3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interval, "MAX_LISTED", 0)
+        found = exact_perm_test(d, np.zeros(n)).confidence_interval(level)
+    z = interval._saddlepoint(d - found.low, np.ones(n, dtype=np.int64))
+    assert z == pytest.approx(interval._quantile(Fraction((1 - level) / 2)), abs=4 / n**1.5)
 
 
 # ---- rounding ----------------------------------------------------------------------------------
