@@ -39,8 +39,8 @@ from permtest.symmetry import symmetry_warning
 #: Labellings of so many pairs are counted, in some milliseconds; of so many all means between two
 #: shifts are listed, once there are few of them.
 MAX_COUNTED, MAX_LISTED, MAX_MEANS = 36, 30, 500
-#: Dynamic programming may update so many cells, and the tilted tail look at so many widths, if there
-#: are so many pairs: some milliseconds each.
+#: Dynamic programming may update so many cells, and the tilted tail look at so many widths if pairs
+#: are so many: some milliseconds each.
 UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
 #: Beyond this largest width of a shifted law p is not computed, but has bounds; on coarse lattices,
 #: where bounds take long, beyond the second.
@@ -151,10 +151,10 @@ def shift_interval(comparison: Comparison, confidence_level: float) -> Confidenc
     covers the mean less often, and has a `warning` where there are few pairs for their skewness.
 
     Ends are exact for up to 30 pairs, and for more wherever p can be had in milliseconds, as of
-    counts. Otherwise they are rounded outward, by no more than `resolution`: a ten-thousandth of a
-    standard error or two as a rule, where many decimals make the lattice of the sums very long; some
-    thousandths for about forty pairs. Cost: three to eight p-values for each end, a few
-    milliseconds each.
+    counts. Otherwise they are rounded outward, by no more than `resolution`: one or two
+    ten-thousandths of a standard error as a rule, where many decimals make the lattice of the sums
+    very long; some thousandths for about forty pairs. Cost: three to eight p-values for each end, a
+    few milliseconds each.
     """
     check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
