@@ -217,7 +217,7 @@ def _check_trials(sample: PairedSample, trials: Any) -> np.ndarray[Any, Any]:
     for label, scores in (("u", pairs.u), ("v", pairs.v)):
         for i in np.flatnonzero((scores < 0) | (scores % pairs.scale != 0) | (scores > sizes))[:1]:
             raise ValueError(
-                f"{label}[{i}] = {pairs.score(int(scores[i]))} is no number of correct items "
+                f"{label}[{i}] = {pairs.in_scores(int(scores[i]))} is no number of correct items "
                 f"among trials[{i}] = {sizes[i]}"
             )
     return sizes
