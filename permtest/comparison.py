@@ -207,7 +207,7 @@ class Comparison:
         same = wanted == law.unit * cell or self.in_scores(total) == observed
         if not (same and 0 <= cell <= law.top and self._can_be(cell)):
             ends = (law.offset, law.offset + law.unit * law.top, law.unit)
-            low, high, step = map(self.score, ends)
+            low, high, step = map(self.in_scores, ends)
             raise ValueError(
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
                 f"make, from {low} to {high} in steps of {step}"
@@ -385,7 +385,7 @@ def _of_differences(pairs: Pairs, entry: Statistic, clusters: Any) -> Comparison
         )
     law, tally = group_differences(pairs.u, pairs.v)
     entry.check(pairs, tally.low)
-    score = entry.score(pairs, tally.low)
+    score = entry.score(pairs.score, pairs.scale, tally.low, pairs.u, pairs.v)
     n_entries = None if clusters is None else len(pairs)
     if clusters is not None:
         pairs = pairs.folded(clusters)

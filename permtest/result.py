@@ -22,7 +22,8 @@ from permtest.null.joint import JointDistribution
 from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
 from permtest.null.window import window_shape
-from permtest.score import Score, counted
+from permtest.score import Score
+from permtest.score import counted as counted
 from permtest.solvers import (
     Question,
     Solution,

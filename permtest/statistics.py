@@ -90,13 +90,13 @@ class Statistic:
                 score = pairs.in_scores(int(scores[i]))
                 raise ValueError(f"{label}[{i}] = {self.problem(score)}")
 
-    def score(self, pairs: Pairs, low: int) -> Score:
-        """What `pairs`, whose smallest score is `low`, are compared by."""
+    def score(self, score: Score, scale: int, low: int, *scores: IntArray) -> Score:
+        """What is compared, from what is said of `scores`; the smallest, times `scale`, is `low`."""
         if self.name not in ("sum", "mean"):
-            return pairs.score.known(self.name, self.unit)
-        counts = pairs.scale == 1 and low >= 0
-        binary = counts and max(pairs.u.max(initial=0), pairs.v.max(initial=0)) <= 1
-        return pairs.score.of_numbers(counts=counts, binary=binary)
+            return score.known(self.name, self.unit)
+        counts = scale == 1 and low >= 0
+        binary = counts and max(x.max(initial=0) for x in scores) <= 1
+        return score.of_numbers(counts=counts, binary=binary)
 
     def first_bad(self, scores: IntArray, scale: int) -> int | None:
         """The first of some scores, times `scale`, that has a `problem`; None if all are good."""
