@@ -224,10 +224,9 @@ class Pairs:
         """Which systems, what was paired, and what the scores are."""
         inside = "" if self.clusters is None else f" in {len(set(self.clusters))} clusters"
         by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
-        what = ", ".join(self.columns) if self.columns else f"score {self.score.title}"
-        way = "" if self.columns else f": {self.score.direction}"
+        what = ", ".join(self.columns) if self.columns else f"score {self.score.described}"
         head = f"{self.names[0]} against {self.names[1]}, {counted(len(self), 'pairs')}{inside}"
-        return head, f"paired by {by}", f"{what}{way}"
+        return head, f"paired by {by}", what
 
     def _repr_html_(self) -> str:
         from permtest._html import grid, said, together

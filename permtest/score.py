@@ -187,9 +187,9 @@ class Score:
         return "" if self.higher_is_better else "lower is better"
 
     @property
-    def direction(self) -> str:
-        """The same, and never empty."""
-        return self.note or "higher is better"
+    def described(self) -> str:
+        """What it is called, and which direction is better."""
+        return f"{self.title}: {self.note or 'higher is better'}"
 
     @property
     def title(self) -> str:

@@ -91,7 +91,7 @@ class Statistic:
                 raise ValueError(f"{label}[{i}] = {self.problem(score)}")
 
     def score(self, score: Score, scale: int, low: int, *scores: IntArray) -> Score:
-        """What is compared, from what is said of `scores`; the smallest, times `scale`, is `low`."""
+        """What is compared; `scores` are integers, times `scale`, and the smallest is `low`."""
         if self.name not in ("sum", "mean"):
             return score.known(self.name, self.unit)
         counts = scale == 1 and low >= 0

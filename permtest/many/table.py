@@ -311,8 +311,8 @@ def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> Score
             shown = int(score) if score.denominator == 1 else float(score)
             raise ValueError(f"{at(name, label)}[{bad}] = {entry.problem(shown)}")
     rounding = None if found.rounding is None else np.stack(found.rounding)
-    more = {"rounding": rounding, "reading": found.reading, "score": Score.shared([*columns])}
-    return ScoreTable(tuple(columns), scores, entry, scale, **more)
+    table = ScoreTable(tuple(columns), scores, entry, scale, score=Score.shared([*columns]))
+    return replace(table, rounding=rounding, reading=found.reading)
 
 
 def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> ScoreTable:
