@@ -233,6 +233,9 @@ class _Run:
         wanted = names or config.data.names
         if wanted is not None:
             items = PairedSample(replace(items.pairs, names=wanted))
+        if config.data.higher_is_better is not None:
+            score = items.pairs.score.stated(config.data.higher_is_better)
+            items = PairedSample(replace(items.pairs, score=score))
         return cls(items, config)
 
     def stages(self) -> Iterator[str]:
@@ -374,9 +377,8 @@ def _raised(pairs: Pairs, delta: float) -> Pairs:
     u, v = np.empty(len(pairs), dtype=object), np.empty(len(pairs), dtype=object)
     u[:] = [int(x) * part for x in pairs.u]
     v[:] = [int(x) * part + shift for x in pairs.v]
-    return Pairs(
-        u, v, (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}"), {}, pairs.scale * part
-    )
+    names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
+    return Pairs(u, v, names, {}, pairs.scale * part, score=pairs.score)
 
 
 # ---- as plain values ---------------------------------------------------------------------------
