@@ -402,8 +402,7 @@ class PermutationTestResult(AsJson):
         x, y = self.scores or self.totals
         note = score.note if direction else ""
         if self.metric == "mean":
-            mean = f"mean {score.name}".rstrip()
-            return f"{a} has a {mean} of {x:.6g} against {y:.6g} of {b}" + f" ({note})" * bool(note)
+            return f"{a} has a {score.mean(x)} against {y:.6g} of {b}" + f" ({note})" * bool(note)
         lead = score.lead((a, b), (x, y), abs(self.statistic))
         return lead if x == y else f"{lead} ({x} against {y}{'; ' * bool(note)}{note})"
 

@@ -214,6 +214,12 @@ class Score:
             return f"{a} has {'more' if more else 'fewer'} {self.unit} than {b}"
         return f"{a} has a {way} {self.name or 'score'} than {b}"
 
+    def mean(self, value: float) -> str:
+        """A mean of it: "mean loss of 0.3", "mean of 2.5 errors"."""
+        if self.unit in COUNTED:
+            return f"mean of {value:.6g} {self.unit if self.name else ''}".rstrip()
+        return f"mean {self.name} of {value:.6g}"
+
     def lead(self, names: tuple[str, str], totals: tuple[float, float], gap: float) -> str:
         """Who is ahead by how much, from the totals of both systems: the finding of a test."""
         (a, b), (x, y) = names, totals

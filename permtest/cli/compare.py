@@ -166,7 +166,8 @@ def _failure(
     shown = shown and bool(rejects(p.pvalue, level))
     beyond = f" by more than {args.margin:g} per pair" if args.margin else ""
     claim = f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'}"
-    text = f"{claim} than {b}{beyond}: p = {p.pvalue_text()} ({p.sides_text()}), level {level:g}"
+    sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
+    text = f"{claim} than {b}{beyond} ({sides} p = {p.pvalue_text()}, level {level:g})"
     return text if shown == worse else ""
 
 

@@ -23,6 +23,7 @@ from permtest.study.config import StudyConfig
 from permtest.study.describe import Description, describe
 from permtest.study.effect import EffectSize
 from permtest.study.options import ESTIMATORS
+from permtest.study.overview_parts import compared
 from permtest.study.planning import SampleSize, sample_size
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.provenance import provenance
@@ -139,6 +140,7 @@ class Study(Report):
             "unit_sizes": _sizes_dict(self.unit_sizes),
             "description": self.description.to_dict(),
             "recommendation": self.recommendation.to_dict(),
+            **compared(self.exact, self.answers["exact"].interval, level, self.provenance),
             "exact": self.exact.to_dict(),
             "answers": self._answers_dict(),
             "effects": [effect.to_dict(level) for effect in self.effects],
