@@ -70,7 +70,7 @@ class Pairs:
     >>> print(Pairs.of([3, 5], [2, 7], ("loss_new", "loss_old")))
     loss_new against loss_old, 2 pairs
     paired by their order
-    score loss: lower is better, inferred from the name 'loss'
+    score loss, lower is better, inferred from the name 'loss'
     """
 
     u: IntArray

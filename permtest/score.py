@@ -189,7 +189,7 @@ class Score:
     @property
     def described(self) -> str:
         """What it is called, and which direction is better."""
-        return f"{self.title}: {self.note or 'higher is better'}"
+        return f"{self.title}, {self.note or 'higher is better'}"
 
     @property
     def title(self) -> str:

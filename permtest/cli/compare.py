@@ -262,6 +262,7 @@ def _text(
         metric += f" ({entry.about}{_zero(args.zero_division)})"
     else:
         systems = _totals(result)
+        metric += f" of {result.unit}" * (metric == "sum")
     facts = [("data", pairs.source["read"]), *_facts(result, metric), *_doubts(pairs)]
     finding = result.sentence(direction=False)
     return f"{finding}\n\n{aligned(systems)}\n\n{aligned(facts)}"
