@@ -69,7 +69,7 @@ class PermutationTestResult(AsJson):
     Parameters
     ----------
     statistic : int or float
-        t(u, v): the observed sum of g, or h of it. Positive means that the first system is ahead.
+        t(u, v): the observed sum of g, or h of it. Positive: the first system scores more.
     pvalue : float
         In (0, 1]. Where p is below 5e-324, the smallest float64, that number stands for it.
     log10_pvalue : float

@@ -69,7 +69,7 @@ def compare_all(
         compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
         where the measure is a proportion.
     alternative : {"two-sided", "greater", "less"}
-        "greater": `u` is better.
+        "greater": `u` scores higher.
     delta : float, default 0.0
         The difference per pair under the null hypothesis; tests that have no such threshold are
         left out unless it is 0.
