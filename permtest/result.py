@@ -442,8 +442,10 @@ class PermutationTestResult(AsJson):
         """All fields and the 95% `pvalue_interval`, as plain numbers, strings, lists and None."""
         shown = (f for f in self.__dataclass_fields__ if not f.startswith("_"))
         fields = {name: _plain(getattr(self, name)) for name in shown}
-        fields |= {"score": self.score.name, "higher_is_better": self.score.higher_is_better}
-        fields |= {"better": self.better, "difference": _plain(self.difference)}
+        fields |= self.score.to_dict() | {
+            "better": self.better,
+            "difference": _plain(self.difference),
+        }
         return fields | {"pvalue_interval": list(self.pvalue_interval())}
 
     def to_frame(self) -> pd.DataFrame:

@@ -187,9 +187,22 @@ class Score:
         return "" if self.higher_is_better else "lower is better"
 
     @property
+    def direction(self) -> str:
+        """The same, and never empty."""
+        return self.note or "higher is better"
+
+    def to_dict(self) -> dict[str, str | bool]:
+        """What JSON objects say of it: its name, its direction, and how that is known."""
+        return {
+            "score": self.name,
+            "higher_is_better": self.higher_is_better,
+            "direction": self.direction,
+        }
+
+    @property
     def described(self) -> str:
         """What it is called, and which direction is better."""
-        return f"{self.title}, {self.note or 'higher is better'}"
+        return f"{self.title}, {self.direction}"
 
     @property
     def title(self) -> str:

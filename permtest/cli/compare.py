@@ -95,7 +95,8 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
         "--margin",
         metavar="M",
         type=float,
-        help="of --fail-if: worse or better by more than this, in scores per pair",
+        help="of --fail-if: worse or better by more than this, in scores per pair, or per "
+        "cluster where these are swapped",
     )
 
 
@@ -164,7 +165,8 @@ def _failure(
         p, shown = MarginTestResult.against(question, margin), True
         level /= 1 + (args.alternative == "two-sided")
     shown = shown and bool(rejects(p.pvalue, level))
-    beyond = f" by more than {args.margin:g} per pair" if args.margin else ""
+    each = "pair" if result.n_entries is None else "cluster"
+    beyond = f" by more than {args.margin:g} per {each}" if args.margin else ""
     claim = f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'}"
     sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
     text = f"{claim} than {b}{beyond} ({sides} p = {p.pvalue_text()}, level {level:g})"
@@ -306,6 +308,7 @@ def _facts(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
     digits = 10 if result.n_samples is None else 4
     bracket = result.method == "bracket"
     clusters = result.n_entries is not None
+    claim = f" ({result.score.claim(result.alternative, result.names)})"
     return [
         ("p", result.bracket_text() if bracket else result.pvalue_text(digits)),
         ("log10 p", f"{result.log10_pvalue:.10g}"),
@@ -317,16 +320,10 @@ def _facts(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
         *([("score", direction(result.score))] if result.score.note else []),
         ("metric", metric),
         *([("reading", result.reading)] if result.reading else []),
-        ("alternative", _alternative(result)),
+        ("alternative", result.alternative + claim * (result.alternative != "two-sided")),
         ("method", f"{result.method} ({result.method_reason})"),
         _certainty(result),
     ]
-
-
-def _alternative(result: PermutationTestResult) -> str:
-    """Which it is, and what it says."""
-    said = f" ({result.score.claim(result.alternative, result.names)})"
-    return result.alternative + said * (result.alternative != "two-sided")
 
 
 def _certainty(result: PermutationTestResult) -> tuple[str, str]:

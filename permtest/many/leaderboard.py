@@ -464,7 +464,7 @@ class Leaderboard(AsJson):
         shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
         fields = {name: getattr(self, name) for name in shown}
         plain = {k: rows.plain(x) if isinstance(x, np.ndarray) else x for k, x in fields.items()}
-        return plain | {"score": self.score.name, "higher_is_better": self.score.higher_is_better}
+        return plain | self.score.to_dict()
 
     def sentence(self, data_set: str | None = None) -> str:
         """Who leads on a data set, and how many pairs differ.

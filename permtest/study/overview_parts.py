@@ -205,8 +205,9 @@ def compared(
     source: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What every JSON object says of two systems that are compared."""
-    facts = ("score", "higher_is_better", "better", "difference")
-    return {key: exact.to_dict()[key] for key in facts} | {
+    return exact.score.to_dict() | {
+        "better": exact.better,
+        "difference": exact.difference,
         "confidence_interval": None if interval is None else [finite(end) for end in interval],
         "confidence_level": confidence_level,
         "paired_by": source.get("paired_by"),
