@@ -21,6 +21,7 @@ from permtest.null.fft import convolve_fft
 from permtest.null.joint import JointDistribution
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.score import Score
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = [
     "MarginTestResult",
     "Pairs",
     "PermutationTestResult",
+    "Score",
     "ScoreTable",
     "Statistic",
     "StructuredTestResult",

@@ -28,6 +28,7 @@ from permtest.null.grouping import (
     group_differences,
 )
 from permtest.pairs import LocalEffects, Pairs, check_names, labels_of
+from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
@@ -54,8 +55,8 @@ class Comparison:
         Eq. 3's h. None: S itself, compared as `alternative` says.
     metric : str
         Name of the statistic.
-    unit : str
-        What one unit of S is.
+    score : Score
+        What is compared: its name, its unit, and whether higher is better.
     names : tuple of two str
         What the systems are called.
     effects : Pairs or LocalEffects
@@ -88,7 +89,7 @@ class Comparison:
     alternative: str
     h: Callable[[Any], Any] | None
     metric: str
-    unit: str
+    score: Score
     names: tuple[str, str]
     effects: Pairs | LocalEffects
     totals: tuple[int, int] | None = None
@@ -120,9 +121,9 @@ class Comparison:
     @property
     def total_scores(self) -> tuple[float, float] | None:
         """`totals` as sums of scores."""
-        return self.totals and (self.score(self.totals[0]), self.score(self.totals[1]))
+        return self.totals and (self.in_scores(self.totals[0]), self.in_scores(self.totals[1]))
 
-    def score(self, total: int) -> float:
+    def in_scores(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
         return unscaled(total, self.scale)
 
@@ -194,7 +195,7 @@ class Comparison:
         """
         if not isinstance(observed, NUMBERS) or observed != observed:
             raise ValueError(f"observed={observed!r} is not a number; give a sum of scores")
-        if observed == self.score(self.observed):
+        if observed == self.in_scores(self.observed):
             return self
         law = self.law
         far = law.offset - law.unit  # where no sum is
@@ -203,10 +204,10 @@ class Comparison:
         cell = round(wanted / law.unit)
         total = law.offset + law.unit * cell
         # A float may have fewer digits than the sum that it stands for.
-        same = wanted == law.unit * cell or self.score(total) == observed
+        same = wanted == law.unit * cell or self.in_scores(total) == observed
         if not (same and 0 <= cell <= law.top and self._can_be(cell)):
             ends = (law.offset, law.offset + law.unit * law.top, law.unit)
-            low, high, step = map(self.score, ends)
+            low, high, step = map(self.in_scores, ends)
             raise ValueError(
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
                 f"make, from {low} to {high} in steps of {step}"
@@ -384,6 +385,7 @@ def _of_differences(pairs: Pairs, entry: Statistic, clusters: Any) -> Comparison
         )
     law, tally = group_differences(pairs.u, pairs.v)
     entry.check(pairs, tally.low)
+    score = entry.score(pairs.score, pairs.scale, tally.low, pairs.u, pairs.v)
     n_entries = None if clusters is None else len(pairs)
     if clusters is not None:
         pairs = pairs.folded(clusters)
@@ -394,7 +396,7 @@ def _of_differences(pairs: Pairs, entry: Statistic, clusters: Any) -> Comparison
         alternative="two-sided",
         h=None,
         metric=entry.name,
-        unit=entry.unit,
+        score=score,
         names=pairs.names,
         effects=pairs,
         totals=(tally.total_u, tally.total_v),
@@ -417,7 +419,7 @@ def _of_effects(effects: LocalEffects, metric: str, clusters: Any) -> Comparison
         alternative="two-sided",
         h=None,
         metric=metric,
-        unit="points",
+        score=Score(),
         names=("u", "v"),
         effects=effects,
         n_entries=n_entries,

@@ -114,7 +114,7 @@ def exact_perm_test(
         many sums ("macro_f1", "bleu"), it is sampled, and the result says so; of a ratio of two
         sums there is a bracket if samples would not see a p as small as that.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": `u` is better. "two-sided": the sum is at least as far from the centre of its
+        "greater": `u` scores higher. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
     method : {"auto", "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket"}
         How to compute p. All give the same p within their bounds. "tilted" computes the tail

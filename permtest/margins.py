@@ -41,7 +41,8 @@ class MarginTestResult(PermutationTestResult):
     pvalue, log10_pvalue : float
         One-sided.
     alternative : str
-        "greater": the mean difference exceeds the margin; "less": it falls short of it.
+        "greater": the mean difference exceeds the margin; "less": it falls short of it. Which of
+        them says that the first system is not worse depends on whether higher scores are better.
     n : int
         Number of pairs.
     n_informative : int
@@ -87,7 +88,9 @@ class MarginTestResult(PermutationTestResult):
 
     def __str__(self) -> str:
         a, b = self.names
-        worse = "worse" if self.alternative == "greater" else "better"
+        upward = self.alternative == "greater"
+        worse = "worse" if upward == self.score.higher_is_better else "better"
+        note = f"; {self.score.note}" if self.score.note else ""
         lead = _per_pair(abs(self.margin), self.unit)
         test = f"the exact {self.sides_text()} paired-permutation test"
         if self.method == "bracket":
@@ -97,9 +100,14 @@ class MarginTestResult(PermutationTestResult):
             p = f"p = {self.pvalue_text()} by {test}"
         return (
             f"To show that {a} is not {worse} than {b} by {lead} or more: {p} "
-            f"(mean difference {_short(self.statistic)} over {self.pairs_text()})."
+            f"(mean difference {_short(self.statistic)} over {self.pairs_text()}{note})."
             f"{_also(self.warning)}"
         )
+
+    @property
+    def difference(self) -> float:
+        """The mean difference per pair."""
+        return float(self.statistic)
 
     def to_dict(self) -> dict[str, Any]:
         """As of `PermutationTestResult`, and the `warning`."""
@@ -108,11 +116,12 @@ class MarginTestResult(PermutationTestResult):
     def _repr_html_(self) -> str:
         return together(result_html(self), said(self.warning or ""))
 
-    def effect_text(self) -> str:
+    def effect_text(self, *, direction: bool = True) -> str:
         """The mean difference, and the margin that it is held against."""
         beyond = "less" if self.alternative == "greater" else "more"
         mean = _per_pair(self.statistic, self.unit)
-        return f"mean difference {mean}, against {_short(self.margin)} or {beyond}"
+        note = f" ({self.score.note})" if direction and self.score.note else ""
+        return f"mean difference {mean}, against {_short(self.margin)} or {beyond}{note}"
 
     def pairs_text(self) -> str:
         """How many pairs there are."""
@@ -218,13 +227,19 @@ class EquivalenceResult(AsJson):
 
 
 def noninferiority_test(
-    u: Any, v: Any = None, margin: Margin | None = None, *, names: tuple[str, str] | None = None
+    u: Any,
+    v: Any = None,
+    margin: Margin | None = None,
+    *,
+    names: tuple[str, str] | None = None,
+    higher_is_better: bool | None = None,
 ) -> MarginTestResult:
     """Exact test that the first system is not worse than the second by a margin or more.
 
     The null hypothesis is that it is worse by `margin` per pair: that the differences are symmetric
     about ``-margin``, or about something lower. A small p speaks for "not worse", which an ordinary
-    test that finds no difference does not.
+    test that finds no difference does not. Where lower scores are better, as the `score` of `Pairs`
+    or `higher_is_better` says, it is ``margin``, or something higher.
 
     Parameters
     ----------
@@ -236,11 +251,14 @@ def noninferiority_test(
         Choose it before looking at the scores.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
+    higher_is_better : bool, optional
+        Default: what names say, as "loss" in "loss_a" and "loss_b", else True. The result says so.
 
     Returns
     -------
     MarginTestResult
-        A `PermutationTestResult` with alternative "greater"; `statistic` is the mean difference.
+        A `PermutationTestResult` with alternative "greater", or "less" where lower scores are
+        better; `statistic` is the mean difference.
 
     Raises
     ------
@@ -268,7 +286,9 @@ def noninferiority_test(
             f"margin = {margin} must be positive: it is by how much the first system may be worse"
         )
     comparison = _compare(u, v, names)
-    return MarginTestResult.against(replace(comparison, alternative="greater"), -bound)
+    score = comparison.score.stated(higher_is_better)
+    side, bound = ("greater", -bound) if score.higher_is_better else ("less", bound)
+    return MarginTestResult.against(replace(comparison, score=score, alternative=side), bound)
 
 
 def equivalence_test(

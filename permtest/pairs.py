@@ -20,6 +20,10 @@ from numpy.typing import NDArray
 from permtest._arrays import is_unordered, plain_array
 from permtest._integers import IntArray, with_room
 from permtest.decimals import as_counts, as_integers, in_common_units, unscaled
+from permtest.score import Score, counted
+
+#: Rows that a notebook shows.
+SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,8 @@ class Pairs:
         By how much each score may be off, in scores; None if none is.
     reading : str
         What floats were taken for, where that is not the decimals that they are printed as.
+    score : Score
+        What the scores are called, their unit, and whether higher is better.
     labels : tuple of two str
         How error messages call `u` and `v`; not kept.
 
@@ -61,6 +67,10 @@ class Pairs:
     (array([3, 5]), 10)
     >>> exact_perm_test(pairs).statistic
     -0.1
+    >>> print(Pairs.of([3, 5], [2, 7], ("loss_new", "loss_old")))
+    loss_new against loss_old, 2 pairs
+    paired by their order
+    score loss, lower is better, inferred from the name 'loss'
     """
 
     u: IntArray
@@ -73,6 +83,7 @@ class Pairs:
     clusters: tuple[str, ...] | None = field(default=None, repr=False)
     rounding: NDArray[np.float64] | None = field(default=None, repr=False)
     reading: str = field(default="", repr=False)
+    score: Score = field(default=Score(), repr=False)
     labels: InitVar[tuple[str, str]] = ("u", "v")
 
     @classmethod
@@ -82,6 +93,7 @@ class Pairs:
         v: Any,
         names: tuple[str, str] | None = None,
         *,
+        score: Score | None = None,
         labels: tuple[str, str] = ("u", "v"),
     ) -> Pairs:
         """Validate two columns of scores.
@@ -98,6 +110,9 @@ class Pairs:
             `rounding` says so. `Decimal` and `Fraction` are taken as they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else the `labels`.
+        score : Score, optional
+            What they are called, and whether higher is better. Default: what the names have in
+            common, as "loss" in "loss_a" and "loss_b".
         labels : tuple of two str
             How error messages call `u` and `v`.
 
@@ -120,7 +135,9 @@ class Pairs:
                 "columns frame['a'] and frame['b']"
             )
         check_aligned(u, v, labels)
-        return cls(u, v, _names(u, v, labels) if names is None else names, labels=labels)
+        names = check_names(_names(u, v, labels) if names is None else names)
+        score = Score.shared(names) if score is None else score
+        return cls(u, v, names, score=score, labels=labels)
 
     @classmethod
     def of_counts(
@@ -200,6 +217,30 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.u)
 
+    def __str__(self) -> str:
+        return "\n".join(self._described())
+
+    def _described(self) -> tuple[str, str, str]:
+        """Which systems, what was paired, and what the scores are."""
+        inside = "" if self.clusters is None else f" in {len(set(self.clusters))} clusters"
+        by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
+        what = ", ".join(self.columns) if self.columns else f"score {self.score.described}"
+        head = f"{self.names[0]} against {self.names[1]}, {counted(len(self), 'pairs')}{inside}"
+        return head, f"paired by {by}", what
+
+    def _repr_html_(self) -> str:
+        from permtest._html import grid, said, together
+
+        def shown(entry: Any) -> str:
+            return f"{entry.tolist() if self.columns else self.in_scores(int(entry))}"
+
+        rows = [
+            (self.ids[i] if self.ids else f"{i + 1}", shown(self.u[i]), shown(self.v[i]))
+            for i in range(min(len(self), SHOWN))
+        ]
+        head = f"The first {len(rows)} of {len(self)}" if len(self) > SHOWN else ""
+        return together(*map(said, self._described()), grid(("item", *self.names), rows, head))
+
     def by_cluster(self) -> Pairs:
         """One pair for each cluster: the sums of its items, called by its label.
 
@@ -226,7 +267,7 @@ class Pairs:
         reading = f"each score may be off by up to {rounding:g}" if rounding else ""
         return replace(self, rounding=off, reading=reading)
 
-    def score(self, total: int) -> float:
+    def in_scores(self, total: int) -> float:
         """A sum of the integers as a sum of scores: divided by `scale`."""
         return unscaled(total, self.scale)
 

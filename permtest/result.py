@@ -22,6 +22,8 @@ from permtest.null.joint import JointDistribution
 from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
 from permtest.null.window import window_shape
+from permtest.score import Score
+from permtest.score import counted as counted
 from permtest.solvers import (
     Question,
     Solution,
@@ -67,7 +69,7 @@ class PermutationTestResult(AsJson):
     Parameters
     ----------
     statistic : int or float
-        t(u, v): the observed sum of g, or h of it. Positive means that the first system is ahead.
+        t(u, v): the observed sum of g, or h of it. Positive: the first system scores more.
     pvalue : float
         In (0, 1]. Where p is below 5e-324, the smallest float64, that number stands for it.
     log10_pvalue : float
@@ -194,7 +196,7 @@ class PermutationTestResult(AsJson):
     @property
     def observed_sum(self) -> float:
         """The observed value of S, where the picture of the null distribution is marked."""
-        return self._comparison.score(self._comparison.observed)
+        return self._comparison.in_scores(self._comparison.observed)
 
     @property
     def observed_cell(self) -> int:
@@ -209,7 +211,22 @@ class PermutationTestResult(AsJson):
     @property
     def unit(self) -> str:
         """What one unit of the sum is."""
-        return self._comparison.unit
+        return self.score.unit or "points"
+
+    @property
+    def score(self) -> Score:
+        """What was compared: its name, its unit, and whether higher is better."""
+        return self._comparison.score
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the first system scores more; None where the statistic says no such thing."""
+        return None if self.scores is None or self._comparison.h is not None else self.statistic
+
+    @property
+    def better(self) -> str | None:
+        """The name of the better system, by its scores alone; None where they tie, or have none."""
+        return self.score.better(self.names, self.difference or 0)
 
     @cached_property
     def mid_pvalue(self) -> float:
@@ -359,7 +376,11 @@ class PermutationTestResult(AsJson):
         return _clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
 
     def __str__(self) -> str:
-        finding = f"{self.effect_text()} over {self.pairs_text()}"
+        return self.sentence()
+
+    def sentence(self, *, direction: bool = True) -> str:
+        """What ``print(result)`` shows; it can leave out which direction is better."""
+        finding = f"{self.effect_text(direction=direction)} over {self.pairs_text()}"
         if self.method == "bracket":
             test = f"{self.sides_text()} paired-permutation test"
             return f"{finding}: p lies {self.bracket_text()} by the {test}."
@@ -373,18 +394,17 @@ class PermutationTestResult(AsJson):
             f"(95% interval {low:.3g} to {high:.3g})."
         )
 
-    def effect_text(self) -> str:
-        """Who is ahead by how much; the bare statistic where it is no lead."""
-        a, b = self.names
+    def effect_text(self, *, direction: bool = True) -> str:
+        """Who is ahead by how much, and why that is ahead; the bare statistic if it is no lead."""
+        (a, b), score = self.names, self.score
         if self.totals is None or self._comparison.h is not None:
             return f"{self.metric} of {a} against {b} is {self.statistic}"
         x, y = self.scores or self.totals
+        note = score.note if direction else ""
         if self.metric == "mean":
-            return f"{a} has a mean of {x:.6g} against {y:.6g} of {b}"
-        if x == y:
-            return f"{a} and {b} tie at {counted(x, self.unit)}"
-        lead = "ahead of" if x > y else "behind"
-        return f"{a} is {counted(abs(self.statistic), self.unit)} {lead} {b} ({x} against {y})"
+            return f"{a} has a {score.mean(x)} against {y:.6g} of {b}" + f" ({note})" * bool(note)
+        lead = score.lead((a, b), (x, y), abs(self.statistic))
+        return lead if x == y else f"{lead} ({x} against {y}{'; ' * bool(note)}{note})"
 
     def pairs_text(self) -> str:
         """How many pairs there are, and how many of them matter."""
@@ -398,8 +418,11 @@ class PermutationTestResult(AsJson):
         """How many sides the test has, and which."""
         if self._comparison.h is not None:
             return "upper-tailed"
-        one_sided = f"one-sided ({self.alternative})"
-        return "two-sided" if self.alternative == "two-sided" else one_sided
+        if self.alternative == "two-sided":
+            return self.alternative
+        claim = self.score.claim(self.alternative, self.names)
+        meaning = "" if self.score.higher_is_better else f": {claim}"
+        return f"one-sided ({self.alternative}{meaning})"
 
     def pvalue_text(self, digits: int = 3) -> str:
         """p with so many significant digits; more where p would look like the 1 that it is not."""
@@ -419,6 +442,10 @@ class PermutationTestResult(AsJson):
         """All fields and the 95% `pvalue_interval`, as plain numbers, strings, lists and None."""
         shown = (f for f in self.__dataclass_fields__ if not f.startswith("_"))
         fields = {name: _plain(getattr(self, name)) for name in shown}
+        fields |= self.score.to_dict() | {
+            "better": self.better,
+            "difference": _plain(self.difference),
+        }
         return fields | {"pvalue_interval": list(self.pvalue_interval())}
 
     def to_frame(self) -> pd.DataFrame:
@@ -580,14 +607,16 @@ class StructuredTestResult(PermutationTestResult):
             f"an interval for a shift is defined for differences of one sum, not for {self.metric}"
         )
 
-    def effect_text(self) -> str:
+    def effect_text(self, *, direction: bool = True) -> str:
         """Both measures, or the value of h."""
         a, b = self.names
         if self.scores is None:
             return f"{self.metric} of the sums of {a} against {b} is {self.statistic}"
         x, y = self.scores
         title = self._comparison.title
-        return f"{title} is {x:.4f} for {a} and {y:.4f} for {b} (difference {self.statistic:+.4g})"
+        gap = f"difference {self.statistic:+.4g}"
+        note = f"; {self.score.note}" if direction and self.score.note else ""
+        return f"{title} is {x:.4f} for {a} and {y:.4f} for {b} ({gap}{note})"
 
 
 def _about(comparison: StructuredComparison) -> dict[str, Any]:
@@ -598,11 +627,6 @@ def _about(comparison: StructuredComparison) -> dict[str, Any]:
         "other_sums": comparison.other_sums,
         "rank": comparison.lattice.rank,
     }
-
-
-def counted(number: float, plural: str) -> str:
-    """A number with its noun: 1 pair, 2 pairs."""
-    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def _plain(value: Any) -> Any:

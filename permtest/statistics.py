@@ -21,6 +21,7 @@ import numpy as np
 from permtest._integers import IntArray, with_room
 from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
+from permtest.score import Score
 
 #: What the alternative hypothesis says of the first system's statistic.
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
@@ -86,8 +87,16 @@ class Statistic:
         for label, scores in (("u", pairs.u), ("v", pairs.v)):
             i = self.first_bad(scores, pairs.scale)
             if i is not None:
-                score = pairs.score(int(scores[i]))
+                score = pairs.in_scores(int(scores[i]))
                 raise ValueError(f"{label}[{i}] = {self.problem(score)}")
+
+    def score(self, score: Score, scale: int, low: int, *scores: IntArray) -> Score:
+        """What is compared; `scores` are integers, times `scale`, and the smallest is `low`."""
+        if self.name not in ("sum", "mean"):
+            return score.known(self.name, self.unit)
+        counts = scale == 1 and low >= 0
+        binary = counts and max(x.max(initial=0) for x in scores) <= 1
+        return score.of_numbers(counts=counts, binary=binary)
 
     def first_bad(self, scores: IntArray, scale: int) -> int | None:
         """The first of some scores, times `scale`, that has a `problem`; None if all are good."""

@@ -24,6 +24,7 @@ from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
 from permtest.null.window import Window
 from permtest.pairs import LocalEffects, Pairs, check_names, labels_of
+from permtest.score import Score
 from permtest.statistics import CountStatistic, check_alternative
 
 #: Values of a measure that differ by less, relative to the largest, are compared exactly.
@@ -54,6 +55,8 @@ class StructuredComparison(ABC):
         Whether ties with the observed value do not count; they do in every p-value.
     n_entries : int or None
         How many entries there were before they were added up by cluster.
+    score : Score
+        What the measure is called, and whether higher is better.
     """
 
     lattice: LatticeSum
@@ -63,6 +66,7 @@ class StructuredComparison(ABC):
     names: tuple[str, str]
     strict: bool = False
     n_entries: int | None = None
+    score: Score = field(default=Score())
     reading: ClassVar[str] = ""
 
     @property
@@ -410,6 +414,7 @@ def compare_measures(
         entry.name,
         check_names(names or pairs.names),
         n_entries=n_entries,
+        score=pairs.score.known(entry.name, "", not entry.ascending),
         measure=measure,
         totals=tuple(a + b for a, b in zip(mine, theirs, strict=True)),
         called=entry.title,

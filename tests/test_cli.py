@@ -68,8 +68,8 @@ def answer(run):
 def test_sentence_and_table(run):
     code, out, err = run("compare", "scores.csv")
     sentence, scores, facts = out.split("\n\n")
-    result = permtest.exact_perm_test(NEW, OLD, statistic="accuracy", names=("new", "old"))
-    assert (code, err, sentence) == (0, "", str(result))
+    result = permtest.exact_perm_test(NEW, OLD, names=("new", "old"))
+    assert (code, err, sentence) == (0, "", result.sentence(direction=False))
     assert scores.splitlines() == [
         "system       total   mean per pair",
         "new             48               4",
@@ -92,9 +92,12 @@ def test_table_of_a_sampled_test(run):
 
 def test_json_has_everything(answer):
     found = answer("scores.csv", "--a", "old", "--b", "new")
-    expected = permtest.exact_perm_test(OLD, NEW, statistic="accuracy", names=("old", "new"))
+    expected = permtest.exact_perm_test(OLD, NEW, names=("old", "new"))
     assert found.items() >= expected.to_dict().items()
-    assert found.keys() - expected.to_dict() == {"seed", "source", "version", "zero_division"}
+    more = {"seed", "source", "version", "zero_division"}
+    more |= {"confidence_interval", "confidence_level", "paired_by"}
+    assert found.keys() - expected.to_dict() == more
+    assert found["confidence_interval"] == [12 * x for x in expected.confidence_interval()]
     assert found["version"] == permtest.__version__
     assert found["source"]["file"] == "scores.csv"
     assert len(found["source"]["sha256"]) == 64
@@ -365,7 +368,7 @@ def test_plot(run, folder, name, start):
     pytest.importorskip("matplotlib")
     code, out, err = run("compare", "scores.csv", "--plot", name)
     assert (code, err) == (0, "")
-    assert out.startswith("new is 18 correct answers ahead of old")
+    assert out.startswith("new is 18 points ahead of old")
     assert (folder / name).read_bytes().startswith(start)
 
 
@@ -415,7 +418,7 @@ BAD_LINES = {
     ),
     "zero division of scores": (
         ["compare", "scores.csv", "--zero-division", "0"],
-        "--zero-division is for ratios of counts, not for --metric accuracy",
+        "--zero-division is for ratios of counts, not for --metric sum",
     ),
     "zero division of no ratio": (
         ["compare", "counts.csv", "--metric", "mcc", "--zero-division", "1"],
@@ -571,5 +574,5 @@ def test_help_shows_examples_and_directions(run):
     assert code == 0
     assert out.count("  permtest compare ") == 5
     assert "\n  specificity, balanced_accuracy, mcc " in out
-    assert "greater: A is better than B" in " ".join(out.split())
+    assert "greater: A scores higher than B" in " ".join(out.split())
     assert "exit codes:" in out

@@ -96,7 +96,7 @@ rank   system               accuracy   may be   alike
     assert p["crf_base_correct", "perceptron_correct"] == pytest.approx(0.00199676, rel=1e-5)
     assert out.rstrip().endswith(
         "data   a table: 2077 items of 6 systems, paired by row. Columns taken for no systems: "
-        "index, sent_id, n_tokens."
+        "index, sent_id, n_tokens.\n\nscore  correct, higher is better"
     )
 
 

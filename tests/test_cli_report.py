@@ -52,7 +52,7 @@ def test_all_is_printed_without_out(run, folder):
     assert names_in(folder) == before
     pairs = permtest.read("scores.csv", a="new", b="old", statistic="mean")
     found = overview(pairs, alpha=0.1, rng=3)
-    assert out.startswith("On 12 items, new scores 4 and old 2.5 (mean), a difference of +1.5 (90%")
+    assert out.startswith("On 12 items, new scores 4 and old 2.5 (mean; higher taken as better)")
     assert " ".join(found.sentence().split()) in " ".join(out.split())
     assert "HOW TO CITE THIS" in out
 

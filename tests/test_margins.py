@@ -192,7 +192,7 @@ def test_no_pairs_and_one():
     assert str(nothing)
     assert noninferiority_test([1], [0], 1).pvalue == 0.5
     assert noninferiority_test([0], [1], 1).pvalue == 1.0  # worse by just the margin
-    assert "over 1 pair)" in str(noninferiority_test([1], [0], 1))
+    assert "over 1 pair;" in str(noninferiority_test([1], [0], 1))
 
 
 # ---- the results -------------------------------------------------------------------------------
@@ -201,7 +201,8 @@ def test_no_pairs_and_one():
 def test_sentences(noninferior, equivalent):
     assert str(noninferior) == (
         "To show that small is not worse than large by 0.5 points per pair or more: p = 0.0938 by "
-        "the exact one-sided (greater) paired-permutation test (mean difference 0 over 6 pairs)."
+        "the exact one-sided (greater) paired-permutation test (mean difference 0 over 6 pairs; "
+        "higher taken as better)."
     )
     assert str(equivalent) == (
         "To show that the mean difference of small and large lies between -1 and 0.5 points per "
@@ -270,7 +271,7 @@ def test_few_skewed_differences_are_warned_of():
     single, both = noninferiority_test(u, v, 5), equivalence_test(u, v, 5)
     assert "look skewed: g1 = 5.2" in single.warning
     assert single.warning == both.warning == both.confidence_interval().warning
-    assert str(single).endswith(f"over 30 pairs). {single.warning}")
+    assert str(single).endswith(f"over 30 pairs; higher taken as better). {single.warning}")
     assert str(both).endswith(single.warning)
     for result in (single, both):
         assert result.to_dict()["warning"] == single.warning

@@ -475,7 +475,7 @@ def test_the_sketch_divides_bars_by_mass_and_keeps_a_single_bar_thin():
             "old is 1 correct answer ahead of new",
         ),
         (pt.exact_perm_test([1], [0]), "1 pair, of which 1 differs"),
-        (pt.exact_perm_test([1], [1]), "tie at 1 point<"),
+        (pt.exact_perm_test([1], [1]), "tie at 1 correct answer<"),
         (pt.exact_perm_test([1], [3], alternative="less"), "(one-sided (less); exact, "),
         (RESULTS["sampled"], "\N{ALMOST EQUAL TO} "),
         (RESULTS["sampled"], "95% interval "),

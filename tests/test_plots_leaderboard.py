@@ -112,7 +112,7 @@ def test_the_axis_says_what_is_measured():
     words = {name: ranking(BOARDS[name]).get_xlabel() for name in ("several", "errors", "sums")}
     assert words == {
         "several": "mean score",
-        "errors": "error rate (less is better)",
+        "errors": "error rate (lower is better)",
         "sums": "sum of points",
     }
     assert texts(ranking(BOARDS["sums"]), "value") == [

@@ -75,7 +75,7 @@ def bootstrap(
     rng : numpy.random.Generator, int or None
         A seed or a generator makes the resamples reproducible.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": the first system is better.
+        "greater": the first system scores higher.
     delta : float or Fraction, default 0.0
         The difference under the null hypothesis, in scores.
     names : tuple of two str, optional

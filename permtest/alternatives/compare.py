@@ -69,7 +69,7 @@ def compare_all(
         compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
         where the measure is a proportion.
     alternative : {"two-sided", "greater", "less"}
-        "greater": `u` is better.
+        "greater": `u` scores higher.
     delta : float, default 0.0
         The difference per pair under the null hypothesis; tests that have no such threshold are
         left out unless it is 0.
@@ -217,7 +217,7 @@ def _check_trials(sample: PairedSample, trials: Any) -> np.ndarray[Any, Any]:
     for label, scores in (("u", pairs.u), ("v", pairs.v)):
         for i in np.flatnonzero((scores < 0) | (scores % pairs.scale != 0) | (scores > sizes))[:1]:
             raise ValueError(
-                f"{label}[{i}] = {pairs.score(int(scores[i]))} is no number of correct items "
+                f"{label}[{i}] = {pairs.in_scores(int(scores[i]))} is no number of correct items "
                 f"among trials[{i}] = {sizes[i]}"
             )
     return sizes

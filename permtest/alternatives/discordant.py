@@ -55,7 +55,7 @@ def mcnemar(
         is for the difference of the shares of b and c among them; it excludes 0 where p is small,
         by any method.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the first system is better. For chi-squared the signed root is taken.
+        "greater": the first system scores higher. For chi-squared the signed root is taken.
     names : tuple of two str, optional
 
     Returns

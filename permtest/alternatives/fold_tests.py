@@ -45,7 +45,7 @@ def kfold_t(
     a, b : array_like of shape (K,)
         Scores of both models on the same K folds, K >= 2.
     alternative : {"two-sided", "greater", "less"}
-        "greater": `a` is better.
+        "greater": `a` scores higher.
     delta : float, default 0.0
         The difference under the null hypothesis.
     names : tuple of two str, optional

@@ -43,7 +43,7 @@ def permutation_median(
     a, b : array_like of shape (N,)
         Scores of the two systems on the same items, in the same order; or `Pairs`, and None.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": the first system is better.
+        "greater": the first system scores higher.
     delta : float or Fraction, default 0.0
         The median difference under the null hypothesis, in scores: the signs of what differences
         exceed it by are exchanged.

@@ -54,7 +54,7 @@ def wilcoxon(
     correction : bool, default False
         Whether the approximation moves W+ by one half towards its mean.
     alternative : {"two-sided", "greater", "less"}
-        "greater": `a` is better.
+        "greater": `a` scores higher.
     delta : float, default 0.0
         The centre of the differences under the null hypothesis.
     names : tuple of two str, optional

@@ -43,11 +43,11 @@ class AlternativeResult(AsJson):
     pvalue : float
         In (0, 1]. The number 5e-324 stands for all that are smaller.
     alternative : str
-        "two-sided", "greater" (the first system is better) or "less".
+        "two-sided", "greater" (the first system scores higher) or "less".
     n : int
         Number of pairs, or of items of both systems together where they are not paired.
     estimate : float
-        By how much the first system is ahead.
+        By how much the first system scores more.
     estimate_name : str
         Of what that is the difference: "mean difference", ...
     method : str

@@ -33,7 +33,7 @@ def sign(
     a, b : array_like of shape (N,)
         Scores of both systems on the same items, N >= 1; or one `Pairs`.
     alternative : {"two-sided", "greater", "less"}
-        "greater": `a` is better.
+        "greater": `a` scores higher.
     delta : float, default 0.0
         The median difference under the null hypothesis.
     names : tuple of two str, optional

@@ -168,17 +168,16 @@ def verdict(found: Overview) -> str:
     -------
     str
     """
-    a, b = found.names if found.difference > 0 else found.names[::-1]
-    level = number(found.alpha)
+    score, (a, b) = found.exact.score, found.names
+    level, upward = number(found.alpha), "greater" if score.higher_is_better else "less"
     if found.rejected is None:
         return f"Undecided at the level {level}: bounds of p lie on either side."
     if found.rejected:
-        return f"{a} scores higher than {b}, by more than luck explains."
-    if found.alternative == "two-sided" or found.difference == 0:
-        claim = f"{found.names[0]} and {found.names[1]} differ"
-    else:
-        first, second = found.names if found.alternative == "greater" else found.names[::-1]
-        claim = f"{first} scores higher than {second}"
+        names = (a, b) if found.exact.better == a else (b, a)
+        return f"{score.claim(upward, names)}, by more than luck explains."
+    claim = f"{a} and {b} differ"
+    if found.alternative != "two-sided" and found.difference != 0:
+        claim = score.claim(upward, (a, b) if found.alternative == upward else (b, a))
     return (
         f"No evidence at the level {level} that {claim}; which does not show that they are equal."
     )
@@ -196,9 +195,9 @@ def _facts(found: Overview, interval: str = "…") -> str:
         f"p, {SIDES[found.alternative]}": p_text(found).removeprefix("p ").removeprefix("= "),
         "p is": _kind(found),
         "swapped": swapped,
-        "A ahead": f"{record.wins:,} items",
+        "A higher": f"{record.wins:,} items",
         "tie": f"{record.ties:,} items",
-        "B ahead": f"{record.losses:,} items",
+        "B higher": f"{record.losses:,} items",
     }
     return scrolled(facts(rows, "What was found"), "What was found")
 

@@ -31,14 +31,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 1 (not computed) or 2 (bad input). Usage errors, ``--help`` and
-        ``--version`` raise SystemExit, as argparse does.
+        The exit code: 0, 1 (not computed, or ``--fail-if`` holds) or 2 (bad input). Usage errors,
+        ``--help`` and ``--version`` raise SystemExit, as argparse does.
     """
     if sys.stdout is None:  # closed by whoever started this
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     args = _parser().parse_args(argv)
     try:
-        args.run(args)
+        code: int | None = args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the output has enough; the interpreter must not flush into it again.
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(str(error) or type(error).__name__, NOT_COMPUTED)
     except KeyboardInterrupt:
         return fail("interrupted", 130)
-    return OK
+    return OK if code is None else code
 
 
 def _parser() -> Parser:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from decimal import Context, Decimal
+from fractions import Fraction
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permtest import __version__
 from permtest._integers import exact_sum
+from permtest.alternatives.result import rejects
 from permtest.cli import options
-from permtest.cli.inputs import FILES, METRICS, add_input, read_input
-from permtest.cli.shared import EXIT_CODES, aligned, print_text
+from permtest.cli.inputs import FILES, METRICS, add_input, known_statistic, read_input
+from permtest.cli.shared import EXIT_CODES, FAILED, OK, aligned, direction, print_text
+from permtest.comparison import compare
 from permtest.exact import exact_perm_test
+from permtest.margins import MarginTestResult
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
+from permtest.readers.cells import printable
 from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.score import CORRECT
 from permtest.solvers import SOLVERS
 from permtest.statistics import CountStatistic, Statistic
 
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from permtest.cli.shared import Commands
 
 MONTE_CARLO = "monte_carlo"
+FAILURES = ("worse", "not-better")
 PICTURES = (".png", ".svg", ".pdf")
 
 TITLE = "test whether one system is better than another"
@@ -69,6 +78,26 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
         "--samples", metavar="K", type=int, help="of --method monte_carlo; default: 20000"
     )
     parser.add_argument("--seed", metavar="S", type=int, help="makes a sampled p reproducible")
+    parser.add_argument(
+        "--fail-if",
+        choices=FAILURES,
+        help="leave with exit code 1 if A is significantly worse than B, or unless it is "
+        "significantly better",
+    )
+    parser.add_argument(
+        "--alpha",
+        metavar="P",
+        type=float,
+        default=0.05,
+        help="level of --fail-if, and 1 minus the confidence level of --json; default: %(default)s",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="M",
+        type=float,
+        help="of --fail-if: worse or better by more than this, in scores per pair, or per "
+        "cluster where these are swapped",
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -81,18 +110,67 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 # ---- the command -------------------------------------------------------------------------------
 
 
-def _compare(args: argparse.Namespace) -> None:
+def _compare(args: argparse.Namespace) -> int:
     _check_sampling(args)
+    _check_gate(args)
     if args.plot is not None:
         _check_plot(Path(args.plot), args.force)
     pairs, entry = read_input(args)
     _check_seed(args, entry)
     result = _test(pairs, entry, args)
+    failure = _failure(result, pairs, entry, args)
     try:
         print_text(_json(result, pairs, args) if args.json else _text(result, pairs, entry, args))
     finally:  # the picture was asked for, even if nobody reads all of the output
         if args.plot is not None:
             _draw(result, Path(args.plot))
+    if failure:
+        print(f"permtest: {printable(failure)}", file=sys.stderr)
+    return FAILED if failure else OK
+
+
+def _check_gate(args: argparse.Namespace) -> None:
+    """Refuse what --fail-if could not be decided by."""
+    options.check_alpha(args.alpha)
+    if args.margin is not None and (args.fail_if is None or not 0 <= args.margin < inf):
+        raise ValueError(f"--margin {args.margin:g}: it needs --fail-if, and a number from 0 on")
+
+
+def _failure(
+    result: PermutationTestResult,
+    pairs: Pairs,
+    entry: Statistic | CountStatistic,
+    args: argparse.Namespace,
+) -> str:
+    """Why --fail-if holds; empty if it does not.
+
+    The claim "A is worse", or "A is better", is shown by a two-sided test at the level alpha and
+    the sign of the difference; with a margin by a test against it, at half of that level.
+    """
+    if args.fail_if is None:
+        return ""
+    (a, b), worse, level = result.names, args.fail_if == "worse", args.alpha
+    side = "greater" if result.score.higher_is_better != worse else "less"
+    if args.alternative not in ("two-sided", side):
+        raise ValueError(
+            f"--fail-if {args.fail_if} asks whether {result.score.claim(side, (a, b))}, which "
+            f"--alternative {args.alternative} cannot show; leave --alternative out"
+        )
+    p, shown = result, result.better == (b if worse else a)
+    if args.margin:
+        if isinstance(entry, CountStatistic):
+            raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
+        question = compare(pairs, None, None, None, statistic=entry, alternative=side, names=None)
+        margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
+        p, shown = MarginTestResult.against(question, margin), True
+        level /= 1 + (args.alternative == "two-sided")
+    shown = shown and bool(rejects(p.pvalue, level))
+    each = "pair" if result.n_entries is None else "cluster"
+    beyond = f" by more than {args.margin:g} per {each}" if args.margin else ""
+    claim = f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'}"
+    sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
+    text = f"{claim} than {b}{beyond} ({sides} p = {p.pvalue_text()}, level {level:g})"
+    return text if shown == worse else ""
 
 
 def _check_sampling(args: argparse.Namespace) -> None:
@@ -153,9 +231,24 @@ def _draw(result: PermutationTestResult, path: Path) -> None:
 
 
 def _json(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> str:
+    level = round(1 - args.alpha, 12)
     more = {"seed": args.seed, "zero_division": args.zero_division}
+    more |= {"confidence_interval": _interval(result, level), "confidence_level": level}
+    more |= {"paired_by": pairs.source.get("paired_by")}
     more |= {"source": pairs.source, "version": __version__}
+    if known_statistic(args.metric) is None and result.metric == "sum" and result.unit == CORRECT:
+        more["metric"] = "accuracy"
     return json.dumps(result.to_dict() | more, allow_nan=False)
+
+
+def _interval(result: PermutationTestResult, level: float) -> list[float | None] | None:
+    """The exact interval of the difference, None for an open end; None if there is no such."""
+    try:
+        ends = result.confidence_interval(level)
+    except (ValueError, MemoryError, ArithmeticError):
+        return None
+    times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
+    return [end * times if isfinite(end) else None for end in ends]
 
 
 def _text(
@@ -171,8 +264,10 @@ def _text(
         metric += f" ({entry.about}{_zero(args.zero_division)})"
     else:
         systems = _totals(result)
+        metric += f" of {result.unit}" * (metric == "sum")
     facts = [("data", pairs.source["read"]), *_facts(result, metric), *_doubts(pairs)]
-    return f"{result}\n\n{aligned(systems)}\n\n{aligned(facts)}"
+    finding = result.sentence(direction=False)
+    return f"{finding}\n\n{aligned(systems)}\n\n{aligned(facts)}"
 
 
 def _doubts(pairs: Pairs) -> list[tuple[str, str]]:
@@ -213,6 +308,7 @@ def _facts(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
     digits = 10 if result.n_samples is None else 4
     bracket = result.method == "bracket"
     clusters = result.n_entries is not None
+    claim = f" ({result.score.claim(result.alternative, result.names)})"
     return [
         ("p", result.bracket_text() if bracket else result.pvalue_text(digits)),
         ("log10 p", f"{result.log10_pvalue:.10g}"),
@@ -221,9 +317,10 @@ def _facts(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
             "informative",
             f"{result.n_informative} ({'clusters' if clusters else 'pairs'} that differ)",
         ),
+        *([("score", direction(result.score))] if result.score.note else []),
         ("metric", metric),
         *([("reading", result.reading)] if result.reading else []),
-        ("alternative", result.alternative),
+        ("alternative", result.alternative + claim * (result.alternative != "two-sided")),
         ("method", f"{result.method} ({result.method_reason})"),
         _certainty(result),
     ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from permtest.cli import options
 from permtest.pairs import Pairs
 from permtest.readers import describe, recognise
 from permtest.readers.evaluation import Evaluation
@@ -54,7 +56,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     """
     column = "a column by name, or number from 1; of counts the system, or all columns"
     add_systems(parser, a=f"system A: {column}")
-    add_metric(parser, "accuracy, or mean where scores are no counts")
+    add_metric(parser, "sum of whole numbers, or mean of others")
+    options.add_direction(parser)
 
 
 def add_systems(parser: argparse.ArgumentParser, a: str) -> None:
@@ -138,9 +141,10 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatis
     chosen, score = metric_of(args, entry, evaluation, systems)
     clusters = False if args.no_clusters else args.clusters
     pairs = evaluation.pairs(args.a, args.b, score=score, statistic=chosen, clusters=clusters)
+    pairs = replace(pairs, score=pairs.score.stated(args.higher_is_better))
     if entry is None and isinstance(chosen, Statistic):
         counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
-        chosen = lookup("accuracy" if counts else "mean")
+        chosen = lookup("sum" if counts else "mean")
     if entry is None:
         chosen = _with_zero(chosen, chosen.name, args.zero_division)
     pairs.source["read"] = describe(pairs.source, evaluation.format.title)
@@ -181,7 +185,8 @@ def read_table(
         chosen = _with_zero(chosen, chosen.name, args.zero_division)
     clusters = False if args.no_clusters else args.clusters
     how = {"systems": systems, "clusters": clusters, "strata": args.strata}
-    return table_of(evaluation, score=score, statistic=chosen, **how)
+    table = table_of(evaluation, score=score, statistic=chosen, **how)
+    return replace(table, score=table.score.stated(args.higher_is_better))
 
 
 def known_metric(args: argparse.Namespace) -> Statistic | CountStatistic | None:

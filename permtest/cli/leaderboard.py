@@ -127,9 +127,7 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--k", metavar="K", type=int, default=10_000, help="samples of max-t; default: %(default)s"
     )
-    parser.add_argument(
-        "--ascending", action="store_true", help="less is better, as it always is for wer"
-    )
+    options.add_direction(parser, "--ascending")
     parser.add_argument(
         "--store",
         metavar="FOLDER",
@@ -178,7 +176,6 @@ def _board(args: argparse.Namespace, tables: Mapping[str, ScoreTable]) -> Leader
             correction=args.correction.replace("-", "_"),
             family=args.family,
             alpha=args.alpha,
-            ascending=True if args.ascending else None,
             K=args.k,
             rng=args.seed,
             store=args.store,

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permtest.statistics import ALTERNATIVES
 
 if TYPE_CHECKING:
     from permtest.cli.shared import Commands, Parser
 
-#: What does a command, given its arguments.
-Run: TypeAlias = Callable[[argparse.Namespace], None]
+#: What does a command, given its arguments; its exit code, where that is not 0.
+Run: TypeAlias = Callable[[argparse.Namespace], int | None]
 
 
 def add_command(
@@ -36,7 +36,7 @@ def add_command(
 
 def add_alternative(
     parser: argparse.ArgumentParser,
-    said: str = "greater: A is better than B (of wer: has more errors); less: A is worse than B",
+    said: str = "greater: A scores higher than B, better or not; less: A scores lower than B",
 ) -> None:
     """Add --alternative; `said` is what its values mean."""
     parser.add_argument(
@@ -45,6 +45,15 @@ def add_alternative(
         default="two-sided",
         help=f"{said}; default: %(default)s",
     )
+
+
+def add_direction(parser: argparse.ArgumentParser, *lower: str) -> None:
+    """Add --higher-is-better and --lower-is-better, which may have other names, too."""
+    group = parser.add_mutually_exclusive_group()
+    how: dict[str, Any] = {"dest": "higher_is_better", "action": "store_const"}
+    help_ = "say which scores are better; default: what their name says, else higher"
+    group.add_argument("--higher-is-better", const=True, help=help_, **how)
+    group.add_argument("--lower-is-better", *lower, const=False, help="the same", **how)
 
 
 def add_level_and_seed(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from permtest import __version__
-from permtest.cli.shared import aligned
+from permtest.cli.shared import aligned, direction
 from permtest.null.probability import UNDERFLOW
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def as_text(boards: Sequence[Leaderboard], sources: Mapping[str, Any], pairs: bo
             parts += [_pairs(board, name)] if pairs else []
             parts += [f"data   {sources[name]['read']}"] if name in sources else []
     several = len(sources) > 1
+    parts.append(f"score  {direction(boards[0].score)}")
     return "\n\n".join([*parts, *([str(boards[0].replicability())] if several else [])])
 
 

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
+from permtest.score import Score
+
 #: Exit codes.
-OK, NOT_COMPUTED, BAD_INPUT, BROKEN_PIPE = 0, 1, 2, 141
+OK, NOT_COMPUTED, FAILED, BAD_INPUT, BROKEN_PIPE = 0, 1, 1, 2, 141
 
 EXIT_CODES = f"""\
 exit codes:
   {OK}  the test was computed, whatever it found
-  {NOT_COMPUTED}  it could not be: out of memory or range, or an output could not be written
+  {NOT_COMPUTED}  it could not be: out of memory or range, or an output could not be written; or it
+     was computed, and --fail-if holds, as standard error says
   {BAD_INPUT}  bad input or usage; standard error says where and what to do"""
 
 if TYPE_CHECKING:
@@ -32,6 +35,14 @@ def fail(message: str, code: int) -> int:
     """Say what went wrong, and hand back the exit code."""
     print(f"permtest: error: {message}", file=sys.stderr)
     return code
+
+
+def direction(score: Score) -> str:
+    """What was compared, which direction is better, and how to say otherwise."""
+    if score.basis in ("stated", "known"):
+        return score.described
+    other = "lower" if score.higher_is_better else "higher"
+    return f"{score.described}; --{other}-is-better says otherwise"
 
 
 def print_written(paths: Sequence[object]) -> None:

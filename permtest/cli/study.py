@@ -45,6 +45,7 @@ def add_study(commands: Commands) -> None:
     parser = options.add_command(commands, "study", _study, TITLE, DESCRIPTION, EPILOG)
     add_systems(parser, a="system A: a column by name, or number from 1")
     add_score(parser)
+    options.add_direction(parser)
     add_no_clusters(parser, "study items by themselves")
     parser.add_argument("--config", metavar="YAML", help="options of the study; see below")
     parser.add_argument("--seed", metavar="N", type=int, help="of everything random; default: 0")
@@ -111,7 +112,8 @@ def _configuration(args: argparse.Namespace) -> StudyConfig:
         config = replace(config, seed=args.seed)
     data = config.data
     a, b = (_column(args, key) or getattr(data, key) for key in ("a", "b"))
-    return replace(config, data=replace(data, a=a, b=b))
+    way = data.higher_is_better if args.higher_is_better is None else args.higher_is_better
+    return replace(config, data=replace(data, a=a, b=b, higher_is_better=way))
 
 
 def _column(args: argparse.Namespace, key: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -20,6 +21,7 @@ from permtest.many.pairings import Pairings
 from permtest.many.pairwise import Ints, Outcome
 from permtest.many.table import ScoreTable
 from permtest.measures import Exact, subtract
+from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, check_alternative
 
 
@@ -72,7 +74,8 @@ def compare_many(
     alpha : float, default 0.05
         Pairs differ if their adjusted p is at most that.
     ascending : bool, optional
-        Whether less is better. Default: only for "wer".
+        Whether lower is better. Default: for "wer", and where the names of the columns or of the
+        score say so, as "loss" does; ``print(board)`` says what it was, and why.
     K : int, default 10_000
         Number of random labellings for "max_t". P-values out of reach have 100 000 of their own.
     rng : numpy.random.Generator, int or None
@@ -130,15 +133,16 @@ def compare_many(
     tables = tables_of(
         table, statistic=statistic, systems=systems, clusters=clusters, strata=strata
     )
-    entry = next(iter(tables.values())).statistic
+    score = next((x.score for x in tables.values() if x.score.basis != "assumed"), Score())
+    score = score.stated(None if ascending is None else not ascending)
+    tables = {name: replace(one, score=score) for name, one in tables.items()}
     pairings = Pairings.of(tables, baseline, alternative, int(as_generator(rng).integers(2**63)))
     kept = None
     if store is not None:
         kept = pairings.opened(store, rng is not None)
         pairings = pairings._replace(seed=kept.seed)
     chosen = Adjustment(correction, family, K)
-    less = getattr(entry, "ascending", False) if ascending is None else bool(ascending)
-    return _board(pairings, pairings.outcomes(kept), chosen, float(alpha), baseline, less)
+    return _board(pairings, pairings.outcomes(kept), chosen, float(alpha), baseline)
 
 
 def _board(
@@ -147,7 +151,6 @@ def _board(
     chosen: Adjustment,
     alpha: float,
     baseline: str | None,
-    ascending: bool,
 ) -> Leaderboard:
     """All that was found, with p-values adjusted."""
     some = tuple(pairings.tables.values())
@@ -176,7 +179,7 @@ def _board(
         family=chosen.family,
         alpha=alpha,
         baseline=baseline,
-        ascending=ascending,
+        ascending=not some[0].compared.higher_is_better,
         K=chosen.K,
         seed=pairings.seed,
         sampled=adjusted.sampled,

@@ -23,6 +23,7 @@ from permtest.many.ranks import Verdicts, in_order, verdicts
 from permtest.many.replicability import Replicability, replicability
 from permtest.many.table import ScoreTable
 from permtest.result import PermutationTestResult
+from permtest.score import Score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +80,7 @@ class Leaderboard(AsJson):
     baseline : str or None
         The system that all others are compared with, if it is one.
     ascending : bool
-        Whether less is better.
+        Whether lower is better.
     K : int
         Random labellings of "max_t".
     seed : int
@@ -145,6 +146,11 @@ class Leaderboard(AsJson):
             parts[name] = getattr(self, name)[k : k + 1]
         parts["_is_part"] = self._is_part or len(self.data_sets) > 1
         return replace(self, data_sets=(self.data_sets[k],), **parts)
+
+    @property
+    def score(self) -> Score:
+        """What is compared, and whether higher is better, with how that is known."""
+        return self._tables[0].compared
 
     @property
     def n_clusters(self) -> tuple[int | None, ...]:
@@ -374,7 +380,6 @@ class Leaderboard(AsJson):
             alternative=self.alternative,
             correction=self.correction,
             alpha=self.alpha,
-            ascending=self.ascending,
             K=self.K,
             rng=self.seed,
         )
@@ -458,7 +463,8 @@ class Leaderboard(AsJson):
         """All fields, arrays as nested lists, in plain numbers and strings."""
         shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
         fields = {name: getattr(self, name) for name in shown}
-        return {k: rows.plain(x) if isinstance(x, np.ndarray) else x for k, x in fields.items()}
+        plain = {k: rows.plain(x) if isinstance(x, np.ndarray) else x for k, x in fields.items()}
+        return plain | self.score.to_dict()
 
     def sentence(self, data_set: str | None = None) -> str:
         """Who leads on a data set, and how many pairs differ.

@@ -17,6 +17,7 @@ from permtest.decimals import in_common_units
 from permtest.many.columns import at, columns_of, flat, is_single, labels_of
 from permtest.measures import Exact, Measure
 from permtest.pairs import Pairs, add_up, cluster_numbers
+from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 
@@ -47,6 +48,8 @@ class ScoreTable:
         By how much each score may be off, in scores; None if none is.
     reading : str
         What floats were taken for, where that is not the decimals that they are printed as.
+    score : Score
+        What the scores are called, their unit, and whether higher is better.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class ScoreTable:
     source: dict[str, Any] = field(default_factory=dict, repr=False)
     rounding: NDArray[np.float64] | None = field(default=None, repr=False)
     reading: str = field(default="", repr=False)
+    score: Score = field(default=Score(), repr=False)
 
     def __post_init__(self) -> None:
         names, scores = self.systems, np.asarray(self.scores)
@@ -142,6 +146,13 @@ class ScoreTable:
     def n_items(self) -> int:
         """N, the number of items."""
         return int(self.scores.shape[1])
+
+    @cached_property
+    def compared(self) -> Score:
+        """What is compared: the `score`, with the direction of the statistic if that has one."""
+        if isinstance(self.statistic, CountStatistic):
+            return self.score.known(self.statistic.name, "", not self.statistic.ascending)
+        return self.statistic.score(self.score, self.scale, self.scores.min(initial=0), self.scores)
 
     @cached_property
     def spread(self) -> int:
@@ -264,6 +275,7 @@ class ScoreTable:
             source=self.source,
             rounding=None if self.rounding is None else self.rounding[[i, j]],
             reading=self.reading,
+            score=self.score,
         )
 
     @property
@@ -299,9 +311,8 @@ def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> Score
             shown = int(score) if score.denominator == 1 else float(score)
             raise ValueError(f"{at(name, label)}[{bad}] = {entry.problem(shown)}")
     rounding = None if found.rounding is None else np.stack(found.rounding)
-    return ScoreTable(
-        tuple(columns), scores, entry, scale, rounding=rounding, reading=found.reading
-    )
+    table = ScoreTable(tuple(columns), scores, entry, scale, score=Score.shared([*columns]))
+    return replace(table, rounding=rounding, reading=found.reading)
 
 
 def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> ScoreTable:

@@ -25,7 +25,7 @@ def text(board: Leaderboard) -> str:
     sides = "two-sided" if board.alternative == "two-sided" else "one-sided"
     head = (
         f"{counted(len(board.systems), 'systems')}, {board.metric}, by exact {sides} "
-        f"paired-permutation tests.{_inexact(board)}"
+        f"paired-permutation tests. Score: {board.score.described}.{_inexact(board)}"
     )
     return "\n".join([head, *(sentence(board, name) for name in board.data_sets)])
 

@@ -47,12 +47,14 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 def measure(board: Leaderboard) -> str:
     """What the values are, or the differences from a baseline."""
-    entry = lookup(board.metric)
+    entry, score = lookup(board.metric), board.score
     if isinstance(entry, CountStatistic):
         words = entry.title
+    elif entry.name == "mean":
+        words = f"mean {score.name or 'score'}"
     else:
-        words = "mean score" if entry.name == "mean" else f"sum of {entry.unit}"
-    words += " (less is better)" * board.ascending
+        words = f"sum of {score.unit or 'points'}"
+    words += " (lower is better)" * board.ascending
     if board.baseline is None:
         return words
     return (

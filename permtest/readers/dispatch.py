@@ -34,6 +34,7 @@ def read(
     score: str | None = None,
     statistic: str | Statistic | CountStatistic = "sum",
     clusters: str | int | bool | None = None,
+    higher_is_better: bool | None = None,
 ) -> Pairs:
     r"""Read the scores, or the counts, of two systems on the same items.
 
@@ -67,6 +68,10 @@ def read(
         groupings that the format has. In a table whose lines repeat items it may be the column of
         their ids: then items have no ids of their own. Default: those that have to be swapped as
         a whole, such as the epochs of one sample. False: none.
+    higher_is_better : bool, optional
+        Whether a higher score is better. Default: what its name says, such as "loss", or what the
+        names of both columns have in common; if they say nothing, higher is taken as better.
+        Answers say which of these it was.
 
     Returns
     -------
@@ -134,7 +139,8 @@ def read(
     entry = lookup(statistic)  # asked before a file is opened
     sources = [path] if path_b is None else [path, path_b]
     evaluation = recognise(*sources, gold=gold)
-    return evaluation.pairs(a, b, score=score, statistic=entry, clusters=clusters)
+    pairs = evaluation.pairs(a, b, score=score, statistic=entry, clusters=clusters)
+    return replace(pairs, score=pairs.score.stated(higher_is_better))
 
 
 def recognise(*sources: Source, gold: Source | None = None) -> Evaluation:

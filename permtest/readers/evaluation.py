@@ -21,6 +21,7 @@ from permtest.readers.names import (
 )
 from permtest.readers.scores import Format, SystemScores
 from permtest.readers.wide import WideTable
+from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 #: What one or several files say, before two systems are chosen.
@@ -101,7 +102,8 @@ class ItemEvaluation:
         match = Match.of(first, second, name)
         grouping = self._grouping(first, second, clusters)
         pairs = match.pairs(entry, grouping)
-        return replace(pairs, source={"loader": self.format.name, **match.source(grouping)})
+        source = {"loader": self.format.name, **match.source(grouping)}
+        return replace(pairs, source=source, score=Score.of(name))
 
     def in_all(
         self,

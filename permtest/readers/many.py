@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from permtest.readers.files import check_memory
 from permtest.readers.matching import NAMED, sentences, some
 from permtest.readers.ranked_columns import chosen_systems
 from permtest.readers.wide import WideTable
+from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def read_many(
     statistic: str | Statistic | CountStatistic = "mean",
     clusters: str | int | bool | None = None,
     strata: str | int | None = None,
+    higher_is_better: bool | None = None,
 ) -> ScoreTable:
     r"""Read the scores, or the counts, of many systems on the items of one data set.
 
@@ -56,6 +59,8 @@ def read_many(
         whose lines repeat items, the column of their ids: then items have no ids of their own.
     strata : str or int, optional
         Groups of items that count alike, however many items they have, named as `clusters` are.
+    higher_is_better : bool, optional
+        As in `read`.
 
     Returns
     -------
@@ -94,7 +99,8 @@ def read_many(
     entry = lookup(statistic)  # asked before a file is opened
     evaluation = recognise(*paths, gold=gold)
     how: dict[str, Any] = {"score": score, "statistic": entry, "clusters": clusters}
-    return table_of(evaluation, systems=systems, strata=strata, **how)
+    table = table_of(evaluation, systems=systems, strata=strata, **how)
+    return replace(table, score=table.score.stated(higher_is_better))
 
 
 def table_of(
@@ -138,7 +144,9 @@ def table_of(
     scores, scale = _stacked(pairs)
     off = _rounding(pairs)
     reading = "; ".join(dict.fromkeys(one.reading for one in pairs if one.reading))
-    table = ScoreTable(names, scores, entry, scale, labels, pairs[0].ids, source, off, reading)
+    kinds = {one.score for one in pairs}
+    own = kinds.pop() if len(kinds) == 1 else Score()
+    table = ScoreTable(names, scores, entry, scale, labels, pairs[0].ids, source, off, reading, own)
     if strata is None:
         return table
     if isinstance(evaluation, WideTable):  # all pairs have the same labels

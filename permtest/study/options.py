@@ -22,6 +22,7 @@ from permtest.study.rules import (
     POSITIVE,
     SEED,
     SIZES,
+    YES_OR_NO,
     at_least,
     choice,
     one_of,
@@ -72,6 +73,8 @@ class DataOptions(Section):
         Columns of a file.
     names : tuple of two str, or None
         What the systems are called.
+    higher_is_better : bool or None
+        None for what the name of the scores says.
     """
 
     key: ClassVar[str] = "data"
@@ -85,6 +88,11 @@ class DataOptions(Section):
     )
     names: tuple[str, str] | None = choice(
         None, NAMES.or_null("those of the columns"), "What the systems are called, A first."
+    )
+    higher_is_better: bool | None = choice(
+        None,
+        YES_OR_NO.or_null("what their name says, else true"),
+        "Whether higher scores are better.",
     )
 
 
@@ -186,7 +194,7 @@ class TestOptions(Section):
         "Which tests are made. The exact permutation test always is.",
     )
     alternative: Literal["two-sided", "greater", "less"] = choice(
-        "two-sided", one_of(ALTERNATIVES), "greater: A is better than B; less: A is worse."
+        "two-sided", one_of(ALTERNATIVES), "greater: A scores higher than B; less: lower."
     )
     delta: float = choice(
         0.0, NUMBER, "By how much A is ahead under the null hypothesis, per unit."

@@ -104,7 +104,8 @@ class Overview(Report):
         entry = self.statistic
         if isinstance(entry, CountStatistic):
             return entry.title
-        return "mean" if entry.name == "mean" else entry.unit
+        score = self.exact.score
+        return f"mean {score.name}".rstrip() if entry.name == "mean" else score.unit or "points"
 
     @property
     def unit(self) -> str:

@@ -13,9 +13,9 @@ from permtest.study.gold import gold_doubt
 from permtest.study.overview_items import ID, legible
 from permtest.study.overview_words import (
     EXTREME,
-    SIDES,
     amount,
     between,
+    claim,
     counted_items,
     figure,
     how,
@@ -126,8 +126,10 @@ def _interval(found: Overview) -> list[tuple[str, str]]:
 
 
 def _verdict(found: Overview) -> str:
+    better = found.exact.better
     return {
-        True: f"At the level {number(found.alpha)} the hypothesis of equal systems is rejected.",
+        True: f"At the level {number(found.alpha)} the hypothesis of equal systems is rejected"
+        + (f"; {better} is the better one." if better else "."),
         False: f"At the level {number(found.alpha)} there is no evidence of a difference. That "
         "does not show that the systems are equal.",
         None: f"The bounds of p lie on either side of the level {number(found.alpha)}: it is not "
@@ -142,7 +144,7 @@ def _test(found: Overview) -> Chapter:
         ("p", exact.bracket_text() if exact.method == "bracket" else exact.pvalue_text(10)),
         ("log10 p", f"{exact.log10_pvalue:.10g}"),
         (found.unit, f"{exact.n:,}, of which {exact.n_informative:,} differ"),
-        ("alternative", SIDES[found.alternative].format(*found.names)),
+        ("alternative", claim(found)),
         ("method", f"{exact.method}: {exact.method_reason}"),
     ]
     if exact.reading:

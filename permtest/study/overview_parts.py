@@ -17,6 +17,7 @@ from permtest.alternatives.permutations import permutation_mean, randomisation
 from permtest.alternatives.result import finite
 from permtest.alternatives.sample import PairedSample
 from permtest.pairs import Pairs
+from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic
 from permtest.study.effect import EffectSize
 from permtest.study.effects import hedges_g
@@ -183,6 +184,7 @@ def as_dict(found: Overview) -> dict[str, Any]:
         **{name: getattr(found, name) for name in (*plain, "rejected", "interval_about")},
         **facts,
         "interval": found.interval and found.interval._asdict() | vars(found.interval),
+        **compared(found.exact, found.interval, found.confidence_level, found.pairs.source),
         "exact": found.exact.to_dict(),
         "record": vars(found.record),
         "most_different": [vars(item) for item in found.most_different],
@@ -194,6 +196,22 @@ def as_dict(found: Overview) -> dict[str, Any]:
         "citation": found.citation(),
     }
     return {key: _strict(value) for key, value in parts.items()}
+
+
+def compared(
+    exact: PermutationTestResult,
+    interval: tuple[float, float] | None,
+    confidence_level: float,
+    source: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What every JSON object says of two systems that are compared."""
+    return exact.score.to_dict() | {
+        "better": exact.better,
+        "difference": exact.difference,
+        "confidence_interval": None if interval is None else [finite(end) for end in interval],
+        "confidence_level": confidence_level,
+        "paired_by": source.get("paired_by"),
+    }
 
 
 def _without(row: dict[str, Any], key: str) -> dict[str, Any]:

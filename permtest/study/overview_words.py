@@ -12,20 +12,17 @@ from permtest.study.sections import number, p_text, percent, span
 if TYPE_CHECKING:
     from permtest.study.overview import Overview
 
-#: What differs under the alternative hypothesis.
-SIDES = {
-    "two-sided": "the systems differ, either way",
-    "greater": "{0} scores higher than {1}",
-    "less": "{0} scores lower than {1}",
-}
-
-
 #: Which exchanges p counts.
 EXTREME = {
     "two-sided": "at least as far from zero",
     "greater": "at least as large",
     "less": "at most as large",
 }
+
+
+def claim(found: Overview) -> str:
+    """What the alternative hypothesis says."""
+    return found.exact.score.claim(found.alternative, found.names)
 
 
 def amount(found: Overview) -> str:
@@ -104,10 +101,11 @@ def sentence(found: Overview) -> str:
     }[found.rejected]
     side = ""
     if found.alternative != "two-sided":
-        side = f", against the alternative that {SIDES[found.alternative].format(a, b)}"
+        side = f", against the alternative that {claim(found)}"
+    what = "; ".join(filter(None, (found.title, found.exact.score.note)))
     return (
         f"On {amount(found)}, {a} scores {score(found, x)} and {b} {score(found, y)} "
-        f"({found.title}), a difference of {signed(found)}{ends}; the "
+        f"({what}), a difference of {signed(found)}{ends}; the "
         f"{name_of_test(found)} {verdict} ({p_text(found)}{side}; permtest "
         f"{found.versions()['permtest']})."
     )

@@ -23,6 +23,7 @@ from permtest.study.config import StudyConfig
 from permtest.study.describe import Description, describe
 from permtest.study.effect import EffectSize
 from permtest.study.options import ESTIMATORS
+from permtest.study.overview_parts import compared
 from permtest.study.planning import SampleSize, sample_size
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.provenance import provenance
@@ -139,6 +140,7 @@ class Study(Report):
             "unit_sizes": _sizes_dict(self.unit_sizes),
             "description": self.description.to_dict(),
             "recommendation": self.recommendation.to_dict(),
+            **compared(self.exact, self.answers["exact"].interval, level, self.provenance),
             "exact": self.exact.to_dict(),
             "answers": self._answers_dict(),
             "effects": [effect.to_dict(level) for effect in self.effects],
@@ -233,6 +235,9 @@ class _Run:
         wanted = names or config.data.names
         if wanted is not None:
             items = PairedSample(replace(items.pairs, names=wanted))
+        if config.data.higher_is_better is not None:
+            score = items.pairs.score.stated(config.data.higher_is_better)
+            items = PairedSample(replace(items.pairs, score=score))
         return cls(items, config)
 
     def stages(self) -> Iterator[str]:
@@ -374,9 +379,8 @@ def _raised(pairs: Pairs, delta: float) -> Pairs:
     u, v = np.empty(len(pairs), dtype=object), np.empty(len(pairs), dtype=object)
     u[:] = [int(x) * part for x in pairs.u]
     v[:] = [int(x) * part + shift for x in pairs.v]
-    return Pairs(
-        u, v, (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}"), {}, pairs.scale * part
-    )
+    names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
+    return Pairs(u, v, names, {}, pairs.scale * part, score=pairs.score)
 
 
 # ---- as plain values ---------------------------------------------------------------------------

@@ -131,6 +131,7 @@ NOT_NEGATIVE = Rule("a number of at least 0", lambda value: is_number(value) and
 POSITIVE = Rule("a number above 0", lambda value: is_number(value) and value > 0, float)
 SEED = at_least(0)
 COLUMN = Rule("the name of a column, or its number counted from 1", _is_column)
+YES_OR_NO = Rule("true or false", lambda value: isinstance(value, bool))
 NAMES = Rule("a list of two different names", _is_names, tuple)
 SIZES = Rule(
     "a list of different whole numbers of at least 1, in ascending order",

@@ -61,7 +61,7 @@ def pvalues(
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": `a` is better.
+        "greater": `a` scores higher.
     delta : float or Fraction, default 0.0
         The difference under the null hypothesis.
     rng : numpy.random.Generator, int or None

@@ -41,10 +41,11 @@ def sentence(study: Study) -> str:
     verdict = {True: "is rejected", False: "is not rejected", None: "is not decided on"}[
         study.rejects(seen)
     ]
+    note = f"; {found.score.note}" if found.score.note else ""
     test = f"{_exact(study)}{found.sides_text()} paired-permutation test"
     return (
         f"On {_amount(study)}, the mean difference of {first} over {second} is {number(estimate)} "
-        f"({percent(level)} interval {span(seen.interval)}), and the null hypothesis of no "
+        f"({percent(level)} interval {span(seen.interval)}{note}), and the null hypothesis of no "
         f"difference{' beyond one' * bool(against)}{against} {verdict} at the level "
         f"{number(chosen.alpha)} ({p_text(study)}, {test}"
         f"{_effect(study)}; permtest {study.provenance['versions']['permtest']})."
@@ -188,16 +189,13 @@ def _significance(study: Study) -> Chapter:
     head = ("test", "suited", "p", "rejects", "estimate", level)
     grounds = tuple((answer.title, _estimated(answer), answer.assumptions_text) for answer in table)
     against = f"{number(chosen.delta)} per unit" if chosen.delta else "0"
-    sides = {
-        "two-sided": "other, either way",
-        "greater": f"greater ({study.names[0]} is better)",
-        "less": f"less ({study.names[0]} is worse)",
-    }
+    side = study.exact.score.claim(chosen.alternative, study.names)
+    said = "other" if chosen.alternative == "two-sided" else chosen.alternative
     return Chapter(
         key="significance",
         title="Significance",
-        done=f"Null hypothesis: the difference is {against}; alternative: it is "
-        f"{sides[chosen.alternative]}. Level: {number(chosen.alpha)}. Resamples of the bootstrap "
+        done=f"Null hypothesis: the difference is {against}; alternative: it is {said} "
+        f"({side}). Level: {number(chosen.alpha)}. Resamples of the bootstrap "
         f"tests: {chosen.K}.",
         grids=(
             Grid(head, rows, table.heading()),
@@ -237,7 +235,9 @@ def _verdict(study: Study) -> str:
     if decided is None:
         return f"The bounds of p lie on either side of the level {alpha}: it is not decided."
     if decided:
-        return f"At the level {alpha} the null hypothesis is rejected."
+        shifted = study.config.significance.delta != 0 or study.exact.better is None
+        better = "" if shifted else f"; {study.exact.better} is the better one"
+        return f"At the level {alpha} the null hypothesis is rejected{better}."
     return f"At the level {alpha} the null hypothesis is not rejected, which does not make it true."
 
 

@@ -173,7 +173,8 @@ def evaluation_units(
     common = _common(size, rest if n_used % size else size, metric)
     first, second = (_units(scores, size, metric, common) for scores in (u, v))
     pairs = sample.pairs
-    units = Pairs(first, second, pairs.names, pairs.source, pairs.scale * common)
+    scale = pairs.scale * common
+    units = Pairs(first, second, pairs.names, pairs.source, scale, score=pairs.score)
     return EvaluationUnits(units, size, metric, sizes, order, np.sort(order[n_used:]))
 
 

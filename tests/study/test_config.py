@@ -14,7 +14,7 @@ from permtest.study.options import TESTS, options
 
 OTHER = {
     "seed": 7,
-    "data": {"a": "new: <x>", "b": 2, "names": ["new", "old"]},
+    "data": {"a": "new: <x>", "b": 2, "names": ["new", "old"], "higher_is_better": False},
     "units": {
         "size": 15,
         "metric": "median",

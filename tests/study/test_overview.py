@@ -317,9 +317,10 @@ def test_a_seed_repeats_what_is_sampled():
 
 def test_the_sentence():
     assert overview(SCORES).sentence() == (
-        "On 12 items, new scores 7.083 and old 5.833 (mean), a difference of +1.25 (95% interval "
-        "0.25 to 2.25, all shifts that the exact test does not reject); the exact two-sided "
-        "paired-permutation test rejects the hypothesis of equal systems at the level 0.05 "
+        "On 12 items, new scores 7.083 and old 5.833 (mean; higher taken as better), a "
+        "difference of +1.25 (95% interval 0.25 to 2.25, all shifts that the exact test does not "
+        "reject); the exact two-sided paired-permutation test rejects the hypothesis of equal "
+        "systems at the level 0.05 "
         f"(p = 0.0293; permtest {pt.__version__})."
     )
     weak = overview(BITS, alternative="greater")

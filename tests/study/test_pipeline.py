@@ -219,7 +219,7 @@ def test_one_sentence_for_a_paper(study):
     assert "the null hypothesis of no difference is rejected at the level 0.05" in text
     reverse = run_study(OLD, NEW, config(significance={"alternative": "greater"}))
     assert "is not rejected at the level 0.05" in reverse.sentence()
-    assert "or more)" in reverse.sentence()
+    assert "or more; higher taken as better)" in reverse.sentence()
 
 
 def test_sentence_of_a_threshold():

@@ -72,7 +72,7 @@ PAGES = (
         {
             "Tests": "exact_perm_test perm_test_acc perm_test_F1 exact_perm_test_m monte_carlo "
             "samples_needed noninferiority_test equivalence_test",
-            "What is compared": "Pairs statistic STATISTICS Statistic CountStatistic",
+            "What is compared": "Pairs Score statistic STATISTICS Statistic CountStatistic",
             "Results": "PermutationTestResult StructuredTestResult BatchResult MarginTestResult "
             "EquivalenceResult ConfidenceInterval",
         },

@@ -1,0 +1,246 @@
+"""A score has a name, a unit and a direction, and answers are about the better system."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from permtest import Pairs, Score, cli, compare_many, exact_perm_test, noninferiority_test, read
+from permtest.study import overview, run_study
+
+HIGH, LOW = [4, 5, 4, 6, 5, 4, 7], [3, 3, 4, 5, 3, 2, 6]
+LOSS = Score.of("loss")
+#: Names that say nothing of a direction.
+NOTHING = (
+    *("error_free", "lossless", "time_saved", "win_loss", "1-WER", "ms_marco", "gsm8k"),
+    *("tokens_per_second", "acc_stderr", "accuracy_drop"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "higher", "basis"),
+    [
+        ("accuracy", "correct answers", True, "inferred"),
+        ("acc_norm", "correct answers", True, "inferred"),
+        ("exactMatch", "correct answers", True, "inferred"),
+        ("chrF++", "chrF++", True, "inferred"),
+        ("rougeL", "rougeL", True, "inferred"),
+        ("F1", "F1", True, "inferred"),
+        ("pass@1", "passes", True, "inferred"),
+        ("num_errors", "errors", False, "inferred"),
+        ("error_rate", "error_rate", False, "inferred"),
+        ("errors per word", "errors per word", False, "inferred"),
+        ("evalLoss", "evalLoss", False, "inferred"),
+        ("WER", "WER", False, "inferred"),
+        ("latency_ms", "ms", False, "inferred"),
+        ("time.seconds", "seconds", False, "inferred"),
+        ("cost_usd", "USD", False, "inferred"),
+        ("toxicity_score", "toxicity_score", False, "inferred"),
+        ("", "", True, "assumed"),
+        *((name, name, True, "assumed") for name in NOTHING),
+    ],
+)
+def test_names_say_what_they_say_and_no_more(name, unit, higher, basis):
+    assert Score.of(name) == Score(name, unit, higher, basis)
+    stated = Score.of(name, not higher)
+    assert (stated.higher_is_better, stated.basis) == (not higher, "stated")
+
+
+@pytest.mark.parametrize(
+    ("names", "common"),
+    [
+        (("errors_A", "errors_B"), "errors"),
+        (("crf_rich_correct", "crf_base_correct"), "correct"),
+        (("exact_match_1", "exact_match_2"), "exact_match"),
+        (("newLoss", "oldLoss"), "Loss"),
+        (("loss", "loss_new"), "loss"),
+        (("own_gsm8k_6b", "own_gsm8k_175b"), ""),
+        (("time_a_saved", "time_b_saved"), ""),
+        (("acc_a", "loss_b"), ""),
+    ],
+)
+def test_columns_share_the_name_of_their_score(names, common):
+    assert Score.shared(names).name == common
+    assert Pairs.of([1], [2], names).score == Score.shared(names)
+
+
+@pytest.mark.parametrize(
+    ("u", "v", "score", "statistic", "words"),
+    [
+        (HIGH, LOW, Score(), "sum", "u is 9 points ahead of v (35 against 26; higher taken"),
+        ([1, 1], [0, 1], Score(), "sum", "u is 1 correct answer ahead of v (2 against 1; higher"),
+        ([1, 5], [0, 1], Score.of("acc"), "sum", "u is 5 correct answers ahead of v (6 against 1"),
+        ([0.5], [0.25], Score.of("acc"), "sum", "u's total acc is higher than v's by 0.25 (0.5 ag"),
+        (LOW, HIGH, Score.of("errors"), "sum", "u has 9 errors fewer than v (26 against 35; lower"),
+        (HIGH, LOW, LOSS, "sum", "u's total loss is higher than v's by 9 (35 against 26; lower is"),
+        (HIGH, LOW, LOSS, "mean", "u has a mean loss of 5 against 3.71429 of v (lower is better, "),
+        (LOW, HIGH, Score.of("time_ms"), "sum", "u's total time_ms is lower than v's by 9 ms (26"),
+        (HIGH, HIGH, LOSS, "sum", "u and v tie at a total loss of 35 over 7 pairs"),
+        ([1, 0], [0, 0], LOSS, "accuracy", "u is 1 correct answer ahead of v (1 against 0) over"),
+    ],
+)
+def test_sentences_are_about_the_right_thing(u, v, score, statistic, words):
+    assert str(exact_perm_test(Pairs.of(u, v, score=score), statistic=statistic)).startswith(words)
+
+
+def test_the_direction_changes_words_and_the_better_system_but_not_p():
+    pairs = Pairs.of(HIGH, LOW, ("new", "old"), score=LOSS)
+    plain = exact_perm_test(HIGH, LOW, names=("new", "old"), alternative="greater")
+    found = exact_perm_test(pairs, alternative="greater")
+    assert (found.pvalue, found.difference) == (plain.pvalue, plain.difference) == (1 / 64, 9)
+    assert (found.better, plain.better, exact_perm_test(HIGH, HIGH).better) == ("old", "new", None)
+    assert "one-sided (greater: new has a higher loss than old)" in str(found)
+    assert "lower is better, inferred from" in found._repr_html_()
+    assert found.to_dict().items() >= {"score": "loss", "higher_is_better": False}.items()
+    wer = exact_perm_test([[1, 4], [0, 3]], [[2, 4], [1, 3]], statistic="wer")
+    assert (wer.better, wer.score.basis) == ("u", "known")
+    assert "; lower is better)" in str(wer)
+
+
+def test_pairs_keep_their_score_and_show_it():
+    rows = [f"<{i}>" for i in range(7)]
+    pairs = Pairs(HIGH, LOW, ("a<b", "b"), score=LOSS, ids=tuple(rows), clusters=tuple("aabbccc"))
+    assert {pairs.score, pairs.by_cluster().score, pairs.folded(range(7)).score} == {LOSS}
+    assert str(pairs).splitlines() == [
+        "a<b against b, 7 pairs in 3 clusters",
+        "paired by their ids",
+        "score loss, lower is better, inferred from the name 'loss'",
+    ]
+    html = pairs._repr_html_()
+    ElementTree.fromstring(html)
+    assert "a&lt;b against b" in html
+    assert "lower is better" in html
+    assert "The first 5 of 7" in html
+    counts = Pairs.of_counts([[1, 2]], [[2, 1]], [("tp", "incorrect")])
+    assert str(counts).splitlines()[2] == "tp, incorrect"
+    assert "[1, 2]" in counts._repr_html_()
+
+
+@pytest.mark.parametrize(("stated", "side"), [(None, "less"), (True, "greater")])
+def test_not_worse_depends_on_the_direction(stated, side):
+    pairs = Pairs.of(HIGH, LOW, score=LOSS)
+    found = noninferiority_test(pairs, margin=2, higher_is_better=stated)
+    assert found.alternative == side
+    assert "u is not worse than v by 2" in str(found)
+    mirrored = noninferiority_test([-x for x in HIGH], [-x for x in LOW], margin=2)
+    if side == "less":
+        assert found.pvalue == mirrored.pvalue
+        assert "lower is better, inferred from the name 'loss'" in str(found)
+
+
+def test_the_lowest_leads_where_lower_is_better():
+    board = compare_many({"loss_a": HIGH, "loss_b": LOW})
+    assert board.order() == ["loss_b", "loss_a"]
+    assert board.ascending
+    assert "loss, lower is better, inferred from the name 'loss'." in str(board)
+    assert board.result("loss_a", "loss_b").better == "loss_b"
+    assert board.to_dict()["higher_is_better"] is False
+    stated = compare_many({"loss_a": HIGH, "loss_b": LOW}, ascending=False)
+    assert stated.order() == ["loss_a", "loss_b"]
+    assert "loss, higher is better." in str(stated)
+    both = compare_many({"x": {"a": HIGH, "b": LOW}, "y": {"a": HIGH, "b": LOW}}, ascending=True)
+    assert both.overall().order() == ["b", "a"]
+
+
+def test_reports_name_the_better_system():
+    pairs = Pairs.of(HIGH, LOW, ("new", "old"), score=LOSS)
+    found = overview(pairs, power=False)
+    assert "(mean loss; lower is better, inferred" in found.sentence()
+    assert "rejected; old is the better one." in found.chapters()[0].meaning
+    one_sided = overview(pairs, alternative="greater", power=False)
+    assert "the alternative that new has a higher loss than old" in one_sided.sentence()
+    config = {"power": {"sizes": 0}, "significance": {"K": 99}, "data": {"higher_is_better": True}}
+    study = run_study(pairs, config=config)
+    assert "old" == found.to_dict()["better"] != study.to_dict()["better"] == "new"
+    for record in (found.to_dict(), study.to_dict()):
+        assert {"score", "difference", "confidence_interval", "paired_by"} <= record.keys()
+
+
+# ---- files and the command line ----------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run a command line beside a file of errors; exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    rows = zip(HIGH, LOW, strict=True)
+    text = "id,errors_A,errors_B\n" + "".join(f"s{i},{x},{y}\n" for i, (x, y) in enumerate(rows))
+    (tmp_path / "errors.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "likert.csv").write_text(text.replace("errors_", ""), encoding="utf-8")
+    lines = [
+        json.dumps({"doc_id": f"d{i}", "acc_norm": x, "nll": 2.5}) for i, x in enumerate([1, 0, 1])
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text("\n".join(lines).replace(": 1, ", ": 0, "), encoding="utf-8")
+
+    def run(*argv):
+        code = cli.main(list(map(str, argv)))
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("options", "score", "better"),
+    [
+        ((), "errors, lower is better, inferred from the name 'errors'; --higher-is", "errors_B"),
+        (("--lower-is-better",), "errors, lower is better", "errors_B"),
+        (("--higher-is-better",), None, "errors_A"),
+    ],
+)
+def test_compare_says_which_direction_it_took(run, options, score, better):
+    _, out, _ = run("compare", "errors.csv", "--alternative", "greater", *options)
+    assert (f"\nscore         {score}" in out) == (score is not None)
+    assert out.count("inferred from") == (not options)
+    assert "\nalternative   greater (errors_A " in out
+    found = json.loads(run("compare", "errors.csv", "--json", *options)[1])
+    expected = {"score": "errors", "higher_is_better": better == "errors_A", "better": better}
+    expected |= {"difference": 9, "confidence_level": 0.95, "paired_by": "row", "metric": "sum"}
+    assert found.items() >= expected.items()
+    low, high = found["confidence_interval"]
+    assert low <= 9 <= high
+    board = json.loads(run("leaderboard", "errors.csv", "--json", *options)[1])
+    assert board["rankings"][0]["systems"][0]["system"] == better
+    for command in ("report", "study"):
+        assert json.loads(run(command, "errors.csv", "--json", *options)[1])["better"] == better
+
+
+def test_likert_scores_are_no_correct_answers(run):
+    out = run("compare", "likert.csv")[1]
+    assert out.startswith("A is 9 points ahead of B (35 against 26) over")
+    assert "\nscore         points, higher taken as better; --lower-is-better says otherwise" in out
+    assert "\nmetric        sum of points\n" in out
+
+
+def test_a_metric_of_the_file_is_called_as_it_is(run):
+    out = run("compare", "a.jsonl", "b.jsonl", "--metric", "acc_norm")[1]
+    assert "\nscore         acc_norm, higher is better, inferred" in out
+    assert "accuracy" not in out
+    assert read("a.jsonl", "b.jsonl", score="nll").score.higher_is_better is False
+    assert read("a.jsonl", "b.jsonl", score="nll", higher_is_better=True).score.basis == "stated"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--fail-if", "worse"), 1, "errors_A is significantly worse than errors_B (two-sided p"),
+        (("--fail-if", "worse", "--margin", 0.5, "--alpha", 0.1), 1, "by more than 0.5 per pair"),
+        (("--fail-if", "worse", "--margin", 1.5), 0, ""),
+        (("--fail-if", "worse", "--alpha", 0.01), 0, ""),
+        (("--fail-if", "worse", "--a", 3, "--b", 2), 0, ""),
+        (("--fail-if", "not-better"), 1, "errors_A is not significantly better than errors_B"),
+        (("--fail-if", "not-better", "--a", 3, "--b", 2), 0, ""),
+        (("--fail-if", "not-better", "--a", 3, "--b", 2, "--margin", 1.5), 1, "not significantly"),
+        (("--fail-if", "worse", "--higher-is-better"), 0, ""),
+        (("--fail-if", "worse", "--alternative", "greater", "--alpha", 0.02), 1, "one-sided"),
+        (("--fail-if", "worse", "--alternative", "less"), 2, "leave --alternative out"),
+        (("--margin", 1), 2, "--margin 1: it needs --fail-if"),
+        (("--fail-if", "worse", "--margin", -1), 2, "a number from 0 on"),
+        (("--fail-if", "worse", "--alpha", 2), 2, "a level lies between 0 and 1"),
+    ],
+)
+def test_a_comparison_can_fail(run, options, code, said):
+    got, out, err = run("compare", "errors.csv", *options)
+    assert (got, bool(out)) == (code, code != 2)
+    assert said in err
+    assert bool(err) == bool(code)
