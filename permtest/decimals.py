@@ -248,11 +248,10 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Fractions, str]:
     plain, short = PLAIN[x.dtype.itemsize], SHORT[x.dtype.itemsize]
     found, digits = _decimals(x, exact)
     doubtful = np.flatnonzero((digits == 0) | (digits > plain))
-    with np.errstate(over="ignore", under="ignore"):
-        single = x.astype(np.float32)
-        size = np.minimum(np.abs(exact).max(initial=0.0), CANCELLED * np.abs(exact))
-    if double and doubtful.size and np.array_equal(single, x):
+    if double and doubtful.size and (single := _narrowed(x)) is not None:
         return _meant(single)  # whose digits are noise beyond the seventh
+    with np.errstate(over="ignore"):
+        size = np.minimum(np.abs(exact).max(initial=0.0), CANCELLED * np.abs(exact))
     near = ULPS * float(np.finfo(x.dtype).eps) * size
     full = double & (digits == KEPT[8])  # as some programs print any double
     near[full] += 0.5 * 10.0 ** (np.floor(np.log10(np.abs(exact[full]))) + 1 - KEPT[8])
@@ -271,14 +270,26 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Fractions, str]:
         rest = np.concatenate([rest, np.flatnonzero((digits > short) & (digits <= plain))])
         share = f"{rest.size} of {x.size} scores" if rest.size < x.size else "scores"
         said += [f"{share} are floating-point numbers, off by up to {near[rest].max():.1e}"]
-        if double:  # others are taken as they are printed
-            found.put(rest, *_at_their_value(exact[rest]))
+        bare = rest[double | (found.q[rest] == 0)]  # float32 are taken as they are printed
+        if bare.size:
+            found.put(bare, *_at_their_value(exact[bare]))
         found.off[rest] += near[rest]
     return found, "; ".join(said)
 
 
+def _narrowed(x: Floats) -> NDArray[np.float32] | None:
+    """The same numbers as normal float32, if they all are."""
+    with np.errstate(over="ignore", under="ignore"):
+        single = x.astype(np.float32)
+    normal = (x == 0) | (np.abs(single) >= np.finfo(np.float32).tiny)
+    return single if np.all((single == x) & normal) else None
+
+
 def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, Ints]:
-    """The decimals that floats are printed as, and their digits; 0 where those are too many."""
+    """The decimals that floats are printed as, and their digits; 0 where those are too many.
+
+    The denominator is 0 where no decimal was found at all.
+    """
     most, single = KEPT[x.dtype.itemsize], x.dtype == np.float32
     places, written = find_decimals(exact, single, 1e9 if single else 1e15)
     digits = np.searchsorted(10 ** np.arange(19), np.maximum(np.abs(written), 1), side="right")
@@ -286,12 +297,13 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, 
     shared = np.gcd(written, denominators)
     found = _Fractions(written // shared, denominators // shared, np.zeros(x.size))
     size = np.abs(exact)
-    odd = (places < 0) & (single | (size >= 1e15) | (size < 1e-6))
+    odd = (places < 0) & ((size >= 1e15) | (size < 1e-6))
     if odd.any():
         printed = [Decimal(str(value)) for value in x[odd]]
         found.put(odd, *_columns([number.as_integer_ratio() for number in printed]))
         digits[odd] = [len(number.normalize().as_tuple().digits) for number in printed]
     digits[(digits > most) | (places < 0) & ~odd] = 0
+    found.q[(digits == 0) & (places < 0)] = 0
     digits[(digits > 0) & (found.q == 1)] = 1  # whole numbers are what they are
     return found, digits
 

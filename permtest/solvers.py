@@ -49,8 +49,8 @@ ROUGH = 1e-6
 INVISIBLE, RARE = 1e-12, 1e-5
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
-#: Slack that one tilt serves, relative to a standard deviation.
-NEXT_TO_NOTHING = 0.01
+#: One tilt serves a slack that is so many times smaller than the largest width.
+NEXT_TO_NOTHING = 200
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -378,7 +378,7 @@ def _bracket_rounded(comparison: Comparison) -> Probability:
     (outer, inner), law = comparison.around(), comparison.law
     assert inner.tails is not None
     apart = inner.tails[1] - inner.tails[0] > 1
-    if apart and outer.leeway < NEXT_TO_NOTHING * law.deviation:
+    if apart and outer.leeway * NEXT_TO_NOTHING < int(law.widths[-1]):
         bracket = cache(partial(tail_bracket, law, slack=outer.leeway))
         low = _tails(comparison, lambda _, t0: bracket(t0)[0])
         high = _tails(comparison, lambda _, t0: bracket(t0)[1])

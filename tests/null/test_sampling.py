@@ -14,7 +14,7 @@ from permtest import _parallel
 from permtest.null import sampling
 from permtest.null.dp import dp_cells
 from permtest.null.grouping import group
-from permtest.null.sampling_kernels import BLOCK, LANES, sample_sums
+from permtest.null.sampling import BLOCK, LANES, sample_sums
 
 WORD = 2**64 - 1
 
