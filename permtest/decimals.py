@@ -44,18 +44,11 @@ DENOMINATORS = 20_000
 
 
 class Scores(NamedTuple):
-    """Columns of scores as integers over one scale.
+    """Columns of scores as integers over one scale: int64, or Python integers if that is too small.
 
-    Parameters
-    ----------
-    columns : list of ndarray of shape (N,)
-        int64, or Python integers (dtype object) where those are too small.
-    scale : int
-        By what the integers have to be divided to be scores.
-    rounding : list of ndarray of shape (N,), or None
-        By how much each score may be off, in scores; None if none is.
-    reading : str
-        What floats were taken for, where that is not the decimals that they are printed as.
+    Integers are divided by `scale` to be scores. `rounding` is by how much each score may be off,
+    in scores; None if none is. `reading` says what floats were taken for, where that is not the
+    decimals that they are printed as.
     """
 
     columns: list[IntArray]
@@ -79,19 +72,7 @@ def unscaled(number: int, scale: int) -> float:
 
 
 def as_integers(values: Any, name: str) -> IntArray:
-    """Return `values` as an integer array in which nothing was rounded or wrapped around.
-
-    Parameters
-    ----------
-    values : array_like of shape (N,)
-    name : str
-        How error messages call `values`.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        int64 where every magnitude is below 2**60, Python integers (dtype object) otherwise.
-    """
+    """Integers in which nothing was rounded or wrapped around: int64 below 2**60, else objects."""
     array, scale = as_scaled(values, name)
     if scale != 1:
         i = int(np.flatnonzero(array.astype(object) % scale)[0])
@@ -109,19 +90,7 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
 
 
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
-    """Several columns as integers with one number to divide them by.
-
-    Parameters
-    ----------
-    columns : sequence of array_like of shape (N,)
-        Floats are read as `Pairs.of` says.
-    labels : sequence of str
-        How error messages call them.
-
-    Returns
-    -------
-    Scores
-    """
+    """Columns as integers with one number to divide them by; floats are read as `Pairs.of` says."""
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(map(_is_whole, arrays)):
         return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
@@ -277,7 +246,7 @@ def _meant(x: NDArray[np.floating[Any]]) -> tuple[_Fractions, str]:
     return found, "; ".join(said)
 
 
-def _narrowed(x: Floats) -> NDArray[np.float32] | None:
+def _narrowed(x: NDArray[Any]) -> NDArray[np.float32] | None:
     """The same numbers as normal float32, if they all are."""
     with np.errstate(over="ignore", under="ignore"):
         single = x.astype(np.float32)
@@ -450,19 +419,7 @@ def _as_rational(value: Any, where: str) -> int | Fraction:
 
 
 def as_counts(values: IntArray, name: str) -> IntArray:
-    """Return `values` as an array of integers, none of them negative or rounded.
-
-    Parameters
-    ----------
-    values : ndarray of any shape
-    name : str
-        How error messages call `values`.
-
-    Returns
-    -------
-    ndarray of the same shape
-        int64 where every count is below 2**60, Python integers (dtype object) otherwise.
-    """
+    """The same numbers as integers, none of them negative or rounded, as `as_integers` has them."""
     plain = values.dtype.kind in "iub" or values.dtype == np.float64
     if plain and np.all((values >= 0) & (values < SAFE)):
         whole = values.astype(np.int64)

@@ -67,12 +67,8 @@ def convolve_dp(pmfs: LocalLaws) -> LatticeDistribution:
 
 
 def dp_cells(law: TwoPointSum, size: int | None = None) -> NDArray[np.float64]:
-    """Probabilities of T on the first `size` cells; default: on all ``top + 1``.
-
-    Raises MemoryError if there are too many.
-    """
-    if size is None:
-        size = law.top + 1
+    """Probabilities of T on the first `size` cells, or on all ``top + 1``, unless too many."""
+    size = law.top + 1 if size is None else size
     if size > MAX_CELLS:
         law.check_size("the null distribution")
     table, spare, n = np.zeros(size), np.zeros(size), 1
@@ -115,15 +111,8 @@ def dp_rounding(law: TwoPointSum) -> float:
 def dp_log_cells(law: TwoPointSum) -> NDArray[np.float64]:
     """log P(T = t) on all cells, far below what a float64 can hold; -inf where nothing can be.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move.
-
-    Returns
-    -------
-    ndarray of shape (top + 1,)
-        Each accurate relative to P. Some six times as slow as `dp_cells`.
+    Each is accurate relative to P, where staying and moving are equally likely. Some six times as
+    slow as `dp_cells`.
     """
     law.check_size("the null distribution")
     table, spare = np.zeros(law.top + 1), np.zeros(law.top + 1)

@@ -48,27 +48,11 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Tally
 
     A Binomial(c, 1/2) number of moves is the number of ones among c random bits.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move.
-    size : int
-        Number of samples K.
-    rng : numpy.random.Generator
-        Starts the generators of the bits. What is drawn depends on it, `law` and `size`, and not
-        on the number of threads.
+    Returns the distinct values, ascending, and their counts, which add up to `size`. What is drawn
+    depends on `rng`, `law` and `size`, and not on the number of threads.
 
-    Returns
-    -------
-    cells : ndarray of shape (M,)
-        The distinct values, ascending; int64, or Python integers where they exceed its range.
-    counts : ndarray of shape (M,)
-        How often each was drawn, int64; they add up to K.
-
-    Notes
-    -----
-    Time O(K N' / 64) for N' informative entries, plus O(K U) for U distinct widths, shared among
-    the processors. Memory O(M), a byte for each sample, and 8 MiB a processor.
+    Time O(K N' / 64) for K samples of N' informative entries, plus O(K U) for U distinct widths,
+    shared among the processors. Memory: a byte for each sample, and 8 MiB a processor.
     """
     shape = (-(-size // BLOCK), 4, LANES)
     states = rng.integers(0, 2**64 - 1, shape, dtype=np.uint64, endpoint=True)

@@ -21,18 +21,9 @@ MAX_PAIRED = 40
 
 
 def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
-    """A law and a threshold with the same P(T >= t0), on a shorter lattice.
+    """A law and a threshold with the same P(T >= t0), on a shorter lattice; None if none is found.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move; widths of any size.
-    t0 : int
-
-    Returns
-    -------
-    TwoPointSum, int
-        None if there is none to be found. Cost O(U^2), or O(U^3) for few distinct widths.
+    Widths may be of any size. Cost O(U^2), or O(U^3) for few distinct widths.
     """
     if law.widths.size > MAX_WIDTHS:
         return None
