@@ -52,14 +52,7 @@ class Laws(NamedTuple):
 
     @classmethod
     def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
-        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``.
-
-        Parameters
-        ----------
-        u, v : ndarray of shape (rows, N), int64
-            Scores; they may be the same array.
-        first, second : ndarray of shape (tests,), int64
-        """
+        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``, rows of int64 scores."""
         size = first.size
         facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
@@ -73,14 +66,7 @@ class Laws(NamedTuple):
         return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((5, size), np.int64))
 
     def solve(self, alternative: str, *, count: bool = True) -> Tails:
-        """The p-value of each.
-
-        Parameters
-        ----------
-        alternative : {"two-sided", "greater", "less"}
-        count : bool, default True
-            Whether labellings are counted where few entries differ, which rounds nothing.
-        """
+        """The p-value of each; labellings of few entries are counted, unless `count` is False."""
         t0, twice = self._threshold(alternative), alternative == "two-sided"
         few = (self.unit > 0) & (self.n_informative <= BITS) & count
         tilted = (self.unit > 0) & ~few

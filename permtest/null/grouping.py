@@ -76,13 +76,7 @@ class TwoPointSum:
         return (value - self.offset) // self.unit
 
     def check_size(self, what: str) -> None:
-        """Refuse a lattice that would not fit in memory.
-
-        Raises
-        ------
-        MemoryError
-            With the number of cells and what to do instead.
-        """
+        """Refuse a lattice that would not fit in memory, with the number of cells and a way out."""
         if self.top >= MAX_CELLS:
             raise MemoryError(
                 f"{what} needs {self.top + 1:,} cells, one for each multiple of {self.unit} up to "
@@ -102,13 +96,8 @@ class TwoPointSum:
 
     def only(self, chosen: NDArray[np.bool_]) -> TwoPointSum:
         """The sum over the entries of some widths alone."""
-        return replace(
-            self,
-            widths=_narrow(self.widths[chosen]),
-            counts=self.counts[chosen],
-            stay=self.stay[chosen],
-            move=self.move[chosen],
-        )
+        widths, odds = _narrow(self.widths[chosen]), (self.stay[chosen], self.move[chosen])
+        return TwoPointSum(self.n, self.offset, self.unit, widths, self.counts[chosen], *odds)
 
     def tilted(self, tau: float) -> TwoPointSum:
         """The exponentially tilted law, P_tau(T = t) proportional to P(T = t) exp(tau t)."""
@@ -208,10 +197,7 @@ def count_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]
 def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
     """Group any sequence of local laws; what is grouped already passes through.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an element is no law, or has more than two values (Eq. 4), naming the first one.
+    Raises TypeError or ValueError for the first element that is no law of at most two values.
     """
     if isinstance(pmfs, TwoPointSum):
         return pmfs
