@@ -387,11 +387,9 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    if isinstance(value, Decimal):
-        return value.is_nan()
     try:
         return value is None or type(value).__name__ == "NAType" or bool(value != value)
-    except (TypeError, ValueError):  # of a column, or whatever else is in a cell
+    except (TypeError, ValueError, ArithmeticError):  # of a column, or whatever is in a cell
         return False
 
 
@@ -402,11 +400,8 @@ def _as_rational(value: Any, where: str) -> int | Fraction:
         return int(value)
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, Decimal):
-        finite = value.is_finite()
-    else:
-        finite = isinstance(value, float | np.floating) and bool(np.isfinite(value))
-    if finite:
+    number = isinstance(value, float | np.floating) and bool(np.isfinite(value))
+    if number or (isinstance(value, Decimal) and value.is_finite()):
         return Fraction(str(value))
     if _is_missing(value):
         problem, remedy = "is missing", "remove the pair from both systems, or score it"

@@ -164,8 +164,7 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
 def _with_observed(comparison: Comparison, far: Probability) -> Probability:
     """The observed labelling is extreme however ties break, and so is its mirror image."""
     n = comparison.law.n if comparison.ties_doubtful else comparison.law.n_informative
-    two = comparison.alternative == "two-sided" and far.value < 1
-    for _ in range(2 if two else 1):
+    for _ in range(2 if comparison.alternative == "two-sided" else 1):
         far = far.plus(CERTAIN.halved(n)) if far.value < 1 else far
     return far
 

@@ -89,13 +89,11 @@ def _parts(law: TwoPointSum, operations: float) -> Sequence[tuple[NDArray[Any], 
     if pieces <= 1:
         return [columns]
     most = ceil(law.n_informative / pieces)
-    parts = []
-    for k in range(law.widths.size):
-        for start in range(0, int(law.counts[k]), most):
-            some = np.array([min(most, int(law.counts[k]) - start)])
-            one = slice(k, k + 1)
-            parts.append((law.widths[one], some, law.stay[one], law.move[one]))
-    return parts
+    return [
+        (widths, np.array([min(most, int(counts[0]) - start)]), stay, move)
+        for widths, counts, stay, move in zip(*(x[:, None] for x in columns), strict=True)
+        for start in range(0, int(counts[0]), most)
+    ]
 
 
 def dp_rounding(law: TwoPointSum) -> float:

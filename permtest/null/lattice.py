@@ -92,10 +92,8 @@ class LatticeSum:
     @cached_property
     def strides(self) -> list[int]:
         """How many cells of the line lie between neighbours in each direction."""
-        strides = [1]
-        for extent in self.extents[:-1]:
-            strides.append(strides[-1] * (extent + 1))
-        return strides[: self.rank]
+        sizes = [extent + 1 for extent in self.extents]
+        return [prod(sizes[:axis]) for axis in range(self.rank)]
 
     @cached_property
     def line(self) -> TwoPointSum:
