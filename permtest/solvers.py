@@ -1,8 +1,9 @@
-"""From a comparison to the probability of its extreme cells, one function per method."""
+"""From a comparison to the probability of its extreme cells: the methods, and which is taken."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -49,10 +50,19 @@ ROUGH = 1e-6
 INVISIBLE, RARE = 1e-12, 1e-5
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
-#: Slack that one tilt serves, relative to a standard deviation.
-NEXT_TO_NOTHING = 0.01
+#: One tilt serves a slack that is so many times smaller than the largest width.
+NEXT_TO_NOTHING = 200
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
+
+
+#: What a test asks.
+Question: TypeAlias = "Comparison | StructuredComparison"
+
+Solver: TypeAlias = Callable[[Question], Probability]
+
+#: What "auto" may try: the name of a method, how, and why it is right where its turn comes.
+Attempt: TypeAlias = tuple[str, Solver, str]
 
 
 class Solution(NamedTuple):
@@ -64,18 +74,7 @@ class Solution(NamedTuple):
 
 
 def solve(comparison: Question, method: str = "auto") -> Solution:
-    """Compute the probability of the extreme cells.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    method : str
-        One of `SOLVERS`, or "auto" for the first one of `_plan` that can.
-
-    Returns
-    -------
-    Solution
-    """
+    """The probability of the extreme cells; "auto" takes the first method of `_plan` that can."""
     check_method(method)
     if isinstance(comparison, Comparison) and comparison.slack and comparison.tails is not None:
         return _solve_rounded(comparison, method)
@@ -91,41 +90,6 @@ def solve(comparison: Question, method: str = "auto") -> Solution:
     raise last
 
 
-def _solve_rounded(comparison: Comparison, method: str) -> Solution:
-    """The same where scores may be off: exact if that can change no tie, else a bracket."""
-    solver = SOLVERS.get(method)
-    if method == "auto" and is_countable(comparison.law, _nearest(comparison)):
-        method, solver = "enumeration", _by_tails(tail_counted)
-    try:
-        if solver is not None and method != "bracket":
-            return _around(comparison, solver, method)
-    except TooHard:
-        if solver is SOLVERS.get(method):
-            raise
-    reason = "scores may have been rounded, and there are too many labellings to look at each"
-    return Solution(_bracket(comparison), "bracket", reason)
-
-
-def _around(comparison: Comparison, solver: Solver, method: str) -> Solution:
-    """p if all near ties break one way, and if all break the other way."""
-    outer, inner = comparison.around()
-    far, near = _with_observed(comparison, solver(outer)), solver(inner)
-    off = near.error_bound + far.error_bound
-    if near.log - far.log <= off:
-        return Solution(near._replace(error_bound=off), method, "no tie depends on rounding")
-    reason = "whether labellings tie depends on how scores were rounded"
-    return Solution(_between(far, near), "bracket", reason)
-
-
-def _with_observed(comparison: Comparison, far: Probability) -> Probability:
-    """The observed labelling is extreme however ties break, and so is its mirror image."""
-    n = comparison.law.n if comparison.ties_doubtful else comparison.law.n_informative
-    two = comparison.alternative == "two-sided" and far.value < 1
-    for _ in range(2 if two else 1):
-        far = far.plus(CERTAIN.halved(n)) if far.value < 1 else far
-    return far
-
-
 def check_method(method: str) -> None:
     """Raise ValueError unless `method` is "auto" or one of `SOLVERS`."""
     if method != "auto" and method not in SOLVERS:
@@ -135,65 +99,82 @@ def check_method(method: str) -> None:
         )
 
 
-#: What a test asks.
-Question: TypeAlias = "Comparison | StructuredComparison"
-
-Solver = Callable[[Question], Probability]
-
-
-def _plan(comparison: Question) -> Iterator[tuple[str, Solver, str]]:
-    """What "auto" tries, in this order, and why each is right where its turn comes."""
+def _plan(comparison: Question) -> Iterator[Attempt]:
+    """What "auto" tries, in this order."""
     law = comparison.law
-    if _halvable(comparison) and 2**law.n_informative <= law.top:
-        yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
-    if _few(law):
+    if _is_countable(comparison) and 2**law.n_informative <= law.top:
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if law.n_informative <= ROUNDLESS and dp_operations(law) <= BRIEF:
         yield "dp", _dp, "few pairs differ, so that dynamic programming rounds nothing"
-    if isinstance(comparison, StructuredComparison) and comparison.tails is None:
+    if comparison.tails is not None:
+        reasons = {
+            "tilted": "p is a tail, which takes no more than the tilted law nearby",
+            "dp": "the differences are so uneven that the tilted law would take long",
+            "enumeration": "the lattice is long, the labellings to be counted are few",
+        }
+        for name, tail in attempts(law, _nearest(comparison)):
+            yield name, partial(_tails, tail=tail), reasons[name]
+        yield "bracket", _bracket, "the lattice of the sums is too long for an exact p"
+    elif isinstance(comparison, StructuredComparison):
         yield from _plan_of_several(comparison)
-        return
-    if comparison.tails is None:
+    else:
         yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
-        yield "cf", SOLVERS["cf"], "relative accuracy in every cell would take long"
-        return
-    reasons = {
-        "tilted": "p is a tail, which takes no more than the tilted law nearby",
-        "dp": "the differences are so uneven that the tilted law would take long",
-        "enumeration": "the lattice is long, the labellings to be counted are few",
-    }
-    for name, tail in attempts(law, _nearest(comparison)):
-        yield name, _by_tails(tail), reasons[name]
-    yield "bracket", _bracket, "the lattice of the sums is too long for an exact p"
+        yield "cf", _cf, "relative accuracy in every cell would take long"
 
 
-def _plan_of_several(comparison: StructuredComparison) -> Iterator[tuple[str, Solver, str]]:
+def _plan_of_several(comparison: StructuredComparison) -> Iterator[Attempt]:
     """The same for sums that do not lie on one line."""
-    law = comparison.law
-    plane = isinstance(comparison, MeasureComparison) and comparison.staircase is not None
-    if plane:
-        yield "tilted", _staircase, "p is the tail of a ratio of two sums, under a law tilted to it"
+    law, bound = comparison.law, 1.0
+    ratio = isinstance(comparison, MeasureComparison) and comparison.staircase is not None
+    if ratio:
+        yield "tilted", _tilted, "p is the tail of a ratio of two sums, under a law tilted to it"
     if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
         yield "dp", _dp, "all values that the sums can have together fit in memory"
-    bound = _upper_bound(comparison) if plane else 1.0
+    if ratio:
+        with suppress(TooHard):
+            bound = _bracket(comparison).value
     if bound > INVISIBLE:
         yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
     if bound < RARE:
         yield "bracket", _bracket, "the exact p would take too long, and samples would not see it"
 
 
-def _upper_bound(comparison: Question) -> float:
-    """What p does not exceed; 1 where no bound is known."""
+def _solve_rounded(comparison: Comparison, method: str) -> Solution:
+    """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
+    name, solver = method, SOLVERS.get(method, _bracket)
+    if method == "auto" and is_countable(comparison.law, _nearest(comparison)):
+        name, solver = "enumeration", partial(_tails, tail=tail_counted)
+    reason = "scores may have been rounded, and there are too many labellings to look at each"
+    if solver is _bracket:
+        return Solution(_bracket(comparison), "bracket", reason)
+    outer, inner = comparison.around()
     try:
-        return _bracket(comparison).value
+        far, near = _with_observed(comparison, solver(outer)), solver(inner)
     except TooHard:
-        return 1.0
+        if method != "auto":
+            raise
+        return Solution(_bracket(comparison), "bracket", reason)
+    off = near.error_bound + far.error_bound
+    if near.log - far.log <= off:
+        return Solution(near._replace(error_bound=off), name, "no tie depends on rounding")
+    reason = "whether labellings tie depends on how scores were rounded"
+    return Solution(_between(far, near), "bracket", reason)
 
 
-def _halvable(comparison: Question) -> bool:
-    """Whether labellings can be counted without a list of all."""
-    few = comparison.h is None and can_halve(comparison.law)
-    return few and comparison.tails is not None
+def _with_observed(comparison: Comparison, far: Probability) -> Probability:
+    """The observed labelling is extreme however ties break, and so is its mirror image."""
+    n = comparison.law.n if comparison.ties_doubtful else comparison.law.n_informative
+    for _ in range(2 if comparison.alternative == "two-sided" else 1):
+        far = far.plus(CERTAIN.halved(n)) if far.value < 1 else far
+    return far
+
+
+def _is_countable(comparison: Question) -> bool:
+    """Whether the extreme labellings can be counted: in two halves, or all one by one."""
+    law = comparison.law
+    if comparison.h is None and can_halve(law) and comparison.tails is not None:
+        return True
+    return law.n_informative <= MAX_ENTRIES and 2**law.n_informative <= law.top
 
 
 def _nearest(comparison: Question) -> int:
@@ -240,29 +221,21 @@ def exact_fraction(comparison: Question) -> Fraction:
                 "known between two bounds only; pass rounding=0 if they are exact"
             )
         comparison = replace(comparison, slack=0)
-    if _few(law) or _halvable(comparison):
+    if _is_countable(comparison):
         return Fraction(_count_extreme(comparison), 2**law.n_informative)
     counts = count_labellings(law)
     hits = sum(counts[t] for t in np.flatnonzero(comparison.extreme))
     return Fraction(hits, 2**law.n_informative)
 
 
-def _few(law: TwoPointSum) -> bool:
-    """Whether there are fewer labellings than cells, and few enough to list."""
-    return law.n_informative <= MAX_ENTRIES and 2**law.n_informative <= law.top
-
-
 def _count_extreme(comparison: Question) -> int:
     """How many labellings of the informative entries are extreme."""
     law = comparison.law
-    if _halvable(comparison):
-        assert comparison.tails is not None
+    if comparison.h is None and can_halve(law) and comparison.tails is not None:
         lower, upper = comparison.tails
         if upper - lower <= 1:
             return int(2**law.n_informative)
-        below = count_tail(law, law.top - lower) if lower >= 0 else 0  # by symmetry
-        above = count_tail(law, upper) if upper <= law.top else 0
-        return below + above
+        return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
     sums, repeats = np.unique(enumerate_steps(law), return_counts=True)
     return int(repeats[comparison.reaches(sums)].sum())
 
@@ -276,11 +249,32 @@ def _integer(comparison: Question) -> Probability:
     return Probability.of_ratio(int(p * 2**n), n)
 
 
-def _tilted(comparison: Question) -> Probability:
-    if comparison.tails is not None:
-        return _tails(comparison, tail_tilted)
+def _tails(comparison: Question, tail: Tail) -> Probability:
+    """P(T <= lower or T >= upper); the null law is symmetric, so both are upper tails."""
+    assert comparison.tails is not None
+    law, (lower, upper) = comparison.law, comparison.tails
+    if upper - lower <= 1:
+        return CERTAIN
+    if lower < 0:
+        return tail(law, upper)
+    below = tail(law, law.top - lower)
+    if upper > law.top:
+        return below
+    return below.plus(below if upper == law.top - lower else tail(law, upper))
+
+
+def _tilted_cells(comparison: Question) -> Probability:
+    """From the logarithms of all cells, or the law of a ratio of two sums next to its tail."""
+    if isinstance(comparison, MeasureComparison) and comparison.staircase is not None:
+        if comparison.certain:
+            return CERTAIN
+        p = comparison.staircase.tail()
+        return p.plus(p) if comparison.alternative == "two-sided" else p  # two pieces, alike
     if isinstance(comparison, StructuredComparison):
-        return _staircase(comparison)
+        raise ArithmeticError(
+            "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
+            "what can be done for others"
+        )
     logs, error = log_cells(comparison.law)
     log_p = _log_sum(logs[comparison.extreme])
     # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
@@ -288,17 +282,35 @@ def _tilted(comparison: Question) -> Probability:
     return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
 
 
-def _staircase(comparison: Question) -> Probability:
-    """Of a ratio of two sums; two-sided, the two pieces of the region are equally likely."""
-    if not isinstance(comparison, MeasureComparison) or comparison.staircase is None:
+def _dp_cells(comparison: Question) -> Probability:
+    """From all cells, or their logarithms where those are too small for floats."""
+    law, extreme = comparison.law, comparison.extreme
+    p = float(np.sum(dp_cells(law)[extreme]))
+    if p > UNDERFLOW:
+        return Probability.of(p, dp_rounding(law))
+    return Probability.of_log(_log_sum(dp_log_cells(law)[extreme]), 2 * dp_rounding(law))
+
+
+def _log_sum(logs: NDArray[np.float64]) -> float:
+    """log of the sum of exp(logs), added up in pairs; -inf of nothing."""
+    largest = float(logs.max(initial=-inf))
+    return largest if largest == -inf else largest + log(float(np.sum(np.exp(logs - largest))))
+
+
+def _absolute_cells(
+    comparison: Question, convolve: Callable[[TwoPointSum], Rounded], name: str
+) -> Probability:
+    """From all cells, accurate absolutely; of several sums those in a box, where "cf" can."""
+    if isinstance(comparison, StructuredComparison) and name == "cf":
+        return _window(comparison)
+    found, extreme = convolve(comparison.law), comparison.extreme
+    p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
+    if p <= 2 * noise:
         raise ArithmeticError(
-            "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
-            "what can be done for others"
+            f"p is below {2 * noise:.1g}, the absolute accuracy of method={name!r} where h "
+            "does not single out tails; method='auto' has relative accuracy"
         )
-    if comparison.certain:
-        return CERTAIN
-    p = comparison.staircase.tail()
-    return p.plus(p) if comparison.alternative == "two-sided" else p
+    return Probability.of(p, found.relative + noise / (p - noise))
 
 
 def _window(comparison: Question) -> Probability:
@@ -319,43 +331,6 @@ def _window(comparison: Question) -> Probability:
     return Probability.of(p, rest / (p - rest) + EPS * 64)
 
 
-def _dp(comparison: Question) -> Probability:
-    if comparison.tails is not None:
-        return _tails(comparison, tail_dp)
-    law, extreme = comparison.law, comparison.extreme
-    p = float(np.sum(dp_cells(law)[extreme]))
-    if p > UNDERFLOW:
-        return Probability.of(p, dp_rounding(law))
-    logs = dp_log_cells(law)[extreme]
-    return Probability.of_log(_log_sum(logs), 2 * dp_rounding(law))
-
-
-def _log_sum(logs: NDArray[np.float64]) -> float:
-    """log of the sum of exp(logs), added up in pairs; -inf of nothing."""
-    largest = float(logs.max(initial=-inf))
-    return largest if largest == -inf else largest + log(float(np.sum(np.exp(logs - largest))))
-
-
-def _by_cells(tail: Tail, convolve: Callable[[TwoPointSum], Rounded], name: str) -> Solver:
-    """Cells that are accurate absolutely: fine for tails, because those are tilted."""
-
-    def solver(comparison: Question) -> Probability:
-        if comparison.tails is not None:
-            return _tails(comparison, tail)
-        if isinstance(comparison, StructuredComparison) and name == "cf":
-            return _window(comparison)
-        found, extreme = convolve(comparison.law), comparison.extreme
-        p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
-        if p <= 2 * noise:
-            raise ArithmeticError(
-                f"p is below {2 * noise:.1g}, the absolute accuracy of method={name!r} where h "
-                "does not single out tails; method='auto' has relative accuracy"
-            )
-        return Probability.of(p, found.relative + noise / (p - noise))
-
-    return solver
-
-
 def _bracket(comparison: Question) -> Probability:
     """The upper bound; its `error_bound` reaches down to the lower one."""
     if isinstance(comparison, MeasureComparison) and comparison.staircase is not None:
@@ -365,27 +340,19 @@ def _bracket(comparison: Question) -> Probability:
         return _between(low, high)
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
+    law, outer, inner, leeway = comparison.law, comparison, comparison, 0
     if isinstance(comparison, Comparison) and comparison.slack:
-        return _bracket_rounded(comparison)
-    bracket = cache(partial(tail_bracket, comparison.law))
-    low = _tails(comparison, lambda _, t0: bracket(t0)[0])
-    high = _tails(comparison, lambda _, t0: bracket(t0)[1])
-    return _between(max(low, CERTAIN.halved(comparison.law.n_informative)), high)
-
-
-def _bracket_rounded(comparison: Comparison) -> Probability:
-    """The same where scores may be off; in one go where that is by next to nothing."""
-    (outer, inner), law = comparison.around(), comparison.law
-    assert inner.tails is not None
-    apart = inner.tails[1] - inner.tails[0] > 1
-    if apart and outer.leeway < NEXT_TO_NOTHING * law.deviation:
-        bracket = cache(partial(tail_bracket, law, slack=outer.leeway))
-        low = _tails(comparison, lambda _, t0: bracket(t0)[0])
-        high = _tails(comparison, lambda _, t0: bracket(t0)[1])
-    else:
-        low = _tails(outer, lambda _, t0: tail_bracket(law, t0)[0])
-        high = _tails(inner, lambda _, t0: tail_bracket(law, t0)[1])
-    return _between(_with_observed(comparison, low), high)
+        outer, inner = comparison.around()
+        assert inner.tails is not None
+        apart = inner.tails[1] - inner.tails[0] > 1
+        if apart and outer.leeway * NEXT_TO_NOTHING < int(law.widths[-1]):
+            leeway, outer, inner = outer.leeway, comparison, comparison  # in one go
+    bracket = cache(partial(tail_bracket, law, slack=leeway))
+    low = _tails(outer, lambda _, t0: bracket(t0)[0])
+    high = _tails(inner, lambda _, t0: bracket(t0)[1])
+    if isinstance(comparison, Comparison) and comparison.slack:
+        return _between(_with_observed(comparison, low), high)
+    return _between(max(low, CERTAIN.halved(law.n_informative)), high)
 
 
 def _between(low: Probability, high: Probability) -> Probability:
@@ -394,30 +361,21 @@ def _between(low: Probability, high: Probability) -> Probability:
     return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
 
 
-def _by_tails(tail: Tail) -> Solver:
-    return lambda comparison: _tails(comparison, tail)
+def _solver(tail: Tail, cells: Solver) -> Solver:
+    """A method that knows a way to tails, and another one to what `h` singles out."""
+    return lambda question: cells(question) if question.tails is None else _tails(question, tail)
 
 
-def _tails(comparison: Question, tail: Tail) -> Probability:
-    """P(T <= lower or T >= upper); the null law is symmetric, so both are upper tails."""
-    assert comparison.tails is not None
-    law, (lower, upper) = comparison.law, comparison.tails
-    if upper - lower <= 1:
-        return CERTAIN
-    if lower < 0:
-        return tail(law, upper)
-    below = tail(law, law.top - lower)
-    if upper > law.top:
-        return below
-    return below.plus(below if upper == law.top - lower else tail(law, upper))
-
+_tilted, _dp = _solver(tail_tilted, _tilted_cells), _solver(tail_dp, _dp_cells)
+_fft = _solver(tail_fft, partial(_absolute_cells, convolve=fft_cells, name="fft"))
+_cf = _solver(tail_cf, partial(_absolute_cells, convolve=cf_cells, name="cf"))
 
 #: How to solve, by the name of the method.
 SOLVERS: dict[str, Solver] = {
     "tilted": _tilted,
     "dp": _dp,
-    "fft": _by_cells(tail_fft, fft_cells, "fft"),
-    "cf": _by_cells(tail_cf, cf_cells, "cf"),
+    "fft": _fft,
+    "cf": _cf,
     "enumeration": _enumeration,
     "integer": _integer,
     "bracket": _bracket,

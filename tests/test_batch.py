@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 import permtest as pt
 from permtest import _parallel, batch, exact_perm_test
 from permtest.batch import BatchResult
-from permtest.null.batch_kernels import count_tails
+from permtest.null.batch import count_tails
 from tests import naive
 from tests.strategies import alternatives
 

@@ -50,6 +50,8 @@ def test_ties_that_floats_would_lose():
         ([1e-5, 1.0], [1, 10**5], 10**5),
         ([1e30, 0.5], [2 * 10**30, 1], 2),
         ([True, 0.5], [10, 5], 10),
+        ([np.float32(0.1), 0.5], [1, 5], 10),
+        ([2.0**40, 0.5], [2**41, 1], 2),
     ],
 )
 def test_what_decimals_are_kept_as(column, integers, scale):

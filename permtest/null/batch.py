@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.null.batch_kernels import count_tails
+from permtest._jit import jit
 from permtest.null.counting_kernels import TABLE, count_rows
 from permtest.null.probability import CERTAIN, EPS, Probability
 from permtest.null.tail_kernels import upper_tails
@@ -52,14 +52,7 @@ class Laws(NamedTuple):
 
     @classmethod
     def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
-        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``.
-
-        Parameters
-        ----------
-        u, v : ndarray of shape (rows, N), int64
-            Scores; they may be the same array.
-        first, second : ndarray of shape (tests,), int64
-        """
+        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``, rows of int64 scores."""
         size = first.size
         facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
@@ -73,14 +66,7 @@ class Laws(NamedTuple):
         return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((5, size), np.int64))
 
     def solve(self, alternative: str, *, count: bool = True) -> Tails:
-        """The p-value of each.
-
-        Parameters
-        ----------
-        alternative : {"two-sided", "greater", "less"}
-        count : bool, default True
-            Whether labellings are counted where few entries differ, which rounds nothing.
-        """
+        """The p-value of each; labellings of few entries are counted, unless `count` is False."""
         t0, twice = self._threshold(alternative), alternative == "two-sided"
         few = (self.unit > 0) & (self.n_informative <= BITS) & count
         tilted = (self.unit > 0) & ~few
@@ -147,3 +133,30 @@ def compile_kernels(rows: Ints | None = None) -> None:
     laws = Laws.of(rows, rows, none, none)
     upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 5)))
     count_tails(*laws[:3], laws.top, laws.top)
+
+
+@jit
+def count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+    """How many labellings of law r have T <= most[r], law r being ``starts[r] : starts[r + 1]``.
+
+    Alg. 3 in integers, over the cells of the tail alone: entries of greater width must stay. Leaves
+    ``hits[r]`` as it is where ``most[r]`` is negative. For at most 62 entries; widths ascend.
+    """
+    longest = -1
+    for r in range(most.size):
+        longest = max(longest, most[r])
+    cells = np.zeros(longest + 1, dtype=np.int64)
+    for r in range(most.size):
+        if most[r] < 0:
+            continue
+        cells[: most[r] + 1] = 0
+        cells[0] = 1
+        reach = 0
+        for k in range(starts[r], starts[r + 1]):
+            if widths[k] > most[r]:
+                break
+            for _ in range(counts[k]):
+                reach = min(reach + widths[k], most[r])
+                for t in range(reach, widths[k] - 1, -1):
+                    cells[t] += cells[t - widths[k]]
+        hits[r] = cells[: reach + 1].sum()

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._jit import jit
 from permtest._progress import progress
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum
-from permtest.null.kernels import add_fair_steps, add_steps
 from permtest.null.probability import EPS
 
 #: Up to so many informative entries all probabilities are exact in a float64.
@@ -67,12 +67,8 @@ def convolve_dp(pmfs: LocalLaws) -> LatticeDistribution:
 
 
 def dp_cells(law: TwoPointSum, size: int | None = None) -> NDArray[np.float64]:
-    """Probabilities of T on the first `size` cells; default: on all ``top + 1``.
-
-    Raises MemoryError if there are too many.
-    """
-    if size is None:
-        size = law.top + 1
+    """Probabilities of T on the first `size` cells, or on all ``top + 1``, unless too many."""
+    size = law.top + 1 if size is None else size
     if size > MAX_CELLS:
         law.check_size("the null distribution")
     table, spare, n = np.zeros(size), np.zeros(size), 1
@@ -93,13 +89,11 @@ def _parts(law: TwoPointSum, operations: float) -> Sequence[tuple[NDArray[Any], 
     if pieces <= 1:
         return [columns]
     most = ceil(law.n_informative / pieces)
-    parts = []
-    for k in range(law.widths.size):
-        for start in range(0, int(law.counts[k]), most):
-            some = np.array([min(most, int(law.counts[k]) - start)])
-            one = slice(k, k + 1)
-            parts.append((law.widths[one], some, law.stay[one], law.move[one]))
-    return parts
+    return [
+        (widths, np.array([min(most, int(counts[0]) - start)]), stay, move)
+        for widths, counts, stay, move in zip(*(x[:, None] for x in columns), strict=True)
+        for start in range(0, int(counts[0]), most)
+    ]
 
 
 def dp_rounding(law: TwoPointSum) -> float:
@@ -115,15 +109,8 @@ def dp_rounding(law: TwoPointSum) -> float:
 def dp_log_cells(law: TwoPointSum) -> NDArray[np.float64]:
     """log P(T = t) on all cells, far below what a float64 can hold; -inf where nothing can be.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move.
-
-    Returns
-    -------
-    ndarray of shape (top + 1,)
-        Each accurate relative to P. Some six times as slow as `dp_cells`.
+    Each is accurate relative to P, where staying and moving are equally likely. Some six times as
+    slow as `dp_cells`.
     """
     law.check_size("the null distribution")
     table, spare = np.zeros(law.top + 1), np.zeros(law.top + 1)
@@ -149,3 +136,87 @@ def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
     # How many cells are occupied, on average, after an entry of a group has come in.
     middles = np.cumsum(lengths) - lengths / 2 + law.widths.astype(float) / 2
     return float(np.minimum(middles, law.top + 1.0 if size is None else size) @ counts)
+
+
+@jit
+def add_steps(
+    widths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    stay: NDArray[np.float64],
+    move: NDArray[np.float64],
+    n: int,
+    table: NDArray[np.float64],
+    spare: NDArray[np.float64],
+) -> tuple[bool, int]:
+    """Fold ``counts[k]`` independent steps of length ``widths[k]`` into a law on 0, 1, 2, ...
+
+    A step moves with probability ``move[k]`` and stays with ``stay[k]`` (Alg. 3, lines 4-8).
+    `table` starts with a law on its first n cells, such as the mass of no step in cell 0; both
+    arrays have one length, and what moves beyond it is lost, without a trace in the cells below.
+    Returns whether the result ended up in `spare`, and how many cells it occupies. Only those are
+    read.
+    """
+    flipped = False
+    for k in range(widths.size):
+        w, s, m = widths[k], stay[k], move[k]
+        for _ in range(counts[k]):
+            end = min(n + w, table.size)
+            both = max(n - w, 0)  # cells reached by staying and by moving
+            # Slices let every loop start at 0, which is what makes the compiler vectorise it.
+            stayed = table[w:n] if w < n else table[:0]
+            for t in range(n - both):
+                spare[t] = s * table[t]
+            for t in range(n, min(w, end)):
+                spare[t] = 0.0
+            middle = spare[n - both : n]
+            for t in range(both):
+                middle[t] = s * stayed[t] + m * table[t]
+            moved, far = table[both:n], spare[max(n, w) : end]
+            for t in range(far.size):
+                far[t] = m * moved[t]
+            table, spare = spare, table
+            flipped = not flipped
+            n = end
+    return flipped, n
+
+
+@jit
+def add_fair_steps(
+    widths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    table: NDArray[np.float64],
+    powers: NDArray[np.int64],
+    spare: NDArray[np.float64],
+    spare_powers: NDArray[np.int64],
+) -> bool:
+    """`add_steps` with probabilities 1/2 and numbers ``table[t] * 2.0**(512 * powers[t])``.
+
+    No cell underflows, however unlikely. Empty cells start with value 0 and a power far below any
+    other; cell 0 starts with 1 and 0. Returns True if the result ended up in the spare arrays.
+    """
+    n = 1
+    flipped = False
+    for k in range(widths.size):
+        w = widths[k]
+        for _ in range(counts[k]):
+            for t in range(n + w):
+                x, power = table[t], powers[t]
+                if t >= w:
+                    y, other = table[t - w], powers[t - w]
+                    if other > power:
+                        x, y, power, other = y, x, other, power
+                    if power == other:
+                        x += y
+                    elif power == other + 1:
+                        x += y * 2.0**-512
+                x /= 2
+                if 0.0 < x < 2.0**-256:
+                    x, power = x * 2.0**512, power - 1
+                elif x > 2.0**256:
+                    x, power = x * 2.0**-512, power + 1
+                spare[t], spare_powers[t] = x, power
+            table, spare = spare, table
+            powers, spare_powers = spare_powers, powers
+            flipped = not flipped
+            n += w
+    return flipped

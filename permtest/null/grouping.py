@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import gcd, inf
+from math import gcd
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,10 +25,6 @@ from permtest.null.distribution import LatticeDistribution
 #: Ask before allocating: no lattice has more cells than this, 256 MiB an array. Convolving takes
 #: two arrays, logarithms of all cells take four, an FFT takes some more.
 MAX_CELLS = 2**25
-
-
-#: Widths from here on have squares that could be too large for a float.
-LARGE = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +68,6 @@ class TwoPointSum:
     @property
     def deviation(self) -> float:
         """The standard deviation of T where staying and moving are equally likely."""
-        if self.widths.size and int(self.widths[-1]) >= LARGE:  # squares overflow
-            largest = int(self.widths[-1])
-            shares = np.array([int(w) / largest for w in self.widths])
-            share = float(np.sqrt(np.sum(self.counts * shares**2))) / 2
-            return share * largest if largest < 1e300 else inf
         widths = self.widths.astype(np.float64)
         return float(np.sqrt(np.sum(self.counts * widths**2))) / 2
 
@@ -85,13 +76,7 @@ class TwoPointSum:
         return (value - self.offset) // self.unit
 
     def check_size(self, what: str) -> None:
-        """Refuse a lattice that would not fit in memory.
-
-        Raises
-        ------
-        MemoryError
-            With the number of cells and what to do instead.
-        """
+        """Refuse a lattice that would not fit in memory, with the number of cells and a way out."""
         if self.top >= MAX_CELLS:
             raise MemoryError(
                 f"{what} needs {self.top + 1:,} cells, one for each multiple of {self.unit} up to "
@@ -111,13 +96,8 @@ class TwoPointSum:
 
     def only(self, chosen: NDArray[np.bool_]) -> TwoPointSum:
         """The sum over the entries of some widths alone."""
-        return replace(
-            self,
-            widths=_integers(self.widths[chosen].tolist()),
-            counts=self.counts[chosen],
-            stay=self.stay[chosen],
-            move=self.move[chosen],
-        )
+        widths, odds = _narrow(self.widths[chosen]), (self.stay[chosen], self.move[chosen])
+        return TwoPointSum(self.n, self.offset, self.unit, widths, self.counts[chosen], *odds)
 
     def tilted(self, tau: float) -> TwoPointSum:
         """The exponentially tilted law, P_tau(T = t) proportional to P(T = t) exp(tau t)."""
@@ -143,45 +123,34 @@ class Tally(NamedTuple):
 
 
 def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Tally]:
-    """Group the effects u_n - v_n (stay) and v_n - u_n (swap), and describe the scores.
+    """Group the effects u_n - v_n (stay) and v_n - u_n (swap) of integers, and describe those.
 
-    Parameters
-    ----------
-    u, v : ndarray of shape (N,)
-        Integers: int64, or Python integers.
-
-    Returns
-    -------
-    law : TwoPointSum
-    tally : Tally
-        Cost: one pass over int64 input where differences are below 1024, a few otherwise; one
-        sort where they are large for their number.
+    Cost: one pass over int64 input where differences are below 1024, a few otherwise; one sort
+    where they are large for their number.
     """
-    found = _tally_small(u, v)
-    if found is None:
-        found = _tally_any(roomy(u), roomy(v))
-    widths, counts, tally = found
+    tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
+    fits, tally = u.dtype == np.int64 and v.dtype == np.int64, Tally(0, 0, 0)
+    if fits:
+        a, b = np.ascontiguousarray(u), np.ascontiguousarray(v)
+        fits, *found, high = count_differences(a, b, tables, block)
+        tally = Tally(*found)
+        fits = fits and max(-tally.low, high) * max(u.size, 1) < 2**63
+    if fits:
+        table = tables.sum(axis=0)
+        widths = table.nonzero()[0]
+        counts = table[widths]
+    else:
+        u, v = roomy(u), roomy(v)
+        widths, counts = count_values(np.abs(u - v))
+        low = min(int(u.min()), int(v.min())) if u.size else 0
+        tally = Tally(exact_sum(u), exact_sum(v), low)
     # An entry of difference d goes from -d to d.
     return from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts)), tally
 
 
 def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
-    """Group local effects by width.
-
-    Parameters
-    ----------
-    stay, swap : ndarray of shape (N,)
-        Integers whose differences do not overflow.
-    offset : int
-        The exact sum of ``minimum(stay, swap)``.
-
-    Returns
-    -------
-    TwoPointSum
-        Cost: one pass over the input where the widths are small, one sort otherwise.
-    """
-    widths, counts = _count(np.abs(stay - swap))
-    return from_widths(len(stay), widths, counts, offset)
+    """Group local effects, integers, by width; `offset` is the sum of ``minimum(stay, swap)``."""
+    return from_widths(len(stay), *count_values(np.abs(stay - swap)), offset)
 
 
 def from_widths(
@@ -193,10 +162,14 @@ def from_widths(
     unit = int(np.gcd.reduce(widths)) if widths.size else 1
     if unit != 1:
         widths = widths // unit
-    if widths.dtype == object and (widths.size == 0 or widths[-1] < 2**62):
-        widths = widths.astype(np.int64)
     half = np.full(widths.size, 0.5)
-    return TwoPointSum(n, offset, unit, widths, counts, half, half)
+    return TwoPointSum(n, offset, unit, _narrow(widths), counts, half, half)
+
+
+def _narrow(widths: NDArray[Any]) -> NDArray[Any]:
+    """Ascending widths, as int64 where that holds the largest."""
+    wide = widths.dtype == object and widths.size and widths[-1] >= 2**62
+    return widths if wide else widths.astype(np.int64, copy=False)
 
 
 def add_counts(
@@ -211,20 +184,20 @@ def add_counts(
 
 def count_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Distinct values, ascending, and how often each occurs; integers of any sign."""
-    if values.size == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    low = values.min()
-    distinct, counts = _count(values - low)
-    return distinct + low, counts
+    if values.dtype == object or values.size == 0:
+        return np.unique(values, return_counts=True)
+    low, high = int(values.min()), int(values.max())
+    if high - low > 4 * values.size + 4096:
+        return np.unique(values, return_counts=True)
+    table = np.bincount(values - low)
+    found = table.nonzero()[0]
+    return found + low, table[found]
 
 
 def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
     """Group any sequence of local laws; what is grouped already passes through.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an element is no law, or has more than two values (Eq. 4), naming the first one.
+    Raises TypeError or ValueError for the first element that is no law of at most two values.
     """
     if isinstance(pmfs, TwoPointSum):
         return pmfs
@@ -234,38 +207,33 @@ def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
     for n, f in enumerate(pmfs):
         if not isinstance(f, LatticeDistribution):
             raise TypeError(f"pmfs[{n}] = {f!r} is not the law of an entry; make one with pmf()")
-        low, law = _two_points(f, n)
-        offset += low
-        seen[law] += 1
+        cells = np.flatnonzero(f.pmf)
+        if not 1 <= cells.size <= 2:
+            raise ValueError(
+                f"pmfs[{n}] has {cells.size} values with positive probability; the law of one "
+                "entry has one or two (stay, swap)"
+            )
+        low, high = int(cells[0]), int(cells[-1])
+        stay, move = float(f.pmf[low]), float(f.pmf[high])
+        if not (0 < stay <= 1 and 0 < move <= 1):
+            raise ValueError(
+                f"pmfs[{n}] has the probabilities {stay} and {move}; they lie in (0, 1]"
+            )
+        offset += f.offset + f.unit * low
+        seen[f.unit * (high - low), stay, move] += 1
     laws = sorted(law for law in seen if law[0] > 0)
-    unit = gcd(*(width for width, _, _ in laws)) or 1
-    return TwoPointSum(
-        n=len(pmfs),
-        offset=offset,
-        unit=unit,
-        widths=_integers([width // unit for width, _, _ in laws]),
-        counts=np.array([seen[law] for law in laws], dtype=np.int64),
-        stay=np.array([stay for _, stay, _ in laws], dtype=np.float64),
-        move=np.array([move for _, _, move in laws], dtype=np.float64),
-    )
+    counts = np.array([seen[law] for law in laws], dtype=np.int64)
+    widths, stays, moves = np.array(laws, dtype=object).reshape(-1, 3).T
+    unit = gcd(*widths) or 1
+    odds = stays.astype(np.float64), moves.astype(np.float64)
+    return TwoPointSum(len(pmfs), offset, unit, _narrow(widths // unit), counts, *odds)
 
 
 def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
     """Which of the ``top + 1`` cells of T some labelling reaches, decided in integers.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-
-    Returns
-    -------
-    ndarray of shape (top + 1,)
-        Cost: a few shifts of a ``top``-bit integer for each distinct width.
-
-    Raises
-    ------
-    MemoryError
-        If there are too many cells.
+    Cost: a few shifts of a ``top``-bit integer for each distinct width. Raises MemoryError if there
+    are too many cells.
     """
     law.check_size("the null distribution")
     reached = 1  # bit t is set if T = t can happen
@@ -280,54 +248,3 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
     raw = reached.to_bytes(law.top // 8 + 1, "little")
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
     return bits[: law.top + 1].astype(bool)
-
-
-def _tally_small(
-    u: NDArray[Any], v: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.int64], Tally] | None:
-    """In one pass, if the scores are int64 and all differences small."""
-    if u.dtype != np.int64 or v.dtype != np.int64:
-        return None
-    tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
-    a, b = np.ascontiguousarray(u), np.ascontiguousarray(v)
-    fits, total_u, total_v, low, high = count_differences(a, b, tables, block)
-    if not fits or max(-low, high) * max(u.size, 1) >= 2**63:
-        return None
-    table = tables.sum(axis=0)
-    widths = table.nonzero()[0]
-    return widths, table[widths], Tally(total_u, total_v, low)
-
-
-def _tally_any(u: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], Tally]:
-    widths, counts = _count(np.abs(u - v))
-    low = min(int(u.min()), int(v.min())) if u.size else 0
-    return widths, counts, Tally(exact_sum(u), exact_sum(v), low)
-
-
-def _count(widths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Distinct widths, ascending, and how often each occurs."""
-    if widths.dtype != object and widths.size and int(widths.max()) <= 4 * widths.size + 4096:
-        table = np.bincount(widths)
-        found = np.flatnonzero(table)
-        return found, table[found]
-    distinct, counts = np.unique(widths, return_counts=True)
-    return distinct, counts
-
-
-def _two_points(f: LatticeDistribution, n: int) -> tuple[int, tuple[int, float, float]]:
-    """Lowest value and (width, P(low), P(high)) of one local law."""
-    cells = np.flatnonzero(f.pmf)
-    if not 1 <= cells.size <= 2:
-        raise ValueError(
-            f"pmfs[{n}] has {cells.size} values with positive probability; the law of one entry "
-            "has one or two (stay, swap)"
-        )
-    low, high = int(cells[0]), int(cells[-1])
-    stay, move = float(f.pmf[low]), float(f.pmf[high])
-    if not (0 < stay <= 1 and 0 < move <= 1):
-        raise ValueError(f"pmfs[{n}] has the probabilities {stay} and {move}; they lie in (0, 1]")
-    return f.offset + f.unit * low, (f.unit * (high - low), stay, move)
-
-
-def _integers(values: list[int]) -> NDArray[Any]:
-    return np.array(values, dtype=np.int64 if max(values, default=0) < 2**62 else object)

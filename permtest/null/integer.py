@@ -20,19 +20,8 @@ def count_labellings(law: TwoPointSum) -> list[int]:
     product is one of integers, and the coefficients are read off its digits. Decimals serve as
     the integers because they multiply in quasi-linear time; nothing is ever rounded.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-
-    Returns
-    -------
-    list of int
-        ``top + 1`` counts with sum 2**n_informative.
-
-    Raises
-    ------
-    MemoryError
-        If there are too many digits, about N' > 14 000 informative entries.
+    Returns ``top + 1`` counts with sum 2**n_informative; raises MemoryError if there are too many
+    digits, about N' > 14 000 informative entries.
     """
     size = int(law.n_informative * log10(2)) + 2  # digits for the largest possible count, 2^N'
     digits = size * (law.top + 1)

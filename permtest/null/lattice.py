@@ -10,11 +10,10 @@ one sum works for many.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from math import ceil, floor
+from math import ceil, floor, prod
 from typing import Any
 
 import numpy as np
@@ -57,17 +56,9 @@ class LatticeSum:
 
     @classmethod
     def of(cls, stay: IntArray, swap: IntArray) -> LatticeSum:
-        """Group local effects, find the lattice, and coordinates in which it is small.
+        """Group local effects, rows of m integers, and find coordinates in which the box is small.
 
-        Parameters
-        ----------
-        stay, swap : ndarray of shape (N, m)
-            Integers whose differences do not overflow.
-
-        Returns
-        -------
-        LatticeSum
-            Cost: a few passes over the input, and a sort where the differences are large.
+        Cost: a few passes over the input, and a sort where the differences are large.
         """
         change = swap - stay
         moves, counts = _group(change)
@@ -78,11 +69,9 @@ class LatticeSum:
             basis = _lattice_basis(moves)
             basis, steps = _reduce(basis, _coordinates(moves, basis), counts)
         else:
-            varying = np.flatnonzero((moves != 0).any(axis=0))
-            basis, steps = (
-                np.eye(moves.shape[1], dtype=np.int64)[varying],
-                _small(moves[:, varying]),
-            )
+            varying = (moves != 0).any(axis=0)
+            basis = np.eye(moves.shape[1], dtype=np.int64)[varying]
+            steps = _small(moves[:, varying])
         return cls(len(stay), tuple(origin.tolist()), basis, steps, counts)
 
     @property
@@ -103,30 +92,17 @@ class LatticeSum:
     @cached_property
     def strides(self) -> list[int]:
         """How many cells of the line lie between neighbours in each direction."""
-        strides = [1]
-        for extent in self.extents[:-1]:
-            strides.append(strides[-1] * (extent + 1))
-        return strides[: self.rank]
+        sizes = [extent + 1 for extent in self.extents]
+        return [prod(sizes[:axis]) for axis in range(self.rank)]
 
     @cached_property
     def line(self) -> TwoPointSum:
         """The same law on a line: cells of the box around T, one row after the other."""
-        widths = self._on_line()
-        distinct, counts = add_counts(np.abs(widths), self.counts)
-        return from_widths(self.n, distinct, counts, self._start)
+        widths = add_counts(np.abs(self._on_line), self.counts)
+        return from_widths(self.n, *widths, self._start)
 
     def sums(self, cells: NDArray[Any]) -> IntArray:
-        """X in the given cells of `line`.
-
-        Parameters
-        ----------
-        cells : ndarray of shape (M,)
-
-        Returns
-        -------
-        ndarray of shape (M, m)
-            int64, or Python integers where those are too small.
-        """
+        """X in some cells of `line`, of shape (M, m); Python integers where int64 is too small."""
         return self.at(self.coordinates(cells))
 
     def coordinates(self, cells: NDArray[Any]) -> IntArray:
@@ -141,14 +117,9 @@ class LatticeSum:
 
     def at(self, coordinates: IntArray) -> IntArray:
         """X at points T, of shape (M, m)."""
-        if coordinates.dtype == object or self._largest >= ROOM:
-            coordinates = coordinates.astype(object)
-        elif self._largest < 2**53:  # exact as floats, whose matrices are multiplied quickly
-            coordinates = coordinates.astype(np.float64)
-        moved = coordinates @ self.basis.astype(coordinates.dtype)
-        if moved.dtype == np.float64:
-            moved = np.rint(moved).astype(np.int64)
-        return np.asarray(moved + np.array(self.origin, dtype=moved.dtype))
+        kind = object if coordinates.dtype == object or self._largest >= ROOM else np.int64
+        moved = coordinates.astype(kind) @ self.basis.astype(kind)
+        return np.asarray(moved + np.array(self.origin, dtype=kind))
 
     def cell(self, sums: list[int]) -> int | None:
         """The cell of `line` at which X is `sums`; None if no cell is there."""
@@ -164,15 +135,12 @@ class LatticeSum:
 
     def locate(self, sums: list[int]) -> list[int] | None:
         """The point T of the lattice at which X is `sums`; None if there is none."""
-        rest = [x - o for x, o in zip(sums, self.origin, strict=True)]
-        if self.rank == 0:
-            return None if any(rest) else []
-        basis = self.basis.astype(object)
-        target = basis @ np.array(rest, dtype=object)
-        found = _solve((basis @ basis.T).tolist(), target.tolist())
-        if found is None or (np.array(found, dtype=object) @ self.basis).tolist() != rest:
-            return None
-        return found
+        rest = np.array([sums], dtype=object) - np.array([self.origin], dtype=object)
+        # What makes the basis an echelon is kept beside it.
+        both = np.hstack([self.basis.astype(object), np.eye(self.rank, dtype=object)])
+        echelon, combined = np.hsplit(_lattice_basis(both), [rest.shape[1]])
+        found = _coordinates(rest, echelon) @ combined
+        return found[0].tolist() if np.array_equal(found @ self.basis, rest) else None
 
     @cached_property
     def _largest(self) -> int:
@@ -185,9 +153,11 @@ class LatticeSum:
     def _start(self) -> int:
         """The lowest cell of the box that some labelling reaches, as laid out on the line."""
         corner = sum(low * s for low, s in zip(self.lows, self.strides, strict=True))
-        return exact_dot(np.minimum(self._on_line(), 0), self.counts) - corner
+        return exact_dot(np.minimum(self._on_line, 0), self.counts) - corner
 
+    @cached_property
     def _on_line(self) -> IntArray:
+        """The steps, in cells of the line."""
         wide = (self.strides[-1] * (self.extents[-1] + 1) if self.strides else 1) >= ROOM
         steps = self.steps.astype(object) if wide else self.steps
         strides = np.array(self.strides, dtype=steps.dtype)
@@ -196,41 +166,19 @@ class LatticeSum:
 
 def _group(moves: IntArray) -> tuple[IntArray, NDArray[np.int64]]:
     """Distinct moves up to sign, without zero, and how often each occurs."""
-    distinct, counts = _distinct_rows(moves)
-    leading = np.zeros(len(distinct), dtype=distinct.dtype)
-    for column in distinct.T[::-1]:
-        leading = np.where(column != 0, column, leading)
-    signs = np.sign(leading).astype(distinct.dtype)
-    seen = Counter[tuple[int, ...]]()
-    for row, count in zip((distinct * signs[:, None]).tolist(), counts.tolist(), strict=True):
-        seen[tuple(row)] += count
-    seen.pop((0,) * moves.shape[1], None)
-    rows = np.array(list(seen), dtype=moves.dtype).reshape(len(seen), moves.shape[1])
-    return rows, np.array(list(seen.values()), dtype=np.int64)
-
-
-def _distinct_rows(rows: IntArray) -> tuple[IntArray, NDArray[np.int64]]:
-    """Distinct rows in lexicographic order, and how often each occurs."""
-    if len(rows) == 0 or rows.shape[1] == 0:
-        return rows[:0], np.zeros(0, dtype=np.int64)
-    lows = [int(c.min()) for c in rows.T]
-    sizes = [int(c.max()) - low + 1 for c, low in zip(rows.T, lows, strict=True)]
-    total = 1
-    for size in sizes:
-        total *= size
-    if total < ROOM:  # each row is one integer
-        keys = np.zeros(len(rows), dtype=np.int64)
-        for column, low, size in zip(rows.T, lows, sizes, strict=True):
-            keys = keys * size + (column - low).astype(np.int64)
-        distinct, counts = count_values(keys)
-        columns: list[Any] = []
-        for low, size in zip(lows[::-1], sizes[::-1], strict=True):
-            columns.append((distinct % size).astype(rows.dtype) + low)
-            distinct = distinct // size
-        return np.stack(columns[::-1], axis=1).astype(rows.dtype), counts
-    seen = sorted(Counter(map(tuple, rows.tolist())).items())
-    table = np.array([row for row, _ in seen], dtype=rows.dtype)
-    return table, np.array([count for _, count in seen], dtype=np.int64)
+    reach = [largest(column) for column in moves.T]
+    wide = prod(2 * r + 1 for r in reach) >= ROOM
+    # A row becomes one number, digits of which may be negative: opposite rows, opposite numbers.
+    keys = np.zeros(len(moves), dtype=object if wide else np.int64)
+    for column, r in zip(moves.T, reach, strict=True):
+        keys = keys * (2 * r + 1) + column
+    keys, counts = count_values(np.abs(keys))
+    keys, counts = keys[keys > 0], counts[keys > 0]
+    rows = np.zeros((len(keys), moves.shape[1]), dtype=moves.dtype)
+    for j, r in reversed(list(enumerate(reach))):
+        digit = (keys + r) % (2 * r + 1) - r
+        rows[:, j], keys = digit, (keys - digit) // (2 * r + 1)
+    return rows, counts
 
 
 def _lattice_basis(moves: IntArray) -> IntArray:
@@ -238,12 +186,11 @@ def _lattice_basis(moves: IntArray) -> IntArray:
     pivots: dict[int, NDArray[Any]] = {}
     for row in moves.astype(object):
         for j in range(row.size):
-            if row[j] == 0:
-                continue
-            if j not in pivots:
+            if row[j] != 0 and j not in pivots:
                 pivots[j] = row
                 break
-            pivots[j], row = _combine(pivots[j], row, j)
+            while row[j] != 0:  # Euclid's algorithm; what is left has 0 in place j
+                pivots[j], row = row, pivots[j] - (pivots[j][j] // row[j]) * row
     places = sorted(pivots)
     for number, j in enumerate(places):
         for above in places[:number]:  # small remainders keep coordinates small
@@ -252,78 +199,39 @@ def _lattice_basis(moves: IntArray) -> IntArray:
     return np.array(rows, dtype=object).reshape(len(rows), moves.shape[1])
 
 
-def _combine(a: NDArray[Any], b: NDArray[Any], j: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two combinations of a and b that generate the same, the second with 0 in place j."""
-    while b[j] != 0:
-        a, b = b, a - (a[j] // b[j]) * b
-    return a, b
-
-
-def _coordinates(moves: IntArray, basis: IntArray) -> IntArray:
-    """The moves as integer combinations of a basis in echelon form."""
-    rest, found = moves.astype(object), []
-    for row in basis:
+def _coordinates(points: IntArray, basis: IntArray) -> IntArray:
+    """Points as integer combinations of a basis in echelon form; wrong where they are none."""
+    rest, found = points.astype(object), np.zeros((len(points), len(basis)), dtype=object)
+    for i, row in enumerate(basis):
         j = int(np.flatnonzero(row)[0])
-        times = rest[:, j] // row[j]
-        rest = rest - times[:, None] * row
-        found.append(times)
-    return np.stack(found, axis=1) if found else np.zeros((len(moves), 0), dtype=np.int64)
+        found[:, i] = rest[:, j] // row[j]
+        rest = rest - found[:, i, None] * row
+    return found
 
 
 def _reduce(basis: IntArray, steps: IntArray, counts: NDArray[np.int64]) -> tuple[Any, Any]:
     """Another basis of the same lattice, in which the box around T is small.
 
-    Taking a multiple of one coordinate off another one keeps the lattice. First what makes the
-    variance of a coordinate smallest, as Gauss reduces a basis of two vectors; then what makes its
-    extent shortest.
+    Taking a multiple of one coordinate off another one keeps the lattice. The best multiple makes
+    the sum of |a - k b| smallest, which is a weighted median of the ratios a / b.
     """
-    basis, steps, rank = basis.copy(), steps.astype(object), steps.shape[1]
-    if rank < 2:
-        return _small(basis), _small(steps)
-    weights, improved = counts.astype(object), True
-    while improved:
-        improved = False
-        for i, j in permutations(range(rank), 2):
-            weighted = weights * steps[:, j]
-            times = _nearest(int(weighted @ steps[:, i]), int(weighted @ steps[:, j]))
-            if times:
-                _shear(basis, steps, i, j, times)
-                improved = True
     steps, improved = _small(steps), True
     weights = counts.astype(steps.dtype)
     while improved:
         improved = False
-        for i, j in permutations(range(rank), 2):
-            for times in _median_ratio(steps[:, i], steps[:, j], weights):
-                shorter = np.abs(steps[:, i] - times * steps[:, j]) @ weights
-                if shorter < np.abs(steps[:, i]) @ weights:
-                    _shear(basis, steps, i, j, times)
+        for i, j in permutations(range(steps.shape[1]), 2):
+            a, b = steps[:, i], steps[:, j]
+            some = b != 0
+            ratios = (a[some] / b[some]).astype(np.float64)
+            order = np.argsort(ratios, kind="stable")
+            mass = np.cumsum((np.abs(b[some]) * weights[some]).astype(np.float64)[order])
+            middle = float(ratios[order[np.searchsorted(mass, mass[-1] / 2)]])
+            for times in {floor(middle), ceil(middle)} - {0}:
+                if np.abs(steps[:, i] - times * b) @ weights < np.abs(steps[:, i]) @ weights:
+                    steps[:, i] = steps[:, i] - times * b
+                    basis[j] = basis[j] + times * basis[i]
                     improved = True
     return _small(basis), _small(steps)
-
-
-def _median_ratio(a: IntArray, b: IntArray, weights: IntArray) -> tuple[int, int]:
-    """Whole numbers next to the k at which the sum of weights * |a - k b| is smallest."""
-    some = np.flatnonzero(b)
-    if some.size == 0:
-        return 0, 0
-    ratios = a[some].astype(np.float64) / b[some].astype(np.float64)
-    order = np.argsort(ratios, kind="stable")
-    mass = np.cumsum((np.abs(b[some]) * weights[some]).astype(np.float64)[order])
-    middle = float(ratios[order[np.searchsorted(mass, mass[-1] / 2)]])
-    return floor(middle), ceil(middle)
-
-
-def _shear(basis: IntArray, steps: IntArray, i: int, j: int, times: int) -> None:
-    """Take a multiple of coordinate j off coordinate i."""
-    steps[:, i] = steps[:, i] - times * steps[:, j]
-    basis[j] = basis[j] + times * basis[i]
-
-
-def _nearest(above: int, below: int) -> int:
-    """The whole number nearest to a fraction, 0 for a half."""
-    size = (2 * abs(above) + below - 1) // (2 * below)
-    return size if above > 0 else -size
 
 
 def _small(values: IntArray) -> IntArray:
@@ -333,22 +241,3 @@ def _small(values: IntArray) -> IntArray:
 
 def _column_sums(rows: IntArray) -> NDArray[Any]:
     return np.array([exact_sum(column) for column in rows.T], dtype=object)
-
-
-def _solve(matrix: list[list[int]], target: list[int]) -> list[int] | None:
-    """The integer solution of a regular system of equations, if it has one (Bareiss 1968)."""
-    size = len(target)
-    rows = [[*row, t] for row, t in zip(matrix, target, strict=True)]
-    last = 1
-    for k in range(size):
-        pivot = next(i for i in range(k, size) if rows[i][k] != 0)
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        for i in range(size):
-            if i != k:
-                rows[i] = [
-                    (rows[k][k] * x - rows[i][k] * y) // last
-                    for x, y in zip(rows[i], rows[k], strict=True)
-                ]
-        last = rows[k][k]
-    found = [divmod(row[-1], row[k]) for k, row in enumerate(rows)]
-    return [q for q, _ in found] if not any(r for _, r in found) else None

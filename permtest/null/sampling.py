@@ -8,11 +8,29 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._jit import jit
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.grouping import TwoPointSum, add_counts
-from permtest.null.sampling_kernels import BLOCK, LANES, sample_sums
+from permtest.null.grouping import TwoPointSum, add_counts, count_values
+
+#: Samples drawn from one set of generators, whatever the number of threads; a multiple of LANES.
+BLOCK = 2048
+#: Generators that run side by side, so that the compiler can put several into one instruction.
+LANES = 64
+
+# Counting bits: the smallest neighbours are added first, and the bytes by one multiplication.
+ONE, TWO, FOUR, HIGH = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+PAIRS, NIBBLES = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+BYTES, ALL_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+ALL_BITS = np.uint64(2**64 - 1)
+
+# Distances of the shifts and rotations of xoshiro256++.
+S17, R23, L41 = np.uint64(17), np.uint64(23), np.uint64(41)
+R45, L19 = np.uint64(45), np.uint64(19)
+
+# One array holds the state of all lanes, so that the compiler sees that nothing overlaps.
+B, C, D, WORD, ONES, SUM = (LANES * i for i in range(1, 7))
 
 #: Distinct cells, ascending, and how often each was drawn.
 Tally: TypeAlias = "tuple[NDArray[Any], NDArray[np.int64]]"
@@ -30,27 +48,11 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Tally
 
     A Binomial(c, 1/2) number of moves is the number of ones among c random bits.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move.
-    size : int
-        Number of samples K.
-    rng : numpy.random.Generator
-        Starts the generators of the bits. What is drawn depends on it, `law` and `size`, and not
-        on the number of threads.
+    Returns the distinct values, ascending, and their counts, which add up to `size`. What is drawn
+    depends on `rng`, `law` and `size`, and not on the number of threads.
 
-    Returns
-    -------
-    cells : ndarray of shape (M,)
-        The distinct values, ascending; int64, or Python integers where they exceed its range.
-    counts : ndarray of shape (M,)
-        How often each was drawn, int64; they add up to K.
-
-    Notes
-    -----
-    Time O(K N' / 64) for N' informative entries, plus O(K U) for U distinct widths, shared among
-    the processors. Memory O(M), a byte for each sample, and 8 MiB a processor.
+    Time O(K N' / 64) for K samples of N' informative entries, plus O(K U) for U distinct widths,
+    shared among the processors. Memory: a byte for each sample, and 8 MiB a processor.
     """
     shape = (-(-size // BLOCK), 4, LANES)
     states = rng.integers(0, 2**64 - 1, shape, dtype=np.uint64, endpoint=True)
@@ -60,7 +62,8 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Tally
         for part in _chunks(law, size)
     ]
     parts = progress(in_parallel(_draw, chunks, law), total=len(chunks), what="random labellings")
-    return _merge(list(parts))
+    cells, counts = zip(*parts, strict=True)
+    return add_counts(np.concatenate(cells), np.concatenate(counts))
 
 
 def sampled_distribution(
@@ -90,7 +93,7 @@ def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Tally:
         # The same states give the same bits for each digit.
         sample_sums(states, digits, law.counts, part)
         sums += part.astype(sums.dtype) << shift
-    return _tally(sums)
+    return count_values(sums)
 
 
 def _digits(law: TwoPointSum) -> Iterator[tuple[int, NDArray[np.int64]]]:
@@ -104,19 +107,48 @@ def _digits(law: TwoPointSum) -> Iterator[tuple[int, NDArray[np.int64]]]:
         rest, shift = rest >> DIGIT, shift + DIGIT
 
 
-def _tally(sums: NDArray[Any]) -> Tally:
-    """Distinct sums, ascending, and how often each occurs; by counting where they lie close."""
-    if sums.size == 0 or sums.dtype == object or np.ptp(sums) > 4 * sums.size + 4096:
-        return np.unique(sums, return_counts=True)
-    low = sums.min()
-    table = np.bincount(sums - low)
-    found = np.flatnonzero(table)
-    return found + low, table[found]
+@jit
+def sample_sums(
+    states: NDArray[np.uint64],
+    widths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    sums: NDArray[np.int64],
+) -> None:
+    """Fill `sums` with independent draws of ``sum_k widths[k] * Binomial(counts[k], 1/2)``.
 
-
-def _merge(parts: list[Tally]) -> Tally:
-    """One tally of all chunks."""
-    if len(parts) == 1:
-        return parts[0]
-    every, times = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return add_counts(every, times)
+    Every entry takes one random bit, set for a swap (Alg. 1, line 8). Draw i belongs to block
+    ``i // BLOCK`` and to lane ``i % LANES``, whose bits come from its own xoshiro256++ generator
+    (Blackman and Vigna 2021), started with the four words ``states[block, :, lane]``. Sums are
+    taken modulo 2**64.
+    """
+    s = np.empty(7 * LANES, dtype=np.uint64)
+    for start in range(0, sums.size, LANES):
+        if start % BLOCK == 0:
+            s[:WORD] = states[start // BLOCK].ravel()
+        s[SUM:] = 0
+        free = 0  # bits of the current words that no entry has taken yet
+        for k in range(widths.size):
+            s[ONES:SUM] = 0
+            left = counts[k]
+            while left > 0:
+                if free == 0:
+                    for i in range(LANES):
+                        a, b, c, d = s[i], s[B + i], s[C + i], s[D + i]
+                        s[WORD + i] = (((a + d) << R23) | ((a + d) >> L41)) + a
+                        c, d = c ^ a, d ^ b
+                        s[i], s[B + i], s[C + i] = a ^ d, b ^ c, c ^ (b << S17)
+                        s[D + i] = (d << R45) | (d >> L19)
+                    free = 64
+                take = min(left, free)
+                first, mask = np.uint64(64 - free), ALL_BITS >> np.uint64(64 - take)
+                for i in range(LANES):
+                    x = (s[WORD + i] >> first) & mask
+                    x = x - ((x >> ONE) & PAIRS)
+                    x = (x & NIBBLES) + ((x >> TWO) & NIBBLES)
+                    s[ONES + i] += (((x + (x >> FOUR)) & BYTES) * ALL_BYTES) >> HIGH
+                free, left = free - take, left - take
+            width = np.uint64(widths[k])
+            for i in range(LANES):
+                s[SUM + i] += width * s[ONES + i]
+        for i in range(min(LANES, sums.size - start)):
+            sums[start + i] = np.int64(s[SUM + i])

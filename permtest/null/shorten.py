@@ -8,7 +8,7 @@ other L with as much room as R needs gives the same order, hence the same tails.
 
 from __future__ import annotations
 
-from math import gcd
+from itertools import combinations
 
 import numpy as np
 
@@ -21,27 +21,20 @@ MAX_PAIRED = 40
 
 
 def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
-    """A law and a threshold with the same P(T >= t0), on a shorter lattice.
+    """A law and a threshold with the same P(T >= t0), on a shorter lattice; None if none is found.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move; widths of any size.
-    t0 : int
-
-    Returns
-    -------
-    TwoPointSum, int
-        None if there is none to be found. Cost O(U^2), or O(U^3) for few distinct widths.
+    Widths may be of any size. Cost O(U^2), or O(U^3) for few distinct widths.
     """
     if law.widths.size > MAX_WIDTHS:
         return None
-    widths, counts = law.widths.tolist(), law.counts.tolist()
-    for length in _candidates(widths):
-        parts = [_nearest(w, length) for w in widths]
-        below = sum(c * r for (_, r), c in zip(parts, counts, strict=True) if r < 0)
-        room = sum(c * abs(r) for (_, r), c in zip(parts, counts, strict=True))
-        step = gcd(*(r for _, r in parts)) or 1
+    widths, lengths = law.widths.astype(object), set(law.widths.tolist())
+    if widths.size <= MAX_PAIRED:
+        lengths |= {b - a for a, b in combinations(widths.tolist(), 2)}
+    for length in sorted(lengths - {1}, reverse=True):
+        a = (2 * widths + length - 1) // (2 * length)  # so that r is as small as can be
+        r = widths - length * a
+        below, room = law.counts @ np.minimum(r, 0), law.counts @ np.abs(r)
+        step = int(np.gcd.reduce(r)) or 1
         shorter = room // step + 1
         if room >= length or shorter >= length:
             continue
@@ -51,21 +44,6 @@ def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
         if rest > room // step:
             multiple, rest = multiple + 1, 0
         threshold = multiple * shorter + rest + below // step
-        moved = np.array([a * shorter + r // step for a, r in parts], dtype=object)
-        new = from_widths(law.n, *add_counts(moved, law.counts))
+        new = from_widths(law.n, *add_counts(a * shorter + r // step, law.counts))
         return new, -(-threshold // new.unit)
     return None
-
-
-def _candidates(widths: list[int]) -> list[int]:
-    """What L is tried, the largest first."""
-    lengths = set(widths)
-    if len(widths) <= MAX_PAIRED:
-        lengths |= {b - a for i, b in enumerate(widths) for a in widths[:i]}
-    return sorted((length for length in lengths if length > 1), reverse=True)
-
-
-def _nearest(width: int, length: int) -> tuple[int, int]:
-    """a and r with width = a length + r, r as small as can be."""
-    a, r = divmod(width, length)
-    return (a + 1, r - length) if 2 * r > length else (a, r)

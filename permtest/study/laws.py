@@ -19,7 +19,7 @@ from permtest._parallel import in_parallel, is_worker
 from permtest._progress import progress
 from permtest.exact import exact_perm_test
 from permtest.null.batch import WORK, Laws
-from permtest.null.kernels import add_steps
+from permtest.null.dp import add_steps
 from permtest.null.tail_kernels import upper_tails
 
 #: Differences that are no decimals are rounded to multiples of their mean magnitude over this ...

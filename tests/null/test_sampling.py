@@ -13,8 +13,8 @@ from scipy.stats import chisquare
 from permtest import _parallel
 from permtest.null import sampling
 from permtest.null.dp import dp_cells
-from permtest.null.grouping import group
-from permtest.null.sampling_kernels import BLOCK, LANES, sample_sums
+from permtest.null.grouping import add_counts, count_values, group
+from permtest.null.sampling import BLOCK, LANES, sample_sums
 
 WORD = 2**64 - 1
 
@@ -190,8 +190,8 @@ def test_chunks_cover_all_samples_and_are_neither_many_nor_large(widths, size):
 @settings(max_examples=50)
 @given(st.lists(st.lists(st.integers(0, 10**5), max_size=30), min_size=1, max_size=4))
 def test_tallies_are_added_up(lists):
-    parts = [sampling._tally(np.array(values, dtype=np.int64)) for values in lists]
-    cells, counts = sampling._merge(parts)
+    parts = [count_values(np.array(values, dtype=np.int64)) for values in lists]
+    cells, counts = add_counts(*map(np.concatenate, zip(*parts, strict=True)))
     expected = np.unique(np.concatenate(lists), return_counts=True)
     np.testing.assert_array_equal(cells, expected[0])
     np.testing.assert_array_equal(counts, expected[1])

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import permtest as pt
@@ -274,6 +274,8 @@ def test_int64_of_any_size(rows, alternative):
     assert both.statistic.tolist() == [sum(u) - sum(v), sum(v) - sum(u)]
 
 
+@example([2.0**-149])
+@example([2.0**-126])
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=7))
 def test_floats_of_any_size_are_what_is_printed_or_fractions_nearby(u):
     integers, scale = as_scaled(np.array(u, dtype=float), "u")
