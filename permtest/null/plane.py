@@ -35,6 +35,7 @@ from permtest.null.plane_kernels import (
     cumulants,
     find_tilt,
     frequencies,
+    kept,
     row_starts,
     staircase_sum,
 )
@@ -120,7 +121,8 @@ class Staircase:
             return IMPOSSIBLE
         reason = "one tilt is not accurate enough for this staircase"
         # Tiny laws may have no tilt that puts the mass where the tail begins.
-        for way in chain(self._tilted.ways(), _Tilted(self, level=True).ways()):
+        others = (way for _ in "_" for way in _Tilted(self, level=True).ways())
+        for way in chain(self._tilted.ways(), others):
             try:
                 found = way()
             except Unreached:
@@ -243,6 +245,10 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
+        return self._rows_above(-OUTSIDE)
+
+    def _rows_above(self, least: float) -> _Region:
+        """The rows whose bounds, relative to that of t0, are above exp(least)."""
         low, high = (int(x) for x in self.ends[1])
         if high - low >= MAX_ROWS:
             raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
@@ -259,10 +265,10 @@ class _Tilted:
         nearest = there[np.abs(rows[there] - middle).argmin()]
         origin = np.array((starts[nearest], rows[nearest]))
         scale = self._log_scale(origin)
-        first, last, rest = self._those_that_matter(rows, starts, origin, scale[0])
+        first, last, rest = self._those_that_matter(rows, starts, origin, scale[0], least)
         rows = np.arange(first, last + 1)
         starts = self._starts(rows)
-        first, last, more = self._those_that_matter(rows, starts, origin, scale[0])
+        first, last, more = self._those_that_matter(rows, starts, origin, scale[0], least)
         starts, rest = starts[first - rows[0] :][: last - first + 1], rest + more
         heights = self._heights(starts, first, origin)[starts <= self.ends[0, 1]]
         return _Region(origin, scale, first, starts, float(heights.max()), rest)
@@ -273,6 +279,7 @@ class _Tilted:
         starts: NDArray[np.int64],
         origin: NDArray[np.int64],
         scale: float,
+        least: float,
     ) -> tuple[int, int, float]:
         """First and last row that matter, and a bound on all others relative to exp(scale).
 
@@ -308,14 +315,14 @@ class _Tilted:
         bounds[nearest] = 0.0
         for end in (0, -1):
             while True:
-                matter = np.flatnonzero(bounds > -OUTSIDE)
+                matter = np.flatnonzero(bounds > least)
                 k = matter[end]
                 if k == nearest:
                     break
                 value, *best = best_tilt(low[k], high[k], misses[k], x, y, self.plane)
                 bounds = np.minimum(bounds, value + largest(*best) - scale)
                 bounds[nearest] = 0.0
-                if bounds[k] > -OUTSIDE:
+                if bounds[k] > least:
                     break
         inner = slice(matter[0], matter[-1] + 1)
         others = np.delete(bounds, inner)
@@ -327,7 +334,7 @@ class _Tilted:
         The mean of a weight is no more than what the largest one so far, from t0 outwards, gains at
         each row, times the mass from there on.
         """
-        region = self.region
+        region = self._rows_above(-4.0)
         rows, mean = region.first + np.arange(region.starts.size), self.means[1]
         heights = self._heights(region.starts, region.first, region.origin)
         weights = np.where(region.starts <= self.ends[0, 1], np.exp(heights), 0.0)
@@ -392,17 +399,16 @@ class _Tilted:
             weights = _binomials(n) * np.exp(-self.push[k] * np.arange(n + 1))
             whole = fsum(weights.tolist())
             mass, shift = frexp(mass * whole)
-            made, below = _kept(weights / whole, most)
-            step, longest = -self.moves[k], made.stop - made.start - 1
+            m0, m1, below = kept(weights, most * whole)
+            step, longest = -self.moves[k], m1 - m0 - 1
             shape = table.shape + np.abs(step[::-1]) * longest
             if shape.prod() > MAX_CELLS:
                 raise TooHard(f"the tilted law of the two sums has {shape.prod():,} cells")
-            table = add_moves(table, np.ldexp(weights[made], -shift), *step.tolist())
-            rows, left_out = _kept(table.sum(axis=1) / mass, most)
-            columns, beside = _kept(table.sum(axis=0) / mass, most)
-            table, lost = table[rows, columns], lost + below + left_out + beside
-            lows = lows + step * made.start + np.minimum(step, 0) * longest
-            lows += (columns.start, rows.start)
+            table, r0, s0, left_out = add_moves(
+                table, np.ldexp(weights[m0:m1], -shift), *step.tolist(), most * mass
+            )
+            lows = lows + step * m0 + np.minimum(step, 0) * longest + (s0, r0)
+            lost += below / whole + left_out / mass
             power, rounding = power + shift, rounding + EPS * (3.5 + longest / 2)
         return table, (int(lows[0]), int(lows[1])), power, lost, rounding
 
@@ -533,14 +539,6 @@ def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], NDArray[
     steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
     origin = (int(lattice.origin[0]), int(lattice.origin[1]))
     return (origin, (0, p * i + q * j), (x * a + y * b, x * i + y * j)), steps
-
-
-def _kept(sums: NDArray[np.float64], most: float) -> tuple[slice, float]:
-    """What is left without the outermost sums that come to `most` at either end; their sum."""
-    below, above = np.cumsum(sums), np.cumsum(sums[::-1])
-    first, last = (int(np.searchsorted(x, most, "right")) for x in (below, above))
-    lost = (below[first - 1] if first else 0.0) + (above[last - 1] if last else 0.0)
-    return slice(first, sums.size - last), float(lost)
 
 
 @cache

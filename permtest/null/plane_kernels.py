@@ -191,10 +191,30 @@ def best_tilt(
 
 
 @jit
-def add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
+def kept(sums: Floats, most: float) -> tuple[int, int, float]:
+    """First and end of what is left without the outermost sums that come to `most` at either end.
+
+    And what has been left out.
+    """
+    first, end, below, above = 0, sums.size, 0.0, 0.0
+    while first < end and below + sums[first] <= most:
+        below += sums[first]
+        first += 1
+    while end > first and above + sums[end - 1] <= most:
+        end -= 1
+        above += sums[end]
+    return first, end, below + above
+
+
+@jit
+def add_moves(
+    table: Floats, weights: Floats, step_s: int, step_r: int, most: float
+) -> tuple[Floats, int, int, float]:
     """Sum over m of the table shifted by m steps, times ``weights[m]``.
 
-    Steps that are negative are measured from the last shift.
+    Rows and columns are cut off at either end as long as they hold no more than `most` together.
+    Also the first row and column that are left, and what has been cut off. Steps that are negative
+    are measured from the last shift.
     """
     n, (height, width) = weights.size - 1, table.shape
     longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
@@ -206,7 +226,13 @@ def add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Float
                 weight, old, new = weights[m], table[source], longer[r, right : right + width]
                 for s in range(width):
                     new[s] += weight * old[s]
-    return longer
+    rows, columns = np.zeros(longer.shape[0]), np.zeros(longer.shape[1])
+    for r in range(rows.size):
+        rows[r] = np.sum(longer[r])
+        columns += longer[r]
+    r0, r1, below = kept(rows, most)
+    s0, s1, beside = kept(columns, most)
+    return longer[r0:r1, s0:s1], r0, s0, below + beside
 
 
 @jit
