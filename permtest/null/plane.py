@@ -189,7 +189,8 @@ class _Region(NamedTuple):
     scale: tuple[float, float, float]  # log E exp(tau (T - t0)), in two parts, and its error
     first: int
     starts: NDArray[np.int64]
-    height: float  # log of the largest weight exp(-tau (T - t0)) in these rows
+    heights: NDArray[np.float64]  # log of the weight exp(-tau (T - t0)) at these starts
+    height: float  # and the largest one
     rest: float  # bound on the probability of the region in all others, relative to the scale
 
 
@@ -248,7 +249,7 @@ class _Tilted:
         return self._rows_above(-OUTSIDE)
 
     def _rows_above(self, least: float) -> _Region:
-        """The rows whose bounds, relative to that of t0, are above exp(least)."""
+        """The rows whose bounds, relative to the scale, are above exp(least)."""
         low, high = (int(x) for x in self.ends[1])
         if high - low >= MAX_ROWS:
             raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
@@ -265,68 +266,49 @@ class _Tilted:
         nearest = there[np.abs(rows[there] - middle).argmin()]
         origin = np.array((starts[nearest], rows[nearest]))
         scale = self._log_scale(origin)
-        first, last, rest = self._those_that_matter(rows, starts, origin, scale[0], least)
-        rows = np.arange(first, last + 1)
-        starts = self._starts(rows)
-        first, last, more = self._those_that_matter(rows, starts, origin, scale[0], least)
-        starts, rest = starts[first - rows[0] :][: last - first + 1], rest + more
-        heights = self._heights(starts, first, origin)[starts <= self.ends[0, 1]]
-        return _Region(origin, scale, first, starts, float(heights.max()), rest)
+        bounds = self._bounds(rows, starts, nearest, least + scale[0]) - scale[0]
+        matter = np.flatnonzero(bounds > least)
+        first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
+        rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
+        starts = self._starts(np.arange(first, end))
+        heights = self._heights(starts, first, origin)
+        return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
 
-    def _those_that_matter(
-        self,
-        rows: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        origin: NDArray[np.int64],
-        scale: float,
-        least: float,
-    ) -> tuple[int, int, float]:
-        """First and last row that matter, and a bound on all others relative to exp(scale).
+    def _bounds(
+        self, rows: NDArray[np.int64], starts: NDArray[np.int64], nearest: int, enough: float
+    ) -> NDArray[np.float64]:
+        """Bounds on the log of the probability of the region in blocks that begin at these rows.
 
         All of a row has the same hits. Between two rows the boundary rises in both sums, so that a
         block of rows has no more misses than its ends and, starts being whole numbers, one step
-        along a row. There a tilt leaves no more than its mass times the largest weight. Where that
-        is not enough, Chernoff's bound is tried with the best tilt for the outermost block, until
-        there is one that matters.
+        along a row. There a tilt leaves no more than the largest weight times its mass, or times 1
+        (Chernoff) for the best one for the outermost block, until that has a bound above `enough`.
         """
-        frame, empty = self.plane.frame, starts > self.ends[0, 1]
-        nearest = np.searchsorted(rows, origin[1])
-        after = np.minimum(np.arange(rows.size) + 1, rows.size - 1)
-        after = np.where(rows[after] - rows > 1, after, np.arange(rows.size))
-        wide = after > np.arange(rows.size)
+        frame, number = self.plane.frame, np.arange(rows.size)
+        after = np.minimum(number + 1, rows.size - 1)
+        after = np.where(rows[after] - rows > 1, after, number)
         hits = frame[0, 0] + rows * frame[2, 0]
         most = frame[0, 1] + self.ends[0, 0] * frame[1, 1] + rows * frame[2, 1]
-        misses = np.where(empty, -1e300, most + (starts - self.ends[0, 0]) * frame[1, 1])
-        cut = wide & (np.minimum(starts, starts[after]) <= self.ends[0, 0])
-        misses = np.where(cut, np.maximum(most, most[after]), np.maximum(misses, misses[after]))
-        misses = misses + wide * abs(frame[1, 1])
-        low, high = np.minimum(hits, hits[after]), np.maximum(hits, hits[after])
-
-        def largest(x: float, y: float) -> NDArray[np.float64]:
-            """The largest weight in each block."""
-            return np.asarray(-np.where(x >= 0, x * low, x * high) - y * misses)
-
+        misses = most + (starts - self.ends[0, 0]) * frame[1, 1]
+        misses[starts > self.ends[0, 1]] = -1e300
+        misses = np.maximum(misses, misses[after]) + (after > number) * abs(frame[1, 1])
+        cut = np.minimum(starts, starts[after]) <= self.ends[0, 0]
+        misses[cut] = np.maximum(most, most[after])[cut]
+        low = np.minimum(hits, hits[after])  # weights rise with -hits and misses
         tilt = np.linalg.solve(frame[1:], self.tau)  # in coordinates of both sums
         x, y = max(tilt[0], 0.0), min(tilt[1], 0.0)  # but for roundings the same
-        bounds = largest(x, y)
         distances = np.maximum(rows - self.means[1], self.means[1] - rows[after])
-        bounds += self._log_mass(1, distances) + cumulants(x, y, self.plane)[0]
-        bounds += float(np.abs(tilt - (x, y)) @ self.plane.totals) - scale
-        bounds[nearest] = 0.0
+        bounds = self._log_mass(1, distances) + float(np.abs(tilt - (x, y)) @ self.plane.totals)
+        bounds += cumulants(x, y, self.plane)[0] - x * low - y * misses
+        bounds[nearest] = inf  # the row of t0 matters whatever its bound
         for end in (0, -1):
-            while True:
-                matter = np.flatnonzero(bounds > least)
-                k = matter[end]
-                if k == nearest:
+            while (k := np.flatnonzero(bounds > enough)[end]) != nearest:
+                value, x, y = best_tilt(low[k], misses[k], x, y, self.plane)
+                bounds = np.minimum(bounds, value - x * low - y * misses)
+                bounds[nearest] = inf
+                if bounds[k] > enough:
                     break
-                value, *best = best_tilt(low[k], high[k], misses[k], x, y, self.plane)
-                bounds = np.minimum(bounds, value + largest(*best) - scale)
-                bounds[nearest] = 0.0
-                if bounds[k] > least:
-                    break
-        inner = slice(matter[0], matter[-1] + 1)
-        others = np.delete(bounds, inner)
-        return int(rows[inner][0]), int(rows[after[matter[-1]]]), float(np.exp(others).sum())
+        return np.asarray(bounds)
 
     def bound(self) -> float:
         """Bound on the log of the tail.
@@ -336,11 +318,9 @@ class _Tilted:
         """
         region = self._rows_above(-4.0)
         rows, mean = region.first + np.arange(region.starts.size), self.means[1]
-        heights = self._heights(region.starts, region.first, region.origin)
-        weights = np.where(region.starts <= self.ends[0, 1], np.exp(heights), 0.0)
         total, at = 1.0 + region.rest, int(region.origin[1]) - region.first
         for sign, side in ((1, slice(at, None)), (-1, slice(at, None, -1))):
-            gains = np.diff(np.maximum.accumulate(weights[side]))
+            gains = np.diff(np.exp(np.maximum.accumulate(region.heights[side])))
             total += float(gains @ np.exp(self._log_mass(1, sign * (rows[side] - mean)))[1:])
         return min(region.scale[0] + log(total), 0.0)
 
@@ -460,10 +440,10 @@ class _Tilted:
     def _heights(
         self, s: NDArray[np.int64], first: int, origin: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """-tau (T - t0) at s in each row from the first on; the products are exact."""
+        """-tau (T - t0) at s in each row from the first on, exactly; at most 600, -inf beyond."""
         rows = np.arange(first, first + s.size)
         heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
-        return np.asarray(np.minimum(heights, 600.0))
+        return np.where(s <= self.ends[0, 1], np.minimum(heights, 600.0), -inf)
 
     def _twice(self, origin: NDArray[np.int64]) -> NDArray[np.int64]:
         """Twice the distance from t0 to T with no rare moves and half of the others."""

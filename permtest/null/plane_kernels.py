@@ -1,7 +1,7 @@
 """The tail of two sums under a tilted law: the jitted loops.
 
-Hits a and misses i are those of a labelling at T = (s, r), s counted along a row of equal hits and r
-the number of the row. A tilt (x, y) makes each move of the sums e likelier by exp(x e_a + y e_i);
+Hits a and misses i are those of a labelling at T = (s, r), s counted along a row of equal hits and
+r the number of the row. A tilt (x, y) makes each move of the sums e likelier by exp(x e_a + y e_i);
 K(x, y) = log E exp(x a + y i) is the sum over moves of log((1 + exp(push)) / 2), its gradient the
 tilted mean and its Hessian the tilted covariance. No tail exceeds exp(K - x a - y i) where it lies
 beyond (a, i) (Chernoff).
@@ -29,7 +29,7 @@ FURTHEST = 120.0
 #: Moves less likely than this have their angle measured from staying, others from the middle.
 RARE = 0.25
 #: Rows whose terms are added up in plain floats.
-RUN = 16
+RUN = 8
 
 
 class Plane(NamedTuple):
@@ -162,32 +162,29 @@ def find_tilt(plane: Plane) -> tuple[float, float]:
 
 
 @jit
-def best_tilt(
-    low: float, high: float, i: float, x: float, y: float, plane: Plane
-) -> tuple[float, float, float]:
-    """The tilt that bounds best, about, the mass of `low` to `high` hits and at most i misses.
+def best_tilt(a: float, i: float, x: float, y: float, plane: Plane) -> tuple[float, float, float]:
+    """K and the tilt that bound the mass of at least a hits and at most i misses best, about.
 
-    Any tilt with y <= 0 bounds it; Newton's method looks for the smallest bound. Also K there.
+    Any tilt with x >= 0 >= y bounds it; Newton's method looks for the smallest bound.
     """
-    best, best_x, best_y, best_k = np.inf, x, y, 0.0
+    best, found = np.inf, (0.0, x, y)
     longest, furthest = np.max(np.abs(plane.steps[:, 0]) + np.abs(plane.steps[:, 1])), 8.0
     for _ in range(40):
-        k, by_a, by_i, aa, ai, ii = cumulants(x, y, plane)
-        a = low if x >= 0.0 else high
-        value, by_a, by_i = k - x * a - y * i, by_a - a, by_i - i
-        if value < best:
-            best, best_x, best_y, best_k = value, x, y, k
+        value, by_a, by_i, aa, ai, ii = cumulants(x, y, plane)
+        by_a, by_i, bound = by_a - a, by_i - i, value - x * a - y * i
+        if bound < best:
+            best, found = bound, (value, x, y)
         else:
             furthest *= 0.5
         aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
         size = aa * ii - ai * ai
         dx, dy = (ai * by_i - ii * by_a) / size, (ai * by_a - aa * by_i) / size
         short = min(1.0, furthest / ((abs(dx) + abs(dy)) * longest + 1e-9))
-        dx, dy = short * dx, min(short * dy, -y)
+        dx, dy = max(short * dx, -x), min(short * dy, -y)
         if abs(dx * by_a + dy * by_i) < 0.1:
             break
         x, y = x + dx, y + dy
-    return best_k, best_x, best_y
+    return found
 
 
 @jit
