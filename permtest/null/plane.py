@@ -2,11 +2,16 @@
 
 F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i. The difference of
 two systems grows with the first one's hits and falls with its misses, so that the labellings with
-at least the observed difference form a staircase in the plane of a and i. Their probability comes
-from the joint law tilted to the most likely point of the staircase. Where many moves are likely,
-by its characteristic function: only some hundred frequencies matter, a sum along a row of the
-lattice is geometric, and the rows are added up one by one. Near the labellings of greatest
-statistic few cells are left, and dynamic programming has them.
+at least the observed difference form a staircase in the plane of a and i: in each row of a lattice
+of points T = (s, r), the cells from some start on. With K(tau) = log E exp(tau T),
+
+    P(T in the staircase) = exp(K - tau t0) E_tau[exp(-tau (T - t0)); T in the staircase],
+
+tau being the tilt to its most likely point and t0 a corner there. Where many moves are likely, the
+mean on the right comes from the characteristic function: only some hundred frequencies matter, a
+sum along a row is geometric, and the rows are added up one by one. Near the labellings of greatest
+statistic few cells are left, and dynamic programming has them; all its terms are positive, so that
+each cell is accurate relative to itself. Rows that do not matter are bounded, not added up.
 """
 
 from __future__ import annotations
@@ -46,8 +51,8 @@ from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability, TooHar
 OUTSIDE = 42.0
 #: Frequencies with |phi| below exp(-SMALL) are left out, with a bound.
 SMALL = 42.0
-#: Weights beyond exp(STEEP) are too uneven.
-STEEP = 250.0
+#: Weights beyond exp(STEEP) are too uneven, and cut off at exp(STEEPEST).
+STEEP, STEEPEST = 250.0, 600.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
@@ -272,6 +277,7 @@ class _Tilted:
         rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
         starts = self._starts(np.arange(first, end))
         heights = self._heights(starts, first, origin)
+        heights[starts > self.ends[0, 1]] = -inf
         return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
 
     def _bounds(
@@ -322,7 +328,8 @@ class _Tilted:
         for sign, side in ((1, slice(at, None)), (-1, slice(at, None, -1))):
             gains = np.diff(np.exp(np.maximum.accumulate(region.heights[side])))
             total += float(gains @ np.exp(self._log_mass(1, sign * (rows[side] - mean)))[1:])
-        return min(region.scale[0] + log(total), 0.0)
+        # Weights that have been cut off bound nothing.
+        return min(region.scale[0] + log(total), 0.0) if region.height < STEEPEST else 0.0
 
     def by_cells(self) -> Probability:
         """The tail from cells of the tilted law, by dynamic programming."""
@@ -385,7 +392,7 @@ class _Tilted:
             if shape.prod() > MAX_CELLS:
                 raise TooHard(f"the tilted law of the two sums has {shape.prod():,} cells")
             table, r0, s0, left_out = add_moves(
-                table, np.ldexp(weights[m0:m1], -shift), *step.tolist(), most * mass
+                table, np.ldexp(weights[m0:m1], -shift), int(step[0]), int(step[1]), most * mass
             )
             lows = lows + step * m0 + np.minimum(step, 0) * longest + (s0, r0)
             lost += below / whole + left_out / mass
@@ -426,7 +433,7 @@ class _Tilted:
         # Mass outside of the window is not there, or wraps around into it.
         outside = (
             2
-            * exp(min(region.height, 600.0))
+            * exp(region.height)
             * sum(
                 exp(float(self._log_mass(axis, abs(edge - self.means[axis]))))
                 for axis, window in enumerate(((s0, s1), (r0, r1)))
@@ -440,10 +447,10 @@ class _Tilted:
     def _heights(
         self, s: NDArray[np.int64], first: int, origin: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """-tau (T - t0) at s in each row from the first on, exactly; at most 600, -inf beyond."""
+        """-tau (T - t0) at s in each row from the first on, exactly; at most STEEPEST."""
         rows = np.arange(first, first + s.size)
         heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
-        return np.where(s <= self.ends[0, 1], np.minimum(heights, 600.0), -inf)
+        return np.asarray(np.minimum(heights, STEEPEST))
 
     def _twice(self, origin: NDArray[np.int64]) -> NDArray[np.int64]:
         """Twice the distance from t0 to T with no rare moves and half of the others."""

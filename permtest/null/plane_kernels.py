@@ -13,7 +13,7 @@ product, of which a lattice of m[0] by m[1] frequencies holds all that is needed
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from permtest._jit import jit
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Number = TypeVar("Number", float, complex)
 
 EPS, LOG2 = 2.0**-52, float(np.log(2.0))
 #: Beyond this, times a long step, a tilt leaves next to nothing to chance.
@@ -260,11 +261,11 @@ def frequencies(
         for k in range(counts.size):
             asked += 1
             x = steps[k, 0] * (s1 + s2) * by_s + steps[k, 1] * (r1 + r2) * by_r
-            half = abs(steps[k, 0]) * (s2 - s1) * by_s + abs(steps[k, 1]) * (r2 - r1) * by_r
-            x = abs(x - np.rint(x)) - half - 4.0 * EPS * (1.0 + abs(x))
+            x = abs(x - np.rint(x)) - 4.0 * EPS * (1.0 + abs(x))
+            x -= abs(steps[k, 0]) * (s2 - s1) * by_s + abs(steps[k, 1]) * (r2 - r1) * by_r
             if x > 0.0:
-                x *= np.pi * (1.0 - x) * (1.0 + x * (1.0 - x))  # no more than the sine
-                x *= 4.0 * q[k] * (1.0 - q[k]) * x
+                sine = np.pi * x * (1.0 - x) * (1.0 + x * (1.0 - x))  # at most
+                x = 4.0 * q[k] * (1.0 - q[k]) * sine * sine
                 bound += 0.5 * counts[k] * x * (1.0 + 0.5 * x)
                 if bound > enough:
                     break
@@ -274,11 +275,9 @@ def frequencies(
             points[found, 0], points[found, 1] = s1, r1
             found += 1
         elif (s2 - s1) * m[1] > (r2 - r1) * m[0]:
-            middle = (s1 + s2) // 2
-            boxes += [(middle + 1, s2, r1, r2), (s1, middle, r1, r2)]
-        else:
-            middle = (r1 + r2) // 2  # floor, for either sign
-            boxes += [(s1, s2, middle + 1, r2), (s1, s2, r1, middle)]
+            boxes += [((s1 + s2) // 2 + 1, s2, r1, r2), (s1, (s1 + s2) // 2, r1, r2)]
+        else:  # floors, for either sign
+            boxes += [(s1, s2, (r1 + r2) // 2 + 1, r2), (s1, s2, r1, (r1 + r2) // 2)]
     return found, rest
 
 
@@ -375,7 +374,7 @@ def circle(m: int) -> NDArray[np.complex128]:
 
 
 @jit
-def add(high: complex, low: complex, term: complex) -> tuple[complex, complex]:
+def add(high: Number, low: Number, term: Number) -> tuple[Number, Number]:
     """high + low + term, in twice the precision of a float (Knuth 1969)."""
     total = high + term
     shifted = total - high
