@@ -16,7 +16,7 @@ from permtest.alternatives.resamples import check_resamples
 from permtest.many.coins import CELLS, EXACT, Coins, Floats, Ints, Items, differences, digits_needed
 from permtest.many.table import ScoreTable
 from permtest.measures import Measure
-from permtest.null.max_kernels import count_maxima, count_sum_maxima
+from permtest.null.max_kernels import count_maxima
 from permtest.statistics import Statistic, check_alternative
 from permtest.structured import NEAR
 
@@ -126,12 +126,16 @@ class _Family:
         how = (self.first, self.second, self.weights, sign, self.least, counts)
         for tile in self.tiles(sums):
             if self.quick:
-                count_sum_maxima(tile[0, :, 0], *how)
+                count_maxima(tile[0, :, 0], *how)
                 continue
             gaps = self.gaps(tile)
             if self.measure is not None:
                 gaps += NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
-            count_maxima(gaps * self.weights[:, None], self.least, counts)
+            # Values that are there already are differences from a last row of zeros.
+            rows = np.append(gaps, np.zeros((1, gaps.shape[1])), axis=0)
+            every = np.arange(len(gaps))
+            last = np.full_like(every, len(gaps))
+            count_maxima(rows, every, last, self.weights, 1.0, self.least, counts)
         return counts
 
     def ranked(self, spread: Floats) -> tuple[Ints, _Family]:

@@ -38,26 +38,6 @@ def add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -
 
 @jit
 def count_maxima(
-    values: NDArray[np.float64], least: NDArray[np.float64], counts: NDArray[np.int64]
-) -> None:
-    """Add to ``counts[m]`` in how many columns ``values[m:]`` has one of `least[m]` or more.
-
-    Going up row by row, the maximum so far is written to another array than it is read from;
-    in one array it would be stored only where it rises, which no compiler makes fast.
-    """
-    highest = np.full((2, values.shape[1]), -np.inf)
-    for m in range(values.shape[0] - 1, -1, -1):
-        row, old, new = values[m], highest[m % 2], highest[1 - m % 2]
-        bound, hits = least[m], 0
-        for x in range(row.size):
-            top = row[x] if row[x] > old[x] else old[x]
-            new[x] = top
-            hits += top >= bound
-        counts[m] += hits
-
-
-@jit
-def count_sum_maxima(
     sums: NDArray[np.float64],
     first: NDArray[np.int64],
     second: NDArray[np.int64],
@@ -66,9 +46,12 @@ def count_sum_maxima(
     least: NDArray[np.float64],
     counts: NDArray[np.int64],
 ) -> None:
-    """`count_maxima` of ``max(v, sign * v)`` with ``v = (sums[first] - sums[second]) * weights``.
+    """Add to ``counts[m]`` in how many columns the values from the m-th on have `least[m]` or more.
 
-    Without ever holding those values: there are far more pairs than sums.
+    They are ``max(v, sign * v)`` with ``v = (sums[first] - sums[second]) * weights``, and never
+    held: there are far more pairs than sums. Going up row by row, the maximum so far is written to
+    another array than it is read from; in one array it would be stored only where it rises, which
+    no compiler makes fast.
     """
     highest = np.full((2, sums.shape[1]), -np.inf)
     for m in range(first.size - 1, -1, -1):

@@ -2,11 +2,16 @@
 
 F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i. The difference of
 two systems grows with the first one's hits and falls with its misses, so that the labellings with
-at least the observed difference form a staircase in the plane of a and i. Their probability comes
-from the joint law tilted to the most likely point of the staircase. Where many moves are likely,
-by its characteristic function: only some hundred frequencies matter, a sum along a row of the
-lattice is geometric, and the rows are added up one by one. Near the labellings of greatest
-statistic few cells are left, and dynamic programming has them.
+at least the observed difference form a staircase in the plane of a and i: in each row of a lattice
+of points T = (s, r), the cells from some start on. With K(tau) = log E exp(tau T),
+
+    P(T in the staircase) = exp(K - tau t0) E_tau[exp(-tau (T - t0)); T in the staircase],
+
+tau being the tilt to its most likely point and t0 a corner there. Where many moves are likely, the
+mean on the right comes from the characteristic function: only some hundred frequencies matter, a
+sum along a row is geometric, and the rows are added up one by one. Near the labellings of greatest
+statistic few cells are left, and dynamic programming has them; all its terms are positive, so that
+each cell is accurate relative to itself. Rows that do not matter are bounded, not added up.
 """
 
 from __future__ import annotations
@@ -14,36 +19,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import exact_dot
+from permtest.null.grouping import MAX_CELLS
 from permtest.null.lattice import LatticeSum
-from permtest.null.plane_dp import spread_operations, spread_out
 from permtest.null.plane_kernels import (
     EPS,
-    SMALL,
+    RARE,
+    Cells,
     Plane,
-    Tilt,
+    add_moves,
+    best_tilt,
+    cumulants,
     find_tilt,
     frequencies,
+    kept,
     row_starts,
-    rows_that_matter,
     staircase_sum,
-    tail_bound,
-    weighted_rows,
 )
 from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability, TooHard
 
 #: Logarithm of the tilted mass that may lie beyond each side of the window, or that dynamic
 #: programming leaves out, and of the bound on rows that do not matter relative to that of t0.
 OUTSIDE = 42.0
-#: Weights beyond exp(STEEP) are too uneven.
-STEEP = 250.0
+#: Frequencies with |phi| below exp(-SMALL) are left out, with a bound.
+SMALL = 42.0
+#: Weights beyond exp(STEEP) are too uneven, and cut off at exp(STEEPEST).
+STEEP, STEEPEST = 250.0, 600.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
@@ -54,6 +63,10 @@ WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
 DEARER, CELLS, BRIEF = 4, 2.5e8, 2.5e6
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
+#: Rows are bounded one by one up to so far from the middle, in blocks of more beyond.
+BLOCKS = 64
+#: Entries that are folded in together: their binomial coefficients are floats, squared as well.
+TOGETHER = 500
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
 #: ln 2, its leading digits first: whole numbers times those are exact.
@@ -113,7 +126,8 @@ class Staircase:
             return IMPOSSIBLE
         reason = "one tilt is not accurate enough for this staircase"
         # Tiny laws may have no tilt that puts the mass where the tail begins.
-        for way in chain(self._tilted.ways(), _Tilted(self, level=True).ways()):
+        others = (way for _ in "_" for way in _Tilted(self, level=True).ways())
+        for way in chain(self._tilted.ways(), others):
             try:
                 found = way()
             except Unreached:
@@ -173,165 +187,149 @@ class Staircase:
         return self.reached(*best)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """The lattice in rows: numbered by r, the points of a row by s."""
-
-    origin: tuple[int, int]  # the sums at s = r = 0
-    along: tuple[int, int]  # what one step in s adds to them
-    across: tuple[int, int]  # and one in r
-    steps: NDArray[np.int64]  # moves in coordinates (s, r), of shape (K, 2)
-    counts: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, lattice: LatticeSum) -> _Rows:
-        """Rows along which misses fall and hits stay; s depends as little on r as can be."""
-        (a, i), (b, j) = ([int(x) for x in row] for row in lattice.basis)
-        g = gcd(a, b)
-        sign = 1 if b * i < a * j else -1
-        p, q = sign * b // g, -sign * a // g
-        # (x, y) with p y - q x = 1 completes (p, q) to a basis.
-        y = pow(p, -1, abs(q)) if q else p
-        x = (p * y - 1) // q if q else 0
-        e = lattice.steps.astype(np.float64)
-        covariance = (e * lattice.counts[:, None]).T @ e
-        s, r = np.array((y, -x), dtype=float), np.array((-q, p), dtype=float)
-        shear = round(float(s @ covariance @ r) / float(r @ covariance @ r))
-        x, y = x + shear * p, y + shear * q
-        along, across = (0, p * i + q * j), (x * a + y * b, x * i + y * j)
-        first, second = lattice.steps.T
-        steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
-        origin = (int(lattice.origin[0]), int(lattice.origin[1]))
-        return cls(origin, along, across, steps, lattice.counts)
-
-    def ends(self, axis: int) -> tuple[int, int]:
-        """The smallest and the largest value of a coordinate."""
-        e = self.steps[:, axis]
-        return int(np.minimum(e, 0) @ self.counts), int(np.maximum(e, 0) @ self.counts)
-
-    @property
-    def frame(self) -> NDArray[np.float64]:
-        """Origin and both directions, for the kernels."""
-        return np.array((self.origin, self.along, self.across), dtype=np.float64)
-
-    def sums(self, s: int, r: int) -> tuple[int, int]:
-        """Both sums at a point of the lattice."""
-        (a, i), (b, j), (c, k) = self.origin, self.along, self.across
-        return a + s * b + r * c, i + s * j + r * k
-
-
-@dataclass(frozen=True, eq=False)
-class _Region:
+class _Region(NamedTuple):
     """The rows that matter, and where the region begins in each."""
 
     origin: NDArray[np.int64]  # t0: the start of the row nearest to where the tilt puts the mean
+    scale: tuple[float, float, float]  # log E exp(tau (T - t0)), in two parts, and its error
     first: int
     starts: NDArray[np.int64]
-    height: float  # log of the largest weight exp(-tau (T - t0)) in these rows
-    rest: float  # bound on the probability of the region in all others, times exp(-unit)
-    unit: float
-
-    def beyond(self, scale: float) -> float:
-        """The same bound, relative to exp(scale)."""
-        return self.rest * exp(min(self.unit - scale, 600.0))
+    heights: NDArray[np.float64]  # log of the weight exp(-tau (T - t0)) at these starts
+    height: float  # and the largest one
+    rest: float  # bound on the probability of the region in all others, relative to the scale
 
 
 class _Tilted:
     """One tilt, the rows that matter, and two ways to the tail."""
 
     def __init__(self, event: Staircase, level: bool = False) -> None:
-        self.level, self.event, self.rows = level, event, _Rows.of(event.lattice)
-        rows, floats = self.rows, self.rows.steps.astype(np.float64)
+        self.level, self.event, self.counts = level, event, event.lattice.counts
+        self.frame, self.steps = _in_rows(event.lattice)
+        turns = (np.minimum(self.steps, 0), np.maximum(self.steps, 0))
+        self.ends = np.stack([self.counts @ e for e in turns], axis=1)
         least, largest = float(event.least), 1.0 if event.whole else float(event.totals[0])
         band = 32 * EPS * max(largest, abs(least))
-        self.sure, totals = least + band, np.array(event.totals, dtype=np.float64)
+        frame, totals = (np.array(x, dtype=np.float64) for x in (self.frame, event.totals))
         ratio = (totals, event.whole, float(event.zero_division))
-        self.plane = Plane(floats, rows.counts, rows.frame, *ratio, least - band)
-        tau = np.zeros(2) if level else np.array(find_tilt(self.plane))
+        self.plane = Plane(self.steps @ frame[1:], self.counts, frame, *ratio, least - band)
+        self.sure = least + band
+        tau = np.zeros(2) if level else frame[1:] @ np.array(find_tilt(self.plane))
         # So few bits that products with whole numbers are exact.
         unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
         self.tau = np.rint(tau / unit) * unit
-        push = floats @ self.tau
+        push = self.steps @ self.tau
         likely = push > 0
         # Moves as seen from the far corner: each is the less likely side.
-        self.moves = np.where(likely[:, None], rows.steps, -rows.steps)
-        self.push = np.abs(push)
-        odds = np.exp(-self.push)
+        self.moves = np.where(likely[:, None], self.steps, -self.steps)
+        self.corner = self.counts[likely] @ self.steps[likely]
+        self.push, odds = np.abs(push), np.exp(-np.abs(push))
         self.q = odds / (1 + odds)
-        self.corner = np.array([int(e[likely] @ rows.counts[likely]) for e in rows.steps.T])
-        self.spread = 4 * self.q * (1 - self.q)
-        leading = np.round(self.q * 2.0**26) / 2.0**26
-        self.digits = np.array((self.q, leading, self.q - leading, np.tanh(self.push / 2)))
-        self.means = [self._from_mean(axis, 0) for axis in (0, 1)]
+        squares = self.moves.astype(np.float64) ** 2
+        self.means = self.corner - (self.counts * self.q) @ self.moves
+        # Of both coordinates: the variance with the tilt and without, and the longest step.
+        spread = self.counts * self.q * (1 - self.q)
+        self.moments = (spread @ squares, self.counts @ squares / 4, squares.max(axis=0) ** 0.5)
 
     def ways(self) -> Iterator[Callable[[], Probability]]:
         """How the tail can be had in about a second, the quickest first."""
-        sizes, points, moved = [], 0.5, np.abs(self.moves[self.rows.counts * self.q > 1e-20])
-        for axis in (0, 1):
-            (first, last), (variance, _, _) = self._window(axis), self._moments(axis)
-            jump = int(moved[:, axis].max(initial=0))
-            low, high = self.rows.ends(axis)
-            sizes.append(min(19 * variance**0.5 + 3 * jump, float(high - low)) + 1)
-            # Frequencies that matter around the peak.
-            around = (SMALL / (2 * np.pi * variance)) ** 0.5 if variance else 1.0
-            points *= (last - first + 1) * min(around, 1.0)
-        cells = spread_operations(self.rows.counts, self.q, (sizes[0], sizes[1])) / DEARER
-        looks = points * (DEAR * self.rows.counts.size + sizes[1])
+        made = self.counts * self.q
+        deviations, moved = self.moments[0] ** 0.5, np.abs(self.moves[made > 1e-20])
+        sizes = 19 * deviations + 3 * moved.max(axis=0, initial=0)
+        sizes = np.minimum(sizes, self.ends[:, 1] - self.ends[:, 0]) + 1
+        terms = np.minimum(self.counts, made + 9.5 * np.sqrt(made * (1 - self.q)) + 8) + 1
+        cells = float(terms.sum() * sizes.prod()) / (3 * DEARER)
+        # Frequencies that matter around the peak.
+        around = (SMALL / (2 * np.pi)) ** 0.5 / np.maximum(deviations, 1e-9)
+        (s0, s1), (r0, r1) = self._window(0), self._window(1)
+        points = (s1 - s0 + 1) * (r1 - r0 + 1) * float(np.minimum(around, 1.0).prod()) / 2
+        looks = points * (DEAR * self.counts.size + sizes[1])
         if not self.level and looks < cells:
             yield partial(self.by_frequencies, min(cells, WORK))
         if cells <= (BRIEF if self.level else CELLS):
             yield self.by_cells
 
     @cached_property
-    def reference(self) -> Tilt:
-        """Where weights and rows are measured from: t0, the start of the row nearest the mean."""
-        low, high = self.rows.ends(1)
+    def region(self) -> _Region:
+        """The rows that matter: all but those whose bounds are next to nothing."""
+        return self._rows_above(-OUTSIDE)
+
+    def _rows_above(self, least: float) -> _Region:
+        """The rows whose bounds, relative to the scale, are above exp(least)."""
+        low, high = (int(x) for x in self.ends[1])
         if high - low >= MAX_ROWS:
             raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
-        origin = self._nearest_start(low, high)
-        tilt = np.linalg.solve(self.rows.frame[1:], self.tau)  # in coordinates of both sums
-        rising = np.array((max(tilt[0], 0.0), min(tilt[1], 0.0)))  # but for roundings the same
-        scale = self._log_scale(origin)[0] + float(np.abs(tilt - rising) @ self.plane.totals)
-        return Tilt(rising, origin, scale, self.means[1], *self._moments(1))
+        middle = int(np.clip(round(self.means[1]), low, high))
+        # Rows are taken together in blocks, the longer the further they are away.
+        away = np.arange(BLOCKS * (log1p((high - low) / BLOCKS) + 1))
+        away = np.expm1(away / BLOCKS) * BLOCKS
+        rows = np.clip(middle + np.concatenate((-away, away)).astype(np.int64), low, high)
+        rows = np.unique(np.append(rows, (low, high)))
+        starts = self._starts(rows)
+        there = np.flatnonzero(starts <= self.ends[0, 1])
+        if not there.size:
+            raise Unreached("no labelling reaches the staircase")
+        nearest = there[np.abs(rows[there] - middle).argmin()]
+        origin = np.array((starts[nearest], rows[nearest]))
+        scale = self._log_scale(origin)
+        bounds = self._bounds(rows, starts, nearest, least + scale[0]) - scale[0]
+        matter = np.flatnonzero(bounds > least)
+        first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
+        rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
+        starts = self._starts(np.arange(first, end))
+        heights = self._heights(starts, first, origin)
+        heights[starts > self.ends[0, 1]] = -inf
+        return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
 
-    def beyond(self, unit: float) -> tuple[int, int, float]:
-        """First and last row whose bounds exceed exp(unit), and a bound on others in that unit."""
-        (s0, s1), (low, high) = (self.rows.ends(axis) for axis in (0, 1))
-        room = 2 * (s1 - s0 + high - low)  # starts that no labelling reaches count too
-        far = np.array((s0 - room, s1 + room))
-        upper, above = rows_that_matter(high, unit, self.reference, far, self.plane)
-        lower, below = rows_that_matter(low, unit, self.reference, far, self.plane)
-        return lower, upper, above + below
+    def _bounds(
+        self, rows: NDArray[np.int64], starts: NDArray[np.int64], nearest: int, enough: float
+    ) -> NDArray[np.float64]:
+        """Bounds on the log of the probability of the region in blocks that begin at these rows.
+
+        All of a row has the same hits. Between two rows the boundary rises in both sums, so that a
+        block of rows has no more misses than its ends and, starts being whole numbers, one step
+        along a row. There a tilt leaves no more than the largest weight times its mass, or times 1
+        (Chernoff) for the best one for the outermost block, until that has a bound above `enough`.
+        """
+        frame, number = self.plane.frame, np.arange(rows.size)
+        after = np.minimum(number + 1, rows.size - 1)
+        after = np.where(rows[after] - rows > 1, after, number)
+        hits = frame[0, 0] + rows * frame[2, 0]
+        most = frame[0, 1] + self.ends[0, 0] * frame[1, 1] + rows * frame[2, 1]
+        misses = most + (starts - self.ends[0, 0]) * frame[1, 1]
+        misses[starts > self.ends[0, 1]] = -1e300
+        misses = np.maximum(misses, misses[after]) + (after > number) * abs(frame[1, 1])
+        cut = np.minimum(starts, starts[after]) <= self.ends[0, 0]
+        misses[cut] = np.maximum(most, most[after])[cut]
+        low = np.minimum(hits, hits[after])  # weights rise with -hits and misses
+        tilt = np.linalg.solve(frame[1:], self.tau)  # in coordinates of both sums
+        x, y = max(tilt[0], 0.0), min(tilt[1], 0.0)  # but for roundings the same
+        distances = np.maximum(rows - self.means[1], self.means[1] - rows[after])
+        bounds = self._log_mass(1, distances) + float(np.abs(tilt - (x, y)) @ self.plane.totals)
+        bounds += cumulants(x, y, self.plane)[0] - x * low - y * misses
+        bounds[nearest] = inf  # the row of t0 matters whatever its bound
+        for end in (0, -1):
+            while (k := np.flatnonzero(bounds > enough)[end]) != nearest:
+                value, x, y = best_tilt(low[k], misses[k], x, y, self.plane)
+                bounds = np.minimum(bounds, value - x * low - y * misses)
+                bounds[nearest] = inf
+                if bounds[k] > enough:
+                    break
+        return np.asarray(bounds)
 
     def bound(self) -> float:
-        """Bound on the log of the tail: that of the row of t0, and those of all others."""
-        for more in (1.0, 10.0, 100.0):
-            unit = self.reference.scale + more
-            lower, upper, rest = self.beyond(unit)
-            if lower == upper:
-                return min(unit + log1p(rest), 0.0)
-        return 0.0
+        """Bound on the log of the tail.
 
-    @cached_property
-    def region(self) -> _Region:
-        """The rows that matter."""
-        origin, unit = self.reference.origin, self.reference.scale - OUTSIDE
-        first, last, rest = self.beyond(unit)
-        starts = self._starts(first, last - first + 1)
-        heights = self._heights(starts, first, origin)[starts <= self.rows.ends(0)[1]]
-        return _Region(origin, first, starts, float(heights.max()), rest, unit)
-
-    def _nearest_start(self, low: int, high: int) -> NDArray[np.int64]:
-        """The start of the row that is nearest to the mean, of those that have one."""
-        middle = int(np.clip(round(self.means[1]), low, high))
-        for reach in (0, 64, high - low):
-            first = max(middle - reach, low)
-            starts = self._starts(first, min(middle + reach, high) - first + 1)
-            inside = np.flatnonzero(starts <= self.rows.ends(0)[1])
-            if inside.size:
-                n = int(inside[np.abs(inside + first - middle).argmin()])
-                return np.array((starts[n], first + n), dtype=np.int64)
-        raise Unreached("no labelling reaches the staircase")
+        The mean of a weight is no more than what the largest one so far, from t0 outwards, gains at
+        each row, times the mass from there on.
+        """
+        region = self._rows_above(-4.0)
+        rows, mean = region.first + np.arange(region.starts.size), self.means[1]
+        total, at = 1.0 + region.rest, int(region.origin[1]) - region.first
+        for sign, side in ((1, slice(at, None)), (-1, slice(at, None, -1))):
+            gains = np.diff(np.exp(np.maximum.accumulate(region.heights[side])))
+            total += float(gains @ np.exp(self._log_mass(1, sign * (rows[side] - mean)))[1:])
+        # Weights that have been cut off bound nothing.
+        return min(region.scale[0] + log(total), 0.0) if region.height < STEEPEST else 0.0
 
     def by_cells(self) -> Probability:
         """The tail from cells of the tilted law, by dynamic programming."""
@@ -339,126 +337,201 @@ class _Tilted:
         if region.height > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
         negligible = exp(-(2 if self.level else 1) * OUTSIDE - region.height)
-        found = spread_out(self.moves, self.rows.counts, self.push, negligible)
-        (table, lows, power, lost, rounding), n = found, int(self.rows.counts.sum())
-        size_r, size_s = table.shape
-        low_s, low_r = (self.corner - lows - (size_s - 1, size_r - 1)).tolist()
+        table, (low_s, low_r), power, lost, rounding = self._cells(negligible)
+        entries = int(self.counts.sum())
         first = max(region.first, low_r)
-        last = max(min(region.first + region.starts.size, low_r + size_r), first)
-        starts = region.starts[first - region.first : last - region.first]
-        starts, sums = np.clip(starts, low_s, low_s + size_s), np.zeros(starts.size)
-        table = table[::-1, ::-1][first - low_r : last - low_r]
-        weighted_rows(table, starts - low_s, np.exp(-self.tau[0] * np.arange(size_s)), sums)
+        table = table[first - low_r : max(region.first + region.starts.size - low_r, 0)]
+        starts = region.starts[first - region.first :][: len(table)]
+        starts = np.clip(starts, low_s, low_s + table.shape[1])
+        decay = np.exp(-self.tau[0] * np.arange(table.shape[1]))
+        sums = [
+            float(row[s:] @ decay[: row.size - s])
+            for row, s in zip(table, starts - low_s, strict=True)
+        ]
         heights = np.minimum(self._heights(starts, first, region.origin), region.height)
         total = fsum(np.exp(heights) * sums)
-        terms = [float(x) for x in self.tau * (self.corner - region.origin)]
-        terms += [(power - n) * x for x in LOG2]
+        terms = [*(self.tau * (self.corner - region.origin)).tolist()]
+        terms += [(power - entries) * x for x in LOG2]
         high = fsum(terms)
-        left_out = lost * exp(region.height) + region.beyond(high)
+        left_out = lost * exp(region.height) + region.rest * exp(min(region.scale[0] - high, 600.0))
         if total <= 0:
             # What has been left out may be too little for a single labelling.
-            if left_out == 0 or high + log(left_out) < -n * log(2.0) - 1.0:
+            if left_out == 0 or high + log(left_out) < -entries * log(2.0) - 1.0:
                 return IMPOSSIBLE
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        error = rounding + EPS * (size_s / 2 + 16) + left_out / total
+        error = rounding + EPS * (table.shape[1] / 2 + 16) + left_out / total
         return Probability.of_product(high, fsum([*terms, -high]), total, error)
+
+    def _cells(
+        self, negligible: float
+    ) -> tuple[NDArray[np.float64], tuple[int, int], int, float, float]:
+        """The tilted law as a table (row r, column s), without a negligible share of its mass.
+
+        Each set of moves has weight exp(-push) times 2^-power, so that all add up to less than 1.
+        Also the first column and row, the power, the share of mass that was left out, and a bound
+        on the relative error of each cell: all terms are positive.
+        """
+        # Moves that spread most come last, so that the table is small for long.
+        spread = (self.counts * self.q)[:, None] * self.moves.astype(np.float64) ** 2
+        order = (spread / (spread.sum(axis=0) + 1e-300)).sum(axis=1).argsort().tolist()
+        numbers = self.counts.tolist()
+        parts = [
+            (k, min(TOGETHER, numbers[k] - n))
+            for k in order
+            for n in range(0, numbers[k], TOGETHER)
+        ]
+        table, lows, mass, power, lost, rounding = np.ones((1, 1)), self.corner, 1.0, 0, 0.0, 0.0
+        most = negligible / (5 * len(parts))
+        for k, n in parts:
+            weights = _binomials(n) * np.exp(-self.push[k] * np.arange(n + 1))
+            whole = fsum(weights.tolist())
+            mass, shift = frexp(mass * whole)
+            m0, m1, below = kept(weights, most * whole)
+            step, longest = -self.moves[k], m1 - m0 - 1
+            shape = table.shape + np.abs(step[::-1]) * longest
+            if shape.prod() > MAX_CELLS:
+                raise TooHard(f"the tilted law of the two sums has {shape.prod():,} cells")
+            table, r0, s0, left_out = add_moves(
+                table, np.ldexp(weights[m0:m1], -shift), int(step[0]), int(step[1]), most * mass
+            )
+            lows = lows + step * m0 + np.minimum(step, 0) * longest + (s0, r0)
+            lost += below / whole + left_out / mass
+            power, rounding = power + shift, rounding + EPS * (3.5 + longest / 2)
+        return table, (int(lows[0]), int(lows[1])), power, lost, rounding
 
     def by_frequencies(self, work: float = WORK) -> Probability:
         """The tail by inverting the tilted characteristic function."""
         region = self.region
-        (s0, s1), (r0, r1) = (self._window(axis) for axis in (0, 1))
-        s0 = min(s0, max(int(region.starts.min()), self.rows.ends(0)[0]))
+        most = OUTSIDE + max(region.height, 0.0)
+        (s0, s1), (r0, r1) = self._window(0, most), self._window(1, most)
+        s0 = min(s0, max(int(region.starts.min()), int(self.ends[0, 0])))
         r0, r1 = min(r0, region.first), max(r1, region.first + region.starts.size - 1)
         if r1 - r0 >= MAX_ROWS or s1 - s0 >= LONGEST:
             raise TooHard(
                 f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
             )
         m = np.array([(s1 - s0 + 1) | 1, (r1 - r0 + 1) | 1], dtype=np.int64)  # both odd
-        points, rest = self._points(m, work)
+        law = (self.moves, self.counts)
+        each = DEAR * self.counts.size + int(m[1])  # of the work
+        points = np.zeros((min(int(work / each), int(m.prod()) // 2) + 2, 2), dtype=np.int64)
+        n, rest = frequencies(m, most, work, *law, self.q, points[1:])
+        if n < 0:
+            raise TooHard("the characteristic function of the two sums has too many peaks")
+        points = points[np.argsort(points[: n + 1, 0], kind="stable")]
         starts = np.minimum(region.starts, s1 + 1)
         weights, lasts = (
             np.where(starts <= s1, np.exp(self._heights(s, region.first, region.origin)), 0.0)
             for s in (starts, np.full_like(starts, s1 + 1))
         )
-        cells = (self.tau[0], region.origin, region.first, s1 + 1, starts, weights, lasts)
-        shift = np.array([self._from_mean(axis, int(region.origin[axis])) for axis in (0, 1)])
-        law = (self.moves, self.rows.counts, self.digits)
-        total, error, largest = staircase_sum(points, m, cells, shift, *law)
+        cells = Cells(region.first, starts, s1 + 1, region.origin, weights, lasts, self.tau[0])
+        twice = self._twice(region.origin) % (2 * m)
+        tilt = np.array((self.q, np.tanh(self.push / 2)))
+        total, error, largest = staircase_sum(points, m, cells, twice, *law, tilt)
         if not 0 < total < inf:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        high, low, rounding = self._log_scale(region.origin)
+        high, low, rounding = region.scale
         # Mass outside of the window is not there, or wraps around into it.
-        outside = 2 * self._outside((s0, s1), (r0, r1)) * exp(min(region.height, 600.0))
-        error += rest * largest + outside + region.beyond(high)
+        outside = (
+            2
+            * exp(region.height)
+            * sum(
+                exp(float(self._log_mass(axis, abs(edge - self.means[axis]))))
+                for axis, window in enumerate(((s0, s1), (r0, r1)))
+                for edge, end in zip(window, self.ends[axis], strict=True)
+                if edge != end
+            )
+        )
+        error += rest * largest + outside + region.rest
         return Probability.of_product(high, low, total, rounding + error / total)
 
     def _heights(
         self, s: NDArray[np.int64], first: int, origin: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """-tau (T - t0) at s in each row from the first on; the products are exact."""
+        """-tau (T - t0) at s in each row from the first on, exactly; at most STEEPEST."""
         rows = np.arange(first, first + s.size)
         heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
-        return np.asarray(np.minimum(heights, 600.0))
+        return np.asarray(np.minimum(heights, STEEPEST))
 
-    def _from_mean(self, axis: int, origin: int) -> float:
-        """The tilted mean of a coordinate less a whole number, rounded once."""
-        weights = (self.rows.counts * self.moves[:, axis]).astype(np.float64)
-        parts = [(weights * q).tolist() for q in self.digits[1:3]]
-        return float(self.corner[axis] - origin) - fsum(parts[0] + parts[1])
+    def _twice(self, origin: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Twice the distance from t0 to T with no rare moves and half of the others."""
+        even = self.q >= RARE
+        return np.asarray(2 * (self.corner - origin) - self.counts[even] @ self.moves[even])
 
     def _log_scale(self, origin: NDArray[np.int64]) -> tuple[float, float, float]:
-        """K(tau) - tau t0 in two parts, and its error: sum c log cosh(push / 2) + tau (mid - t0).
+        """K(tau) - tau t0 in two parts, and its error.
 
-        The products of tau and of push are exact, and small where the mass is near the middle.
+        From the corner for rare moves, K is the sum of log1p(odds) less that of ln 2; for others,
+        from the middle, that of log cosh(push / 2). The products of tau are exact, and small where
+        the mass is near.
         """
-        counts, push, small = self.rows.counts, self.push, self.push < 1
-        twice = 2 * (self.corner - origin) - counts @ self.moves
-        exact = counts * np.where(small, 0.0, push / 2)
-        series = np.log1p(2 * np.sinh(np.minimum(push, 1) / 4) ** 2)
-        rounded = counts * np.where(small, series, np.log1p(np.exp(-push)) - np.log(2.0))
-        terms = np.concatenate((exact, rounded, self.tau * twice / 2)).tolist()
+        rare, push = self.q < RARE, self.push
+        cosh = np.log1p(2 * np.sinh(np.where(rare, 0, push) / 4) ** 2)
+        rounded = self.counts * np.where(rare, np.log1p(np.exp(-push)), cosh)
+        exact = self.tau * self._twice(origin) / 2
+        fair = [-float(self.counts[rare].sum()) * x for x in LOG2]
+        terms = [*exact.tolist(), *rounded.tolist(), *fair]
         total = fsum(terms)
         return total, fsum([*terms, -total]), 4 * EPS * float(np.abs(rounded).sum())
 
-    def _moments(self, axis: int) -> tuple[float, float, float]:
-        """Variance with the tilt, variance without, and the largest step."""
-        squares = self.rows.counts * self.moves[:, axis].astype(np.float64) ** 2
-        jump = float(np.abs(self.moves[:, axis]).max())
-        return float(squares @ self.spread) / 4, float(squares.sum()) / 4, jump
+    def _log_mass(self, axis: int, x: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Bound on the log of the tilted mass further than x from the mean, on one side.
 
-    def _window(self, axis: int) -> tuple[int, int]:
-        """First and last value of a coordinate; mass beyond either is below exp(-OUTSIDE)."""
-        variance, fair, jump = self._moments(axis)
-        x = OUTSIDE * jump / 3
-        x = min(x + (x * x + 2 * OUTSIDE * variance) ** 0.5, (2 * OUTSIDE * fair) ** 0.5)
-        low, high = self.rows.ends(axis)
-        return max(floor(self.means[axis] - x), low), min(ceil(self.means[axis] + x), high)
+        Bennett's and Hoeffding's.
+        """
+        variance, fair, jump = (max(float(moment[axis]), 1e-290) for moment in self.moments)
+        x = np.maximum(x, 0.0)
+        u = jump * x / variance
+        bennett = variance / jump**2 * ((1 + u) * np.log1p(u) - u)
+        return -np.maximum(bennett, x * x / (2 * fair))
 
-    def _outside(self, *window: tuple[int, int]) -> float:
-        """Bound on the tilted mass outside of the window."""
-        total = 0.0
-        for axis, (edges, mean) in enumerate(zip(window, self.means, strict=True)):
-            for edge, end in zip(edges, self.rows.ends(axis), strict=True):
-                if edge != end:
-                    total += exp(float(tail_bound(abs(edge - mean), *self._moments(axis))))
-        return total
+    def _window(self, axis: int, outside: float = OUTSIDE) -> tuple[int, int]:
+        """First and last value of a coordinate; mass beyond either is below exp(-outside)."""
+        variance, fair, jump = (float(moment[axis]) for moment in self.moments)
+        x = outside * jump / 3
+        x = min(x + (x * x + 2 * outside * variance) ** 0.5, (2 * outside * fair) ** 0.5)
+        mean, (low, high) = float(self.means[axis]), self.ends[axis]
+        return max(floor(mean - x), int(low)), min(ceil(mean + x), int(high))
 
-    def _starts(self, first: int, size: int) -> NDArray[np.int64]:
+    def _starts(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where the region begins in each row; ties are decided in integers."""
-        starts, ends = np.empty(size, dtype=np.int64), np.array(self.rows.ends(0), dtype=np.int64)
-        for n in row_starts(first, self.sure, ends, self.plane, starts):
-            row = partial(self.rows.sums, r=first + n)
-            while starts[n] <= ends[1] and not self.event.reached(*row(int(starts[n]))):
-                starts[n] += 1
+        starts, gaps = np.empty_like(rows), np.empty(rows.size)
+        row_starts(rows, self.ends[0], self.plane, starts, gaps)
+        end, ((a, i), (_, j), (b, k)) = self.ends[0, 1], self.frame
+        for n in np.flatnonzero((gaps <= self.sure) & (starts <= end)):
+            s, r = int(starts[n]), int(rows[n])
+            while s <= end and not self.event.reached(a + r * b, i + s * j + r * k):
+                s += 1
+            starts[n] = s
         return starts
 
-    def _points(self, m: NDArray[np.int64], work: float) -> tuple[NDArray[np.int64], float]:
-        """The frequencies that matter, and a bound on the rest."""
-        each = DEAR * self.rows.counts.size + int(m[1])  # of the work
-        most = min(int(work / each), int(m[0]) * int(m[1]) // 2) + 1
-        found = np.empty((most, 2), dtype=np.int64)
-        n, rest = frequencies(m, SMALL, work, self.rows.steps, self.rows.counts, self.spread, found)
-        if n < 0:
-            raise TooHard("the characteristic function of the two sums has too many peaks")
-        order = np.argsort(found[:n, 0], kind="stable")
-        return np.concatenate((np.zeros((1, 2), dtype=np.int64), found[:n][order])), rest
+
+def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], NDArray[np.int64]]:
+    """Both sums at s = r = 0, what a step in s adds to them, and one in r; moves in (s, r).
+
+    Along a row misses fall and hits stay; s depends as little on r as can be.
+    """
+    (a, i), (b, j) = ([int(x) for x in row] for row in lattice.basis)
+    g = gcd(a, b)
+    sign = 1 if b * i < a * j else -1
+    p, q = sign * b // g, -sign * a // g
+    # (x, y) with p y - q x = 1 completes (p, q) to a basis.
+    y = pow(p, -1, abs(q)) if q else p
+    x = (p * y - 1) // q if q else 0
+    e = lattice.steps.astype(np.float64)
+    covariance = (e * lattice.counts[:, None]).T @ e
+    s, r = np.array((y, -x), dtype=float), np.array((-q, p), dtype=float)
+    shear = round(float(s @ covariance @ r) / float(r @ covariance @ r))
+    x, y = x + shear * p, y + shear * q
+    first, second = lattice.steps.T
+    steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
+    origin = (int(lattice.origin[0]), int(lattice.origin[1]))
+    return (origin, (0, p * i + q * j), (x * a + y * b, x * i + y * j)), steps
+
+
+@cache
+def _binomials(n: int) -> NDArray[np.float64]:
+    """n over m for m = 0, ..., n."""
+    row = [1]
+    for m in range(n):
+        row.append(row[-1] * (n - m) // (m + 1))
+    return np.array(row, dtype=np.float64)
