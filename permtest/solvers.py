@@ -17,7 +17,7 @@ from permtest.null.bracket import tail_bracket
 from permtest.null.cf import cf_cells
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.dp import ROUNDLESS, dp_cells, dp_log_cells, dp_operations, dp_rounding
-from permtest.null.enumeration import MAX_ENTRIES, can_halve, count_tail, enumerate_steps
+from permtest.null.enumeration import MAX_ENTRIES, is_halvable, count_tail, enumerate_steps
 from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
@@ -192,7 +192,7 @@ def _upper_bound(comparison: Question) -> float:
 
 def _halvable(comparison: Question) -> bool:
     """Whether labellings can be counted without a list of all."""
-    few = comparison.h is None and can_halve(comparison.law)
+    few = comparison.h is None and is_halvable(comparison.law)
     return few and comparison.tails is not None
 
 

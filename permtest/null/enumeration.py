@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,10 +18,10 @@ Ints: TypeAlias = NDArray[np.int64]
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24
-#: Lists of so many sums take some hundredths of a second to make and to combine.
-MAX_SUMS = 2**21
+#: Lists of so many sums take a hundredth of a second to make and to combine.
+MAX_SUMS = 2**19
 #: Entries that need no longer lists; of Python integers, which take much longer.
-MAX_HALVED, MAX_HALVED_HUGE = 42, 28
+MAX_HALVED, MAX_HALVED_HUGE = 38, 28
 
 
 def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
@@ -73,46 +74,57 @@ def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
     return enumerate_swaps(np.zeros_like(widths), widths)
 
 
-def can_halve(law: TwoPointSum) -> bool:
-    """Whether `count_tail` is quick for every threshold."""
+def is_halvable(law: TwoPointSum) -> bool:
+    """Whether `count_tails` is quick for every threshold."""
     return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else MAX_HALVED)
 
 
 def count_tail(law: TwoPointSum, t0: int) -> int:
-    """How many labellings have T >= t0, in integers.
+    """How many labellings have T >= t0, in integers; see `count_tails`."""
+    return count_tails(law, [t0])[0]
+
+
+def count_tails(law: TwoPointSum, t0s: Sequence[int]) -> list[int]:
+    """How many labellings have T >= t0, for each of some thresholds, in integers.
 
     Those are the labellings that lack top - t0 at most. What each half of the entries can lack is
-    listed in order, and each sum of one half says how many of the other fit (Horowitz and Sahni
-    1974). Time and space O(2^(N'/2)) for N' informative entries, whatever their widths; far less
-    near the end of the support, where few entries may lack.
+    listed in order, once for all thresholds, and each sum of one half says how many of the other
+    fit (Horowitz and Sahni 1974). Time and space O(2^(N'/2)) for N' informative entries, whatever
+    their widths; far less near the end of the support, where few entries may lack.
 
     Raises
     ------
     TooHard
         If a half has more than `MAX_SUMS` sums.
     """
-    if t0 <= 0:
-        return int(2**law.n_informative)
-    if 2 * t0 <= law.top:
-        return int(2**law.n_informative) - count_tail(law, law.top - t0 + 1)
-    most = law.top - t0
+    every, top = 2**law.n_informative, law.top
+    flipped = [2 * t0 <= top for t0 in t0s]  # then the others are fewer
+    lacking = [t0 - 1 if few else top - t0 for t0, few in zip(t0s, flipped, strict=True)]
+    most = max(lacking, default=-1)
     if most < 0:
-        return 0
+        return [every if few else 0 for few in flipped]
     chosen = law.widths <= most
     widths = np.repeat(law.widths[chosen], law.counts[chosen])
-    if law.top < 2**62:
-        first, second = (
-            subset_sums(part.astype(np.int64), most, MAX_SUMS)
-            for part in (widths[::2], widths[1::2])
-        )
-        if first.size and second.size:
-            return int(count_pairs(first, second, most))
-    if law.top < 2**62 or widths.size > MAX_HALVED_HUGE:
-        raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
-    first, second = (
-        enumerate_swaps(0 * part, part).astype(object) for part in (widths[::2], widths[1::2])
-    )
-    second.sort()
+    halves = _sorted_sums(widths[::2], most), _sorted_sums(widths[1::2], most)
+    counts = [_count_pairs(*halves, most) if most >= 0 else 0 for most in lacking]
+    return [every - n if few else n for n, few in zip(counts, flipped, strict=True)]
+
+
+def _sorted_sums(widths: IntArray, most: int) -> IntArray:
+    """The sums of all subsets, those beyond `most` left out unless integers are too large."""
+    if most < 2**62:
+        sums = subset_sums(widths.astype(np.int64), most, MAX_SUMS)
+        if sums.size:
+            return sums
+    elif 2 * widths.size <= MAX_HALVED_HUGE:
+        return np.sort(enumerate_swaps(0 * widths, widths).astype(object))
+    raise TooHard(f"some {2 * widths.size} differing pairs have too many labellings to count")
+
+
+def _count_pairs(first: IntArray, second: IntArray, most: int) -> int:
+    """How many pairs of elements of two ascending lists sum to `most` or less."""
+    if first.dtype != object and second.dtype != object:
+        return int(count_pairs(first, second, most))
     return int(np.sum(np.searchsorted(second, most - first, side="right")))
 
 
@@ -120,8 +132,8 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
 def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     """The sums of all subsets that are `most` or less, ascending; none if they exceed `limit`."""
     limit = min(limit, 2 ** min(widths.size, 62))
-    sums, merged = np.zeros(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
-    size = 1
+    sums, merged = np.empty(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
+    sums[0], size = 0, 1
     for w in widths:
         fits = np.searchsorted(sums[:size], most - w, side="right")
         if size + fits > limit:
@@ -144,7 +156,7 @@ def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
 
 @jit
 def count_pairs(first: Ints, second: Ints, most: int) -> int:
-    """How many pairs of elements of two ascending lists sum to `most` or less."""
+    """`_count_pairs` of int64."""
     total, i, fits = 0, 0, second.size
     while i < first.size and fits > 0:  # without branches, as above
         enough = second[fits - 1] <= most - first[i]

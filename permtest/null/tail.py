@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from permtest.null.bracket import log_count, peaks
 from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_operations, dp_rounding
-from permtest.null.enumeration import can_halve, count_tail
+from permtest.null.enumeration import is_halvable, count_tail
 from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.probability import (
@@ -192,7 +192,7 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
 
 def is_countable(law: TwoPointSum, t0: int) -> bool:
     """Whether the labellings on one side of a threshold are likely to be few enough to count."""
-    return can_halve(law) or (law.top < 2**62 and log_count(law, t0) <= MOST_COUNTED)
+    return is_halvable(law) or (law.top < 2**62 and log_count(law, t0) <= MOST_COUNTED)
 
 
 def tail_counted(law: TwoPointSum, t0: int) -> Probability:

@@ -70,7 +70,7 @@ def add_product(a: float, b: float, high: float, low: float) -> tuple[float, flo
 
 
 @jit
-def find_tilt(widths: Ints, counts: Ints, excess: float) -> float:
+def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     """tau at which the tilted mean is the threshold, but no less than one over the deviation.
 
     sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess. The left side is concave in tau, so that Newton's
@@ -137,6 +137,17 @@ def log_scale(
 
 
 @jit
+def reach(outside: float, variance: float, fair: float, longest: float) -> float:
+    """How far from its mean a sum has all but exp(-outside) of its mass on either side.
+
+    By the inequalities of Bernstein and of Hoeffding; `fair` is the variance without a tilt.
+    """
+    jump = outside * longest / 3.0
+    bernstein = jump + np.sqrt(jump * jump + 2.0 * outside * variance)
+    return float(min(bernstein, np.sqrt(2.0 * outside * fair)))
+
+
+@jit
 def find_window(
     top: int,
     beyond: int,
@@ -147,16 +158,14 @@ def find_window(
 ) -> tuple[int, int]:
     """Points M of the lattice, and cells R of the tail, that leave out no more than OUTSIDE.
 
-    The tilted mass further than x from its mean is bounded by Bernstein's inequality and by
-    Hoeffding's. `beyond` is top - t0; M is top + 1 where that is no more.
+    `beyond` is top - t0; M is top + 1 where that is no more.
     """
     variance, fair = 0.0, 0.0
     for k in range(widths.size):
         square = 0.25 * counts[k] * widths[k] * float(widths[k])
         fair += square
         variance += square * tilt[2, k]
-    jump = OUTSIDE * widths[-1] / 3.0
-    x = min(jump + np.sqrt(jump * jump + 2.0 * OUTSIDE * variance), np.sqrt(2.0 * OUTSIDE * fair))
+    x = reach(OUTSIDE, variance, fair, float(widths[-1]))
     above = np.ceil(max(x + shift[0], 0.0)) + 1.0
     below = np.ceil(max(x - shift[0], 0.0)) + 1.0
     above = min(above, beyond + 1.0)
