@@ -55,9 +55,9 @@ MOST_ALIKE = 300
 BRIEF, FEWEST = 10**5, 64
 #: So many entries bound |phi| at a frequency that -log of the bound is this on average.
 ENOUGH = 28.0
-#: By how much -log |phi| may be less between two points of a grid.
-SLACK = 0.4
-MEAN0=20.;SHARE0=3.
+#: By how much -log |phi| may be less between two points of a grid at least, and more where the
+#: bound of it is above LOW on average.
+SLACK, LOW = 0.4, 20.0
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -386,7 +386,10 @@ def zone_of(
     first, second = counts * rho / 4, counts * beta * rho**2 / 16
     terms = np.array([alpha * first + 3 * second, alpha * first + 4 * second, second])
     curvature = float((terms[1] + 4 * terms[2]) @ widths**2)
-    slack = max(SLACK, (float(terms[0].sum()) - MEAN0) / SHARE0)
-    step = min((stop - start) / FEWEST, sqrt(8 * slack / curvature))
+    # Where the bound is low even on average, a fine grid saves more factors than it costs cosines.
+    slack = max(SLACK, (float(terms[0].sum()) - LOW) / 3)
+    step = (stop - start) / FEWEST
+    if curvature * step**2 > 8 * slack:
+        step = sqrt(8 * slack / curvature)
     size = int((stop - start) / step) + 1
     return some, _Zone(start, step, size, curvature * step**2 / 8, widths, terms)
