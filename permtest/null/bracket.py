@@ -29,7 +29,7 @@ from permtest.null.probability import (
     Probability,
     TooHard,
 )
-from permtest.null.tail_kernels import find_tilt, reach
+from permtest.null.tail_kernels import find_tilt, log_scale, reach, set_tilt
 
 #: How narrow a bracket is made, relative to p, where nothing else is asked for.
 WIDTH = 1e-5
@@ -46,7 +46,7 @@ SMALL = 22.0
 EXCEPTIONAL, NEGLIGIBLE = 12.5, 17.0
 #: Cosines of the grid that may be looked at, and factors of phi that may be computed: about a
 #: hundredth of a second each.
-COSINES, FACTORS = 5 * 10**7, 25 * 10**5
+COSINES, FACTORS = 6 * 10**7, 25 * 10**5
 #: How often cells are made smaller where T is more likely at the threshold than was expected.
 ROUNDS = 3
 #: Entries of one width that a bound of |phi| makes use of.
@@ -115,7 +115,7 @@ def _without_dust(
     """`tail_bracket` of the large widths, by counting labellings if they are few."""
     if not is_halvable(law):
         return _Tilted.of(law, t0).bounds(width, slack)
-    counts = count_tails(law, [t0 + slack, t0 - slack])
+    counts = count_tails(law, t0 + slack, t0 - slack)
     low, high = (Probability.of_ratio(count, law.n_informative) for count in counts)
     return low, high
 
@@ -125,7 +125,7 @@ def log_count(law: TwoPointSum, t0: int) -> float:
     above = max(t0, law.top - t0 + 1)
     if above >= law.top:
         return 0.0
-    return _Tilted.of(law, above).scale()[0] + law.n_informative * log(2.0)
+    return _Tilted.of(law, above).scale + law.n_informative * log(2.0)
 
 
 def _bound(log_value: float) -> Probability:
@@ -137,8 +137,9 @@ def _bound(log_value: float) -> Probability:
 class _Tilted:
     """The law tilted to its threshold, in units of the largest width.
 
-    `excess` is how far the threshold lies above the centre, `rho` is 1 - beta^2, `variance` that
-    of the tilted law, and `rate` about P(T = t) / P(T >= t), times a unit of length.
+    `excess` is how far the threshold t lies above the centre, `rho` is 1 - beta^2, `scale` K(tau) -
+    tau t, `shift` by how much the tilted mean exceeds t, `variance` that of the tilted law, and
+    `rate` about P(T = t) / P(T >= t), times a unit of length.
     """
 
     largest: int
@@ -148,6 +149,8 @@ class _Tilted:
     tau: float
     beta: Floats
     rho: Floats
+    scale: float
+    shift: float
     variance: float
     rate: float
 
@@ -161,25 +164,31 @@ class _Tilted:
         # Between t0 - 1 and t0 there is nothing.
         excess = float(Fraction(2 * t0 - 1 - law.top, 2 * largest))
         tau = find_tilt(widths, counts, excess)
-        odds = np.exp(-tau * widths)
-        beta, rho = np.tanh(tau / 2 * widths), 4 * odds / (1 + odds) ** 2
+        tilt = np.empty((3, widths.size))
+        set_tilt(tau, widths, tilt)
+        high, low, _, shift = log_scale(tau, 2 * excess, widths, counts, tilt)
+        beta, rho = tilt[0] + tilt[1], tilt[2]
         variance = float(counts @ (widths**2 * rho)) / 4
         rate = min(tau, excess / variance)
         rate = (rate + sqrt(rate**2 + 4 / variance)) / 2  # Birnbaum 1942
-        return cls(largest, widths, counts, excess, tau, beta, rho, variance, rate)
+        return cls(
+            largest, widths, counts, excess, tau, beta, rho, high + low, shift[0], variance, rate
+        )
 
     def bounds(self, width: float, slack: int) -> tuple[Probability, Probability]:
         """The bracket, if T may be off by `slack`, in cells."""
-        tau = self.tau
-        delta = slack / self.largest + 4 * EPS * float(self.widths @ self.counts)
-        scale, shift, rounding = self.scale()
+        tau, scale, whole = self.tau, self.scale, float(self.widths @ self.counts)
+        delta = slack / self.largest + 4 * EPS * whole
+        # Each entry adds log 2 at most to K, and tau w to what is added up plainly.
+        rounding = 8 * EPS * (2 * float(self.counts.sum()) - scale)
+        rounding += EPS * (self.counts.size + 8) * tau * whole
         fair = float(self.counts @ self.widths**2) / 4
         inside = reach(OUTSIDE, self.variance, fair, 1.0)
         beyond = (OUTSIDE + log1p(3 * tau * sqrt(self.variance))) / tau
-        period = beyond + max(inside - shift, 0.0) + 2 * delta
+        period = beyond + max(inside - self.shift, 0.0) + 2 * delta
         lost = (2 * exp(-OUTSIDE) + exp(-tau * beyond)) / -expm1(-tau * period)
         spectrum = _Spectrum(self, period)
-        cells, most = max(int(period * self.rate / (0.85 * width)) + 1, 2), 2 * period / delta
+        cells, most = max(int(period * self.rate / (0.95 * width)) + 1, 2), 2 * period / delta
         for _ in range(ROUNDS):
             spectrum.extend(max(int(min(cells, most)), 2))
             low, high, error = spectrum.means(delta)
@@ -190,19 +199,6 @@ class _Tilted:
         low -= lost
         below = scale - tau * delta + log(low) - rounding if low > 0 else -inf
         return _bound(below), _bound(scale + tau * delta + log(high) + rounding)
-
-    def scale(self) -> tuple[float, float, float]:
-        """K(tau) - tau t, by how much the tilted mean exceeds t, and the error of the former."""
-        odds = np.exp(-self.tau * self.widths)
-        q = odds / (1 + odds)
-        terms = self.counts * (
-            log(2.0) + q * np.log(np.maximum(q, SMALLEST)) + (1 - q) * np.log1p(-q)
-        )
-        lead = self.counts * self.widths * self.beta / 2
-        shift = float(lead.sum()) - self.excess
-        total = self.tau * shift - float(terms.sum())
-        size = float(self.counts.sum() + terms.sum() + 2 * self.tau * lead.sum())
-        return total, shift, 8 * EPS * (size + abs(total))
 
 
 class _Spectrum:
@@ -248,9 +244,7 @@ class _Spectrum:
         law = self.tilted
         return phis(js, self.period, law.widths[some], law.counts[some], law.beta[some])
 
-    def _add(
-        self, js: Ints, values: NDArray[np.complex128], others: Floats, cells: int
-    ) -> None:
+    def _add(self, js: Ints, values: NDArray[np.complex128], others: Floats, cells: int) -> None:
         self.js = np.concatenate([self.js, js])
         self.values = np.concatenate([self.values, values])
         self.others = np.concatenate([self.others, others])

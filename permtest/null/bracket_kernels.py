@@ -157,7 +157,9 @@ def scan(
         add_cosines(table, turn, terms, whole, bounds[1:])
         for i in range(BLOCK):
             low = min(bounds[i], bounds[i + 1])
-            places[i] = np.int32(min(max(low * STEPS, np.float32(0.0)), np.float32(NOTHING * STEPS)))
+            places[i] = np.int32(
+                min(max(low * STEPS, np.float32(0.0)), np.float32(NOTHING * STEPS))
+            )
         # An interval has no more j than this, each of them no less than the first of the block.
         mass = (np.floor(step * a_turn) + 1.0) / max((start + (block - 1) * step) * a_turn, 1.0)
         for i in range(min(BLOCK, size + 1 - block)):

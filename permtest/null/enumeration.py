@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,10 +17,10 @@ Ints: TypeAlias = NDArray[np.int64]
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24
-#: Lists of so many sums take a hundredth of a second to make and to combine.
-MAX_SUMS = 2**19
+#: Lists of so many sums take two hundredths of a second to make and to combine.
+MAX_SUMS = 2**20
 #: Entries that need no longer lists; of Python integers, which take much longer.
-MAX_HALVED, MAX_HALVED_HUGE = 38, 28
+MAX_HALVED, MAX_HALVED_HUGE = 40, 28
 
 
 def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
@@ -81,14 +80,14 @@ def is_halvable(law: TwoPointSum) -> bool:
 
 def count_tail(law: TwoPointSum, t0: int) -> int:
     """How many labellings have T >= t0, in integers; see `count_tails`."""
-    return count_tails(law, [t0])[0]
+    return count_tails(law, t0, t0)[0]
 
 
-def count_tails(law: TwoPointSum, t0s: Sequence[int]) -> list[int]:
-    """How many labellings have T >= t0, for each of some thresholds, in integers.
+def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
+    """How many labellings have T >= far, and how many T >= near, in integers; near <= far.
 
     Those are the labellings that lack top - t0 at most. What each half of the entries can lack is
-    listed in order, once for all thresholds, and each sum of one half says how many of the other
+    listed in order, once for both thresholds, and each sum of one half says how many of the other
     fit (Horowitz and Sahni 1974). Time and space O(2^(N'/2)) for N' informative entries, whatever
     their widths; far less near the end of the support, where few entries may lack.
 
@@ -98,34 +97,27 @@ def count_tails(law: TwoPointSum, t0s: Sequence[int]) -> list[int]:
         If a half has more than `MAX_SUMS` sums.
     """
     every, top = 2**law.n_informative, law.top
-    flipped = [2 * t0 <= top for t0 in t0s]  # then the others are fewer
-    lacking = [t0 - 1 if few else top - t0 for t0, few in zip(t0s, flipped, strict=True)]
-    most = max(lacking, default=-1)
-    if most < 0:
-        return [every if few else 0 for few in flipped]
-    chosen = law.widths <= most
+    if 2 * near <= top < 2 * far:
+        return count_tail(law, far), count_tail(law, near)
+    if 2 * far <= top:  # the others are fewer
+        below, most = count_tails(law, top - near + 1, top - far + 1)
+        return every - most, every - below
+    if near > top:
+        return 0, 0
+    chosen = law.widths <= top - near
     widths = np.repeat(law.widths[chosen], law.counts[chosen])
-    halves = _sorted_sums(widths[::2], most), _sorted_sums(widths[1::2], most)
-    counts = [_count_pairs(*halves, most) if most >= 0 else 0 for most in lacking]
-    return [every - n if few else n for n, few in zip(counts, flipped, strict=True)]
-
-
-def _sorted_sums(widths: IntArray, most: int) -> IntArray:
-    """The sums of all subsets, those beyond `most` left out unless integers are too large."""
-    if most < 2**62:
-        sums = subset_sums(widths.astype(np.int64), most, MAX_SUMS)
-        if sums.size:
-            return sums
-    elif 2 * widths.size <= MAX_HALVED_HUGE:
-        return np.sort(enumerate_swaps(0 * widths, widths).astype(object))
-    raise TooHard(f"some {2 * widths.size} differing pairs have too many labellings to count")
-
-
-def _count_pairs(first: IntArray, second: IntArray, most: int) -> int:
-    """How many pairs of elements of two ascending lists sum to `most` or less."""
-    if first.dtype != object and second.dtype != object:
-        return int(count_pairs(first, second, most))
-    return int(np.sum(np.searchsorted(second, most - first, side="right")))
+    halves = widths[::2], widths[1::2]
+    if top - near < 2**62:
+        first, second = (subset_sums(w.astype(np.int64), top - near, MAX_SUMS) for w in halves)
+        if first.size and second.size:
+            return count_pairs(first, second, max(top - far, -1), top - near)
+    elif widths.size <= MAX_HALVED_HUGE:
+        first, second = (enumerate_swaps(0 * w, w).astype(object) for w in halves)
+        second.sort()
+        fits = (np.searchsorted(second, top - t0 - first, side="right") for t0 in (far, near))
+        few, many = (int(np.sum(n)) for n in fits)
+        return few, many
+    raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
 
 @jit
@@ -155,15 +147,18 @@ def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
 
 
 @jit
-def count_pairs(first: Ints, second: Ints, most: int) -> int:
-    """`_count_pairs` of int64."""
-    total, i, fits = 0, 0, second.size
+def count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
+    """How many pairs of elements of two ascending lists sum to `few` or less, and to `many`."""
+    total, between, i, fits = 0, 0, 0, second.size
     while i < first.size and fits > 0:  # without branches, as above
-        enough = second[fits - 1] <= most - first[i]
+        last = first[i] + second[fits - 1]
+        enough = last <= many
         total += fits if enough else 0
+        if enough and last > few:  # hardly ever, where rounding errors are between the two
+            between += fits - np.searchsorted(second[:fits], few - first[i], side="right")
         i += enough
         fits -= not enough
-    return total
+    return int(total - between), int(total)
 
 
 def _exact(values: ArrayLike, name: str) -> IntArray:

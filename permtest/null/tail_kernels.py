@@ -96,7 +96,7 @@ def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
 
 
 @jit
-def set_tilt(tau: float, widths: Ints, tilt: Floats) -> None:
+def set_tilt(tau: float, widths: Ints | Floats, tilt: Floats) -> None:
     """Fill `tilt` for beta_k = tanh(tau w_k / 2), tau >= 0."""
     for k in range(widths.size):
         odds = np.exp(-tau * widths[k])
@@ -110,7 +110,7 @@ def set_tilt(tau: float, widths: Ints, tilt: Floats) -> None:
 
 @jit
 def log_scale(
-    tau: float, twice_excess: int, widths: Ints, counts: Ints, tilt: Floats
+    tau: float, twice_excess: float, widths: Ints | Floats, counts: Ints, tilt: Floats
 ) -> tuple[float, float, float, tuple[float, float]]:
     """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0.
 
