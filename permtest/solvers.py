@@ -17,7 +17,13 @@ from permtest.null.bracket import tail_bracket
 from permtest.null.cf import cf_cells
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.dp import ROUNDLESS, dp_cells, dp_log_cells, dp_operations, dp_rounding
-from permtest.null.enumeration import MAX_ENTRIES, is_halvable, count_tail, enumerate_steps
+from permtest.null.enumeration import (
+    MAX_ENTRIES,
+    count_tail,
+    count_tails,
+    enumerate_steps,
+    is_halvable,
+)
 from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
@@ -28,7 +34,6 @@ from permtest.null.tail import (
     attempts,
     is_countable,
     tail_cf,
-    tail_counted,
     tail_dp,
     tail_fft,
     tail_tilted,
@@ -49,8 +54,6 @@ ROUGH = 1e-6
 INVISIBLE, RARE = 1e-12, 1e-5
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
-#: Slack that one tilt serves, relative to a standard deviation.
-NEXT_TO_NOTHING = 0.01
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -95,7 +98,7 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
     """The same where scores may be off: exact if that can change no tie, else a bracket."""
     solver = SOLVERS.get(method)
     if method == "auto" and is_countable(comparison.law, _nearest(comparison)):
-        method, solver = "enumeration", _by_tails(tail_counted)
+        method, solver = "enumeration", _counted_around(comparison)
     try:
         if solver is not None and method != "bracket":
             return _around(comparison, solver, method)
@@ -115,6 +118,21 @@ def _around(comparison: Comparison, solver: Solver, method: str) -> Solution:
         return Solution(near._replace(error_bound=off), method, "no tie depends on rounding")
     reason = "whether labellings tie depends on how scores were rounded"
     return Solution(_between(far, near), "bracket", reason)
+
+
+def _counted_around(comparison: Comparison) -> Solver:
+    """Labellings beyond both thresholds, far and near, are counted in one go."""
+    law = comparison.law
+    far, near = (min(_nearest(moved), law.top + 1) for moved in comparison.around())
+
+    @cache
+    def counts() -> tuple[int, int]:
+        return count_tails(law, far, near)
+
+    def tail(law: TwoPointSum, t0: int) -> Probability:
+        return Probability.of_ratio(counts()[t0 < far], law.n_informative)
+
+    return _by_tails(tail)
 
 
 def _with_observed(comparison: Comparison, far: Probability) -> Probability:
@@ -374,17 +392,11 @@ def _bracket(comparison: Question) -> Probability:
 
 
 def _bracket_rounded(comparison: Comparison) -> Probability:
-    """The same where scores may be off; in one go where that is by next to nothing."""
-    (outer, inner), law = comparison.around(), comparison.law
-    assert inner.tails is not None
-    apart = inner.tails[1] - inner.tails[0] > 1
-    if apart and outer.leeway < NEXT_TO_NOTHING * law.deviation:
-        bracket = cache(partial(tail_bracket, law, slack=outer.leeway))
-        low = _tails(comparison, lambda _, t0: bracket(t0)[0])
-        high = _tails(comparison, lambda _, t0: bracket(t0)[1])
-    else:
-        low = _tails(outer, lambda _, t0: tail_bracket(law, t0)[0])
-        high = _tails(inner, lambda _, t0: tail_bracket(law, t0)[1])
+    """The same where scores may be off."""
+    outer, inner = comparison.around()
+    bracket = cache(partial(tail_bracket, comparison.law, slack=outer.leeway))
+    low = _tails(outer, lambda _, t0: bracket(t0 - outer.leeway)[0])
+    high = _tails(inner, lambda _, t0: bracket(t0 - inner.leeway)[1])
     return _between(_with_observed(comparison, low), high)
 
 

@@ -46,7 +46,7 @@ SMALL = 22.0
 EXCEPTIONAL, NEGLIGIBLE = 12.5, 17.0
 #: Cosines of the grid that may be looked at, and factors of phi that may be computed: about a
 #: hundredth of a second each.
-COSINES, FACTORS = 6 * 10**7, 25 * 10**5
+COSINES, FACTORS = 6 * 10**7, 3 * 10**6
 #: How often cells are made smaller where T is more likely at the threshold than was expected.
 ROUNDS = 3
 #: Entries of one width that a bound of |phi| makes use of.
@@ -230,8 +230,8 @@ class _Spectrum:
         """Of the minorant and of the majorant, and how much of their difference is error."""
         law, theta = self.tilted, 2 * pi / self.period
         errors, lam = self._rounding(self.js) * self.others, law.tau * self.period / self.cells
-        data = self.js, self.values, errors, theta, self.cells, lam, law.excess, delta
-        low, high, error = means(*data)
+        ends = law.excess, delta
+        low, high, error = means(self.js, self.values, errors, theta, self.cells, lam, *ends)
         apart = 4.4 * self.rest + 2 * error
         return low - 3.2 * self.rest - error, high + 1.2 * self.rest + error, apart
 

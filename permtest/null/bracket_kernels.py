@@ -27,7 +27,7 @@ ROUNDING = 0.01
 NOTHING, STEPS = 80, 8
 #: Up to so many equal entries are multiplied one by one.
 FEW = 8
-#: Taylor's coefficients of sin(x) / x and cos(x) in x^2: up to |x| = pi / 2 they round like any other.
+#: Coefficients of sin(x) / x and cos(x) in x^2: enough of them for all digits up to |x| = pi / 2.
 SINE = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(10))
 COSINE = tuple((-1.0) ** n / factorial(2 * n) for n in range(11))
 
@@ -47,34 +47,39 @@ def phis(
         block = js[start : start + BLOCK]
         real[:], imaginary[:], least[:] = 1.0, 0.0, 1.0
         for k in range(widths.size):
-            turn, b = 0.5 * widths[k] / period, beta[k]
-            for i in range(block.size):
-                x = block[i] * turn
-                x = np.pi * (x - np.floor(x + 0.5))  # a quarter of the angle: |x| <= pi / 2
-                y = x * x
-                s, c = SINE[9], COSINE[10] * y + COSINE[9]
-                for n in range(8, -1, -1):
-                    s, c = s * y + SINE[n], c * y + COSINE[n]
-                s *= x
-                cosines[i], sines[i] = 1.0 - 2.0 * s * s, 2.0 * b * s * c
+            fill_factors(block, 0.5 * widths[k] / period, beta[k], cosines, sines)
             for i in range(block.size):
                 least[i] = min(least[i], cosines[i] * cosines[i] + sines[i] * sines[i])
-            if counts[k] > FEW:
+            some = counts[k]
+            if some > FEW:
+                some = 1
                 for i in range(block.size):
                     power = complex(cosines[i], sines[i]) ** counts[k]
-                    product = complex(real[i], imaginary[i]) * power
-                    real[i], imaginary[i] = product.real, product.imag
-                continue
-            for _ in range(counts[k]):
+                    cosines[i], sines[i] = power.real, power.imag
+            for _ in range(some):
                 for i in range(block.size):
                     x, y = real[i], imaginary[i]
                     real[i] = x * cosines[i] - y * sines[i]
                     imaginary[i] = x * sines[i] + y * cosines[i]
         for i in range(block.size):
-            values[start + i] = complex(real[i], imaginary[i])
-            size = np.sqrt(real[i] * real[i] + imaginary[i] * imaginary[i])
-            others[start + i] = min(size / np.sqrt(max(least[i], 1e-300)) + 1e-150, 1.0)
+            value = complex(real[i], imaginary[i])
+            values[start + i] = value
+            others[start + i] = min(abs(value) / np.sqrt(max(least[i], 1e-300)) + 1e-150, 1.0)
     return values, others
+
+
+@jit
+def fill_factors(block: Ints, turn: float, beta: float, cosines: Floats, sines: Floats) -> None:
+    """cos(x) and beta sin(x) at x = 2 pi j `turn` for each j, by Taylor's series at x / 2."""
+    for i in range(block.size):
+        x = block[i] * turn
+        x = np.pi * (x - np.floor(x + 0.5))  # |x| <= pi / 2
+        y = x * x
+        sine, cosine = SINE[9], COSINE[10] * y + COSINE[9]
+        for n in range(8, -1, -1):
+            sine, cosine = sine * y + SINE[n], cosine * y + COSINE[n]
+        sine *= x
+        cosines[i], sines[i] = 1.0 - 2.0 * sine * sine, 2.0 * beta * sine * cosine
 
 
 @jit
@@ -185,7 +190,7 @@ def add_cosines(
     table: NDArray[np.float32],
     turn: Floats,
     terms: Floats,
-    whole: float,
+    whole: np.float32,
     bounds: NDArray[np.float32],
 ) -> None:
     """Fill in `whole` + sum_k 2 c_k cos^2 - b_k cos for a block of the grid; turn to the next.

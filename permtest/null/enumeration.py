@@ -149,13 +149,15 @@ def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
 @jit
 def count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
     """How many pairs of elements of two ascending lists sum to `few` or less, and to `many`."""
-    total, between, i, fits = 0, 0, 0, second.size
+    total, between, i, fits, fewer = 0, 0, 0, second.size, second.size
     while i < first.size and fits > 0:  # without branches, as above
-        last = first[i] + second[fits - 1]
-        enough = last <= many
+        enough = second[fits - 1] <= many - first[i]
         total += fits if enough else 0
-        if enough and last > few:  # hardly ever, where rounding errors are between the two
-            between += fits - np.searchsorted(second[:fits], few - first[i], side="right")
+        if enough and second[fits - 1] > few - first[i]:  # seldom, unless the two are far apart
+            fewer = min(fewer, fits)
+            while fewer > 0 and second[fewer - 1] > few - first[i]:
+                fewer -= 1
+            between += fits - fewer
         i += enough
         fits -= not enough
     return int(total - between), int(total)

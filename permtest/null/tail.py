@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import exp, log1p, sqrt
+from math import exp, inf, log1p, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -48,6 +48,9 @@ PATIENCE = 6 * 10**9
 #: Widths that the tilted tail may look at in a first and a second try, and cells that dynamic
 #: programming may update after each: a hundredth of a second, some tenths.
 EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**8))
+
+#: As many as take no time, even where dynamic programming would be quick as well.
+LEAST = 10**5
 
 #: The second try is hopeless where the largest width has so many cells, unless widths are few: each
 #: takes some looks at a hundred widths.
@@ -170,10 +173,11 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     it would take some times as long as what has been tried at most.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
+    updates = dp_operations(law, size) if size <= MAX_CELLS else inf
     for looks, limit in EFFORTS:
         if looks == EFFORTS[0][0] or law.widths[-1] <= HOPELESS or law.widths.size < FEW:
-            yield "tilted", partial(tail_tilted, work=looks)
-        if size <= MAX_CELLS and dp_operations(law, size) <= limit:
+            yield "tilted", partial(tail_tilted, work=int(min(looks, max(updates, LEAST))))
+        if updates <= limit:
             yield "dp", tail_dp
         if looks == EFFORTS[0][0]:
             if shorten(law, t0) is not None:
