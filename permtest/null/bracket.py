@@ -98,12 +98,13 @@ def tail_bracket(
     tilted = _Tilted.of(law, t0)
     # Entries that can hardly make a difference count as an uncertainty about T.
     kept = np.cumsum(tilted.widths * tilted.counts) > DUST * width / tilted.rate
-    giants = law.only(kept)
+    giants, low, high = law.only(kept), IMPOSSIBLE, CERTAIN
     if giants.top < law.top and t0 + slack < giants.top:
         dust = law.top - giants.top
         low, high = _without_dust(giants, t0 - dust // 2, width, slack + dust - dust // 2)
-    else:
-        low, high = tilted.bounds(width, slack)
+    if high.log - low.log > 2 * width:
+        whole = tilted.bounds(width, slack)
+        low, high = max(low, whole[0]), min(high, whole[1])
     # The one labelling in which every entry moves is there.
     least = _bound(-law.n_informative * log(2.0) * (1 + 2 * EPS))
     return max(low, least), max(high, least)
@@ -210,7 +211,8 @@ class _Spectrum:
 
     def __init__(self, tilted: _Tilted, period: float) -> None:
         self.tilted, self.period, self.cells, self.rest = tilted, period, 1, 0.0
-        self.js, self.values, self.others = np.zeros(1, dtype=np.int64), np.ones(1) + 0j, np.ones(1)
+        self.js, self.others = np.zeros(1, dtype=np.int64), np.ones(1)
+        self.values: NDArray[np.complex128] = np.ones(1, dtype=np.complex128)
         self.cosines, self.factors = COSINES, FACTORS
 
     def extend(self, cells: int) -> None:
