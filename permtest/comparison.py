@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from permtest._integers import IntArray, exact_dot, exact_sum, roomy
 from permtest._progress import progress
 from permtest.decimals import unscaled
-from permtest.null.enumeration import is_halvable, count_tail
+from permtest.null.enumeration import can_halve, count_tail
 from permtest.null.grouping import (
     TwoPointSum,
     add_counts,
@@ -215,7 +215,7 @@ class Comparison:
 
     def _can_be(self, cell: int) -> bool:
         """Whether some labelling has T = `cell`."""
-        if is_halvable(self.law):
+        if can_halve(self.law):
             return count_tail(self.law, cell) > count_tail(self.law, cell + 1)
         return bool(attainable(self.law)[cell])
 

@@ -19,10 +19,11 @@ from permtest.null.distribution import LatticeDistribution
 from permtest.null.dp import ROUNDLESS, dp_cells, dp_log_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import (
     MAX_ENTRIES,
+    QUICK,
+    can_halve,
     count_tail,
     count_tails,
     enumerate_steps,
-    is_halvable,
 )
 from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
@@ -162,7 +163,7 @@ Solver = Callable[[Question], Probability]
 def _plan(comparison: Question) -> Iterator[tuple[str, Solver, str]]:
     """What "auto" tries, in this order, and why each is right where its turn comes."""
     law = comparison.law
-    if _halvable(comparison) and 2**law.n_informative <= law.top:
+    if _halvable(comparison) and can_halve(law, QUICK) and 2**law.n_informative <= law.top:
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if _few(law):
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
@@ -210,7 +211,7 @@ def _upper_bound(comparison: Question) -> float:
 
 def _halvable(comparison: Question) -> bool:
     """Whether labellings can be counted without a list of all."""
-    few = comparison.h is None and is_halvable(comparison.law)
+    few = comparison.h is None and can_halve(comparison.law)
     return few and comparison.tails is not None
 
 

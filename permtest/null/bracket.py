@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.null.bracket_kernels import means, phis, scan
-from permtest.null.enumeration import count_tails, is_halvable
+from permtest.null.enumeration import QUICK, can_halve, count_tails
 from permtest.null.grouping import TwoPointSum
 from permtest.null.probability import (
     CERTAIN,
@@ -114,7 +114,7 @@ def _without_dust(
     law: TwoPointSum, t0: int, width: float, slack: int
 ) -> tuple[Probability, Probability]:
     """`tail_bracket` of the large widths, by counting labellings if they are few."""
-    if not is_halvable(law):
+    if not can_halve(law, QUICK):
         return _Tilted.of(law, t0).bounds(width, slack)
     counts = count_tails(law, t0 + slack, t0 - slack)
     low, high = (Probability.of_ratio(count, law.n_informative) for count in counts)

@@ -17,10 +17,11 @@ Ints: TypeAlias = NDArray[np.int64]
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24
-#: Lists of so many sums take two hundredths of a second to make and to combine.
-MAX_SUMS = 2**20
-#: Entries that need no longer lists; of Python integers, which take much longer.
-MAX_HALVED, MAX_HALVED_HUGE = 40, 28
+#: Lists of so many sums take some hundredths of a second to make and to combine.
+MAX_SUMS = 2**21
+#: Entries that need no longer lists; those that need a fiftieth of a second; and of Python
+#: integers, which take much longer.
+MAX_HALVED, QUICK, MAX_HALVED_HUGE = 42, 40, 28
 
 
 def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
@@ -73,9 +74,9 @@ def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
     return enumerate_swaps(np.zeros_like(widths), widths)
 
 
-def is_halvable(law: TwoPointSum) -> bool:
-    """Whether `count_tails` is quick for every threshold."""
-    return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else MAX_HALVED)
+def can_halve(law: TwoPointSum, most: int = MAX_HALVED) -> bool:
+    """Whether no threshold needs longer lists than `most` entries do in `count_tails`."""
+    return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else most)
 
 
 def count_tail(law: TwoPointSum, t0: int) -> int:

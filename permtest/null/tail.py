@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import exp, inf, log1p, sqrt
+from math import inf, log1p, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from permtest.null.bracket import log_count, peaks
 from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_operations, dp_rounding
-from permtest.null.enumeration import count_tail, is_halvable
+from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.probability import (
@@ -32,14 +32,12 @@ from permtest.null.probability import (
 )
 from permtest.null.shorten import shorten
 from permtest.null.tail_kernels import (
-    OUTSIDE,
     SMALL,
     find_tilt,
     log_scale,
     set_tilt,
     tail_sum,
     tilt_towards,
-    upper_tail,
 )
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
@@ -61,7 +59,7 @@ LONG, MANY = 3000, 150
 
 #: Logarithm of the number of labellings up to which those beyond a threshold are counted: as a
 #: rule halves have no more sums than can be listed.
-MOST_COUNTED = 24.0
+MOST_COUNTED = 23.0
 
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
@@ -106,28 +104,18 @@ def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
     """`tail_tilted` above the centre."""
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise TooHard(_advice(law))
-    if law.widths[-1] < LONG or law.n_informative < MANY:
-        high, low, factor, error, left = upper_tail(law.widths, law.counts, law.top, t0, work)
-    else:
-        high, low, factor, error, left = _upper_tail_by_grid(law, t0, work)
-    if left <= 0:
-        raise TooHard(_advice(law))
-    return Probability.of_product(high, low, factor, error)
-
-
-def _upper_tail_by_grid(
-    law: TwoPointSum, t0: int, work: int
-) -> tuple[float, float, float, float, int]:
-    """What `upper_tail` returns; the peaks of |phi| are found on a grid of frequencies."""
     tilt = np.empty((3, law.widths.size))
     data = law.widths, law.counts
     tau, shift, (high, low, error), m, cells = tilt_towards(*data, law.top, t0, tilt)
-    variance = float(law.counts @ (tilt[2] * law.widths.astype(np.float64) ** 2)) / 4
-    budget = min(50 * work, 10**9)
-    ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)), budget)
+    ranges, rest = np.array([[1, m // 2]]), 0.0
+    if law.widths[-1] >= LONG and law.n_informative >= MANY:
+        variance = float(law.counts @ (tilt[2] * law.widths.astype(np.float64) ** 2)) / 4
+        budget = min(50 * work, 10**9)
+        ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)), budget)
     factor, rough, left = tail_sum(tau, shift, m, cells, work, *data, tilt, ranges, rest)
-    outside = 0.0 if m == law.top + 1 else 2 * exp(-OUTSIDE)
-    return high, low, factor, error + (rough + outside) / factor, left
+    if left <= 0:
+        raise TooHard(_advice(law))
+    return Probability.of_product(high, low, factor, error + rough / factor)
 
 
 def tail_dp(law: TwoPointSum, t0: int) -> Probability:
@@ -188,7 +176,7 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
 
 def is_countable(law: TwoPointSum, t0: int) -> bool:
     """Whether the labellings on one side of a threshold are likely to be few enough to count."""
-    return is_halvable(law) or (law.top < 2**62 and log_count(law, t0) <= MOST_COUNTED)
+    return can_halve(law, QUICK) or (law.top < 2**62 and log_count(law, t0) <= MOST_COUNTED)
 
 
 def tail_counted(law: TwoPointSum, t0: int) -> Probability:

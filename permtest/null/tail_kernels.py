@@ -337,8 +337,9 @@ def tail_sum(
     ranges: Ints,
     rest: float,
 ) -> tuple[float, float, int]:
-    """E_tau[exp(-tau (T - t0)); t0 <= T < t0 + cells] on m points, its error, and work left.
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left.
 
+    `cells` are added up; the mass beyond them and that which wraps around are part of the error.
     The points that matter have a j in one of the `ranges`, given by their first and last j; `rest`
     bounds the sum of |phi| over all others. Where no work is left, the sum is not complete.
     """
@@ -363,7 +364,7 @@ def tail_sum(
             total, low = add_product(term, 1.0, total, low)
             error += absolute * np.sqrt(x * x + y * y) * rounding
     error += 2.0 * largest * book[0]
-    return (total + low) / m, error / m, int(work - book[1])
+    return (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE), int(work - book[1])
 
 
 @jit
@@ -380,21 +381,6 @@ def tilt_towards(
     high, low, error, shift = log_scale(tau, twice_excess, widths, counts, tilt)
     m, cells = find_window(top, top - t0, shift, widths, counts, tilt)
     return tau, shift, (high, low, error), m, cells
-
-
-@jit
-def upper_tail(
-    widths: Ints, counts: Ints, top: int, t0: int, work: int
-) -> tuple[float, float, float, float, int]:
-    """P(T >= t0) = exp(high + low) * factor, relative error of that product, and work left."""
-    tilt, ranges = np.empty((3, widths.size)), np.ones((1, 2), dtype=np.int64)
-    tau, shift, (high, low, error), m, cells = tilt_towards(widths, counts, top, t0, tilt)
-    ranges[0, 1] = m // 2
-    factor, rough, left = tail_sum(
-        tau, shift, m, cells, work, widths, counts, tilt, ranges[: min(m - 1, 1)], 0.0
-    )
-    outside = 0.0 if m == top + 1 else 2.0 * np.exp(-OUTSIDE)
-    return high, low, factor, error + (rough + outside) / factor, left
 
 
 @jit
@@ -432,15 +418,20 @@ def characteristic(
 def upper_tails(
     starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
 ) -> None:
-    """`upper_tail` of many laws, law r being ``starts[r] : starts[r + 1]`` of widths and counts.
+    """P(T >= t0) = exp(high + low) * factor of many laws.
 
-    ``found[r]`` becomes what it returns, unless ``t0[r]`` is outside of its range.
+    Law r is ``starts[r] : starts[r + 1]`` of widths and counts. ``found[r]`` becomes high, low,
+    factor, relative error of the product, and work left, unless ``t0[r]`` is not above the centre.
     """
+    ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):
         if tops[r] < 2 * t0[r] < 2 * tops[r]:
-            a, b = starts[r], starts[r + 1]
-            high, low, factor, error, left = upper_tail(
-                widths[a:b], counts[a:b], tops[r], t0[r], work
+            data = widths[starts[r] : starts[r + 1]], counts[starts[r] : starts[r + 1]]
+            tilt = np.empty((3, data[0].size))
+            tau, shift, scale, m, cells = tilt_towards(data[0], data[1], tops[r], t0[r], tilt)
+            ranges[0, 1] = m // 2
+            factor, error, left = tail_sum(
+                tau, shift, m, cells, work, data[0], data[1], tilt, ranges, 0.0
             )
-            found[r, 0], found[r, 1], found[r, 2] = high, low, factor
-            found[r, 3], found[r, 4] = error, left
+            found[r, 0], found[r, 1], found[r, 2] = scale[0], scale[1], factor
+            found[r, 3], found[r, 4] = scale[2] + error / factor, left
