@@ -46,7 +46,9 @@ SMALL = 22.0
 EXCEPTIONAL, NEGLIGIBLE = 12.5, 17.0
 #: Cosines of the grid that may be looked at, and factors of phi that may be computed: about a
 #: hundredth of a second each.
-COSINES, FACTORS = 6 * 10**7, 3 * 10**6
+COSINES, FACTORS = 6 * 10**7, 4 * 10**6
+#: What a frequency costs beside its factors, in factors.
+EACH = 20
 #: How often cells are made smaller where T is more likely at the threshold than was expected.
 ROUNDS = 3
 #: Entries of one width that a bound of |phi| makes use of.
@@ -169,7 +171,7 @@ class _Tilted:
         set_tilt(tau, widths, tilt)
         high, low, _, shift = log_scale(tau, 2 * excess, widths, counts, tilt)
         beta, rho = tilt[0] + tilt[1], tilt[2]
-        variance = float(counts @ (widths**2 * rho)) / 4
+        variance = max(float(counts @ (widths**2 * rho)) / 4, 1e-200)
         rate = min(tau, excess / variance)
         rate = (rate + sqrt(rate**2 + 4 / variance)) / 2  # Birnbaum 1942
         return cls(
@@ -268,19 +270,19 @@ class _Spectrum:
         law, first = self.tilted, self.cells
         ends = 2 * pi * first / self.period, 2 * pi * last / self.period
         some, zone = zone_of(law.widths, law.counts, law.rho, *ends, EXCEPTIONAL, ENOUGH)
-        size = min(zone.size, self.cosines // some.size)
-        found = np.empty((self.factors // some.size, 2), dtype=np.int64)
-        if size == 0 or len(found) == 0:
+        price = some.size + EACH
+        size, room = min(zone.size, self.cosines // some.size), self.factors // price
+        if size == 0 or room <= 0:
             return False
+        found = np.empty((min(size, room), 2), dtype=np.int64)
         bound, number, seen = scan(*zone._replace(size=size), self.period, EXCEPTIONAL, found)
         if seen < zone.size:
             last = int((zone.start + seen * zone.step) * self.period / (2 * pi) - 1e-6) + 1
         js = _all_within(found[:number], first, last - 1)
-        if js.size > len(found):
-            last = int(js[len(found)])
-            js = js[: len(found)]
+        if js.size > room:
+            last, js = int(js[room]), js[:room]
         self.cosines -= seen * some.size
-        self.factors -= js.size * some.size
+        self.factors -= js.size * price
         values, others = self._phis(js, some)
         sizes = np.abs(values) + self._rounding(js) * others
         kept = sizes > exp(-NEGLIGIBLE)
