@@ -101,10 +101,11 @@ def tail_bracket(
     # Entries that can hardly make a difference count as an uncertainty about T.
     kept = np.cumsum(tilted.widths * tilted.counts) > DUST * width / tilted.rate
     giants, low, high = law.only(kept), IMPOSSIBLE, CERTAIN
-    if giants.top < law.top and t0 + slack < giants.top:
+    dusty = giants.top < law.top and t0 + slack < giants.top
+    if dusty:
         dust = law.top - giants.top
         low, high = _without_dust(giants, t0 - dust // 2, width, slack + dust - dust // 2)
-    if high.log - low.log > 2 * width:
+    if not dusty or (can_halve(giants, QUICK) and high.log - low.log > 2 * width):
         whole = tilted.bounds(width, slack)
         low, high = max(low, whole[0]), min(high, whole[1])
     # The one labelling in which every entry moves is there.
