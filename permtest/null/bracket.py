@@ -105,7 +105,9 @@ def tail_bracket(
     if dusty:
         dust = law.top - giants.top
         low, high = _without_dust(giants, t0 - dust // 2, width, slack + dust - dust // 2)
-    if not dusty or (can_halve(giants, QUICK) and high.log - low.log > 2 * width):
+    # A second try only where that was quick, or where what was left out made a difference.
+    enough = (2 if can_halve(giants, QUICK) else 300) * width
+    if not dusty or high.log - low.log > enough:
         whole = tilted.bounds(width, slack)
         low, high = max(low, whole[0]), min(high, whole[1])
     # The one labelling in which every entry moves is there.
