@@ -97,6 +97,11 @@ def tail_bracket(
         low, high = tail_bracket(law, law.top - t0 + 1, width=width, slack=slack)
         below = _bound(log(-expm1(high.log)) - EPS) if high.log < -1e-9 else IMPOSSIBLE
         return below, _bound(log1p(-low.value) + EPS)
+    free = law.widths <= law.top - t0 + slack
+    if not free.all():  # wider entries must move
+        rest, stuck = law.only(free), int(law.counts[~free].sum())
+        low, high = tail_bracket(rest, t0 - law.top + rest.top, width=width, slack=slack)
+        return low.halved(stuck), high.halved(stuck)
     tilted = _Tilted.of(law, t0)
     # Entries that can hardly make a difference count as an uncertainty about T.
     kept = np.cumsum(tilted.widths * tilted.counts) > DUST * width / tilted.rate
