@@ -21,7 +21,7 @@ MAX_ENTRIES = 24
 MAX_SUMS = 2**21
 #: Entries that need no longer lists; those that need a fiftieth of a second; and of Python
 #: integers, which take much longer.
-MAX_HALVED, QUICK, MAX_HALVED_HUGE = 42, 40, 28
+MAX_HALVED, QUICK, MAX_HALVED_HUGE = 42, 38, 28
 
 
 def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
