@@ -18,7 +18,14 @@ from permtest.null.bracket import tail_bracket
 from permtest.null.cf import cf_cells
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.dp import ROUNDLESS, dp_cells, dp_log_cells, dp_operations, dp_rounding
-from permtest.null.enumeration import MAX_ENTRIES, can_halve, count_tail, enumerate_steps
+from permtest.null.enumeration import (
+    MAX_ENTRIES,
+    QUICK,
+    can_halve,
+    count_tail,
+    count_tails,
+    enumerate_steps,
+)
 from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.integer import count_labellings
@@ -29,7 +36,6 @@ from permtest.null.tail import (
     attempts,
     is_countable,
     tail_cf,
-    tail_counted,
     tail_dp,
     tail_fft,
     tail_tilted,
@@ -50,8 +56,6 @@ ROUGH = 1e-6
 INVISIBLE, RARE = 1e-12, 1e-5
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
-#: One tilt serves a slack that is so many times smaller than the largest width.
-NEXT_TO_NOTHING = 200
 #: With fewer informative entries no probability is below 2^-1000.
 NO_UNDERFLOW = 1000
 
@@ -102,7 +106,8 @@ def check_method(method: str) -> None:
 def _plan(comparison: Question) -> Iterator[Attempt]:
     """What "auto" tries, in this order."""
     law = comparison.law
-    if _is_countable(comparison) and 2**law.n_informative <= law.top:
+    quick = can_halve(law, QUICK) or not can_halve(law)
+    if quick and _is_countable(comparison) and 2**law.n_informative <= law.top:
         yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
     if law.n_informative <= ROUNDLESS and dp_operations(law) <= BRIEF:
         yield "dp", _dp, "few pairs differ, so that dynamic programming rounds nothing"
@@ -143,7 +148,7 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
     """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
     name, solver = method, SOLVERS.get(method, _bracket)
     if method == "auto" and is_countable(comparison.law, _nearest(comparison)):
-        name, solver = "enumeration", partial(_tails, tail=tail_counted)
+        name, solver = "enumeration", _counted_around(comparison)
     reason = "scores may have been rounded, and there are too many labellings to look at each"
     if solver is _bracket:
         return Solution(_bracket(comparison), "bracket", reason)
@@ -161,10 +166,25 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
     return Solution(_between(far, near), "bracket", reason)
 
 
+def _counted_around(comparison: Comparison) -> Solver:
+    """Labellings beyond both thresholds, far and near, are counted in one go."""
+    law = comparison.law
+    far, near = (min(_nearest(moved), law.top + 1) for moved in comparison.around())
+
+    @cache
+    def counts() -> tuple[int, int]:
+        return count_tails(law, far, near)
+
+    def tail(law: TwoPointSum, t0: int) -> Probability:
+        return Probability.of_ratio(counts()[t0 < far], law.n_informative)
+
+    return partial(_tails, tail=tail)
+
+
 def _with_observed(comparison: Comparison, far: Probability) -> Probability:
     """The observed labelling is extreme however ties break, and so is its mirror image."""
     n = comparison.law.n if comparison.ties_doubtful else comparison.law.n_informative
-    for _ in range(2 if comparison.alternative == "two-sided" else 1):
+    for _ in range(2 if comparison.alternative == "two-sided" and far.value < 1 else 1):
         far = far.plus(CERTAIN.halved(n)) if far.value < 1 else far
     return far
 
@@ -340,19 +360,17 @@ def _bracket(comparison: Question) -> Probability:
         return _between(low, high)
     if comparison.tails is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
-    law, outer, inner, leeway = comparison.law, comparison, comparison, 0
-    if isinstance(comparison, Comparison) and comparison.slack:
+    outer, inner, far, near = comparison, comparison, 0, 0
+    rounded = isinstance(comparison, Comparison) and comparison.slack > 0
+    if isinstance(comparison, Comparison) and rounded:
         outer, inner = comparison.around()
-        assert inner.tails is not None
-        apart = inner.tails[1] - inner.tails[0] > 1
-        if apart and outer.leeway * NEXT_TO_NOTHING < int(law.widths[-1]):
-            leeway, outer, inner = outer.leeway, comparison, comparison  # in one go
-    bracket = cache(partial(tail_bracket, law, slack=leeway))
-    low = _tails(outer, lambda _, t0: bracket(t0)[0])
-    high = _tails(inner, lambda _, t0: bracket(t0)[1])
-    if isinstance(comparison, Comparison) and comparison.slack:
+        far, near = outer.leeway, inner.leeway
+    bracket = cache(partial(tail_bracket, comparison.law, slack=far))
+    low = _tails(outer, lambda _, t0: bracket(t0 - far)[0])
+    high = _tails(inner, lambda _, t0: bracket(t0 - near)[1])
+    if isinstance(comparison, Comparison) and rounded:
         return _between(_with_observed(comparison, low), high)
-    return _between(max(low, CERTAIN.halved(law.n_informative)), high)
+    return _between(max(low, CERTAIN.halved(comparison.law.n_informative)), high)
 
 
 def _between(low: Probability, high: Probability) -> Probability:

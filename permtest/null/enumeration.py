@@ -19,8 +19,9 @@ Ints: TypeAlias = NDArray[np.int64]
 MAX_ENTRIES = 24
 #: Lists of so many sums take some hundredths of a second to make and to combine.
 MAX_SUMS = 2**21
-#: Entries that need no longer lists; of Python integers, which take much longer.
-MAX_HALVED, MAX_HALVED_HUGE = 42, 28
+#: Entries that need no longer lists; those that need a fiftieth of a second; and of Python
+#: integers, which take much longer.
+MAX_HALVED, QUICK, MAX_HALVED_HUGE = 42, 38, 28
 
 
 def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
@@ -73,55 +74,59 @@ def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
     return enumerate_swaps(np.zeros_like(widths), widths)
 
 
-def can_halve(law: TwoPointSum) -> bool:
-    """Whether `count_tail` is quick for every threshold."""
-    return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else MAX_HALVED)
+def can_halve(law: TwoPointSum, most: int = MAX_HALVED) -> bool:
+    """Whether no threshold needs longer lists than `most` entries do in `count_tails`."""
+    return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else most)
 
 
 def count_tail(law: TwoPointSum, t0: int) -> int:
-    """How many labellings have T >= t0, in integers.
+    """How many labellings have T >= t0, in integers; see `count_tails`."""
+    return count_tails(law, t0, t0)[0]
+
+
+def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
+    """How many labellings have T >= far, and how many T >= near, in integers; near <= far.
 
     Those are the labellings that lack top - t0 at most. What each half of the entries can lack is
-    listed in order, and each sum of one half says how many of the other fit (Horowitz and Sahni
-    1974). Time and space O(2^(N'/2)) for N' informative entries, whatever their widths; far less
-    near the end of the support, where few entries may lack.
+    listed in order, once for both thresholds, and each sum of one half says how many of the other
+    fit (Horowitz and Sahni 1974). Time and space O(2^(N'/2)) for N' informative entries, whatever
+    their widths; far less near the end of the support, where few entries may lack.
 
     Raises
     ------
     TooHard
         If a half has more than `MAX_SUMS` sums.
     """
-    if t0 <= 0:
-        return int(2**law.n_informative)
-    if 2 * t0 <= law.top:
-        return int(2**law.n_informative) - count_tail(law, law.top - t0 + 1)
-    most = law.top - t0
-    if most < 0:
-        return 0
-    chosen = law.widths <= most
+    every, top = 2**law.n_informative, law.top
+    if 2 * near <= top < 2 * far:
+        return count_tail(law, far), count_tail(law, near)
+    if 2 * far <= top:  # the others are fewer
+        below, most = count_tails(law, top - near + 1, top - far + 1)
+        return every - most, every - below
+    if near > top:
+        return 0, 0
+    chosen = law.widths <= top - near
     widths = np.repeat(law.widths[chosen], law.counts[chosen])
-    if law.top < 2**62:
-        first, second = (
-            subset_sums(part.astype(np.int64), most, MAX_SUMS)
-            for part in (widths[::2], widths[1::2])
-        )
+    halves = widths[::2], widths[1::2]
+    if top - near < 2**62:
+        first, second = (subset_sums(w.astype(np.int64), top - near, MAX_SUMS) for w in halves)
         if first.size and second.size:
-            return int(count_pairs(first, second, most))
-    if law.top < 2**62 or widths.size > MAX_HALVED_HUGE:
-        raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
-    first, second = (
-        enumerate_swaps(0 * part, part).astype(object) for part in (widths[::2], widths[1::2])
-    )
-    second.sort()
-    return int(np.sum(np.searchsorted(second, most - first, side="right")))
+            return count_pairs(first, second, max(top - far, -1), top - near)
+    elif widths.size <= MAX_HALVED_HUGE:
+        first, second = (enumerate_swaps(0 * w, w).astype(object) for w in halves)
+        second.sort()
+        fits = (np.searchsorted(second, top - t0 - first, side="right") for t0 in (far, near))
+        few, many = (int(np.sum(n)) for n in fits)
+        return few, many
+    raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
 
 @jit
 def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     """The sums of all subsets that are `most` or less, ascending; none if they exceed `limit`."""
     limit = min(limit, 2 ** min(widths.size, 62))
-    sums, merged = np.zeros(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
-    size = 1
+    sums, merged = np.empty(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
+    sums[0], size = 0, 1
     for w in widths:
         fits = np.searchsorted(sums[:size], most - w, side="right")
         if size + fits > limit:
@@ -143,15 +148,20 @@ def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
 
 
 @jit
-def count_pairs(first: Ints, second: Ints, most: int) -> int:
-    """How many pairs of elements of two ascending lists sum to `most` or less."""
-    total, i, fits = 0, 0, second.size
+def count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
+    """How many pairs of elements of two ascending lists sum to `few` or less, and to `many`."""
+    total, between, i, fits, fewer = 0, 0, 0, second.size, second.size
     while i < first.size and fits > 0:  # without branches, as above
-        enough = second[fits - 1] <= most - first[i]
+        enough = second[fits - 1] <= many - first[i]
         total += fits if enough else 0
+        if enough and second[fits - 1] > few - first[i]:  # seldom, unless the two are far apart
+            fewer = min(fewer, fits)
+            while fewer > 0 and second[fewer - 1] > few - first[i]:
+                fewer -= 1
+            between += fits - fewer
         i += enough
         fits -= not enough
-    return total
+    return int(total - between), int(total)
 
 
 def _exact(values: ArrayLike, name: str) -> IntArray:

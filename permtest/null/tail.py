@@ -10,9 +10,8 @@ the mass next to the tail before convolving, and the tilt is undone in closed fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from functools import partial
-from math import exp, log, log1p, sqrt
+from math import inf, log1p, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from permtest.null.bracket import log_count, peaks
 from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_operations, dp_rounding
-from permtest.null.enumeration import can_halve, count_tail
+from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.probability import (
@@ -33,16 +32,13 @@ from permtest.null.probability import (
 )
 from permtest.null.shorten import shorten
 from permtest.null.tail_kernels import (
-    OUTSIDE,
     SMALL,
     find_tilt,
+    log_scale,
+    set_tilt,
     tail_sum,
     tilt_towards,
-    upper_tail,
 )
-
-#: Forty digits: K(tau) and tau t0 may be a million times larger than their difference.
-DIGITS = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -51,6 +47,9 @@ PATIENCE = 6 * 10**9
 #: programming may update after each: a hundredth of a second, some tenths.
 EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**8))
 
+#: As many as take no time, even where dynamic programming would be quick as well.
+LEAST = 10**5
+
 #: The second try is hopeless where the largest width has so many cells, unless widths are few: each
 #: takes some looks at a hundred widths.
 HOPELESS, FEW = 10**5, 20
@@ -58,8 +57,9 @@ HOPELESS, FEW = 10**5, 20
 #: From this width on, and with so many entries, the peaks of |phi| are found on a grid.
 LONG, MANY = 3000, 150
 
-#: Logarithm of the number of labellings up to which those beyond a threshold are counted (2^40).
-MOST_COUNTED = 28.0
+#: Logarithm of the number of labellings up to which those beyond a threshold are counted: as a
+#: rule halves have no more sums than can be listed.
+MOST_COUNTED = 23.0
 
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
@@ -97,36 +97,25 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     widths are small against the number of entries. Source: Pagano and Tritchler (1983) for the
     characteristic function, Keich (2005) for the tilt.
     """
-    if t0 <= 0:
-        return CERTAIN
-    if t0 >= law.top:
-        return _at_the_end(law, t0)
-    if 2 * t0 <= law.top:
-        return tail_tilted(law, law.top - t0 + 1, work).complement()
+    return _above_centre(law, t0, partial(_tail_tilted, work=work))
+
+
+def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
+    """`tail_tilted` above the centre."""
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise TooHard(_advice(law))
-    if law.widths[-1] < LONG or law.n_informative < MANY:
-        high, low, factor, error, left = upper_tail(law.widths, law.counts, law.top, t0, work)
-    else:
-        high, low, factor, error, left = _upper_tail_by_grid(law, t0, work)
-    if left <= 0:
-        raise TooHard(_advice(law))
-    return Probability.of_product(high, low, factor, error)
-
-
-def _upper_tail_by_grid(
-    law: TwoPointSum, t0: int, work: int
-) -> tuple[float, float, float, float, int]:
-    """What `upper_tail` returns; the peaks of |phi| are found on a grid of frequencies."""
     tilt = np.empty((3, law.widths.size))
     data = law.widths, law.counts
     tau, shift, (high, low, error), m, cells = tilt_towards(*data, law.top, t0, tilt)
-    variance = float(law.counts @ (tilt[2] * law.widths.astype(np.float64) ** 2)) / 4
-    budget = min(50 * work, 10**9)
-    ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)), budget)
+    ranges, rest = np.array([[1, m // 2]]), 0.0
+    if law.widths[-1] >= LONG and law.n_informative >= MANY:
+        variance = float(law.counts @ (tilt[2] * law.widths.astype(np.float64) ** 2)) / 4
+        budget = min(50 * work, 10**9)
+        ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)), budget)
     factor, rough, left = tail_sum(tau, shift, m, cells, work, *data, tilt, ranges, rest)
-    outside = 0.0 if m == law.top + 1 else 2 * exp(-OUTSIDE)
-    return high, low, factor, error + (rough + outside) / factor, left
+    if left <= 0:
+        raise TooHard(_advice(law))
+    return Probability.of_product(high, low, factor, error + rough / factor)
 
 
 def tail_dp(law: TwoPointSum, t0: int) -> Probability:
@@ -145,29 +134,23 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     -------
     Probability
     """
-    if t0 <= 0:
-        return CERTAIN
-    if t0 > law.top:
-        return IMPOSSIBLE
-    if 2 * t0 <= law.top:
-        return tail_dp(law, law.top - t0 + 1).complement()
-    size = law.top - t0 + 1
-    free = law.widths < size
-    rest = law.only(free)
-    return _tail_dp(rest, rest.top - size + 1).halved(int(law.counts[~free].sum()))
+    return _above_centre(law, t0, _tail_dp)
 
 
 def _tail_dp(law: TwoPointSum, t0: int) -> Probability:
-    """`tail_dp` of a law all of whose widths are at most top - t0."""
-    if t0 <= 0:
-        return CERTAIN
+    """`tail_dp` above the centre."""
     size = law.top - t0 + 1
-    tail = float(np.sum(dp_cells(law, size)))
+    free = law.widths < size
+    rest, stuck = law.only(free), int(law.counts[~free].sum())
+    t0 = rest.top - size + 1
+    if t0 <= 0:
+        return CERTAIN.halved(stuck)
+    tail = float(np.sum(dp_cells(rest, size)))
     if tail > UNDERFLOW:
-        return Probability.of(tail, dp_rounding(law))
-    tau = tilt_to(law, t0)
-    tail = float(dp_cells(law.tilted(-tau), size)[::-1] @ _undo(size, tau))
-    return Probability.of_log(_log_scale(law, t0, tau) + log(tail), 8 * dp_rounding(law))
+        return Probability.of(tail, dp_rounding(rest)).halved(stuck)
+    tau = tilt_to(rest, t0)
+    tail = float(dp_cells(rest.tilted(-tau), size)[::-1] @ _undo(size, tau))
+    return _untilted(rest, t0, tau, tail, 8 * dp_rounding(rest)).halved(stuck)
 
 
 def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
@@ -178,10 +161,11 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     it would take some times as long as what has been tried at most.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
+    updates = dp_operations(law, size) if size <= MAX_CELLS else inf
     for looks, limit in EFFORTS:
         if looks == EFFORTS[0][0] or law.widths[-1] <= HOPELESS or law.widths.size < FEW:
-            yield "tilted", partial(tail_tilted, work=looks)
-        if size <= MAX_CELLS and dp_operations(law, size) <= limit:
+            yield "tilted", partial(tail_tilted, work=int(min(looks, max(updates, LEAST))))
+        if updates <= limit:
             yield "dp", tail_dp
         if looks == EFFORTS[0][0]:
             if shorten(law, t0) is not None:
@@ -192,7 +176,7 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
 
 def is_countable(law: TwoPointSum, t0: int) -> bool:
     """Whether the labellings on one side of a threshold are likely to be few enough to count."""
-    return can_halve(law) or (law.top < 2**62 and log_count(law, t0) <= MOST_COUNTED)
+    return can_halve(law, QUICK) or (law.top < 2**62 and log_count(law, t0) <= MOST_COUNTED)
 
 
 def tail_counted(law: TwoPointSum, t0: int) -> Probability:
@@ -228,25 +212,26 @@ def _tail_of_cells(
     law: TwoPointSum, t0: int, convolve: Callable[[TwoPointSum], Rounded]
 ) -> Probability:
     """Tilt, convolve, add up the tail and undo the tilt."""
+
+    def above_centre(law: TwoPointSum, t0: int) -> Probability:
+        law.check_size("the null distribution")
+        tau, size = tilt_to(law, t0), law.top - t0 + 1
+        found, undo = convolve(law.tilted(tau)), _undo(size, tau)
+        tail = float(np.sum(found.cells[t0:] * undo))
+        return _untilted(law, t0, tau, tail, found.relative + found.noise * norm(undo) / tail)
+
+    return _above_centre(law, t0, above_centre)
+
+
+def _above_centre(law: TwoPointSum, t0: int, tail: Tail) -> Probability:
+    """`tail` where t0 is above the centre; by symmetry elsewhere, and exactly at the ends."""
     if t0 <= 0:
         return CERTAIN
     if t0 >= law.top:
-        return _at_the_end(law, t0)
+        return IMPOSSIBLE if t0 > law.top else CERTAIN.halved(law.n_informative)
     if 2 * t0 <= law.top:
-        return _tail_of_cells(law, law.top - t0 + 1, convolve).complement()
-    law.check_size("the null distribution")
-    tau, size = tilt_to(law, t0), law.top - t0 + 1
-    found, undo = convolve(law.tilted(tau)), _undo(size, tau)
-    tail = float(np.sum(found.cells[t0:] * undo))
-    noise = found.noise * norm(undo) / tail
-    return Probability.of_log(_log_scale(law, t0, tau) + log(tail), found.relative + noise)
-
-
-def _at_the_end(law: TwoPointSum, t0: int) -> Probability:
-    """The one labelling in which every entry moves, or nothing."""
-    if t0 > law.top:
-        return IMPOSSIBLE
-    return CERTAIN.halved(law.n_informative)
+        return tail(law, law.top - t0 + 1).complement()
+    return tail(law, t0)
 
 
 def tilt_to(law: TwoPointSum, t0: int) -> float:
@@ -260,13 +245,12 @@ def _undo(size: int, tau: float) -> NDArray[np.float64]:
     return np.asarray(np.exp(-tau * np.arange(size)))
 
 
-def _log_scale(law: TwoPointSum, t0: int, tau: float) -> float:
-    """K(tau) - tau t0, in decimals because the two nearly cancel."""
-    with localcontext(DIGITS):
-        exact, total = Decimal(tau), Decimal(0)
-        for width, count in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
-            total += count * ((1 + (exact * width).exp()) / 2).ln()
-        return float(total - exact * t0)
+def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) -> Probability:
+    """exp(K(tau) - tau t0) times what a tilted law has for the tail."""
+    tilt = np.empty((3, law.widths.size))
+    set_tilt(tau, law.widths, tilt)
+    high, low, rounding, _ = log_scale(tau, 2 * t0 - law.top, law.widths, law.counts, tilt)
+    return Probability.of_product(high, low, tail, error + rounding)
 
 
 def _advice(law: TwoPointSum) -> str:

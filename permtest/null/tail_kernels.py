@@ -70,7 +70,7 @@ def add_product(a: float, b: float, high: float, low: float) -> tuple[float, flo
 
 
 @jit
-def find_tilt(widths: Ints, counts: Ints, excess: float) -> float:
+def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     """tau at which the tilted mean is the threshold, but no less than one over the deviation.
 
     sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess. The left side is concave in tau, so that Newton's
@@ -96,7 +96,7 @@ def find_tilt(widths: Ints, counts: Ints, excess: float) -> float:
 
 
 @jit
-def set_tilt(tau: float, widths: Ints, tilt: Floats) -> None:
+def set_tilt(tau: float, widths: Ints | Floats, tilt: Floats) -> None:
     """Fill `tilt` for beta_k = tanh(tau w_k / 2), tau >= 0."""
     for k in range(widths.size):
         odds = np.exp(-tau * widths[k])
@@ -110,7 +110,7 @@ def set_tilt(tau: float, widths: Ints, tilt: Floats) -> None:
 
 @jit
 def log_scale(
-    tau: float, twice_excess: int, widths: Ints, counts: Ints, tilt: Floats
+    tau: float, twice_excess: float, widths: Ints | Floats, counts: Ints, tilt: Floats
 ) -> tuple[float, float, float, tuple[float, float]]:
     """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0.
 
@@ -137,6 +137,17 @@ def log_scale(
 
 
 @jit
+def reach(outside: float, variance: float, fair: float, longest: float) -> float:
+    """How far from its mean a sum has all but exp(-outside) of its mass on either side.
+
+    By the inequalities of Bernstein and of Hoeffding; `fair` is the variance without a tilt.
+    """
+    jump = outside * longest / 3.0
+    bernstein = jump + np.sqrt(jump * jump + 2.0 * outside * variance)
+    return float(min(bernstein, np.sqrt(2.0 * outside * fair)))
+
+
+@jit
 def find_window(
     top: int,
     beyond: int,
@@ -147,16 +158,14 @@ def find_window(
 ) -> tuple[int, int]:
     """Points M of the lattice, and cells R of the tail, that leave out no more than OUTSIDE.
 
-    The tilted mass further than x from its mean is bounded by Bernstein's inequality and by
-    Hoeffding's. `beyond` is top - t0; M is top + 1 where that is no more.
+    `beyond` is top - t0; M is top + 1 where that is no more.
     """
     variance, fair = 0.0, 0.0
     for k in range(widths.size):
         square = 0.25 * counts[k] * widths[k] * float(widths[k])
         fair += square
         variance += square * tilt[2, k]
-    jump = OUTSIDE * widths[-1] / 3.0
-    x = min(jump + np.sqrt(jump * jump + 2.0 * OUTSIDE * variance), np.sqrt(2.0 * OUTSIDE * fair))
+    x = reach(OUTSIDE, variance, fair, float(widths[-1]))
     above = np.ceil(max(x + shift[0], 0.0)) + 1.0
     below = np.ceil(max(x - shift[0], 0.0)) + 1.0
     above = min(above, beyond + 1.0)
@@ -328,8 +337,9 @@ def tail_sum(
     ranges: Ints,
     rest: float,
 ) -> tuple[float, float, int]:
-    """E_tau[exp(-tau (T - t0)); t0 <= T < t0 + cells] on m points, its error, and work left.
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left.
 
+    `cells` are added up; the mass beyond them and that which wraps around are part of the error.
     The points that matter have a j in one of the `ranges`, given by their first and last j; `rest`
     bounds the sum of |phi| over all others. Where no work is left, the sum is not complete.
     """
@@ -354,7 +364,7 @@ def tail_sum(
             total, low = add_product(term, 1.0, total, low)
             error += absolute * np.sqrt(x * x + y * y) * rounding
     error += 2.0 * largest * book[0]
-    return (total + low) / m, error / m, int(work - book[1])
+    return (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE), int(work - book[1])
 
 
 @jit
@@ -371,21 +381,6 @@ def tilt_towards(
     high, low, error, shift = log_scale(tau, twice_excess, widths, counts, tilt)
     m, cells = find_window(top, top - t0, shift, widths, counts, tilt)
     return tau, shift, (high, low, error), m, cells
-
-
-@jit
-def upper_tail(
-    widths: Ints, counts: Ints, top: int, t0: int, work: int
-) -> tuple[float, float, float, float, int]:
-    """P(T >= t0) = exp(high + low) * factor, relative error of that product, and work left."""
-    tilt, ranges = np.empty((3, widths.size)), np.ones((1, 2), dtype=np.int64)
-    tau, shift, (high, low, error), m, cells = tilt_towards(widths, counts, top, t0, tilt)
-    ranges[0, 1] = m // 2
-    factor, rough, left = tail_sum(
-        tau, shift, m, cells, work, widths, counts, tilt, ranges[: min(m - 1, 1)], 0.0
-    )
-    outside = 0.0 if m == top + 1 else 2.0 * np.exp(-OUTSIDE)
-    return high, low, factor, error + (rough + outside) / factor, left
 
 
 @jit
@@ -423,15 +418,20 @@ def characteristic(
 def upper_tails(
     starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
 ) -> None:
-    """`upper_tail` of many laws, law r being ``starts[r] : starts[r + 1]`` of widths and counts.
+    """P(T >= t0) = exp(high + low) * factor of many laws.
 
-    ``found[r]`` becomes what it returns, unless ``t0[r]`` is outside of its range.
+    Law r is ``starts[r] : starts[r + 1]`` of widths and counts. ``found[r]`` becomes high, low,
+    factor, relative error of the product, and work left, unless ``t0[r]`` is not above the centre.
     """
+    ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):
         if tops[r] < 2 * t0[r] < 2 * tops[r]:
-            a, b = starts[r], starts[r + 1]
-            high, low, factor, error, left = upper_tail(
-                widths[a:b], counts[a:b], tops[r], t0[r], work
+            data = widths[starts[r] : starts[r + 1]], counts[starts[r] : starts[r + 1]]
+            tilt = np.empty((3, data[0].size))
+            tau, shift, scale, m, cells = tilt_towards(data[0], data[1], tops[r], t0[r], tilt)
+            ranges[0, 1] = m // 2
+            factor, error, left = tail_sum(
+                tau, shift, m, cells, work, data[0], data[1], tilt, ranges, 0.0
             )
-            found[r, 0], found[r, 1], found[r, 2] = high, low, factor
-            found[r, 3], found[r, 4] = error, left
+            found[r, 0], found[r, 1], found[r, 2] = scale[0], scale[1], factor
+            found[r, 3], found[r, 4] = scale[2] + error / factor, left

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.null.bracket import WIDTH, tail_bracket
-from permtest.null.enumeration import count_tail
+from permtest.null.bracket_kernels import phis
+from permtest.null.enumeration import count_tail, count_tails
 from permtest.null.grouping import group
 from permtest.null.probability import TooHard
 from permtest.null.shorten import shorten
@@ -109,6 +110,21 @@ def test_counting_labellings_is_counting():
         sums = naive.subset_sums(np.repeat(law.widths, law.counts).tolist())
         for t0 in (0, 1, law.top // 3, law.top // 2, law.top, law.top + 1):
             assert count_tail(law, t0) == sum(s >= t0 for s in sums)
+            for near in (t0, t0 - 1, t0 - law.top // 7):
+                found = count_tails(law, t0, near)
+                assert found == (sum(s >= t0 for s in sums), sum(s >= near for s in sums))
+
+
+def test_factors_of_the_characteristic_function_are_complex_numbers():
+    rng = np.random.default_rng(2)
+    js, widths = np.sort(rng.integers(1, 10**6, 300)), rng.random(20)
+    counts, beta = rng.integers(1, 12, 20), rng.random(20)
+    values, others = phis(js, 40.0, widths, counts, beta)
+    half = np.pi / 40 * np.outer(js, widths)
+    factors = np.cos(half) + 1j * beta * np.sin(half)
+    truth = np.prod(factors**counts, axis=1)
+    assert np.all(np.abs(values - truth) <= 1e-9 * others)
+    assert np.all(np.abs(truth) <= others * np.abs(factors).min(axis=1) * (1 + 1e-9))
 
 
 def test_labellings_near_the_end_are_counted_however_many_there_are_in_all():
