@@ -230,7 +230,7 @@ def _above_centre(law: TwoPointSum, t0: int, tail: Tail) -> Probability:
     if t0 >= law.top:
         return IMPOSSIBLE if t0 > law.top else CERTAIN.halved(law.n_informative)
     if 2 * t0 <= law.top:
-        return tail(law, law.top - t0 + 1).complement()
+        return _above_centre(law, law.top - t0 + 1, tail).complement()
     return tail(law, t0)
 
 
