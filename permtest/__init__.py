@@ -14,11 +14,10 @@ from permtest.margins import (
 )
 from permtest.monte_carlo import monte_carlo, samples_needed
 from permtest.null.cf import convolve_cf
-from permtest.null.distribution import LatticeDistribution, pmf
+from permtest.null.distribution import JointDistribution, LatticeDistribution, pmf
 from permtest.null.dp import convolve_dp
 from permtest.null.enumeration import enumerate_swaps
 from permtest.null.fft import convolve_fft
-from permtest.null.joint import JointDistribution
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.score import Score

@@ -5,9 +5,14 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+
+#: What kernels take.
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
 
 P = ParamSpec("P")
 R = TypeVar("R")

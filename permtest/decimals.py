@@ -14,17 +14,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, lcm
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, place, plain_array
 from permtest._integers import SAFE, IntArray, largest, roomy
-from permtest._jit import jit
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
+from permtest._jit import Floats, Ints, jit
 
 #: Of a float with so many bytes: how many digits of any decimal survive in it; up to how many
 #: digits a decimal is what was meant, as more may be a printed result; and up to how many it is

@@ -17,11 +17,10 @@ from permtest._json import AsJson
 from permtest._optional import pandas
 from permtest.comparison import Comparison
 from permtest.interval import ConfidenceInterval, shift_interval
-from permtest.null.distribution import LatticeDistribution
-from permtest.null.joint import JointDistribution
+from permtest.null.distribution import JointDistribution, LatticeDistribution
+from permtest.null.lattice import window_shape
 from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
-from permtest.null.window import window_shape
 from permtest.score import Score
 from permtest.score import counted as counted
 from permtest.solvers import (

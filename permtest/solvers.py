@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 
 from permtest.comparison import Comparison
 from permtest.null.bracket import tail_bracket
-from permtest.null.cf import cf_cells
-from permtest.null.distribution import LatticeDistribution
+from permtest.null.cf import cf_cells, log_cells
+from permtest.null.distribution import JointDistribution, LatticeDistribution
 from permtest.null.dp import ROUNDLESS, dp_cells, dp_log_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import (
     MAX_ENTRIES,
     QUICK,
     can_halve,
+    count_labellings,
     count_tail,
     count_tails,
     enumerate_steps,
 )
 from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
-from permtest.null.integer import count_labellings
-from permtest.null.joint import JointDistribution
+from permtest.null.lattice import window
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability, TooHard
 from permtest.null.tail import (
     Tail,
@@ -40,8 +40,6 @@ from permtest.null.tail import (
     tail_fft,
     tail_tilted,
 )
-from permtest.null.tiles import log_cells
-from permtest.null.window import window
 from permtest.structured import MeasureComparison, StructuredComparison
 
 #: Cell updates that take less time than what happens around them.

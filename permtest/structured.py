@@ -20,9 +20,8 @@ from permtest._progress import progress
 from permtest.comparison import NUMBERS, TIE, as_tails, reaching
 from permtest.measures import DIGITS, Exact, MeanOfRatios, Measure, subtract
 from permtest.null.grouping import TwoPointSum, attainable
-from permtest.null.lattice import LatticeSum
+from permtest.null.lattice import LatticeSum, Window
 from permtest.null.plane import Staircase
-from permtest.null.window import Window
 from permtest.pairs import LocalEffects, Pairs, check_names, labels_of
 from permtest.score import Score
 from permtest.statistics import CountStatistic, check_alternative

@@ -31,7 +31,7 @@ from benchmarks import (
 )
 from benchmarks import paper_algorithms as paper
 from benchmarks.paper_data import DISTINCT, differences_up_to, table_1
-from permtest.null.integer import count_labellings
+from permtest.null.enumeration import count_labellings
 from permtest.null.probability import Probability
 from tests import naive, strategies
 

@@ -18,8 +18,8 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from permtest._integers import SAFE, IntArray, largest
+from permtest.null.enumeration import count_labellings
 from permtest.null.grouping import TwoPointSum, count_values, from_widths
-from permtest.null.integer import count_labellings
 from permtest.null.tail import tail_dp, tail_tilted
 
 #: Up to so many ranks labellings are counted, and up to so many dynamic programming is quickest.

@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, largest
-from permtest.null.max_kernels import add_heads
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
+from permtest._jit import Floats, Ints, jit
 
 #: From so many on, a binomial number takes less time than a coin for each item.
 MANY = 100
@@ -28,6 +25,8 @@ MANY = 100
 ITEMS, CELLS = 2**16, 2**18
 #: Sums below these are exact in int32 and in float64; longer integers are cut into digits.
 SHORT, EXACT, DIGIT = 2**30, 2**50, 24
+#: Columns whose partial sums fit the cache next to the processor.
+WIDTH = 128
 #: Squares of longer integers could be too large for a float.
 MOST_BITS = 480
 
@@ -253,3 +252,26 @@ def differences(numbers: Floats, first: Ints, second: Ints) -> Floats:
     for part in numbers[1:]:
         gaps += part[first] - part[second]
     return np.asarray(gaps)
+
+
+@jit
+def add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
+    """Add to ``sums[b]`` the rows whose coins show heads in column b of `bits`.
+
+    The coin of row ``8 k + i`` is bit i of ``bits[k]``, and the number of rows a multiple of 8. The
+    256 sums of eight rows are made once, for all columns.
+    """
+    table = np.zeros((256, WIDTH), dtype=rows.dtype)
+    for left in range(0, rows.shape[1], WIDTH):
+        width = min(WIDTH, rows.shape[1] - left)
+        for k in range(bits.shape[0]):
+            for i in range(8):
+                row = rows[8 * k + i, left : left + width]
+                for v in range(2**i):
+                    without, there = table[v], table[2**i + v]
+                    for x in range(width):
+                        there[x] = without[x] + row[x]
+            for b in range(bits.shape[1]):
+                part, total = table[bits[k, b]], sums[b, left : left + width]
+                for x in range(width):
+                    total[x] += part[x]

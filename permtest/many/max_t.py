@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from permtest._integers import IntArray, roomy
+from permtest._jit import Floats, Ints, jit
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
 from permtest.alternatives.resamples import check_resamples
-from permtest.many.coins import CELLS, EXACT, Coins, Floats, Ints, Items, differences, digits_needed
+from permtest.many.coins import CELLS, EXACT, Coins, Items, differences, digits_needed
 from permtest.many.table import ScoreTable
 from permtest.measures import Measure
-from permtest.null.max_kernels import count_maxima
 from permtest.statistics import Statistic, check_alternative
 from permtest.structured import NEAR
 
@@ -294,3 +294,35 @@ def _step_down(family: _Family) -> Floats:
 
 def _hits(chunk: range, family: _Family) -> Ints:
     return family.hits(family.sums(chunk))
+
+
+@jit
+def count_maxima(
+    sums: Floats,
+    first: Ints,
+    second: Ints,
+    weights: Floats,
+    sign: float,
+    least: Floats,
+    counts: Ints,
+) -> None:
+    """Add to ``counts[m]`` in how many columns the values from the m-th on have `least[m]` or more.
+
+    They are ``max(v, sign * v)`` with ``v = (sums[first] - sums[second]) * weights``, and never
+    held: there are far more pairs than sums. Going up row by row, the maximum so far is written to
+    another array than it is read from; in one array it would be stored only where it rises, which
+    no compiler makes fast.
+    """
+    highest = np.full((2, sums.shape[1]), -np.inf)
+    for m in range(first.size - 1, -1, -1):
+        a, b, weight = sums[first[m]], sums[second[m]], weights[m]
+        old, new = highest[m % 2], highest[1 - m % 2]
+        bound, hits = least[m], 0
+        for x in range(a.size):
+            value = (a[x] - b[x]) * weight
+            other = sign * value
+            value = value if value > other else other
+            top = value if value > old[x] else old[x]
+            new[x] = top
+            hits += top >= bound
+        counts[m] += hits

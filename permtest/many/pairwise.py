@@ -13,7 +13,7 @@ from permtest._parallel import in_parallel
 from permtest.exact import exact_perm_test
 from permtest.many.table import ScoreTable
 from permtest.null.batch import Laws, compile_kernels
-from permtest.null.counting_kernels import TABLE
+from permtest.null.grouping import TABLE
 from permtest.statistics import CountStatistic, Statistic
 
 #: Scores that are compared in a block, pairs that are in it at most, and at least.

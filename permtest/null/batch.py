@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import log10
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import jit
-from permtest.null.counting_kernels import TABLE, count_rows
+from permtest._jit import Floats, Ints, jit
+from permtest.null.grouping import TABLE, count_rows
 from permtest.null.probability import CERTAIN, EPS, Probability
 from permtest.null.tail_kernels import upper_tails
 
@@ -19,8 +19,6 @@ WORK = 2 * 10**6
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
 BITS = 62
 
-Ints: TypeAlias = NDArray[np.int64]
-
 
 class Tails(NamedTuple):
     """The p-values of many tests.
@@ -29,7 +27,7 @@ class Tails(NamedTuple):
     counted in integers, `hard` where it has still to be found in another way.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     counted: NDArray[np.bool_]
     hard: NDArray[np.bool_]
 
@@ -91,7 +89,7 @@ class Laws(NamedTuple):
         """The threshold of the tail to compute: of the complement, where that is shorter."""
         return np.where(2 * t0 <= self.top, self.top - t0 + 1, t0)
 
-    def _counted(self, t0: Ints, twice: bool) -> NDArray[np.float64]:
+    def _counted(self, t0: Ints, twice: bool) -> Floats:
         """p, its decimal logarithm and its error bound where t0 >= 0, from whole labellings."""
         hits, whole = np.zeros_like(t0), 2 ** np.minimum(self.n_informative, BITS)
         beyond = self._beyond_centre(t0)
@@ -102,7 +100,7 @@ class Laws(NamedTuple):
         p = hits / whole  # an integer, rounded once, over a power of two
         return np.stack([p, [log10(x) for x in p.tolist()], np.full(len(p), EPS / 2)])
 
-    def _tilted(self, t0: Ints, twice: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _tilted(self, t0: Ints, twice: bool) -> tuple[Floats, NDArray[np.bool_]]:
         """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
         tails = np.ones((len(t0), 5))
         beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from permtest._integers import IntArray
+from permtest._jit import Floats
+
 
 @dataclass(frozen=True, eq=False)
 class LatticeDistribution:
@@ -46,10 +49,10 @@ class LatticeDistribution:
 
     offset: int
     unit: int
-    pmf: NDArray[np.float64]
+    pmf: Floats
     absolute_error: float = 0.0
     scale: int = 1
-    log_cells: NDArray[np.float64] | None = field(default=None, repr=False)
+    log_cells: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.unit < 1 or np.ndim(self.pmf) != 1 or np.size(self.pmf) == 0:
@@ -62,7 +65,7 @@ class LatticeDistribution:
         object.__setattr__(self, "pmf", frozen)
 
     @cached_property
-    def log_pmf(self) -> NDArray[np.float64]:
+    def log_pmf(self) -> Floats:
         """Natural logarithms of the M probabilities, -inf where nothing can be.
 
         Where the law was made for it, as `null_distribution` is, they go on below 5e-324.
@@ -131,16 +134,16 @@ class LatticeDistribution:
         return self.step * float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
 
     @cached_property
-    def _below(self) -> NDArray[np.float64]:
+    def _below(self) -> Floats:
         """P(S < cell i) for i = 0..M, summed from the left so that small values stay accurate."""
         return np.minimum(np.concatenate(([0.0], np.cumsum(self.pmf))), 1.0)
 
     @cached_property
-    def _above(self) -> NDArray[np.float64]:
+    def _above(self) -> Floats:
         """P(S >= cell i) for i = 0..M, summed from the right."""
         return np.minimum(np.concatenate((np.cumsum(self.pmf[::-1])[::-1], [0.0])), 1.0)
 
-    def _at(self, table: NDArray[np.float64], x: ArrayLike) -> Any:
+    def _at(self, table: Floats, x: ArrayLike) -> Any:
         values = np.asarray(x)
         found = table[np.searchsorted(self.support, values, side="right")]
         found = np.where(values != values, np.nan, found)
@@ -180,3 +183,53 @@ def pmf(stay: int, swap: int) -> LatticeDistribution:
     if low == high:
         return LatticeDistribution(low, 1, np.ones(1))
     return LatticeDistribution(low, high - low, np.full(2, 0.5))
+
+
+@dataclass(frozen=True, eq=False)
+class JointDistribution:
+    """The law of m sums on the points that they can reach.
+
+    Parameters
+    ----------
+    support : ndarray of shape (M, m)
+        Values of the sums, integers.
+    pmf : ndarray of shape (M,)
+        Their probabilities.
+    parts : tuple of m str
+        What the sums are.
+    absolute_error : float
+        0 if each probability is accurate relative to itself; otherwise what each may be off by,
+        and points that are less likely than that are left out; of samples, the standard error of
+        a probability of one half, the largest of all.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test
+    >>> u, v = [[2, 0, 0], [1, 2, 0]], [[1, 0, 1], [1, 0, 0]]
+    >>> law = exact_perm_test(u, v, statistic="f1").null_distribution
+    >>> law.parts, law.support.tolist(), law.pmf.tolist()
+    (('2 tp', 'fp + fn'), [[4, 1], [6, 0], [4, 3], [6, 2]], [0.25, 0.25, 0.25, 0.25])
+    """
+
+    support: IntArray
+    pmf: Floats
+    parts: tuple[str, ...]
+    absolute_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.support.flags.writeable = False
+        self.pmf.flags.writeable = False
+
+    def __call__(self, *sums: int) -> float:
+        """The probability that the sums are these; 0 if no labelling gives them."""
+        found = (self.support == np.array(sums, dtype=self.support.dtype)).all(axis=1)
+        return float(self.pmf[found].sum())
+
+    def mean(self) -> Floats:
+        """The expectations of the sums."""
+        return np.asarray(self.pmf @ self.support.astype(np.float64) / self.pmf.sum())
+
+    def cov(self) -> Floats:
+        """The covariance matrix of the sums."""
+        centred: Any = self.support.astype(np.float64) - self.mean()
+        return np.asarray((centred * self.pmf[:, None]).T @ centred / self.pmf.sum())

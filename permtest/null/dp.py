@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import jit
+from permtest._jit import Floats, Ints, jit
 from permtest._progress import progress
-from permtest.null.distribution import LatticeDistribution
-from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum
+from permtest.null.distribution import LatticeDistribution, pmf
+from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum, attainable
 from permtest.null.probability import EPS
 
 #: Up to so many informative entries all probabilities are exact in a float64.
@@ -66,7 +67,7 @@ def convolve_dp(pmfs: LocalLaws) -> LatticeDistribution:
     return law.distribution(dp_cells(law))
 
 
-def dp_cells(law: TwoPointSum, size: int | None = None) -> NDArray[np.float64]:
+def dp_cells(law: TwoPointSum, size: int | None = None) -> Floats:
     """Probabilities of T on the first `size` cells, or on all ``top + 1``, unless too many."""
     size = law.top + 1 if size is None else size
     if size > MAX_CELLS:
@@ -106,7 +107,7 @@ def dp_rounding(law: TwoPointSum) -> float:
     return EPS / 2 * (law.n_informative + 64) if law.n_informative > ROUNDLESS else 0.0
 
 
-def dp_log_cells(law: TwoPointSum) -> NDArray[np.float64]:
+def dp_log_cells(law: TwoPointSum) -> Floats:
     """log P(T = t) on all cells, far below what a float64 can hold; -inf where nothing can be.
 
     Each is accurate relative to P, where staying and moving are equally likely. Some six times as
@@ -140,13 +141,13 @@ def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
 
 @jit
 def add_steps(
-    widths: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    stay: NDArray[np.float64],
-    move: NDArray[np.float64],
+    widths: Ints,
+    counts: Ints,
+    stay: Floats,
+    move: Floats,
     n: int,
-    table: NDArray[np.float64],
-    spare: NDArray[np.float64],
+    table: Floats,
+    spare: Floats,
 ) -> tuple[bool, int]:
     """Fold ``counts[k]`` independent steps of length ``widths[k]`` into a law on 0, 1, 2, ...
 
@@ -182,12 +183,12 @@ def add_steps(
 
 @jit
 def add_fair_steps(
-    widths: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    table: NDArray[np.float64],
-    powers: NDArray[np.int64],
-    spare: NDArray[np.float64],
-    spare_powers: NDArray[np.int64],
+    widths: Ints,
+    counts: Ints,
+    table: Floats,
+    powers: Ints,
+    spare: Floats,
+    spare_powers: Ints,
 ) -> bool:
     """`add_steps` with probabilities 1/2 and numbers ``table[t] * 2.0**(512 * powers[t])``.
 
@@ -220,3 +221,68 @@ def add_fair_steps(
             flipped = not flipped
             n += w
     return flipped
+
+
+class Copy(NamedTuple):
+    """The law so far, moved by one of the effects of the incoming entry, and weighted."""
+
+    effect: int
+    weight: float
+    law: LatticeDistribution
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of the outer loop of Alg. 3.
+
+    Parameters
+    ----------
+    n : int
+        How many entries are in; 0 before the first turn.
+    copies : tuple of Copy
+        What lines 6 to 8 add up, one for each effect, the smaller effect first; none for n = 0.
+    law : LatticeDistribution
+        F_n, their sum.
+    n_values : int
+        How many values the sum can have. (A cell of the law can be 0 because it is too small.)
+
+    Examples
+    --------
+    >>> from permtest import pmf
+    >>> from permtest.null.dp import Step
+    >>> step = Step.of([pmf(0, 1), pmf(-2, 2)], 2)
+    >>> step.law.support, step.law.pmf
+    (array([-2, -1,  0,  1,  2,  3]), array([0.25, 0.25, 0.  , 0.  , 0.25, 0.25]))
+    >>> [copy.effect for copy in step.copies]
+    [-2, 2]
+    """
+
+    n: int
+    copies: tuple[Copy, ...]
+    law: LatticeDistribution
+    n_values: int
+
+    @classmethod
+    def of(cls, laws: Sequence[LatticeDistribution], n: int) -> Step:
+        """The step that lets in entry n, counted from 1."""
+        check_n(n, len(laws))
+        grouped = as_two_point_sum(laws[:n])
+        after, n_values = convolve_dp(grouped), int(attainable(grouped).sum())
+        if n == 0:
+            return cls(0, (), after, n_values)
+        before, entry = laws[: n - 1], laws[n - 1]
+        effects = entry.support[entry.pmf > 0].tolist()
+        copies = (Copy(z, entry(z), convolve_dp([*before, pmf(z, z)])) for z in effects)
+        return cls(n, tuple(copies), after, n_values)
+
+
+def check_n(n: int, size: int) -> None:
+    """Refuse what is no number of entries."""
+    if not 0 <= n <= size:
+        raise ValueError(f"n={n} must lie between 0 and the number of laws, {size}")
+
+
+def spacing(laws: Sequence[LatticeDistribution]) -> int:
+    """The distance of neighbouring values of the sum of all entries."""
+    law = as_two_point_sum(laws)
+    return law.unit if law.n_informative else 1

@@ -6,8 +6,8 @@ from math import hypot, log2
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permtest._jit import Floats
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import LocalLaws, TwoPointSum, as_two_point_sum, attainable
 from permtest.null.probability import EPS
@@ -24,7 +24,7 @@ class Rounded(NamedTuple):
     the FFTs have in each cell, errors of different cells being as good as uncorrelated.
     """
 
-    cells: NDArray[np.float64]
+    cells: Floats
     relative: float
     noise: float
 
@@ -90,7 +90,7 @@ def _convolve(leaves: list[Rounded]) -> Rounded:
     return _product(_convolve(leaves[:middle]), _convolve(leaves[middle:]))
 
 
-def norm(cells: NDArray[np.float64]) -> float:
+def norm(cells: Floats) -> float:
     """The Euclidean norm, without the threads of a linear algebra library."""
     return float(np.sqrt(np.sum(np.square(cells))))
 

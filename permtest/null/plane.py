@@ -25,9 +25,9 @@ from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest._integers import exact_dot
+from permtest._jit import Floats, Ints
 from permtest.null.grouping import MAX_CELLS
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane_kernels import (
@@ -190,11 +190,11 @@ class Staircase:
 class _Region(NamedTuple):
     """The rows that matter, and where the region begins in each."""
 
-    origin: NDArray[np.int64]  # t0: the start of the row nearest to where the tilt puts the mean
+    origin: Ints  # t0: the start of the row nearest to where the tilt puts the mean
     scale: tuple[float, float, float]  # log E exp(tau (T - t0)), in two parts, and its error
     first: int
-    starts: NDArray[np.int64]
-    heights: NDArray[np.float64]  # log of the weight exp(-tau (T - t0)) at these starts
+    starts: Ints
+    heights: Floats  # log of the weight exp(-tau (T - t0)) at these starts
     height: float  # and the largest one
     rest: float  # bound on the probability of the region in all others, relative to the scale
 
@@ -280,9 +280,7 @@ class _Tilted:
         heights[starts > self.ends[0, 1]] = -inf
         return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
 
-    def _bounds(
-        self, rows: NDArray[np.int64], starts: NDArray[np.int64], nearest: int, enough: float
-    ) -> NDArray[np.float64]:
+    def _bounds(self, rows: Ints, starts: Ints, nearest: int, enough: float) -> Floats:
         """Bounds on the log of the probability of the region in blocks that begin at these rows.
 
         All of a row has the same hits. Between two rows the boundary rises in both sums, so that a
@@ -362,9 +360,7 @@ class _Tilted:
         error = rounding + EPS * (table.shape[1] / 2 + 16) + left_out / total
         return Probability.of_product(high, fsum([*terms, -high]), total, error)
 
-    def _cells(
-        self, negligible: float
-    ) -> tuple[NDArray[np.float64], tuple[int, int], int, float, float]:
+    def _cells(self, negligible: float) -> tuple[Floats, tuple[int, int], int, float, float]:
         """The tilted law as a table (row r, column s), without a negligible share of its mass.
 
         Each set of moves has weight exp(-push) times 2^-power, so that all add up to less than 1.
@@ -444,20 +440,18 @@ class _Tilted:
         error += rest * largest + outside + region.rest
         return Probability.of_product(high, low, total, rounding + error / total)
 
-    def _heights(
-        self, s: NDArray[np.int64], first: int, origin: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _heights(self, s: Ints, first: int, origin: Ints) -> Floats:
         """-tau (T - t0) at s in each row from the first on, exactly; at most STEEPEST."""
         rows = np.arange(first, first + s.size)
         heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
         return np.asarray(np.minimum(heights, STEEPEST))
 
-    def _twice(self, origin: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _twice(self, origin: Ints) -> Ints:
         """Twice the distance from t0 to T with no rare moves and half of the others."""
         even = self.q >= RARE
         return np.asarray(2 * (self.corner - origin) - self.counts[even] @ self.moves[even])
 
-    def _log_scale(self, origin: NDArray[np.int64]) -> tuple[float, float, float]:
+    def _log_scale(self, origin: Ints) -> tuple[float, float, float]:
         """K(tau) - tau t0 in two parts, and its error.
 
         From the corner for rare moves, K is the sum of log1p(odds) less that of ln 2; for others,
@@ -473,7 +467,7 @@ class _Tilted:
         total = fsum(terms)
         return total, fsum([*terms, -total]), 4 * EPS * float(np.abs(rounded).sum())
 
-    def _log_mass(self, axis: int, x: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    def _log_mass(self, axis: int, x: Floats | float) -> Floats:
         """Bound on the log of the tilted mass further than x from the mean, on one side.
 
         Bennett's and Hoeffding's.
@@ -492,7 +486,7 @@ class _Tilted:
         mean, (low, high) = float(self.means[axis]), self.ends[axis]
         return max(floor(mean - x), int(low)), min(ceil(mean + x), int(high))
 
-    def _starts(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _starts(self, rows: Ints) -> Ints:
         """Where the region begins in each row; ties are decided in integers."""
         starts, gaps = np.empty_like(rows), np.empty(rows.size)
         row_starts(rows, self.ends[0], self.plane, starts, gaps)
@@ -505,7 +499,7 @@ class _Tilted:
         return starts
 
 
-def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], NDArray[np.int64]]:
+def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
     """Both sums at s = r = 0, what a step in s adds to them, and one in r; moves in (s, r).
 
     Along a row misses fall and hits stay; s depends as little on r as can be.
@@ -529,7 +523,7 @@ def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], NDArray[
 
 
 @cache
-def _binomials(n: int) -> NDArray[np.float64]:
+def _binomials(n: int) -> Floats:
     """n over m for m = 0, ..., n."""
     row = [1]
     for m in range(n):

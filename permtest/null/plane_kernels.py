@@ -13,18 +13,17 @@ product, of which a lattice of m[0] by m[1] frequencies holds all that is needed
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import jit
+from permtest._jit import Floats, Ints, jit
+from permtest.null.probability import EPS
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
 Number = TypeVar("Number", float, complex)
 
-EPS, LOG2 = 2.0**-52, float(np.log(2.0))
+LOG2 = float(np.log(2.0))
 #: Beyond this, times a long step, a tilt leaves next to nothing to chance.
 FURTHEST = 120.0
 #: Moves less likely than this have their angle measured from staying, others from the middle.

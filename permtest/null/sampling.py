@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import jit
+from permtest._jit import Ints, jit
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.null.distribution import LatticeDistribution
@@ -33,7 +33,7 @@ R45, L19 = np.uint64(45), np.uint64(19)
 B, C, D, WORD, ONES, SUM = (LANES * i for i in range(1, 7))
 
 #: Distinct cells, ascending, and how often each was drawn.
-Tally: TypeAlias = "tuple[NDArray[Any], NDArray[np.int64]]"
+Tally: TypeAlias = "tuple[NDArray[Any], Ints]"
 
 #: Random words worth the trouble of handing them to a thread; counting them takes some 1 ms.
 WORDS_AT_ONCE = 2**22
@@ -67,7 +67,7 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Tally
 
 
 def sampled_distribution(
-    law: TwoPointSum, cells: NDArray[np.int64], counts: NDArray[np.int64], scale: int = 1
+    law: TwoPointSum, cells: Ints, counts: Ints, scale: int = 1
 ) -> LatticeDistribution:
     """The relative frequencies of sampled cells, on the whole lattice over `scale`."""
     law.check_size("the sampled distribution")
@@ -96,7 +96,7 @@ def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Tally:
     return count_values(sums)
 
 
-def _digits(law: TwoPointSum) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def _digits(law: TwoPointSum) -> Iterator[tuple[int, Ints]]:
     """The widths; in base 2^31 where sums exceed int64, since no sum of one digit does."""
     if law.top < 2**62:
         yield 0, law.widths.astype(np.int64)
@@ -110,9 +110,9 @@ def _digits(law: TwoPointSum) -> Iterator[tuple[int, NDArray[np.int64]]]:
 @jit
 def sample_sums(
     states: NDArray[np.uint64],
-    widths: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    sums: NDArray[np.int64],
+    widths: Ints,
+    counts: Ints,
+    sums: Ints,
 ) -> None:
     """Fill `sums` with independent draws of ``sum_k widths[k] * Binomial(counts[k], 1/2)``.
 

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import combinations
 from math import inf, log1p, sqrt
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permtest._jit import Floats
 from permtest.null.bracket import log_count, peaks
 from permtest.null.cf import cf_cells
 from permtest.null.dp import dp_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.fft import Rounded, fft_cells, norm
-from permtest.null.grouping import MAX_CELLS, TwoPointSum
+from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
 from permtest.null.probability import (
     CERTAIN,
     IMPOSSIBLE,
@@ -30,7 +31,6 @@ from permtest.null.probability import (
     Probability,
     TooHard,
 )
-from permtest.null.shorten import shorten
 from permtest.null.tail_kernels import (
     SMALL,
     find_tilt,
@@ -240,7 +240,7 @@ def tilt_to(law: TwoPointSum, t0: int) -> float:
     return find_tilt(law.widths, law.counts, excess) if excess > 0 else 0.0
 
 
-def _undo(size: int, tau: float) -> NDArray[np.float64]:
+def _undo(size: int, tau: float) -> Floats:
     """exp(-tau s) for the cells t0 + s of the tail."""
     return np.asarray(np.exp(-tau * np.arange(size)))
 
@@ -265,3 +265,38 @@ def _advice(law: TwoPointSum) -> str:
 def _shown(number: int) -> str:
     """All digits of a number, or its size."""
     return f"{number:,}" if number < 10**15 else f"some 2^{number.bit_length()}"
+
+
+#: With more distinct widths it is not tried; it would take a second, and hardly ever succeed.
+MAX_WIDTHS = 200
+#: Up to so many, differences of two widths are tried as L too.
+MAX_PAIRED = 40
+
+
+def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
+    """A law and a threshold with the same P(T >= t0), on a shorter lattice; None if none is found.
+
+    Widths may be of any size. Cost O(U^2), or O(U^3) for few distinct widths.
+    """
+    if law.widths.size > MAX_WIDTHS:
+        return None
+    widths, lengths = law.widths.astype(object), set(law.widths.tolist())
+    if widths.size <= MAX_PAIRED:
+        lengths |= {b - a for a, b in combinations(widths.tolist(), 2)}
+    for length in sorted(lengths - {1}, reverse=True):
+        a = (2 * widths + length - 1) // (2 * length)  # so that r is as small as can be
+        r = widths - length * a
+        below, room = law.counts @ np.minimum(r, 0), law.counts @ np.abs(r)
+        step = int(np.gcd.reduce(r)) or 1
+        shorter = room // step + 1
+        if room >= length or shorter >= length:
+            continue
+        # T - below = L K + (R - below), and the last term is from 0 to room.
+        multiple, rest = divmod(t0 - below, length)
+        rest = -(-rest // step)
+        if rest > room // step:
+            multiple, rest = multiple + 1, 0
+        threshold = multiple * shorter + rest + below // step
+        new = from_widths(law.n, *add_counts(a * shorter + r // step, law.counts))
+        return new, -(-threshold // new.unit)
+    return None

@@ -11,17 +11,11 @@ A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a col
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import jit
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
-
-EPS = 2.0**-52
+from permtest._jit import Floats, Ints, jit
+from permtest.null.probability import EPS
 
 #: Logarithm of the tilted mass that may lie outside of the window (2e-22).
 OUTSIDE = 50.0

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.steps import Copy, Step, spacing
+from permtest.null.dp import Copy, Step, spacing
 from permtest.plots import roles
 from permtest.plots.sheet import style
 from permtest.plots.words import signed

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from permtest.null.distribution import LatticeDistribution
+from permtest.null.dp import Step, check_n, spacing
 from permtest.null.grouping import as_two_point_sum
-from permtest.null.steps import Step, check_n, spacing
 from permtest.plots.sheet import NICE, legend_above, style
 from permtest.plots.steps import draw_step
 from permtest.plots.words import signed

@@ -8,13 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.null.bracket import WIDTH, tail_bracket
-from permtest.null.bracket_kernels import phis
+from permtest.null.bracket import WIDTH, phis, tail_bracket
 from permtest.null.enumeration import count_tail, count_tails
 from permtest.null.grouping import group
 from permtest.null.probability import TooHard
-from permtest.null.shorten import shorten
-from permtest.null.tail import tail_tilted
+from permtest.null.tail import shorten, tail_tilted
 from tests import naive
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest.null.dp import dp_cells
-from permtest.null.lattice import LatticeSum
-from permtest.null.window import window
+from permtest.null.lattice import LatticeSum, window
 
 
 @st.composite

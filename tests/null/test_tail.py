@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from permtest.null.cf import tiled
 from permtest.null.dp import dp_log_cells
+from permtest.null.enumeration import count_labellings
 from permtest.null.grouping import group
-from permtest.null.integer import count_labellings
 from permtest.null.tail import TooHard, tail_cf, tail_dp, tail_fft, tail_tilted
-from permtest.null.tiles import tiled
 
 TAILS = pytest.mark.parametrize("tail", [tail_tilted, tail_dp, tail_fft, tail_cf])
 

@@ -14,8 +14,8 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest.null import steps
-from permtest.null.steps import Step
+from permtest.null import dp
+from permtest.null.dp import Step
 from permtest.plots import plot_step
 from permtest.widgets import ConvolutionExplorer
 from tests import naive, strategies
@@ -270,7 +270,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("the <b>test</b> is broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr(steps, "convolve_dp", broken)
+        patch.setattr(dp, "convolve_dp", broken)
         e.n.value = 3
         assert "RuntimeError: the &lt;b&gt;test&lt;/b&gt; is broken" in e.sentence.value
         assert "role='alert'" in e.sentence.value

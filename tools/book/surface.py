@@ -172,7 +172,7 @@ PAGES = (
             "widgets.ConvolutionExplorer widgets.TailExplorer widgets.StaircaseExplorer "
             "widgets.AssumptionsExplorer widgets.PowerExplorer widgets.PosteriorExplorer "
             "widgets.LeaderboardExplorer",
-            "What explorers show": "plots.plot_estimates null.steps.Step plots.plot_step "
+            "What explorers show": "plots.plot_estimates null.dp.Step plots.plot_step "
             "study.far_tail.FarTail plots.plot_tail study.dependence.two_systems "
             "study.dependence.Dependence plots.plot_dependence study.plan.Plan plots.plot_plan "
             "many.variant.with_variant",
