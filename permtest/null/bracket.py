@@ -29,7 +29,7 @@ from permtest.null.probability import (
     Probability,
     TooHard,
 )
-from permtest.null.tail_kernels import find_tilt, log_scale, reach, set_tilt
+from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
 
 #: How narrow a bracket is made, relative to p, where nothing else is asked for.
 WIDTH = 1e-5
@@ -67,21 +67,9 @@ def tail_bracket(
 ) -> tuple[Probability, Probability]:
     """A lower bound of P(T >= t0 + slack), and an upper bound of P(T >= t0 - slack).
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move; widths of any size.
-    t0 : int
-    width : float, default 1e-5
-        How narrow the bracket is to be, relative to p. It gets wider where |phi| has too many
-        peaks, and by what `slack` does.
-    slack : int, default 0
-        By how much T may be off.
-
-    Returns
-    -------
-    low, high : Probability
-        The bounds hold with certainty, roundings included.
+    They hold with certainty, roundings included, for widths of any size. The bracket is to be as
+    narrow as `width`, relative to p; it gets wider where |phi| has too many peaks, and by what
+    `slack` does, by which T may be off.
     """
     if slack and not (slack < t0 <= law.top - slack and slack < NEXT_TO_NOTHING * law.deviation):
         low, _ = tail_bracket(law, t0 + slack, width=width)
@@ -165,22 +153,28 @@ class _Tilted:
     @classmethod
     def of(cls, law: TwoPointSum, t0: int) -> _Tilted:
         largest, counts = int(law.widths[-1]), law.counts
-        if law.widths.dtype == object:
-            widths = np.array([int(w) / largest for w in law.widths])
-        else:
-            widths = law.widths / float(largest)
+        widths = (law.widths / largest).astype(np.float64)
         # Between t0 - 1 and t0 there is nothing.
         excess = float(Fraction(2 * t0 - 1 - law.top, 2 * largest))
         tau = find_tilt(widths, counts, excess)
-        tilt = np.empty((3, widths.size))
-        set_tilt(tau, widths, tilt)
-        high, low, _, shift = log_scale(tau, 2 * excess, widths, counts, tilt)
-        beta, rho = tilt[0] + tilt[1], tilt[2]
+        tilted = TiltedLaw(widths, counts, tilt_of(tau, widths))
+        high, low, _, shift = log_scale(tau, 2 * excess, tilted)
+        base, more, rho = tilted.tilt
         variance = max(float(counts @ (widths**2 * rho)) / 4, 1e-200)
         rate = min(tau, excess / variance)
         rate = (rate + sqrt(rate**2 + 4 / variance)) / 2  # Birnbaum 1942
         return cls(
-            largest, widths, counts, excess, tau, beta, rho, high + low, shift[0], variance, rate
+            largest,
+            widths,
+            counts,
+            excess,
+            tau,
+            base + more,
+            rho,
+            high + low,
+            shift[0],
+            variance,
+            rate,
         )
 
     def bounds(self, width: float, slack: int) -> tuple[Probability, Probability]:
@@ -274,13 +268,13 @@ class _Spectrum:
         """The frequencies up to `last` too, or fewer; False if there is no time for any."""
         law, first = self.tilted, self.cells
         ends = 2 * pi * first / self.period, 2 * pi * last / self.period
-        some, zone = zone_of(law.widths, law.counts, law.rho, *ends, EXCEPTIONAL, ENOUGH)
+        some, zone = zone_of((law.widths, law.counts, law.rho), *ends, EXCEPTIONAL, ENOUGH)
         price = some.size + EACH
         size, room = min(zone.size, self.cosines // some.size), self.factors // price
         if size == 0 or room <= 0:
             return False
         found = np.empty((min(size, room), 2), dtype=np.int64)
-        bound, number, seen = scan(*zone._replace(size=size), self.period, EXCEPTIONAL, found)
+        bound, number, seen = scan(zone._replace(size=size), self.period, EXCEPTIONAL, found)
         if seen < zone.size:
             last = int((zone.start + seen * zone.step) * self.period / (2 * pi) - 1e-6) + 1
         js = _all_within(found[:number], first, last - 1)
@@ -311,32 +305,25 @@ def _all_within(ranges: Ints, first: int, last: int) -> Ints:
     return np.asarray(numbers[np.diff(numbers, prepend=first - 1) > 0])
 
 
-def peaks(
-    widths: Ints,
-    counts: Ints,
-    rho: Floats,
-    m: int,
-    cut: float,
-    budget: float,
-) -> tuple[Ints, float]:
+def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, float]:
     """Ranges of j up to m / 2 outside of which |phi| at 2 pi j / m is below exp(-cut).
 
     Also a bound on the sum of |phi| there. On a long lattice a grid finds the peaks some ten times
     as fast as a search by halving does. Raises TooHard where it takes more cosines than `budget`.
     """
-    largest = float(widths[-1])
+    (widths, counts, (_, _, rho)), largest = law, float(law.widths[-1])
     first, rest = int(m / largest / 2) + 1, 0.0
     found = [np.array([[1, min(first - 1, m // 2)]])]
     while first <= m // 2:
         last = min(2 * first, m // 2 + 1)
-        ends_at = 2 * pi * first * largest / m, 2 * pi * last * largest / m
-        some, zone = zone_of(widths / largest, counts, rho, *ends_at, cut, 1.7 * cut)
+        ends = 2 * pi * first * largest / m, 2 * pi * last * largest / m
+        some, zone = zone_of((widths / largest, counts, rho), *ends, cut, 1.7 * cut)
         budget -= zone.size * some.size
         if budget < 0:
             raise TooHard("the lattice of the sums is too long")
-        ends = np.empty((zone.size, 2), dtype=np.int64)
-        bound, number, _ = scan(*zone, m / largest, cut, ends)
-        found.append(np.clip(ends[:number], first, last - 1))
+        exceptions = np.empty((zone.size, 2), dtype=np.int64)
+        bound, number, _ = scan(zone, m / largest, cut, exceptions)
+        found.append(np.clip(exceptions[:number], first, last - 1))
         rest += bound * last
         first = last
     ranges = np.concatenate(found)
@@ -356,13 +343,7 @@ class _Zone(NamedTuple):
 
 
 def zone_of(
-    widths: Floats,
-    counts: Ints,
-    rho: Floats,
-    start: float,
-    stop: float,
-    cut: float,
-    enough: float,
+    law: tuple[Floats, Ints, Floats], start: float, stop: float, cut: float, enough: float
 ) -> tuple[Ints, _Zone]:
     """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
 
@@ -370,6 +351,7 @@ def zone_of(
     -log(1 - x) / x: the bound is closest near exp(-cut). So many entries are looked at that -log
     |phi| is `enough` on average; the smallest of those that have turned make steps longest.
     """
+    widths, counts, rho = law
     counts = np.minimum(counts, MOST_ALIKE)  # fewer entries have a bound too
     level = counts * rho * (0.25 + 3 / 32 * rho)
     some = np.flatnonzero(widths * start >= 1.5)
@@ -397,6 +379,9 @@ def zone_of(
     size = int((stop - start) / step) + 1
     return some, _Zone(start, step, size, curvature * step**2 / 8, widths, terms)
 
+
+# The jitted loops. Widths are floats, at most 1, and frequencies theta_j = 2 pi j / period. The inner
+# loops are products and sums alone, over a block of frequencies, for the sake of vectors.
 
 #: Frequencies that are looked at together.
 BLOCK = 64
@@ -503,18 +488,8 @@ def means(
 
 
 @jit
-def scan(
-    start: float,
-    step: float,
-    size: int,
-    slack: float,
-    widths: Floats,
-    terms: Floats,
-    period: float,
-    enough: float,
-    points: Ints,
-) -> tuple[float, int, int]:
-    """Bound the sum of |phi_j| / j over `size` intervals of frequencies, and list the exceptions.
+def scan(zone: _Zone, period: float, enough: float, points: Ints) -> tuple[float, int, int]:
+    """Bound the sum of |phi_j| / j over the intervals of a zone, and list the exceptions.
 
     -log |phi| is at least sum_k a_k - b_k cos(theta w_k) + c_k cos(2 theta w_k), the rows of
     `terms`, and between two points of the grid less by `slack` at most. Intervals with less than
@@ -522,6 +497,7 @@ def scan(
     bound, how many such intervals there are, and the number of intervals that were looked at: it is
     below `size` where `points` had no room.
     """
+    start, step, size, slack, widths, terms = zone
     table = np.empty((2, widths.size, BLOCK), dtype=np.float32)
     for k in range(widths.size):
         x, y, cosine, sine = 1.0, 0.0, np.cos(step * widths[k]), np.sin(step * widths[k])

@@ -23,10 +23,10 @@ from permtest.null.probability import EPS, TooHard
 from permtest.null.tail_kernels import (
     LIKELY,
     OUTSIDE,
+    TiltedLaw,
     characteristic,
-    find_tilt,
-    find_window,
     log_scale,
+    tilt_towards,
 )
 
 
@@ -78,60 +78,42 @@ def cf_cells(law: TwoPointSum) -> Rounded:
     m = fft.next_fast_len(law.top + 1, real=True)
     weights = law.counts * law.widths.astype(np.float64)
     centre = round(law.top / 2 + float(weights @ (law.move - law.stay)) / 2)
-    *_, shift = log_scale(0.0, 2 * centre - law.top, law.widths, law.counts, tilt_of(law))
-    found = _invert(law, centre, shift, 0, m, inf)
+    tilted = _for_kernels(law)
+    *_, shift = log_scale(0.0, 2 * centre - law.top, tilted)
+    found = _invert(tilted, shift, m, centre, inf)
     cells = np.maximum(found.cells[: law.top + 1], 0.0)
     return found._replace(cells=np.where(attainable(law), cells, 0.0))
 
 
-def cf_window(
-    law: TwoPointSum, centre: int, shift: tuple[float, float], work: float
-) -> tuple[int, Rounded]:
-    """Probabilities of T around `centre`, by `shift` below the mean of a tilted law.
-
-    Returns the first cell, and the cells: few where the law is narrow, whatever the size of the
-    lattice. Mass outside of them is below 1e-21. Their noise is infinite if more than `work` widths
-    would have to be looked at.
-    """
-    from scipy import fft
-
-    m, above = find_window(law.top, law.top - centre, shift, law.widths, law.counts, tilt_of(law))
-    if m > law.top:
-        return 0, cf_cells(law)
-    first = centre - (m - above)
-    found = _invert(law, centre, shift, first, fft.next_fast_len(m, real=True), work)
-    skipped = max(-first, 0)
-    return first + skipped, found._replace(
-        cells=found.cells[skipped:m], noise=found.noise + 2 * exp(-OUTSIDE)
-    )
-
-
-def tilt_of(law: TwoPointSum) -> Floats:
-    """beta = move - stay as the kernels want it: base, rest, and spread = 1 - beta^2."""
+def _for_kernels(law: TwoPointSum) -> TiltedLaw:
+    """The law with beta = move - stay as the kernels want it: base, rest, and 1 - beta^2."""
     base = np.where(law.move > LIKELY, 1.0, np.where(law.stay > LIKELY, -1.0, 0.0))
     rest = np.where(base > 0, -2 * law.stay, np.where(base < 0, 2 * law.move, law.move - law.stay))
-    return np.array([base, rest, 4 * law.stay * law.move])
+    return TiltedLaw(law.widths, law.counts, np.array([base, rest, 4 * law.stay * law.move]))
 
 
 def _invert(
-    law: TwoPointSum,
-    centre: int,
-    shift: tuple[float, float],
-    first: int,
-    m: int,
-    work: float,
+    law: TiltedLaw, shift: tuple[float, float], m: int, before: int, work: float
 ) -> Rounded:
-    """The m cells from `first` on, of the law wrapped around a lattice of m points."""
+    """The law wrapped around a lattice of m points, from `before` cells below t0 on.
+
+    t0 is by `shift` below the mean. The noise is infinite if more than `work` widths would have to
+    be looked at.
+    """
     from scipy import fft
 
     values = np.zeros(m // 2 + 1, dtype=np.complex128)
-    squares, common = characteristic(m, shift, work, law.widths, law.counts, tilt_of(law), values)
-    cells: Floats = np.roll(fft.irfft(values, m), centre - first)
+    squares, common = characteristic(m, shift, work, law, values)
+    cells: Floats = np.roll(fft.irfft(values, m), before)
     own, size = (2 * squares) ** 0.5 / m, norm(cells)
     # `own` adds up what each rounding can be at its worst, four times what it is as a rule.
     noise = SAFETY * (own / 4 + EPS * (log2(m + 1) / m) ** 0.5 * size)
     return Rounded(cells, SAFETY / 4 * common, noise)  # low frequencies move many cells alike
 
+
+# The whole law with relative accuracy everywhere. Under a tilt the cells within a few deviations of
+# its mean are large, so that the absolute accuracy of a Fourier transform is relative accuracy there.
+# Tile by tile this covers the lattice.
 
 #: What the noise in a cell may be, relative to it.
 TOLERANCE = 3e-13
@@ -143,46 +125,25 @@ BUDGET = 20
 LOOKS = 2e7
 #: How often a bar that shows progress moves.
 TICKS = 64
-#: Cell updates up to which dynamic programming is as quick as a few tiles.
-QUICK = 10**7
-#: Cell updates that dynamic programming may take where tiles do not do: some seconds.
-PATIENCE = 5 * 10**8
+#: Cell updates up to which dynamic programming is as quick as a few tiles, and which it may take
+#: where tiles do not do: some seconds.
+QUICK, PATIENCE = 10**7, 5 * 10**8
 
 
 def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
-    """log P(T = t) on all cells, and how accurate each P is relative to itself.
+    """log P(T = t) on all cells of a null law, -inf where nothing can be, and an error.
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move.
-
-    Returns
-    -------
-    logs : ndarray of shape (top + 1,)
-        -inf where nothing can be.
-    error : float
-        P is off by no more than error + 5 EPS |log P|, relative to itself.
-
-    Raises
-    ------
-    MemoryError
-        If there are too many cells.
-    TooHard
-        If they would take too long: laws with cells between two humps, which no tilt makes likely,
-        and laws of many large widths need dynamic programming.
-
-    Notes
-    -----
-    Time O(A log A): tiles of four standard deviations, each from one FFT some 20 deviations long.
+    P is off by no more than error + 5 EPS |log P|, relative to itself. Time O(A log A): tiles of
+    four standard deviations, each from one FFT some 20 deviations long. Raises TooHard if it would
+    take too long: laws with cells between two humps, which no tilt makes likely, and laws of many
+    large widths need dynamic programming.
     """
     law.check_size("the null distribution")
-    if dp_operations(law) <= QUICK:
-        return dp_log_cells(law), 2 * dp_rounding(law)
-    found = tiled(law)
+    updates = dp_operations(law)
+    found = tiled(law) if updates > QUICK else None
     if found is not None:
         return found
-    if dp_operations(law) > PATIENCE:
+    if updates > PATIENCE:
         raise TooHard(
             f"the null distribution of {law.n_informative:,} entries on {law.top + 1:,} cells has "
             "gaps that only dynamic programming could fill with relative accuracy, which would "
@@ -212,53 +173,46 @@ def _cover(law: TwoPointSum, logs: Floats, errors: list[float]) -> Iterator[int]
     """
     possible = attainable(law)
     start = t = (law.top + 1) // 2
-    deviation, tick, spent = law.deviation, 0, [0]
-    while t <= law.top:
-        if spent[0] > BUDGET * (law.top + 10**5):
-            return
+    deviation, tick, spent = law.deviation, 0, 0
+    while t <= law.top and spent <= BUDGET * (law.top + 10**5):
         centre = min(t + int(REACH * deviation), law.top - 1)
-        tile = _tile(law, centre, t, possible, spent)
-        if tile is None and centre > t:
-            tile = _tile(law, t, t, possible, spent)
-        if tile is None:
+        for towards in (centre, min(t, law.top - 1)):
+            tile, error, deviation, points = _tile(law, towards, possible, t)
+            spent += points
+            if tile.size:
+                break
+        else:
             return
-        cells, error, deviation = tile
-        logs[t : t + cells.size] = cells
+        logs[t : t + tile.size] = tile
         errors.append(error)
-        t += cells.size
+        t += tile.size
         while tick < TICKS * (t - start) // (law.top + 1 - start):
             tick += 1
             yield tick
 
 
 def _tile(
-    law: TwoPointSum, centre: int, start: int, possible: NDArray[np.bool_], spent: list[int]
-) -> tuple[Floats, float, float] | None:
+    law: TwoPointSum, centre: int, possible: NDArray[np.bool_], start: int
+) -> tuple[Floats, float, float, int]:
     """log P of the accurate cells from `start` on under the tilt to `centre`.
 
-    Also their error and the standard deviation of the tilted law; `spent` adds up the points of
-    the transforms. None if the first cell that can be reached is not accurate.
+    There are none if the first one that can be reached is not accurate. Also their error, the
+    standard deviation of the tilted law, and how many points the transform had.
     """
-    tau = find_tilt(law.widths, law.counts, max(centre - law.top / 2, 0.0))
-    tilted = law.tilted(tau)
-    tilt = tilt_of(tilted)
-    deviation = float(np.sqrt(law.counts * tilt[2] @ law.widths.astype(float) ** 2)) / 2
-    high, low, _, shift = log_scale(tau, 2 * centre - law.top, law.widths, law.counts, tilt)
-    first, found = cf_window(tilted, centre, shift, LOOKS)
-    spent[0] += found.cells.size
-    cells, reached = found.cells[start - first :], possible[start:]
-    reached = reached[: cells.size]
+    from scipy import fft
+
+    tilted, window = tilt_towards(law.widths, law.counts, law.top, centre)
+    m, before, work = window.m, window.m - window.cells, LOOKS if window.m <= law.top else inf
+    found = _invert(tilted, window.shift, fft.next_fast_len(m, real=True), before, work)
+    cells, rough = found.cells[start - centre + before : m], found.noise + 2 * exp(-OUTSIDE)
+    reached = possible[start:][: cells.size]
     with np.errstate(divide="ignore", invalid="ignore"):
-        noise = np.where(reached, found.noise / np.maximum(cells - found.noise, 0.0), 0.0)
-    bad = np.flatnonzero(noise > TOLERANCE)
-    end = int(bad[0]) if bad.size else cells.size
+        noise = np.where(reached, rough / np.maximum(cells - rough, 0.0), 0.0)
+        end = int(np.argmax(np.append(noise > TOLERANCE, True)))
+        logs = np.where(reached, np.log(np.maximum(cells, 0.0)), -np.inf)[:end]
     if not reached[:end].any() and start + end <= law.top:
-        return None
-    with np.errstate(divide="ignore"):
-        logs = np.where(reached[:end], np.log(np.maximum(cells[:end], 0.0)), -np.inf)
-    steps = start - centre + np.arange(end)
-    return (
-        logs + (high + low) - tau * steps,
-        found.relative + float(noise[:end].max(initial=0.0)),
-        deviation,
-    )
+        end = 0
+    high, low, _ = window.scale
+    logs += high + low - window.tau * (start - centre + np.arange(logs.size))
+    error = found.relative + float(noise[:end].max(initial=0.0))
+    return logs[:end], error, window.deviation, m

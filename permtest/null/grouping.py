@@ -29,29 +29,19 @@ MAX_CELLS = 2**25
 
 @dataclass(frozen=True, eq=False)
 class TwoPointSum:
-    """S = offset + unit * T with T = sum over k of widths[k] * (number of moves among counts[k]).
+    """S = offset + unit * T with T = sum over k of widths[k] * (number of moves among counts[k])."""
 
-    Parameters
-    ----------
-    n : int
-        Number of entries, those of width 0 included.
-    offset : int
-        The smallest value of S.
-    unit : int
-        The greatest common divisor of all widths; 1 if there are none.
-    widths : ndarray of shape (U,)
-        Distinct widths divided by `unit`, ascending; int64, or Python integers beyond its range.
-    counts : ndarray of shape (U,)
-        How many entries have each width, int64.
-    stay, move : ndarray of shape (U,)
-        Probabilities of the lower and of the upper value; 1/2 each under the null hypothesis.
-    """
-
+    #: Number of entries, those of width 0 included.
     n: int
+    #: The smallest value of S.
     offset: int
+    #: The greatest common divisor of all widths; 1 if there are none.
     unit: int
+    #: U distinct widths divided by `unit`, ascending; int64, or Python integers beyond its range.
     widths: NDArray[Any]
+    #: How many entries have each width.
     counts: Ints
+    #: Probabilities of the lower and of the upper value; 1/2 each under the null hypothesis.
     stay: Floats
     move: Floats
 

@@ -36,25 +36,17 @@ class LatticeSum:
     """X = origin + T @ basis with T = sum over k of steps[k] * (moves among counts[k] entries).
 
     Of more than `MOST_REDUCED` sums, which can only be sampled, the basis is left as it is.
-
-    Parameters
-    ----------
-    n : int
-        Number of entries, those that cannot move included.
-    origin : tuple of m int
-        The sums X where no entry moves.
-    basis : ndarray of shape (r, m)
-        Independent vectors; their integer combinations are what the moves can add up to.
-    steps : ndarray of shape (K, r)
-        Distinct moves in coordinates of the lattice, no two of them opposite.
-    counts : ndarray of shape (K,)
-        How many entries have each.
     """
 
+    #: Number of entries, those that cannot move included.
     n: int
+    #: The m sums X where no entry moves.
     origin: tuple[int, ...]
+    #: Independent vectors, (r, m); their integer combinations are what the moves can add up to.
     basis: IntArray
+    #: Distinct moves in coordinates of the lattice, (K, r), no two of them opposite.
     steps: IntArray
+    #: How many entries have each.
     counts: Ints
 
     @classmethod
@@ -254,18 +246,10 @@ SMALL = 60.0
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Cells of a lattice around its middle, and their probabilities.
+    """Cells of a lattice around its middle, and their probabilities, accurate absolutely.
 
-    Parameters
-    ----------
-    lows : tuple of r int
-        The first value of each coordinate.
-    cells : r-dimensional ndarray
-        Probabilities, accurate absolutely; where they are lost in the noise, of any sign.
-    noise : float
-        What the rounding of a cell comes to: `SAFETY` standard deviations.
-    outside : float
-        Bound on the mass of all cells that are not here.
+    `lows` are the first values of the coordinates, `noise` is what the rounding of a cell comes to
+    (`SAFETY` standard deviations), and `outside` bounds the mass of all cells that are not here.
     """
 
     lows: tuple[int, ...]
@@ -292,25 +276,10 @@ def window_shape(lattice: LatticeSum) -> tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def window(lattice: LatticeSum) -> Window:
-    """The joint law from its characteristic function, by one inverse FFT.
+    """The joint law from its characteristic function, by one inverse FFT, for rank 1 or more.
 
-    Parameters
-    ----------
-    lattice : LatticeSum
-        Of rank 1 or more.
-
-    Returns
-    -------
-    Window
-
-    Raises
-    ------
-    MemoryError
-        If there are more than 2**25 cells; the message names how many.
-
-    Notes
-    -----
     Time O(C log C) for C cells, about (18 standard deviations)^r, and O(K) more for some of them.
+    Raises MemoryError if there are too many.
     """
     from scipy import fft
 

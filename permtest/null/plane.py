@@ -31,7 +31,6 @@ from permtest._jit import Floats, Ints
 from permtest.null.grouping import MAX_CELLS
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane_kernels import (
-    EPS,
     RARE,
     Cells,
     Plane,
@@ -44,7 +43,8 @@ from permtest.null.plane_kernels import (
     row_starts,
     staircase_sum,
 )
-from permtest.null.probability import IMPOSSIBLE, UNDERFLOW, Probability, TooHard
+from permtest.null.probability import EPS, IMPOSSIBLE, UNDERFLOW, Probability, TooHard
+from permtest.null.tail_kernels import reach
 
 #: Logarithm of the tilted mass that may lie beyond each side of the window, or that dynamic
 #: programming leaves out, and of the bound on rows that do not matter relative to that of t0.
@@ -79,45 +79,24 @@ class Unreached(TooHard):
 
 @dataclass(frozen=True, eq=False)
 class Staircase:
-    """The event that a / (a + i), or a / i, of one system exceeds that of the other by enough.
+    """The event that a / (a + i), or a / i, of one system exceeds that of the other by enough."""
 
-    Parameters
-    ----------
-    lattice : LatticeSum
-        Null law of (a, i) of the first system; of rank 2.
-    totals : tuple of two int
-        Sums of both systems together.
-    whole : bool
-        Whether the hits a are part of the denominator.
-    zero_division : Fraction
-        What 0 / 0 is.
-    least : Fraction
-        By how much.
-    strict : bool
-        Whether a difference of exactly `least` is too small.
-    """
-
+    #: Null law of (a, i) of the first system, of rank 2, and the sums of both systems together.
     lattice: LatticeSum
     totals: tuple[int, int]
+    #: Whether the hits a are part of the denominator, and what 0 / 0 is.
     whole: bool
     zero_division: Fraction
+    #: By how much, and whether a difference of exactly that is too small.
     least: Fraction
     strict: bool
 
     def tail(self) -> Probability:
         """The probability of the event under the null hypothesis.
 
-        Returns
-        -------
-        Probability
-            Its bound covers roundings (each operation at its worst, errors added up), the
-            frequencies or cells that were left out, and the mass outside of the window.
-
-        Raises
-        ------
-        TooHard
-            If it would take more than a second or so: the characteristic function has too many
-            peaks, and too many cells matter.
+        Its error bound covers roundings (each operation at its worst, errors added up), what was
+        left out, and the mass outside of the window. Raises TooHard if it would take more than a
+        second or so: the characteristic function has too many peaks, and too many cells matter.
         """
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
@@ -141,17 +120,9 @@ class Staircase:
         raise TooHard(f"{reason}; method='auto' tries others, method='bracket' has bounds")
 
     def bracket(self) -> tuple[Probability, Probability]:
-        """Two bounds that contain the probability of an event that has been observed.
+        """Two bounds of the probability of what has been observed: one labelling's, and Chernoff's.
 
-        Returns
-        -------
-        Probability, Probability
-            That of the labelling that has been observed, and Chernoff's bound.
-
-        Raises
-        ------
-        TooHard
-            If there is no bound below 1/2, or sums are too large.
+        Raises TooHard if there is no bound below 1/2, or sums are too large.
         """
         log_bound = self._tilted.bound() if self.least > 0 and not self.strict else 0.0
         if log_bound > -log(2.0):
@@ -480,9 +451,7 @@ class _Tilted:
 
     def _window(self, axis: int, outside: float = OUTSIDE) -> tuple[int, int]:
         """First and last value of a coordinate; mass beyond either is below exp(-outside)."""
-        variance, fair, jump = (float(moment[axis]) for moment in self.moments)
-        x = outside * jump / 3
-        x = min(x + (x * x + 2 * outside * variance) ** 0.5, (2 * outside * fair) ** 0.5)
+        x = reach(outside, *(float(moment[axis]) for moment in self.moments))
         mean, (low, high) = float(self.means[axis]), self.ends[axis]
         return max(floor(mean - x), int(low)), min(ceil(mean + x), int(high))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
-from math import inf, log1p, sqrt
+from math import inf
 from typing import TypeAlias
 
 import numpy as np
@@ -24,19 +24,13 @@ from permtest.null.dp import dp_cells, dp_operations, dp_rounding
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
-from permtest.null.probability import (
-    CERTAIN,
-    IMPOSSIBLE,
-    UNDERFLOW,
-    Probability,
-    TooHard,
-)
+from permtest.null.probability import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability, TooHard
 from permtest.null.tail_kernels import (
-    SMALL,
+    TiltedLaw,
     find_tilt,
     log_scale,
-    set_tilt,
     tail_sum,
+    tilt_of,
     tilt_towards,
 )
 
@@ -68,34 +62,11 @@ Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """P(T >= t0) by inverting the characteristic function of the tilted law, at the tail only.
 
-    The distribution itself is never made: the law tilted to `t0` needs a lattice of some 20
-    standard deviations, of whose points all but a few are left out with a bound.
-
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move.
-    t0 : int
-    work : int
-        How many widths may be looked at.
-
-    Returns
-    -------
-    Probability
-        Its bound covers roundings (each operation at its worst, errors added up), what was left
-        out of the sum, and the mass outside of the lattice.
-
-    Raises
-    ------
-    TooHard
-        If the characteristic function has so many peaks that `work` does not suffice, as for
-        some hundred differences all different and as large as a million.
-
-    Notes
-    -----
-    Time about O(U) for U distinct widths, whatever N and the size of the lattice, as long as the
-    widths are small against the number of entries. Source: Pagano and Tritchler (1983) for the
-    characteristic function, Keich (2005) for the tilt.
+    The lattice has some 20 standard deviations, of whose points all but a few are left out with a
+    bound: time about O(U) for U distinct widths that are small against the number of entries. The
+    error bound covers roundings, what was left out, and the mass outside of the lattice. Raises
+    TooHard if more than `work` widths would have to be looked at. Sources: Pagano and Tritchler
+    (1983) for the characteristic function, Keich (2005) for the tilt.
     """
     return _above_centre(law, t0, partial(_tail_tilted, work=work))
 
@@ -104,17 +75,14 @@ def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
     """`tail_tilted` above the centre."""
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise TooHard(_advice(law))
-    tilt = np.empty((3, law.widths.size))
-    data = law.widths, law.counts
-    tau, shift, (high, low, error), m, cells = tilt_towards(*data, law.top, t0, tilt)
-    ranges, rest = np.array([[1, m // 2]]), 0.0
+    tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+    ranges, rest = np.array([[1, window.m // 2]]), 0.0
     if law.widths[-1] >= LONG and law.n_informative >= MANY:
-        variance = float(law.counts @ (tilt[2] * law.widths.astype(np.float64) ** 2)) / 4
-        budget = min(50 * work, 10**9)
-        ranges, rest = peaks(*data, tilt[2], m, SMALL + log1p(sqrt(variance)), budget)
-    factor, rough, left = tail_sum(tau, shift, m, cells, work, *data, tilt, ranges, rest)
+        ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
+    factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
     if left <= 0:
         raise TooHard(_advice(law))
+    high, low, error = window.scale
     return Probability.of_product(high, low, factor, error + rough / factor)
 
 
@@ -123,16 +91,6 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
 
     By symmetry this is P(T <= top - t0), so that only the cells up to there are made, and entries
     of greater width must stay, each with probability 1/2.
-
-    Parameters
-    ----------
-    law : TwoPointSum
-        With equal probabilities to stay and to move.
-    t0 : int
-
-    Returns
-    -------
-    Probability
     """
     return _above_centre(law, t0, _tail_dp)
 
@@ -247,9 +205,8 @@ def _undo(size: int, tau: float) -> Floats:
 
 def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) -> Probability:
     """exp(K(tau) - tau t0) times what a tilted law has for the tail."""
-    tilt = np.empty((3, law.widths.size))
-    set_tilt(tau, law.widths, tilt)
-    high, low, rounding, _ = log_scale(tau, 2 * t0 - law.top, law.widths, law.counts, tilt)
+    tilted = TiltedLaw(law.widths, law.counts, tilt_of(tau, law.widths))
+    high, low, rounding, _ = log_scale(tau, 2 * t0 - law.top, tilted)
     return Probability.of_product(high, low, tail, error + rounding)
 
 
@@ -276,7 +233,11 @@ MAX_PAIRED = 40
 def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
     """A law and a threshold with the same P(T >= t0), on a shorter lattice; None if none is found.
 
-    Widths may be of any size. Cost O(U^2), or O(U^3) for few distinct widths.
+    Thirds that were printed as decimals, counts with one giant among them, millions and ones: such
+    widths, of any size, make long lattices with hardly anything on them. Write w = a L + r with a
+    small remainder r. Then T = L K + R, and where R has less room than L, T is ordered by K first
+    and by R second. Any other L with as much room as R needs gives the same order, hence the same
+    tails. Cost O(U^2), or O(U^3) for few distinct widths.
     """
     if law.widths.size > MAX_WIDTHS:
         return None

@@ -11,6 +11,8 @@ A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a col
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,30 @@ DEAR = 8
 LIKELY = 0.9
 #: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
 ROUNDING = 2.0**-52
+
+
+class TiltedLaw(NamedTuple):
+    """Distinct widths, ascending, how many entries have each, and the tilt."""
+
+    widths: Ints | Floats
+    counts: Ints
+    tilt: Floats
+
+
+class Window(NamedTuple):
+    """The lattice on which the tail of a law tilted to t0 is summed."""
+
+    tau: float
+    #: By how much the tilted mean exceeds t0, in two parts.
+    shift: tuple[float, float]
+    #: K(tau) - tau t0 in two parts, and its error.
+    scale: tuple[float, float, float]
+    #: Points of the lattice, cells of the tail, -log of the |phi| that may be left out, and the
+    #: standard deviation.
+    m: int
+    cells: int
+    cut: float
+    deviation: float
 
 
 @jit
@@ -90,8 +116,9 @@ def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
 
 
 @jit
-def set_tilt(tau: float, widths: Ints | Floats, tilt: Floats) -> None:
-    """Fill `tilt` for beta_k = tanh(tau w_k / 2), tau >= 0."""
+def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
+    """The tilt with beta_k = tanh(tau w_k / 2), tau >= 0."""
+    tilt = np.empty((3, widths.size))
     for k in range(widths.size):
         odds = np.exp(-tau * widths[k])
         likely = 1.0 / (1.0 + odds)
@@ -100,11 +127,12 @@ def set_tilt(tau: float, widths: Ints | Floats, tilt: Floats) -> None:
         else:
             tilt[0, k], tilt[1, k] = 0.0, np.tanh(0.5 * tau * widths[k])
         tilt[2, k] = 4.0 * odds * likely * likely
+    return tilt
 
 
 @jit
 def log_scale(
-    tau: float, twice_excess: float, widths: Ints | Floats, counts: Ints, tilt: Floats
+    tau: float, twice_excess: float, law: TiltedLaw
 ) -> tuple[float, float, float, tuple[float, float]]:
     """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0.
 
@@ -113,7 +141,7 @@ def log_scale(
     K(tau) - tau t0 = -sum_k c_k divergence(beta_k) + tau (mean - t0). This is stationary in every
     beta, so that the rounding of beta does no harm.
     """
-    whole = -twice_excess
+    (widths, counts, tilt), whole = law, -twice_excess
     for k in range(widths.size):
         whole += counts[k] * widths[k] * int(tilt[0, k])
     high, low = 0.5 * whole, 0.0
@@ -142,36 +170,39 @@ def reach(outside: float, variance: float, fair: float, longest: float) -> float
 
 
 @jit
-def find_window(
-    top: int,
-    beyond: int,
-    shift: tuple[float, float],
-    widths: Ints,
-    counts: Ints,
-    tilt: Floats,
-) -> tuple[int, int]:
+def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[int, int, float]:
     """Points M of the lattice, and cells R of the tail, that leave out no more than OUTSIDE.
 
-    `beyond` is top - t0; M is top + 1 where that is no more.
+    `beyond` is top - t0; M is top + 1 where that is no more. Also the tilted variance.
     """
-    variance, fair = 0.0, 0.0
+    (widths, counts, tilt), variance, fair = law, 0.0, 0.0
     for k in range(widths.size):
         square = 0.25 * counts[k] * widths[k] * float(widths[k])
         fair += square
         variance += square * tilt[2, k]
     x = reach(OUTSIDE, variance, fair, float(widths[-1]))
-    above = np.ceil(max(x + shift[0], 0.0)) + 1.0
-    below = np.ceil(max(x - shift[0], 0.0)) + 1.0
-    above = min(above, beyond + 1.0)
+    above = min(np.ceil(max(x + shift, 0.0)) + 1.0, beyond + 1.0)
+    below = np.ceil(max(x - shift, 0.0)) + 1.0
     if above + below > top:
-        return top + 1, beyond + 1
-    return int(above + below), int(above)
+        return top + 1, beyond + 1, variance
+    return int(above + below), int(above), variance
 
 
 @jit
-def log_bound(
-    first: int, last: int, m: int, cut: float, widths: Ints, counts: Ints, tilt: Floats
-) -> tuple[float, int]:
+def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedLaw, Window]:
+    """The law tilted to t0 > top / 2, and its lattice; top < 2^53, and M w below 2^63."""
+    twice_excess = 2 * t0 - top
+    tau = find_tilt(widths, counts, 0.5 * twice_excess)
+    law = TiltedLaw(widths, counts, tilt_of(tau, widths))
+    high, low, error, shift = log_scale(tau, twice_excess, law)
+    m, cells, variance = find_window(top, top - t0, shift[0], law)
+    deviation = np.sqrt(variance)
+    cut = SMALL + np.log1p(deviation)
+    return law, Window(tau, shift, (high, low, error), m, cells, cut, deviation)
+
+
+@jit
+def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
     """Bound on -log |phi(2 pi j / m)| for first <= j <= last, and how many widths were asked.
 
     |phi|^2 = prod_k (1 - spread_k sin^2(w_k theta / 2))^c_k, and over an interval the sine is
@@ -179,6 +210,7 @@ def log_bound(
     Few equal entries are multiplied, many come in by the first terms of the logarithm. Stops
     where the bound exceeds `cut`.
     """
+    widths, counts, tilt = law
     total, product, step, looked = 0.0, 1.0, 1.0 / m, 0
     enough = np.exp(-2.0 * cut)
     for k in range(widths.size):
@@ -214,20 +246,14 @@ def share_of_turn(j: int, m: int, high: float, low: float) -> float:
 
 @jit
 def phi(
-    j: int,
-    m: int,
-    shift: tuple[float, float],
-    cut: float,
-    widths: Ints,
-    counts: Ints,
-    tilt: Floats,
+    j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
 ) -> tuple[float, float, float]:
     """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m.
 
     Angles are reduced in integers; then every entry's angle is measured from its mean, and the
     mean of T, `shift` above t0, comes in once. `n` counts the turns that were taken off.
     """
-    log_size, rough = 0.0, 0.0
+    (widths, counts, tilt), log_size, rough = law, 0.0, 0.0
     angle = 2.0 * np.pi * share_of_turn(j, m, shift[0], shift[1])
     high, low, odd = 0.0, 0.0, 0
     for k in range(widths.size):
@@ -274,16 +300,7 @@ def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
 
 
 @jit
-def next_point(
-    stack: Ints,
-    book: Floats,
-    m: int,
-    cut: float,
-    work: float,
-    widths: Ints,
-    counts: Ints,
-    tilt: Floats,
-) -> int:
+def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
     """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none.
 
     ``stack[0, 0]`` intervals (first, last) follow in `stack`; they are halved until the bound
@@ -294,12 +311,12 @@ def next_point(
         top = stack[0, 0]
         first, last = stack[top, 0], stack[top, 1]
         stack[0, 0] -= 1
-        bound, looked = log_bound(first, last, m, cut, widths, counts, tilt)
+        bound, looked = log_bound(first, last, m, cut, law)
         book[1] += looked
         if bound > cut:
             book[0] += (last - first + 1) * np.exp(-bound)
         elif first == last:
-            book[1] += DEAR * widths.size
+            book[1] += DEAR * law.widths.size
             return int(first)
         else:
             middle = (first + last) // 2
@@ -320,27 +337,15 @@ def all_points(m: int) -> tuple[Ints, Floats]:
 
 @jit
 def tail_sum(
-    tau: float,
-    shift: tuple[float, float],
-    m: int,
-    cells: int,
-    work: int,
-    widths: Ints,
-    counts: Ints,
-    tilt: Floats,
-    ranges: Ints,
-    rest: float,
+    law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
 ) -> tuple[float, float, int]:
     """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left.
 
-    `cells` are added up; the mass beyond them and that which wraps around are part of the error.
-    The points that matter have a j in one of the `ranges`, given by their first and last j; `rest`
-    bounds the sum of |phi| over all others. Where no work is left, the sum is not complete.
+    The mass beyond the cells and that which wraps around are part of the error. The points that
+    matter have a j in one of the `ranges`, given by their first and last j; `rest` bounds the sum
+    of |phi| over all others. Where no work is left, the sum is not complete.
     """
-    variance = 0.0
-    for k in range(widths.size):
-        variance += 0.25 * counts[k] * tilt[2, k] * widths[k] * float(widths[k])
-    cut = SMALL + np.log1p(np.sqrt(variance))
+    tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)
     total, low, error = largest, 0.0, largest * 8.0 * EPS
     stack, book = all_points(m)
@@ -348,10 +353,10 @@ def tail_sum(
     for r in range(len(ranges)):
         stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
         while book[1] < work:
-            j = next_point(stack, book, m, cut, float(work), widths, counts, tilt)
+            j = next_point(stack, book, m, cut, float(work), law)
             if j == 0:
                 break
-            log_size, angle, rounding = phi(j, m, shift, cut, widths, counts, tilt)
+            log_size, angle, rounding = phi(j, m, shift, cut, law)
             x, y = geometric(j, m, tau, cells)
             absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
             term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
@@ -362,30 +367,8 @@ def tail_sum(
 
 
 @jit
-def tilt_towards(
-    widths: Ints, counts: Ints, top: int, t0: int, tilt: Floats
-) -> tuple[float, tuple[float, float], tuple[float, float, float], int, int]:
-    """Fill `tilt`, and return tau, the shift, K(tau) - tau t0 with its error, M and R.
-
-    For top / 2 < t0 < top, with top < 2^53 and M w below 2^63. Widths ascend.
-    """
-    twice_excess = 2 * t0 - top
-    tau = find_tilt(widths, counts, 0.5 * twice_excess)
-    set_tilt(tau, widths, tilt)
-    high, low, error, shift = log_scale(tau, twice_excess, widths, counts, tilt)
-    m, cells = find_window(top, top - t0, shift, widths, counts, tilt)
-    return tau, shift, (high, low, error), m, cells
-
-
-@jit
 def characteristic(
-    m: int,
-    shift: tuple[float, float],
-    work: float,
-    widths: Ints,
-    counts: Ints,
-    tilt: Floats,
-    values: NDArray[np.complex128],
+    m: int, shift: tuple[float, float], work: float, law: TiltedLaw, values: NDArray[np.complex128]
 ) -> tuple[float, float]:
     """conj E exp(i theta (T - t0)) at theta = 2 pi j / m for each j; the mean of T is t0 + shift.
 
@@ -396,15 +379,15 @@ def characteristic(
     values[0] = 1.0
     squares, errors, sizes = 0.0, 4.0 * EPS, 1.0
     stack, book = all_points(m)
-    j = next_point(stack, book, m, 60.0, work, widths, counts, tilt)
+    j = next_point(stack, book, m, 60.0, work, law)
     while j > 0:
-        log_size, angle, rounding = phi(j, m, shift, 60.0, widths, counts, tilt)
+        log_size, angle, rounding = phi(j, m, shift, 60.0, law)
         size = np.exp(log_size)
         values[j] = size * np.cos(angle) - 1j * (size * np.sin(angle))
         squares += (size * rounding) ** 2
         errors += size * rounding
         sizes += size
-        j = next_point(stack, book, m, 60.0, work, widths, counts, tilt)
+        j = next_point(stack, book, m, 60.0, work, law)
     return (squares if book[1] < work else np.inf), errors / sizes
 
 
@@ -420,12 +403,10 @@ def upper_tails(
     ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):
         if tops[r] < 2 * t0[r] < 2 * tops[r]:
-            data = widths[starts[r] : starts[r + 1]], counts[starts[r] : starts[r + 1]]
-            tilt = np.empty((3, data[0].size))
-            tau, shift, scale, m, cells = tilt_towards(data[0], data[1], tops[r], t0[r], tilt)
-            ranges[0, 1] = m // 2
-            factor, error, left = tail_sum(
-                tau, shift, m, cells, work, data[0], data[1], tilt, ranges, 0.0
-            )
-            found[r, 0], found[r, 1], found[r, 2] = scale[0], scale[1], factor
-            found[r, 3], found[r, 4] = scale[2] + error / factor, left
+            a, b = starts[r], starts[r + 1]
+            law, window = tilt_towards(widths[a:b], counts[a:b], tops[r], t0[r])
+            ranges[0, 1] = window.m // 2
+            factor, error, left = tail_sum(law, window, work, ranges, 0.0)
+            high, low, rounding = window.scale
+            found[r, 0], found[r, 1], found[r, 2] = high, low, factor
+            found[r, 3], found[r, 4] = rounding + error / factor, left
