@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1, factorial, inf, log, log1p, pi, sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from permtest.null.probability import (
     TooHard,
 )
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
+
+Complex: TypeAlias = NDArray[np.complex128]
+Singles: TypeAlias = NDArray[np.float32]
 
 #: How narrow a bracket is made, relative to p, where nothing else is asked for.
 WIDTH = 1e-5
@@ -213,7 +216,7 @@ class _Spectrum:
     def __init__(self, tilted: _Tilted, period: float) -> None:
         self.tilted, self.period, self.cells, self.rest = tilted, period, 1, 0.0
         self.js, self.others = np.zeros(1, dtype=np.int64), np.ones(1)
-        self.values: NDArray[np.complex128] = np.ones(1, dtype=np.complex128)
+        self.values: Complex = np.ones(1, dtype=np.complex128)
         self.cosines, self.factors = COSINES, FACTORS
 
     def extend(self, cells: int) -> None:
@@ -243,11 +246,11 @@ class _Spectrum:
         n = float(self.tilted.counts.sum())
         return np.asarray(EPS * n * (16 + 8 * pi / self.period * js))
 
-    def _phis(self, js: Ints, some: Any = slice(None)) -> tuple[NDArray[np.complex128], Floats]:
+    def _phis(self, js: Ints, some: Any = slice(None)) -> tuple[Complex, Floats]:
         law = self.tilted
         return phis(js, self.period, law.widths[some], law.counts[some], law.beta[some])
 
-    def _add(self, js: Ints, values: NDArray[np.complex128], others: Floats, cells: int) -> None:
+    def _add(self, js: Ints, values: Complex, others: Floats, cells: int) -> None:
         self.js = np.concatenate([self.js, js])
         self.values = np.concatenate([self.values, values])
         self.others = np.concatenate([self.others, others])
@@ -380,7 +383,7 @@ def zone_of(
     return some, _Zone(start, step, size, curvature * step**2 / 8, widths, terms)
 
 
-# The jitted loops. Widths are floats, at most 1, and frequencies theta_j = 2 pi j / period. The inner
+# The jitted loops. Widths are floats, at most 1; frequencies are theta_j = 2 pi j / period. Inner
 # loops are products and sums alone, over a block of frequencies, for the sake of vectors.
 
 #: Frequencies that are looked at together.
@@ -399,7 +402,7 @@ COSINE = tuple((-1.0) ** n / factorial(2 * n) for n in range(11))
 @jit
 def phis(
     js: Ints, period: float, widths: Floats, counts: Ints, beta: Floats
-) -> tuple[NDArray[np.complex128], Floats]:
+) -> tuple[Complex, Floats]:
     """E exp(i theta (T - top / 2)) under the tilted law at these frequencies.
 
     Also what the product of all factors but one can be at most, for the rounding of that one.
@@ -449,7 +452,7 @@ def fill_factors(block: Ints, turn: float, beta: float, cosines: Floats, sines: 
 @jit
 def means(
     js: Ints,
-    values: NDArray[np.complex128],
+    values: Complex,
     errors: Floats,
     theta: float,
     cells: int,
@@ -510,7 +513,7 @@ def scan(zone: _Zone, period: float, enough: float, points: Ints) -> tuple[float
     whole = np.float32(np.sum(terms[0]) - np.sum(terms[2]) - slack - ROUNDING)
     bounds, places = np.empty(BLOCK + 1, dtype=np.float32), np.empty(BLOCK, dtype=np.int32)
     bounds[BLOCK] = -np.inf  # of the point before the first one
-    masses, found = np.zeros(NOTHING * STEPS + 1), 0
+    sizes, total, found = np.exp(-np.arange(NOTHING * STEPS + 1) / STEPS), 0.0, 0
     a_turn = period / (2.0 * np.pi)
     for block in range(0, size + 1, BLOCK):
         bounds[0] = bounds[BLOCK]
@@ -524,29 +527,23 @@ def scan(zone: _Zone, period: float, enough: float, points: Ints) -> tuple[float
         mass = (np.floor(step * a_turn) + 1.0) / max((start + (block - 1) * step) * a_turn, 1.0)
         for i in range(min(BLOCK, size + 1 - block)):
             if places[i] >= enough * STEPS:
-                masses[places[i]] += mass
+                total += mass * sizes[places[i]]
                 continue
             n = block + i - 1  # the number of the interval that ends here
-            if n < 0:
-                continue
             # Rounding may let an interval have a point too many, but none too few.
             j = int(np.ceil((start + n * step) * a_turn - 1e-6))
             last = int(np.floor((start + (n + 1) * step) * a_turn + 1e-6))
-            if last >= j:
+            if n >= 0 and last >= j:
                 if found == len(points):
-                    return add_up(masses), found, n
+                    return total, found, n
                 points[found, 0], points[found, 1] = j, last
                 found += 1
-    return add_up(masses), found, size
+    return total, found, size
 
 
 @jit
 def add_cosines(
-    table: NDArray[np.float32],
-    turn: Floats,
-    terms: Floats,
-    whole: np.float32,
-    bounds: NDArray[np.float32],
+    table: Singles, turn: Floats, terms: Floats, whole: np.float32, bounds: Singles
 ) -> None:
     """Fill in `whole` + sum_k 2 c_k cos^2 - b_k cos for a block of the grid; turn to the next.
 
@@ -564,12 +561,3 @@ def add_cosines(
         for i in range(BLOCK):
             z = cosine * cosines[i] - sine * sines[i]
             bounds[i] += (c * z - b) * z
-
-
-@jit
-def add_up(masses: Floats) -> float:
-    """sum exp(-bound) over what `scan` counted by its bound."""
-    total = 0.0
-    for place in range(masses.size):
-        total += masses[place] * np.exp(-place / STEPS)
-    return total

@@ -112,8 +112,8 @@ def _invert(
 
 
 # The whole law with relative accuracy everywhere. Under a tilt the cells within a few deviations of
-# its mean are large, so that the absolute accuracy of a Fourier transform is relative accuracy there.
-# Tile by tile this covers the lattice.
+# its mean are large, so that the absolute accuracy of a transform is relative accuracy there. Tile
+# by tile this covers the lattice.
 
 #: What the noise in a cell may be, relative to it.
 TOLERANCE = 3e-13

@@ -29,7 +29,7 @@ MAX_CELLS = 2**25
 
 @dataclass(frozen=True, eq=False)
 class TwoPointSum:
-    """S = offset + unit * T with T = sum over k of widths[k] * (number of moves among counts[k])."""
+    """S = offset + unit * T, T = sum over k of widths[k] * (number of moves among counts[k])."""
 
     #: Number of entries, those of width 0 included.
     n: int
