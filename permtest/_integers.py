@@ -53,3 +53,8 @@ def exact_dot(a: IntArray, b: IntArray) -> int:
         if size < 2.0 ** (60 + HALF) and largest(b) * b.size < 2 ** (62 - HALF):
             return (int((a >> HALF) @ b) << HALF) + int((a & (2**HALF - 1)) @ b)
     return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
+
+
+def shown(number: int) -> str:
+    """All digits of a number, or its size."""
+    return f"{number:,}" if number < 10**15 else f"about 1e{len(str(number)) - 1}"

@@ -31,15 +31,7 @@ from permtest.null.fft import Rounded, fft_cells
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.lattice import window
 from permtest.null.probability import CERTAIN, EPS, UNDERFLOW, Probability, TooHard
-from permtest.null.tail import (
-    Tail,
-    attempts,
-    is_countable,
-    tail_cf,
-    tail_dp,
-    tail_fft,
-    tail_tilted,
-)
+from permtest.null.tail import Tail, attempts, is_countable, tail_cf, tail_dp, tail_fft, tail_tilted
 from permtest.structured import MeasureComparison, StructuredComparison
 
 #: Cell updates that take less time than what happens around them.

@@ -21,14 +21,7 @@ from numpy.typing import NDArray
 from permtest._jit import Floats, Ints, jit
 from permtest.null.enumeration import QUICK, can_halve, count_tails
 from permtest.null.grouping import TwoPointSum
-from permtest.null.probability import (
-    CERTAIN,
-    EPS,
-    IMPOSSIBLE,
-    SMALLEST,
-    Probability,
-    TooHard,
-)
+from permtest.null.probability import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability, TooHard
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
 
 Complex: TypeAlias = NDArray[np.complex128]

@@ -141,13 +141,7 @@ def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
 
 @jit
 def add_steps(
-    widths: Ints,
-    counts: Ints,
-    stay: Floats,
-    move: Floats,
-    n: int,
-    table: Floats,
-    spare: Floats,
+    widths: Ints, counts: Ints, stay: Floats, move: Floats, n: int, table: Floats, spare: Floats
 ) -> tuple[bool, int]:
     """Fold ``counts[k]`` independent steps of length ``widths[k]`` into a law on 0, 1, 2, ...
 
@@ -183,12 +177,7 @@ def add_steps(
 
 @jit
 def add_fair_steps(
-    widths: Ints,
-    counts: Ints,
-    table: Floats,
-    powers: Ints,
-    spare: Floats,
-    spare_powers: Ints,
+    widths: Ints, counts: Ints, table: Floats, powers: Ints, spare: Floats, spare_powers: Ints
 ) -> bool:
     """`add_steps` with probabilities 1/2 and numbers ``table[t] * 2.0**(512 * powers[t])``.
 

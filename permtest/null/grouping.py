@@ -75,11 +75,7 @@ class TwoPointSum:
             )
 
     def distribution(
-        self,
-        cells: Floats,
-        absolute_error: float = 0.0,
-        scale: int = 1,
-        logs: Floats | None = None,
+        self, cells: Floats, absolute_error: float = 0.0, scale: int = 1, logs: Floats | None = None
     ) -> LatticeDistribution:
         """The law of S / scale, given the law of T on all its cells."""
         return LatticeDistribution(self.offset, self.unit, cells, absolute_error, scale, logs)

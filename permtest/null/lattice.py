@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import IntArray, exact_dot, exact_sum, largest
+from permtest._integers import IntArray, exact_dot, exact_sum, largest, shown
 from permtest._jit import Floats, Ints, jit
 from permtest.null.fft import SAFETY
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, count_values, from_widths
@@ -313,23 +313,13 @@ def check_cells(lattice: LatticeSum, cells: int) -> None:
     if cells >= MAX_CELLS:
         sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
         raise MemoryError(
-            f"the joint null distribution of {sums} needs {_counted(cells)} cells, more than "
+            f"the joint null distribution of {sums} needs {shown(cells)} cells, more than "
             f"{MAX_CELLS:,}, the limit; monte_carlo has an estimate of p with an interval"
         )
 
 
-def _counted(number: int) -> str:
-    """All digits of a number, or its size."""
-    return f"{number:,}" if number < 10**15 else f"about 1e{len(str(number)) - 1}"
-
-
 @jit
-def fair_product(
-    shape: Ints,
-    steps: Ints,
-    counts: Ints,
-    values: Floats,
-) -> float:
+def fair_product(shape: Ints, steps: Ints, counts: Ints, values: Floats) -> float:
     """Fill `values` with E cos(theta (T - E T)) at theta = 2 pi j / shape, row after row.
 
     Of the last axis only the first half, as for a real transform. The law is symmetric, so that

@@ -108,12 +108,7 @@ def _digits(law: TwoPointSum) -> Iterator[tuple[int, Ints]]:
 
 
 @jit
-def sample_sums(
-    states: NDArray[np.uint64],
-    widths: Ints,
-    counts: Ints,
-    sums: Ints,
-) -> None:
+def sample_sums(states: NDArray[np.uint64], widths: Ints, counts: Ints, sums: Ints) -> None:
     """Fill `sums` with independent draws of ``sum_k widths[k] * Binomial(counts[k], 1/2)``.
 
     Every entry takes one random bit, set for a swap (Alg. 1, line 8). Draw i belongs to block

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from permtest._integers import shown
 from permtest._jit import Floats
 from permtest.null.bracket import log_count, peaks
 from permtest.null.cf import cf_cells
@@ -211,17 +212,11 @@ def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) 
 
 
 def _advice(law: TwoPointSum) -> str:
-    largest = _shown(int(law.widths[-1]) * law.unit)
     return (
         f"the exact p-value of {law.n_informative:,} differing pairs with differences up to "
-        f"{largest} would take too long; method='bracket' gives bounds that contain it, "
+        f"{shown(int(law.widths[-1]) * law.unit)} would take too long; method='bracket' gives bounds that contain it, "
         "monte_carlo an estimate"
     )
-
-
-def _shown(number: int) -> str:
-    """All digits of a number, or its size."""
-    return f"{number:,}" if number < 10**15 else f"some 2^{number.bit_length()}"
 
 
 #: With more distinct widths it is not tried; it would take a second, and hardly ever succeed.
