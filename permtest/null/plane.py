@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from itertools import chain
 from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p
 from typing import NamedTuple
 
@@ -104,9 +103,7 @@ class Staircase:
         if not self._possible():
             return IMPOSSIBLE
         reason = "one tilt is not accurate enough for this staircase"
-        # Tiny laws may have no tilt that puts the mass where the tail begins.
-        others = (way for _ in "_" for way in _Tilted(self, level=True).ways())
-        for way in chain(self._tilted.ways(), others):
+        for way in self._ways():
             try:
                 found = way()
             except Unreached:
@@ -118,6 +115,11 @@ class Staircase:
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
         raise TooHard(f"{reason}; method='auto' tries others, method='bracket' has bounds")
+
+    def _ways(self) -> Iterator[Callable[[], Probability]]:
+        yield from self._tilted.ways()
+        # Tiny laws may have no tilt that puts the mass where the tail begins.
+        yield from _Tilted(self, level=True).ways()
 
     def bracket(self) -> tuple[Probability, Probability]:
         """Two bounds of the probability of what has been observed: one labelling's, and Chernoff's.

@@ -212,9 +212,10 @@ def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) 
 
 
 def _advice(law: TwoPointSum) -> str:
+    largest = shown(int(law.widths[-1]) * law.unit)
     return (
         f"the exact p-value of {law.n_informative:,} differing pairs with differences up to "
-        f"{shown(int(law.widths[-1]) * law.unit)} would take too long; method='bracket' gives bounds that contain it, "
+        f"{largest} would take too long; method='bracket' gives bounds that contain it, "
         "monte_carlo an estimate"
     )
 
