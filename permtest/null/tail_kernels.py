@@ -352,7 +352,10 @@ def tail_sum(
     book[0] = rest
     for r in range(len(ranges)):
         stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
-        while (j := next_point(stack, book, m, cut, float(work), law)) > 0:
+        while book[1] < work:
+            j = next_point(stack, book, m, cut, float(work), law)
+            if j == 0:
+                break
             log_size, angle, rounding = phi(j, m, shift, cut, law)
             x, y = geometric(j, m, tau, cells)
             absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
@@ -376,13 +379,15 @@ def characteristic(
     values[0] = 1.0
     squares, errors, sizes = 0.0, 4.0 * EPS, 1.0
     stack, book = all_points(m)
-    while (j := next_point(stack, book, m, 60.0, work, law)) > 0:
+    j = next_point(stack, book, m, 60.0, work, law)
+    while j > 0:
         log_size, angle, rounding = phi(j, m, shift, 60.0, law)
         size = np.exp(log_size)
         values[j] = size * np.cos(angle) - 1j * (size * np.sin(angle))
         squares += (size * rounding) ** 2
         errors += size * rounding
         sizes += size
+        j = next_point(stack, book, m, 60.0, work, law)
     return (squares if book[1] < work else np.inf), errors / sizes
 
 
