@@ -26,6 +26,7 @@ from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
     from permtest.many import Leaderboard, ScoreTable, compare_many
+    from permtest.metric import metric_test
     from permtest.readers import read, read_many
 
 __version__ = "0.1.0"
@@ -56,6 +57,7 @@ __all__ = [
     "equivalence_test",
     "exact_perm_test",
     "exact_perm_test_m",
+    "metric_test",
     "monte_carlo",
     "noninferiority_test",
     "perm_test_F1",
@@ -75,6 +77,7 @@ LATER = {
     "ScoreTable": "permtest.many",
     "compare_all": "permtest.alternatives",
     "compare_many": "permtest.many",
+    "metric_test": "permtest.metric",
     "read": "permtest.readers",
     "read_many": "permtest.readers",
 }

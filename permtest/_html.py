@@ -199,7 +199,7 @@ def _is_structured(result: PermutationTestResult) -> TypeGuard[StructuredTestRes
 
 def _picture_of_values(result: StructuredTestResult) -> str:
     """The law of the statistic in bars, where that takes a moment only."""
-    slow = result.other_sums is None  # a user's function
+    slow = result.scores is None  # a user's function
     if result.n_points > (MOST_CALLS if slow else MOST_POINTS):
         return TOO_LONG
     try:
@@ -243,7 +243,7 @@ def _sketch_of_values(law: ValueDistribution, result: StructuredTestResult) -> _
 def _bar_width(values: NDArray[np.float64], low: float, high: float, rank: int) -> float:
     """Of BARS bars at most; a multiple of the distance of values that all lie on one line."""
     width = (high - low) / (BARS - 2)
-    if rank > 1:
+    if rank != 1:
         return width
     gaps = np.diff(np.unique(values[(values >= low) & (values <= high)]))
     gaps = gaps[gaps > 1e-9 * (high - low)]

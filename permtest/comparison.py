@@ -351,7 +351,7 @@ def compare(
             raise ValueError("rounding and g cannot be combined: what g returns is exact")
         u, v = (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
         effects = LocalEffects.of(u, v, g)
-        found = _of_effects(effects, _label(g, "g"), clusters)
+        found = _of_effects(effects, function_name(g, "g"), clusters)
     if h is not None and found.slack:
         raise ValueError(
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
@@ -362,7 +362,7 @@ def compare(
         ties_doubtful=bool(rounding),
         alternative="greater" if h is not None else alternative,
         h=h,
-        metric=found.metric if h is None else f"{_label(h, 'h')}({found.metric})",
+        metric=found.metric if h is None else f"{function_name(h, 'h')}({found.metric})",
         names=check_names(names or found.names),
     )
 
@@ -426,6 +426,7 @@ def _of_effects(effects: LocalEffects, metric: str, clusters: Any) -> Comparison
     )
 
 
-def _label(function: Callable[..., Any], default: str) -> str:
-    name = getattr(function, "__name__", "<lambda>")
+def function_name(function: Callable[..., Any], default: str) -> str:
+    """What a function is called, also that of a `functools.partial`; `default` if nothing."""
+    name = getattr(getattr(function, "func", function), "__name__", "<lambda>")
     return default if name == "<lambda>" else str(name)

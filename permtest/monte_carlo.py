@@ -10,6 +10,9 @@ from operator import index
 from statistics import NormalDist
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from permtest._checks import check_level
 from permtest._rng import RNG, as_generator
 from permtest.comparison import compare
@@ -108,16 +111,27 @@ def sample(comparison: Question, K: int, rng: RNG, reason: str) -> PermutationTe
     -------
     PermutationTestResult
     """
+    drawn = sample_cells(comparison.law, check_samples(K), as_generator(rng))
+    return from_samples(comparison, *drawn, reason)
+
+
+def check_samples(K: Any) -> int:
+    """K as an int, or an error unless it is one from 1 to `MAX_SAMPLES`."""
     try:
         size = index(K)
     except TypeError:
         raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
     if not 1 <= size <= MAX_SAMPLES:
         raise ValueError(f"K = {size} samples; from 1 to {MAX_SAMPLES} are possible in one call")
-    cells, counts = sample_cells(comparison.law, size, as_generator(rng))
-    n_extreme = int(counts[comparison.reaches(cells)].sum())
-    samples = Samples(cells, counts, n_extreme)
-    p = Probability.of((n_extreme + 1) / (size + 1), 0.0)
+    return size
+
+
+def from_samples(
+    comparison: Question, cells: NDArray[Any], counts: NDArray[np.int64], reason: str
+) -> PermutationTestResult:
+    """(C + 1) / (K + 1) from distinct cells and how often each was drawn."""
+    samples = Samples(cells, counts, int(counts[comparison.reaches(cells)].sum()))
+    p = Probability.of((samples.n_extreme + 1) / (samples.size + 1), 0.0)
     return PermutationTestResult.of(comparison, Solution(p, "monte_carlo", reason), samples)
 
 

@@ -135,7 +135,7 @@ class Pairs:
                 "columns frame['a'] and frame['b']"
             )
         check_aligned(u, v, labels)
-        names = check_names(_names(u, v, labels) if names is None else names)
+        names = check_names(names_of(u, v, labels) if names is None else names)
         score = Score.shared(names) if score is None else score
         return cls(u, v, names, score=score, labels=labels)
 
@@ -366,7 +366,7 @@ def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np
         raise ValueError(f"{name} has {len(labels)} labels for {n} entries; give one for each")
     numbers: dict[Any, int] = {}
     for i, label in enumerate(labels):
-        if _no_label(label):
+        if is_missing(label):
             raise ValueError(f"{name}[{i}] = {label} is missing; say where entry {i} belongs")
         try:
             numbers.setdefault(label, len(numbers))
@@ -375,7 +375,7 @@ def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np
     return np.array([numbers[label] for label in labels], dtype=np.int64)
 
 
-def _no_label(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """Whether it is None, NaN or the NA of pandas, which is not even equal or unequal to itself."""
     try:
         return label is None or bool(label != label)
@@ -478,7 +478,7 @@ def check_names(names: tuple[str, str]) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _names(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> tuple[str, str]:
+def names_of(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> tuple[str, str]:
     """Names of the columns where they carry any that differ."""
 
     def label(values: Any, default: str) -> str:

@@ -62,8 +62,8 @@ class Samples:
 class PermutationTestResult(AsJson):
     """What a paired-permutation test found.
 
-    Made by `exact_perm_test` and `monte_carlo`. ``print(result)`` gives a sentence to paste; a
-    notebook shows a small table and a picture.
+    Made by `exact_perm_test`, `monte_carlo` and `metric_test`. ``print(result)`` gives a sentence
+    to paste; a notebook shows a small table and a picture.
 
     Parameters
     ----------
@@ -495,7 +495,8 @@ class StructuredTestResult(PermutationTestResult):
     other_sums : tuple of m int, or None
         Those of the second system.
     rank : int
-        How many of the sums vary independently of each other.
+        How many of the sums vary independently of each other; 0 for a function of predictions,
+        whose observed difference is the one value in `sums`.
 
     Examples
     --------
@@ -524,7 +525,7 @@ class StructuredTestResult(PermutationTestResult):
         comparison, samples = self._comparison, self._samples
         if samples is None:
             return joint_distribution(comparison)
-        points, shares = comparison.lattice.sums(samples.cells), samples.counts / samples.size
+        points, shares = comparison.sums_in(samples.cells), samples.counts / samples.size
         return JointDistribution(points, shares, comparison.parts, float(0.5 / samples.size**0.5))
 
     @cached_property
@@ -558,7 +559,10 @@ class StructuredTestResult(PermutationTestResult):
     def observed_cell(self) -> int:
         """The number of the cell that holds the observed sums, laid out on a line."""
         cell = self._comparison.lattice.cell(list(self.sums))
-        assert cell is not None, "what was observed can be"
+        if cell is None:
+            raise ValueError(
+                f"{self.metric} is a function of predictions, whose values have no cells"
+            )
         return cell
 
     @property
@@ -624,7 +628,7 @@ def _about(comparison: StructuredComparison) -> dict[str, Any]:
         "parts": comparison.parts,
         "sums": comparison.observed_sums,
         "other_sums": comparison.other_sums,
-        "rank": comparison.lattice.rank,
+        "rank": comparison.rank,
     }
 
 

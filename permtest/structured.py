@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_sum
 from permtest._progress import progress
-from permtest.comparison import NUMBERS, TIE, as_tails, reaching
+from permtest.comparison import NUMBERS, TIE, as_tails, function_name, reaching
 from permtest.measures import DIGITS, Exact, MeanOfRatios, Measure, subtract
 from permtest.null.grouping import TwoPointSum, attainable
 from permtest.null.lattice import LatticeSum, Window
@@ -43,7 +43,7 @@ class StructuredComparison(ABC):
     lattice : LatticeSum
         The null law of the sums X.
     observed_sums : tuple of m int
-        Their observed values.
+        Their observed values; of a function of predictions the one value that it has.
     alternative : str
         "two-sided", "greater" or "less"; "greater" where the user gave `h`.
     metric : str
@@ -59,7 +59,7 @@ class StructuredComparison(ABC):
     """
 
     lattice: LatticeSum
-    observed_sums: tuple[int, ...]
+    observed_sums: tuple[Any, ...]
     alternative: str
     metric: str
     names: tuple[str, str]
@@ -132,9 +132,18 @@ class StructuredComparison(ABC):
         extreme[possible] = self.reaches(possible)
         return extreme
 
+    @property
+    def rank(self) -> int:
+        """How many of the sums vary independently of each other."""
+        return self.lattice.rank
+
+    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """The sums in some cells of the law, of shape (M, m)."""
+        return self.lattice.sums(cells)
+
     def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """The same for any array of cells, each of them attainable."""
-        return self._by_parts(cells, self.lattice.sums)
+        return self._by_parts(cells, self.sums_in)
 
     def reaches_in(self, box: Window, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         """The same for cells of a window."""
@@ -372,6 +381,59 @@ class FunctionComparison(StructuredComparison):
         return value
 
 
+@dataclass(frozen=True, eq=False)
+class MetricComparison(StructuredComparison):
+    """The difference of a function of all predictions, which has values instead of sums.
+
+    Parameters
+    ----------
+    lattice, observed_sums, alternative, metric, names, strict, n_entries, score
+        As in `StructuredComparison`; the lattice counts the units that stay, of those that differ.
+    both : tuple of two float
+        The metric of either system.
+    drawn : ndarray of shape (M,)
+        The values that were sampled; cells are their numbers.
+    """
+
+    both: tuple[float, float] = field(kw_only=True)
+    drawn: NDArray[np.float64] = field(kw_only=True)
+
+    @property
+    def rank(self) -> int:
+        """0: there are no sums."""
+        return 0
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        """The metric of either system."""
+        return self.both
+
+    @property
+    def statistic(self) -> float:
+        """The difference of the two."""
+        return float(self.observed_sums[0])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the values are."""
+        return ("{} of {} minus {}".format(self.metric, *self.names),)
+
+    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """The values that were sampled, of shape (M, 1)."""
+        return np.asarray(self.drawn[cells]).reshape(-1, 1)
+
+    def values(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """The same, of shape (M,)."""
+        return np.asarray(sums[:, 0], dtype=np.float64)
+
+    def beats(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
+        """Functions round: values that are off by `TIE`, relative to the scores, tie."""
+        turn: Any = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+        turned, slack = turn[self.alternative], TIE * max(map(abs, self.both))
+        found: NDArray[np.bool_] = turned(self.values(sums)) >= turned(self.statistic) - slack
+        return found
+
+
 def compare_measures(
     u: Any,
     v: Any,
@@ -455,12 +517,11 @@ def compare_functions(
     n_entries = None if clusters is None else len(effects.stay)
     if clusters is not None:
         effects = effects.folded(clusters)
-    label = getattr(h, "__name__", "<lambda>")
     return FunctionComparison(
         LatticeSum.of(effects.stay, effects.swap),
         _sums(effects.stay),
         "greater",
-        "h" if label == "<lambda>" else label,
+        function_name(h, "h"),
         check_names(names or ("u", "v")),
         n_entries=n_entries,
         function=h,

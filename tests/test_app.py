@@ -562,16 +562,16 @@ def test_the_first_files_of_a_person_take_the_place_of_the_example():
     assert [file.name for file in app.files.files] == ["scores.csv"]
 
 
-def test_a_bad_cell_is_named_and_nothing_is_left_behind():
+def test_a_bad_cell_is_named():
     app = ComparisonApp(example=False)
     bad = (("new.csv", b"id,score\n1,1\n2,n/a?\n"), ("old.csv", b"id,score\n1,1\n2,0\n"))
     app.files.upload.value = upload(*bad)
-    assert "new.csv, line 3, column &#x27;score&#x27;" in app.files.note.value
-    assert app.files.files == []
+    assert "new.csv, line 3, column &#x27;score&#x27;" in app.answer.sentence.value
+    assert app.found is None
 
 
-def test_a_table_of_items_without_names_is_not_compared_with_itself():
+def test_a_long_table_is_paired_by_its_question():
     table = b"question;model;correct\n1;x;1\n1;y;0\n2;x;1\n2;y;1\n"
     app = ComparisonApp(File("long.csv", table))
-    assert app.files.evaluation is None
-    assert "call the column that says which item" in app.files.note.value
+    assert app.files.evaluation.systems == ("x", "y")  # paired by the question
+    assert app.found.exact.pvalue == 1

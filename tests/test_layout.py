@@ -23,6 +23,7 @@ LAYERS = [
     {"app", "cli"},
     {"report", "widgets"},
     {"plots"},
+    {"metric"},
     {"readers", "permtest"},
     {"study"},
     {"many"},

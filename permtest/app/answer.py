@@ -21,7 +21,7 @@ from permtest.study.sections import number, percent
 from permtest.widgets.frame import spoken
 
 if TYPE_CHECKING:
-    from permtest.readers.evaluation import Evaluation
+    from permtest.readers.pairing import Evaluation
     from permtest.study.overview import Overview
 
 #: Letters of what an item is.

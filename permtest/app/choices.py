@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 
 from permtest.app.page import ROW, heading
-from permtest.readers.evaluation import Evaluation
+from permtest.readers.pairing import Evaluation
 from permtest.statistics import lookup
 from permtest.study.overview_items import legible
 

@@ -12,10 +12,8 @@ import ipywidgets as widgets
 
 import permtest
 from permtest.app.page import ROW, heading, message, preview, problem, working
-from permtest.readers import File, recognise
-from permtest.readers.evaluation import Evaluation
-from permtest.readers.formats import format_of
-from permtest.readers.tables import BY_FILE
+from permtest.readers import File, format_of, is_table, recognise
+from permtest.readers.pairing import Evaluation
 from permtest.study.overview_items import legible
 
 #: Megabytes of an upload, and how many files there may be.
@@ -229,7 +227,7 @@ class FilesStep:
         chosen = self.gold if isinstance(self.gold, str) else None
         if chosen is None:
             one = self._seen
-            columns = one.preview(1)[0] if one and one.format.name in BY_FILE else ()
+            columns = one.preview(1)[0] if one and is_table(one.format) else ()
             self._columns = tuple(dict.fromkeys(columns))
         elif chosen not in self._columns:
             self._columns = (*self._columns, chosen)
@@ -301,7 +299,7 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
     kind = format_of(files[0])
     if kind.gold == "required" and gold is None:
         return None, f"These are {kind.title}: choose the file of what is right as the gold file."
-    if kind.name in BY_FILE and isinstance(gold, File):
+    if is_table(kind) and isinstance(gold, File):
         raise ValueError("a table has the right answers in a column; remove the gold file")
     evaluation = recognise(*files, gold=gold)
     if len(evaluation.systems) < 2:
@@ -309,7 +307,7 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
             return evaluation, _why(evaluation)
         count = "one system" if evaluation.systems else "no system"
         answers = ", or the column of right answers if it holds answers"
-        table = answers if evaluation.format.name in BY_FILE else ""
+        table = answers if is_table(evaluation.format) else ""
         return evaluation, f"There is {count} so far: choose the file of another one{table}."
     return evaluation, ""
 

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from permtest.cli.shared import Commands
-    from permtest.readers.scores import Format
+    from permtest.readers.systems import Format
 
 #: Any of these modules will do for an extra.
-MODULES = {"inspect": ("compression.zstd", "backports.zstd")}
+MODULES = {
+    "excel": ("openpyxl",),
+    "frames": ("pyarrow",),
+    "inspect": ("compression.zstd", "backports.zstd"),
+}
 
 #: Columns of the table, and their widths; a name is never broken.
 HEADS = {"format": 1, "an item holds": 38, "paired on": 27, "needs": 22}

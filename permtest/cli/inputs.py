@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from permtest.cli import options
 from permtest.pairs import Pairs
 from permtest.readers import describe, recognise
-from permtest.readers.evaluation import Evaluation
-from permtest.readers.many import table_of
-from permtest.readers.names import find_score
+from permtest.readers.pairing import MISSING, Evaluation, find_score
 from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup, statistic
 
 if TYPE_CHECKING:
@@ -113,6 +110,65 @@ def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
         "format; whole clusters are swapped",
     )
     add_no_clusters(parser, "swap items by themselves")
+    add_rows(parser)
+
+
+def add_rows(parser: argparse.ArgumentParser) -> None:
+    """Add what says how the rows of a table are to be read."""
+    group = parser.add_argument_group("tables")
+    items = group.add_mutually_exclusive_group()
+    items.add_argument(
+        "--id",
+        metavar="COL",
+        action="append",
+        help="the column that says which item a line is; repeat it for a key of several columns",
+    )
+    items.add_argument(
+        "--by-order", action="store_true", help="pair lines by their order, whatever their ids"
+    )
+    group.add_argument(
+        "--system-col", metavar="COL", help="the column that says whose a line is; default: system"
+    )
+    group.add_argument(
+        "--repeat", metavar="COL", help="what tells repeats of an item apart, such as seed or epoch"
+    )
+    group.add_argument(
+        "--missing",
+        choices=MISSING,
+        help="what becomes of items without a score of every system; default: drop them and say "
+        "so, or error where systems are columns of one table",
+    )
+    group.add_argument(
+        "--pos-label", metavar="LABEL", help="the label that f1 and its like are of (predictions)"
+    )
+    group.add_argument(
+        "--thousands",
+        choices=(".", ",", "none"),
+        help="what separates thousands in numbers; none: a point is a decimal point",
+    )
+    group.add_argument(
+        "--same-scale",
+        action="store_true",
+        help="scores up to 1 and up to 100 are on one scale all the same",
+    )
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """What the arguments say of how files are read, as `permtest.readers.recognise` takes it.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the arguments of `add_rows`, ``score``, ``clusters`` and ``higher_is_better``.
+    """
+    names = ("system_col", "repeat", "missing", "pos_label", "thousands", "same_scale")
+    return {
+        "id": False if args.by_order else args.id,
+        "clusters": False if args.no_clusters else getattr(args, "clusters", None),
+        "score": args.score,
+        "higher_is_better": args.higher_is_better,
+        **{name: getattr(args, name) for name in names},
+    }
 
 
 def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatistic]:
@@ -136,12 +192,11 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatis
     """
     entry = known_metric(args)
     sources = [args.file] if args.file_b is None else [args.file, args.file_b]
-    evaluation = recognise(*sources, gold=args.gold)
+    evaluation = recognise(*sources, gold=args.gold, **reading(args))
     systems = _systems(evaluation, args)
     chosen, score = metric_of(args, entry, evaluation, systems)
     clusters = False if args.no_clusters else args.clusters
     pairs = evaluation.pairs(args.a, args.b, score=score, statistic=chosen, clusters=clusters)
-    pairs = replace(pairs, score=pairs.score.stated(args.higher_is_better))
     if entry is None and isinstance(chosen, Statistic):
         counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
         chosen = lookup("sum" if counts else "mean")
@@ -176,7 +231,7 @@ def read_table(
         As for `permtest.read_many`.
     """
     entry = known_metric(args)
-    evaluation = recognise(*files, gold=gold)
+    evaluation = recognise(*files, gold=gold, **reading(args))
     two = tuple(evaluation.systems if systems is None else systems)[:2]
     known = len(two) == 2 and set(two) <= set(evaluation.systems)
     chosen, score = metric_of(args, entry, evaluation, (two[0], two[1]) if known else None)
@@ -185,8 +240,7 @@ def read_table(
         chosen = _with_zero(chosen, chosen.name, args.zero_division)
     clusters = False if args.no_clusters else args.clusters
     how = {"systems": systems, "clusters": clusters, "strata": args.strata}
-    table = table_of(evaluation, score=score, statistic=chosen, **how)
-    return replace(table, score=table.score.stated(args.higher_is_better))
+    return evaluation.table(score=score, statistic=chosen, **how)
 
 
 def known_metric(args: argparse.Namespace) -> Statistic | CountStatistic | None:

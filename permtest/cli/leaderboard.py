@@ -13,7 +13,6 @@ from permtest.cli.rankings import as_json, as_text
 from permtest.cli.shared import EXIT_CODES, fail, print_text, print_written
 from permtest.readers import ReadError, recognise
 from permtest.readers.cells import printable
-from permtest.readers.wide import WideTable
 from permtest.statistics import CountStatistic
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ def _advice(files: Sequence[str]) -> str:
         read = [recognise(file) for file in files] if len(files) > 1 else []
     except (ValueError, OSError):
         return ""
-    if not read or not all(isinstance(one, WideTable) for one in read):
+    if not read or not all(one.sheet is not None for one in read):
         return ""
     systems = {frozenset(one.systems) for one in read}
     if len(systems) > 1 or len(read[0].systems) < 2:

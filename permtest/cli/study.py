@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permtest.cli import options
-from permtest.cli.inputs import FILES, add_no_clusters, add_score, add_systems
+from permtest.cli.inputs import FILES, add_no_clusters, add_rows, add_score, add_systems, reading
 from permtest.cli.shared import EXIT_CODES, print_text, print_written
 from permtest.readers import read
 from permtest.study.config import StudyConfig
@@ -47,6 +47,7 @@ def add_study(commands: Commands) -> None:
     add_score(parser)
     options.add_direction(parser)
     add_no_clusters(parser, "study items by themselves")
+    add_rows(parser)
     parser.add_argument("--config", metavar="YAML", help="options of the study; see below")
     parser.add_argument("--seed", metavar="N", type=int, help="of everything random; default: 0")
     parser.add_argument(
@@ -92,9 +93,8 @@ def _study(args: argparse.Namespace) -> None:
 
 def _read(args: argparse.Namespace, config: StudyConfig) -> Pairs:
     """The scores of items that are independent, as all of a study takes them to be."""
-    where = {"a": config.data.a, "b": config.data.b, "gold": args.gold, "score": args.score}
-    clusters = False if args.no_clusters else None
-    pairs = read(args.file, args.file_b, statistic="mean", clusters=clusters, **where)
+    where = {"a": config.data.a, "b": config.data.b, "gold": args.gold}
+    pairs = read(args.file, args.file_b, statistic="mean", **where, **reading(args))
     if pairs.clusters is not None:
         raise ValueError(
             f"{args.file}: {len(pairs)} items are in {len(set(pairs.clusters))} clusters, and a "

@@ -192,7 +192,7 @@ class JointDistribution:
     Parameters
     ----------
     support : ndarray of shape (M, m)
-        Values of the sums, integers.
+        Values of the sums, integers; floats where they are differences of a user's metric.
     pmf : ndarray of shape (M,)
         Their probabilities.
     parts : tuple of m str

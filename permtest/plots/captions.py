@@ -28,7 +28,6 @@ from permtest.plots.fitting import (
 from permtest.plots.view import HEADROOM, View, marks
 from permtest.plots.words import LARGE, minus, number, p_text
 from permtest.result import PermutationTestResult, StructuredTestResult
-from permtest.statistics import lookup
 
 
 def name_axes(ax: Axes, result: PermutationTestResult) -> None:
@@ -184,10 +183,9 @@ def _sum_labels(result: PermutationTestResult) -> list[str]:
 
 
 def _value_labels(result: StructuredTestResult, pairs: str) -> list[str]:
-    if result.other_sums is None:
+    if result.scores is None:
         return [f"{result.metric} of the sums over {pairs}", f"{result.metric} of the sums"]
-    title = getattr(lookup(result.metric), "title", result.metric)
-    lead = "{} of {} minus {}".format(title, *result.names)
+    title, lead = result.unit, "{} of {} minus {}".format(result.unit, *result.names)
     what = f"over {result.n:,} clusters" if result.n_entries is not None else f"over {pairs}"
     return [f"{lead}\n{what}", f"{lead}, {what}", lead, f"difference in {title}"]
 

@@ -187,7 +187,7 @@ def _look_at_values(
     distinct = _distinct(law.values, 1e-9 * (right - left))
     if distinct.size <= BARS:
         edges = _round_values(distinct, right - left)
-    elif result.rank < 2 and distinct.size <= COLUMNS:
+    elif result.rank == 1 and distinct.size <= COLUMNS:
         edges = _between(distinct)
     else:
         edges = _bins(marks(result), left, right, result.alternative)

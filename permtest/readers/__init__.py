@@ -1,9 +1,526 @@
-"""Files that people have -> pairs, one module per format."""
+"""Files that people have: every format becomes a long table, and one piece of code pairs it."""
 
-from permtest.readers.dispatch import read, recognise
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from permtest.pairs import Pairs
+from permtest.readers import conllu, harnesses, iob, labels
+from permtest.readers.cells import text_of
 from permtest.readers.files import File, ReadError
-from permtest.readers.formats import FORMATS
-from permtest.readers.many import read_many
-from permtest.readers.matching import describe
+from permtest.readers.keys import Part, keyed
+from permtest.readers.names import SCORE_NAMES
+from permtest.readers.pairing import MISSING, Evaluation, describe
+from permtest.readers.shape import Column, Columns, How, Sheet
+from permtest.readers.systems import Format, SystemScores, names_of, told_apart
+from permtest.readers.tables import Table, load, table_of
+from permtest.statistics import CountStatistic, Statistic, lookup
 
-__all__ = ["FORMATS", "File", "ReadError", "describe", "read", "read_many", "recognise"]
+if TYPE_CHECKING:
+    from permtest.many import ScoreTable
+
+__all__ = [
+    "FORMATS",
+    "File",
+    "ReadError",
+    "describe",
+    "read",
+    "read_many",
+    "recognise",
+]
+
+#: What can be read: a path, "-", a buffer, an uploaded file, a frame, records, arrays.
+Source: TypeAlias = Any
+
+TABLE = Format(
+    name="table",
+    title="a table",
+    rows="the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
+    pairs_on="row",
+    example="permtest compare results.csv --a new --b old",
+)
+LONG = Format(
+    name="long",
+    title="a table with a line for each item and system",
+    rows="id, system, and one or several scores or counts, in columns with names; perhaps cluster",
+    pairs_on="id, or another column that differs in every row",
+    example="permtest compare results.csv --a new --b old",
+)
+ONE_SYSTEM = Format(
+    name="one_system",
+    title="a file for each system",
+    rows="one number; or an id and one or several scores or counts, in columns with names",
+    pairs_on="id, or another column that differs in every row; order where there is none",
+    example="permtest compare new.txt old.txt",
+)
+PREDICTIONS = Format(
+    name="predictions",
+    title="predictions beside what is right",
+    rows="the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
+    pairs_on="row; id where each system has a file of its own",
+    example="permtest compare predictions.csv --gold y_true --metric macro_f1",
+    gold="optional",
+)
+
+#: What a file is recognised as by its content, in the order of trying; a table is what remains.
+BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, conllu.FORMAT, iob.FORMAT)
+
+#: The columns of a table of pairwise judgements.
+BATTLE = frozenset(("model_a", "model_b", "winner"))
+
+#: Every format by its name: tables first, for people to read.
+FORMATS: dict[str, Format] = {
+    kind.name: kind for kind in (TABLE, LONG, ONE_SYSTEM, PREDICTIONS, *BY_CONTENT)
+}
+
+
+def read(
+    path: Source,
+    path_b: Source | None = None,
+    *,
+    a: Columns | None = None,
+    b: Columns | None = None,
+    gold: Source | None = None,
+    score: str | None = None,
+    statistic: str | Statistic | CountStatistic = "sum",
+    clusters: Column | bool | None = None,
+    **options: Any,
+) -> Pairs:
+    r"""Read the scores, or the counts, of two systems on the same items.
+
+    The format is recognised by the content: tables of every kind, the files of evaluation
+    harnesses, treebanks and tagged text; `permtest formats` lists them. Items are paired by ids,
+    and by their order only where nothing could be an id; nothing is dropped without being counted.
+
+    Parameters
+    ----------
+    path : str, path-like, "-", buffer, data frame, records or array
+        Both systems, or the first; or a folder that a harness wrote for it. ``"-"`` is standard
+        input. Compressed files, Excel, parquet, feather and ``.npy`` are read as they are.
+    path_b : the same, optional
+        The second system, in the same format.
+    a, b : str or int, or a sequence of them, optional
+        The first and the second system. In a table: the columns, names from the header or numbers
+        counted from 1; for a statistic of counts see Notes. Elsewhere: the names of the systems, or
+        their numbers. Give both or neither: without them, the only two.
+    gold : str or path-like, optional
+        What would be right: a file, for formats that need one; or the column of a table that says
+        it, beside columns of what systems predicted.
+    score : str, optional
+        Which score, where a file has several for each item, such as "acc_norm" or "las".
+    statistic : str, or what `statistic` returns, default "sum"
+        What the scores are for, as in `exact_perm_test`.
+    clusters : str or int, optional
+        What each item belongs to, such as its document: a column, or a grouping of the format.
+        Default: those that have to be swapped as a whole, such as the epochs of one sample.
+        False: none.
+    **options
+        What `recognise` takes: ``id``, ``system_col``, ``repeat``, ``missing``, ``pos_label``,
+        ``thousands``, ``same_scale``, ``higher_is_better``.
+
+    Returns
+    -------
+    Pairs
+        Its `names` are those of the systems, its `ids` those of the items, its `clusters` what
+        they belong to. Its `source` says where they come from: ``loader``, the files with their
+        ``sha256``, what items are ``paired_by``, how many are ``matched``, ``unmatched`` (only in
+        the first, only in the second) and ``dropped`` (without a score), and ``notes`` of what
+        the reader did.
+
+    Raises
+    ------
+    ReadError
+        A ValueError that names the file, the line (counted from 1) or the item, the value, and
+        what to do.
+    ValueError
+        If there is no such statistic, or it is one of counts by class ("macro_f1") and the file
+        is no table of predictions.
+    ImportError
+        If the format needs a package that is not installed; the message names it.
+
+    Notes
+    -----
+    Scores are read exactly, not by way of a float: integers of up to 1000 digits and decimals;
+    ``true`` and ``false`` stand for 1 and 0. Decimals of 15 to 17 digits stand for the double that
+    they print, and may be fractions, as `Pairs.of` says.
+
+    Of several columns of numbers those are systems that look alike: their names share a measure
+    (``errors_A``, ``errors_B``), or their ranges are alike and no name speaks of something else
+    (``n_words``, ``step``, ``latency_ms``). Predictions are right where they are the text that
+    `gold` has. For a statistic of counts, such as "f1", each system has several columns:
+    ``crf_tp``, ``crf.FP`` or ``fn-crf``; or `a` and `b` list them in the order of the counts
+    (``[2, 3, 4]`` or ``"2,3,4"`` for tp, fp, fn).
+
+    Files are data: their size and the memory they need are bounded, nothing in them is executed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "scores.csv")
+    ...     _ = path.write_text("item,old,new\ns1,3,4\ns2,5,5\n", encoding="utf-8")
+    ...     pairs = read(path, a="new", b="old")
+    >>> pairs.names, pairs.u.tolist(), pairs.v.tolist(), pairs.ids
+    (('new', 'old'), [4, 5], [3, 5], ('s1', 's2'))
+    """
+    entry = lookup(statistic)  # asked before a file is opened
+    sources = [path] if path_b is None else [path, path_b]
+    evaluation = recognise(*sources, gold=gold, clusters=clusters, score=score, **options)
+    return evaluation.pairs(a, b, score=score, statistic=entry, clusters=clusters)
+
+
+def read_many(
+    *paths: Source,
+    systems: Sequence[str | int] | None = None,
+    gold: Source | None = None,
+    score: str | None = None,
+    statistic: str | Statistic | CountStatistic = "mean",
+    clusters: Column | bool | None = None,
+    strata: Column | None = None,
+    **options: Any,
+) -> ScoreTable:
+    r"""Read the scores, or the counts, of many systems on the items of one data set.
+
+    The formats are those of `read`, and so are the ways in which items are paired. Several data
+    sets are several calls: ``compare_many({"news": read_many(...), "web": read_many(...)})``.
+
+    Parameters
+    ----------
+    *paths : str, path-like, buffer, data frame or records
+        All systems, or files of one system or several each, of one format; or the folders that a
+        harness wrote.
+    systems : sequence of str or int, optional
+        Two systems or more, by name or number, in the order wanted. Default: all; of a table with
+        columns for systems those that look alike, as `read` says.
+    gold, score
+        As in `read`.
+    statistic : str, or what `statistic` returns, default "mean"
+        What the scores are for, as in `compare_many`.
+    clusters : str or int, optional
+        As in `read`.
+    strata : str or int, optional
+        Groups of items that count alike, however many items they have, named as `clusters` are.
+    **options
+        As in `read`.
+
+    Returns
+    -------
+    ScoreTable
+        The items that have a score of every system, in the order of the first. Its ``source``
+        has the files with their ``sha256``, how many items are ``matched``, how many are
+        ``left_out`` since they are not (``left_out_ids`` are the first of them), how many each
+        system is ``lacking``, all columns that were taken to be ``no_systems``, ``notes`` of what
+        the reader did, and all of that as a sentence, ``read``.
+
+    Raises
+    ------
+    ReadError, ValueError, ImportError
+        As for `read`; also where there are fewer than two systems.
+
+    Notes
+    -----
+    Takes some microseconds for each score: 100 systems on 10 000 items in a few seconds.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "scores.csv")
+    ...     _ = path.write_text("item,n_words,old,new,base\ns1,7,3,4,1\ns2,9,5,5,2\n")
+    ...     table = read_many(path)
+    >>> table.systems, table.scores.tolist(), table.ids
+    (('old', 'new', 'base'), [[3, 5], [4, 5], [1, 2]], ('s1', 's2'))
+    >>> print(table.source["read"])
+    a table: 2 items of 3 systems, paired by row. Columns taken for no systems: item, n_words.
+    """
+    entry = lookup(statistic)
+    evaluation = recognise(*paths, gold=gold, clusters=clusters, score=score, **options)
+    how: dict[str, Any] = {"score": score, "statistic": entry, "clusters": clusters}
+    return evaluation.table(systems, strata=strata, **how)
+
+
+def recognise(
+    *sources: Source,
+    gold: Source | None = None,
+    id: Columns | bool | None = None,
+    system_col: Column | None = None,
+    repeat: Column | None = None,
+    clusters: Column | bool | None = None,
+    score: str | None = None,
+    missing: str | None = None,
+    pos_label: str | None = None,
+    thousands: str | None = None,
+    same_scale: bool = False,
+    higher_is_better: bool | None = None,
+) -> Evaluation:
+    r"""Read files, without choosing two systems yet.
+
+    Parameters
+    ----------
+    *sources : str, path-like, buffer, data frame, records or array
+        Files of one format.
+    gold : str or path-like, optional
+        As in `read`.
+    id : str, int, sequence of them, or False, optional
+        The columns of a table that say which item a line is. False: items are paired by order.
+        Default: a column that is called so (``id``, ``sent_id``, ...); else one that differs in
+        every row and is the same for all systems.
+    system_col : str or int, optional
+        The column of a long table that says whose a line is. Default: ``system`` or ``model``.
+    repeat : str or int, optional
+        The column that tells repeats of one item apart, such as ``seed``; these are swapped
+        together.
+    clusters, score
+        As in `read`.
+    missing : {"drop", "zero", "error"}, optional
+        What becomes of items without a score of every system. Default: "error" where systems are
+        columns of one table, else "drop", which is counted and said.
+    pos_label : str, optional
+        The label that "f1" and its like are of, where there are predictions.
+    thousands : {".", ",", "none"}, optional
+        What separates thousands in numbers; "none" where a point is a decimal point.
+    same_scale : bool, default False
+        Whether scores up to 1 of one system and up to 100 of another are on one scale.
+    higher_is_better : bool, optional
+        Whether a higher score is better. Default: what its name says, such as "loss", or what the
+        names of the columns have in common; if they say nothing, higher is taken as better. Answers
+        say which of these it was.
+
+    Returns
+    -------
+    Evaluation
+        Its ``format`` says what was recognised, its ``systems`` which there are.
+
+    Raises
+    ------
+    ReadError, ImportError
+        As for `read`.
+
+    Examples
+    --------
+    >>> from permtest.readers import File, recognise
+    >>> found = recognise(File("scores.csv", b"item,old,new,best\ns1,3,4,4\ns2,5,5,6\n"))
+    >>> found.format.name, found.systems
+    ('table', ('old', 'new', 'best'))
+    """
+    if not sources:
+        raise ValueError("no file; name one that has both systems, or one for each")
+    for name, value, known in (
+        ("missing", missing, (None, *MISSING)),
+        ("thousands", thousands, (None, ".", ",", "none")),
+    ):
+        if value not in known:
+            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known[1:]))}")
+    column = None if isinstance(gold, File) or gold is None else gold
+    mark = "" if thousands == "none" else thousands
+    how = How(id, system_col, repeat, clusters, column, score, mark)
+    with _uncollected():
+        found = _recognised(_opened(sources), gold, how)
+    return replace(
+        found,
+        missing=missing,
+        positive=pos_label,
+        same_scale=same_scale,
+        how=how,
+        higher_is_better=higher_is_better,
+    )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No search for cycles, which among millions of cells would take more time than all else."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def is_table(kind: Format) -> bool:
+    """Whether a format is one of tables, whose columns have to be understood."""
+    return kind in (TABLE, LONG, ONE_SYSTEM, PREDICTIONS)
+
+
+def format_of(file: File) -> Format:
+    """What the content of a file is; a table where it is nothing else."""
+    return next((kind for kind in BY_CONTENT if kind.recognises(file)), TABLE)
+
+
+def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
+    """The files of each source; of folders, those of the tasks that all of them have."""
+    folders = {}
+    for number, source in enumerate(sources):
+        with suppress(TypeError, OSError, ValueError):
+            if Path(source).is_dir():
+                paths = harnesses.files_of(source)
+                folders[number] = {harnesses.task_of(path): path for path in paths}
+    shared = set.intersection(*map(set, folders.values())) if folders else set()
+    found = {}
+    for number, source in enumerate(sources):
+        if number not in folders:
+            found[f"{number}"] = [load(source, number + 1)]
+            continue
+        known = folders[number]
+        if not shared:
+            problem = f"a folder of the tasks {', '.join(known)}, none of which all others have"
+            raise ReadError.at(str(source), f"{problem}; name the files themselves")
+        chosen = [path for task, path in known.items() if task in shared]
+        found[str(source)] = [File.load(path) for path in chosen]
+    return found
+
+
+def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How) -> Evaluation:
+    files = [file for some in opened.values() for file in some]
+    kinds = [format_of(file) for file in files]
+    for file, kind in zip(files, kinds, strict=True):
+        if kind is not kinds[0]:
+            problem = (
+                f"{kind.title}, but {files[0].path} is {kinds[0].title}; compare files of one "
+            )
+            raise ReadError.at(file.path, problem + "format")
+    if kinds[0] is TABLE:
+        tables = [table_of(file) for file in files]
+        if not all(set(table.names or ()) >= BATTLE for table in tables):
+            return _of_tables([Sheet.of(table, how) for table in tables])
+        kind = harnesses.BATTLES
+        both = [one for table in tables for one in harnesses.systems_of(kind, *_battles(table))]
+        return Evaluation(kind, tuple(both))
+    if gold is not None and not isinstance(gold, File) and kinds[0].gold != "none":
+        gold = load(gold)
+    found = []
+    for folder, some in opened.items():
+        parts = [one for file in some for one in _loaded(kinds[0], [file], gold, files)]
+        if len(some) > 1:
+            tasks = [harnesses.task_of(Path(file.path)) for file in some]
+            parts = [harnesses.joined(dict(zip(tasks, parts, strict=True)), folder)]
+        found += parts
+    if len({one.system for one in found}) < len(found):
+        names = names_of([one.file for one in found])
+        found = [replace(one, system=name) for one, name in zip(found, names, strict=True)]
+    return Evaluation(kinds[0], tuple(found))
+
+
+def _battles(table: Table) -> tuple[harnesses.Row, Iterator[harnesses.Row]]:
+    """A table of pairwise judgements as the records that other files of these hold."""
+    rows = zip(*(map(text_of, column) for column in table.columns), strict=True)
+    names = table.names or ()
+    records = (
+        harnesses.Row(table.file, table.place(k), dict(zip(names, cells, strict=True)))
+        for k, cells in enumerate(rows)
+    )
+    return harnesses.Row(table.file, "", {}), records
+
+
+def _loaded(
+    kind: Format, files: Sequence[File], gold: Source | None, every: Sequence[File]
+) -> list[SystemScores]:
+    path = files[0].path
+    if kind.gold == "none" and gold is not None:
+        raise ReadError.at(path, f"{kind.title} hold scores; leave gold (--gold) out")
+    if kind.gold == "required" and gold is None:
+        problem = f"{kind.title} hold no scores; add the file of what is right as gold (--gold)"
+        raise ReadError.at(path, problem)
+    if gold is None and kind.items_of is not None:
+        gold = kind.items_of(every)
+    if gold is None:
+        return [one for file in files for one in kind.load(file)]
+    reference = gold if isinstance(gold, File) else load(gold)
+    found = [one for file in files for one in kind.load(file, reference)]
+    return [replace(one, gold=reference) for one in found]
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
+    """What one or several tables hold."""
+    gold, alone = sheets[0].how.gold, len(sheets) == 1
+    if gold is not None or all(labels.gold_of(sheet, alone=alone) is not None for sheet in sheets):
+        keyed_sheets = (
+            [sheet for sheet, _ in keyed([(s, range(len(s))) for s in sheets])]
+            if not alone
+            else sheets
+        )
+        found, usual = labels.predictions(keyed_sheets, gold)
+        return Evaluation(PREDICTIONS, _side_by_side(found), tuple(usual) if alone else None)
+    if alone and not sheets[0].is_long():
+        if sheets[0].how.system is not None:
+            problem = "system_col (--system-col) names a column of one system; name that of several"
+            raise sheets[0].error(problem, None, sheets[0].system)
+        columns, usual, doubt, others = sheets[0].wide()
+        return Evaluation(TABLE, tuple(columns), tuple(usual), doubt, tuple(others), sheets[0])
+    parts: list[Part] = []
+    names: list[str] = []
+    for sheet in sheets:
+        if sheet.is_long():
+            own = sheet.rows_by_system()
+            parts += [(sheet, some) for some in own.values()]
+            names += own
+        else:
+            parts.append((sheet, range(len(sheet))))
+            names.append(sheet.only_system())
+    parts = keyed(parts)
+    for sheet, rows in parts:
+        bare = not sheet.ids and sheet.table.index is None and sheet.how.id is not False
+        if bare and len(rows) < len(sheet):
+            problem = "a line is an item of one system, but no column says which item; name it "
+            raise sheet.error(f"{problem}(--id), or pair lines by their order (--by-order)")
+    systems = [
+        sheet.of_system(name, rows) for name, (sheet, rows) in zip(names, parts, strict=True)
+    ]
+    kind = LONG if any(sheet.is_long() for sheet in sheets) else ONE_SYSTEM
+    return Evaluation(kind, _side_by_side(systems))
+
+
+def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
+    """The systems of several files, all under different names, their scores under the same."""
+    names = [one.system for one in found]
+    if len(set(names)) < len(names):
+        files = list(dict.fromkeys(one.file for one in found))
+        called = dict(zip(files, names_of(files), strict=True))
+        own = [one.system == one.file.stem for one in found]  # called by the file already
+        both = list(zip(found, own, strict=True))
+        names = told_apart(
+            [called[one.file] if by_file else one.system for one, by_file in both],
+            [None if by_file else called[one.file] for one, by_file in both],
+        )
+    return tuple(
+        one if one.system == name else replace(one, system=name)
+        for one, name in zip(_alike(found), names, strict=True)
+    )
+
+
+def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
+    """Each system's only score under one name, if the columns are called so or like the systems."""
+    names = [next(iter(one.scores)) for one in found]
+    if len(set(names)) == 1 or any(len(one.scores) > 1 or one.counts for one in found):
+        return list(found)
+    likely = all(
+        name.lower() in (one.system.lower(), one.file.stem.lower())
+        for one, name in zip(found, names, strict=True)
+    )
+    if not likely and not {name.lower() for name in names} <= set(SCORE_NAMES):
+        i = next(i for i, name in enumerate(names) if name != names[0])
+        raise ReadError.at(
+            found[i].file.path,
+            f"its only score is column {names[i]!r}, but that of {found[0].file.path} is "
+            f"{names[0]!r}; if these are the same measure, give both columns the same name",
+        )
+    return [
+        replace(
+            one,
+            scores={"score": one.scores[name]},
+            columns={"score": one.columns.get(name, "")},
+            notes=(*one.notes, f"Scores of {one.file.name} are its column {name!r}"),
+        )
+        for one, name in zip(found, names, strict=True)
+    ]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
 import json
+import lzma
 import os
-from collections.abc import Iterator
+import re
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from select import select
-from stat import S_ISFIFO
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import ALL_DIGITS, Digits, bounded, printable
+from permtest._optional import optional
+from permtest.readers.cells import MAX_DIGITS, Digits, bounded, printable
+from permtest.readers.cells import Twice as Twice
+from permtest.readers.cells import for_json as for_json
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -26,14 +34,15 @@ LARGEST = 2**29
 #: What a value of a JSON document, or a cell of a table, needs at most beside its text, in bytes.
 PER_VALUE = 100
 
-#: Seconds that a program may take between two things that it writes into a pipe.
-SILENCE = 30
-
 #: Characters of a message.
 LONGEST_MESSAGE = 1000
 
-#: What a file may begin with to say how it is encoded.
-BOM, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+BOM = b"\xef\xbb\xbf"
+
+#: The end of a path that names a sheet of a workbook: "results.xlsx#second sheet".
+SHEET = re.compile(r"(?<=\.xls[xm])#(?P<sheet>.+)$", re.IGNORECASE | re.DOTALL)
+
+DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"
 
 
 class ReadError(ValueError):
@@ -64,25 +73,9 @@ class ReadError(ValueError):
     def at(
         cls, path: str, problem: str, *, line: int | None = None, column: str | None = None
     ) -> ReadError:
-        """The error at a place in a file.
-
-        Parameters
-        ----------
-        path : str
-            The file, as the caller wrote it.
-        problem : str
-            What is wrong, and what to do.
-        line : int, optional
-            Counted from 1.
-        column : str, optional
-            How to call the column.
-        """
-        place = [path]
-        if line is not None:
-            place.append(f"line {line}")
-        if column is not None:
-            place.append(column)
-        return cls(f"{', '.join(place)}: {problem}")
+        """The error at a line, counted from 1, or at a column or any other place of a file."""
+        place = [path, None if line is None else f"line {line}", column]
+        return cls(f"{', '.join(part for part in place if part is not None)}: {problem}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +87,9 @@ class File:
     path : str
         The file as the caller wrote it; of an upload no more than a name.
     data : bytes
+        What is compressed is unpacked, and UTF-16 becomes UTF-8.
+    table : tuple, optional
+        What was handed over in place of bytes: see `permtest.readers.tables.load`.
 
     Examples
     --------
@@ -105,16 +101,45 @@ class File:
 
     path: str
     data: bytes
+    table: tuple[Any, ...] | None = None
 
     @classmethod
     def load(cls, path: StrPath) -> File:
-        """Read a file; ReadError if there is none, or if it is too large."""
+        """Read a file, or standard input ("-"); ReadError if there is none, or it is too large."""
         written = os.fspath(path)
-        return cls(written, _bytes(written))
+        if written == "-":
+            return cls.of_buffer("standard input", getattr(sys.stdin, "buffer", sys.stdin))
+        try:
+            with open(SHEET.sub("", written), "rb") as file:
+                return cls.of_buffer(written, file)
+        except FileNotFoundError:
+            problem = "there is no such file; check the name and the folder"
+        except IsADirectoryError:
+            problem = "this is a folder; name one file in it"
+        except (OSError, ValueError) as error:
+            if isinstance(error, ReadError):
+                raise
+            said = getattr(error, "strerror", None) or error
+            problem = f"cannot be opened: {said}; check its name and who may read it"
+        raise ReadError.at(written, problem)
+
+    @classmethod
+    def of_buffer(cls, path: str, buffer: Any) -> File:
+        """What is left to read in an open file of bytes or of text."""
+        data = buffer.read(LARGEST + 1)
+        return cls(path, data.encode(errors="replace") if isinstance(data, str) else bytes(data))
 
     def __post_init__(self) -> None:
+        for magic, unpack in _PACKED.items():
+            if re.match(magic, self.data):
+                self.sha256  # noqa: B018 - kept from now on, as the digest of what is on the disk
+                with reading(self.path, "is compressed, or encoded as UTF-16, and damaged"):
+                    object.__setattr__(self, "data", unpack(self.data))
+                break
         if len(self.data) > LARGEST:
-            raise ReadError.at(self.path, _too_large())
+            most = f"{LARGEST / 2**20:.0f} MiB, compressed or not"
+            problem = f"has more than {most}; keep the scores alone, or pass arrays"
+            raise ReadError.at(self.path, f"{problem} to exact_perm_test")
 
     @property
     def name(self) -> str:
@@ -122,9 +147,16 @@ class File:
         return Path(self.path).name
 
     @property
+    def sheet(self) -> str | None:
+        """The sheet of a workbook that the path names."""
+        match = SHEET.search(self.path)
+        return match and match["sheet"]
+
+    @property
     def stem(self) -> str:
-        """The name without its folder and its last suffix."""
-        return Path(self.path).stem
+        """The sheet; or the name without its folder, its last suffix and that of a compression."""
+        name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", self.path, flags=re.IGNORECASE)
+        return self.sheet or Path(name).stem
 
     @property
     def folder(self) -> str:
@@ -133,13 +165,14 @@ class File:
 
     @cached_property
     def sha256(self) -> str:
-        """Hexadecimal digest of the bytes."""
-        return hashlib.sha256(self.data).hexdigest()
+        """Hexadecimal digest of the bytes, compressed as they were, or of the cells of a table."""
+        cells = b"" if self.table is None else repr(self.table).encode(errors="replace")
+        return hashlib.sha256(self.data or cells).hexdigest()
 
     @cached_property
     def text(self) -> str:
         """Decoded, without a byte-order mark; ReadError where it is not UTF-8 text."""
-        return _decode(self.path, self.data)
+        return _decode(self.path, self.data.removeprefix(BOM))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -151,89 +184,59 @@ class File:
             lines.pop()
         return lines
 
-    # ---- JSON
-
     @cached_property
     def is_json(self) -> bool:
-        """Whether the file looks like JSON, one document or one a line."""
+        """Whether the file looks like JSON, one document or several."""
         start = self.data[:4096].removeprefix(BOM).lstrip()[:1]
         return start in (b"{", b"[")
 
     @cached_property
     def document(self) -> Any:
-        """The JSON document; a list of documents where there is one a line.
+        """The JSON document; a list of documents where there are several."""
+        found = [document for _, document in self.documents()]
+        return found[0] if len(found) == 1 else found
 
-        Raises
-        ------
-        ReadError
-            If it is no JSON, too deep, or too large.
-        """
+    def documents(self) -> Iterator[tuple[int, Any]]:
+        """The JSON documents that follow each other, and the lines on which they begin."""
         check_json(self.path, self.data)
-        text = self.text
-        try:
-            return parsed_json(text)
-        except RecursionError:
-            raise ReadError.at(self.path, DEEP) from None
-        except ValueError as error:
-            problem = error
-        try:
-            return [record for _, record in self.records()]
-        except ReadError as error:
-            if self.is_lines:
-                raise
-            line = getattr(problem, "lineno", None)
-            said = no_json(problem, "write it with a program, such as Python's json")
-            raise ReadError.at(self.path, said, line=line) from error
-
-    @cached_property
-    def is_lines(self) -> bool:
-        """Whether the first line is a JSON object of its own, and not the only one."""
-        lines = BytesIO(self.data.removeprefix(BOM))
-        first, second = lines.readline().strip(), lines.readline().strip()
-        return first.startswith(b"{") and first.endswith(b"}") and second.startswith(b"{")
+        line, start, end = 1, 0, 0
+        while (match := _NOT_BLANK.search(self.text, end)) is not None:
+            line += self.text.count("\n", start, match.start())
+            start = match.start()
+            with _parsing(self.path, line):
+                document, end = _DECODER.raw_decode(self.text, start)
+            yield line, document
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """The number of each line that is not blank, and the JSON document on it."""
-        if b"\0" in self.data or self.data.startswith(UTF_16):
-            _decode(self.path, self.data)
         # Line by line, so that memory is that of what is kept of them.
         for number, line in enumerate(BytesIO(self.data.removeprefix(BOM)), 1):
-            if not line.strip():
-                continue
-            check_json(self.path, line)
-            try:
-                yield number, parsed_json(line.decode())
-            except UnicodeDecodeError:
-                problem = "not UTF-8, the encoding this file must have; save it as UTF-8"
-                raise ReadError.at(self.path, problem, line=number) from None
-            except RecursionError:
-                raise ReadError.at(self.path, DEEP, line=number) from None
-            except ValueError as error:
-                problem = no_json(error, "a line must be one JSON object")
-                raise ReadError.at(self.path, problem, line=number) from None
+            if line.strip():
+                check_json(self.path, line)
+                text = _decode(self.path, line, number)
+                with _parsing(self.path, number, "a line must be one JSON object"):
+                    document = parsed_json(text)
+                yield number, document
 
 
-# ---- JSON --------------------------------------------------------------------------------------
+# ---- text and JSON -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Twice:
-    """What stands for the value of a name that is twice in one object of JSON.
-
-    Whoever reads that value refuses it; nobody minds where it is not read.
-
-    Parameters
-    ----------
-    name : str
-    values : list
-        All that the name has.
-    """
-
-    name: str
-    values: list[Any]
+def _decode(path: str, data: bytes, line: int = 1) -> str:
+    """The text that begins on a line of a file."""
+    if b"\0" in data:
+        problem = "is a binary file, not text; save the table as CSV (comma-separated UTF-8 text)"
+        raise ReadError.at(path, problem)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        problem = f"byte 0x{data[error.start]:02x} is not UTF-8, the encoding this file must have; "
+        problem += "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+        line += data.count(b"\n", 0, error.start)
+        raise ReadError.at(path, problem, line=line) from None
 
 
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, in which `Twice` is the value of a name that does not occur once."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -244,29 +247,43 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def for_json(value: Any) -> Any:
-    """What JSON can show of a value that it has no word for: all values, or a float."""
-    return value.values if isinstance(value, Twice) else float(value)
-
-
 def _decimal(number: str) -> Decimal | Digits:
     """A number as it is written; what is too large, too small or too long stays text."""
-    usual = len(number) < ALL_DIGITS[0] or repr(float(number)) == number
-    if usual and "e" not in number and "E" not in number:
+    if len(number) < 30 and "e" not in number and "E" not in number:
         return Decimal(number)  # quickly
     found = bounded(number)
     return Digits(number) if found is None else found
 
 
-parsed_json = json.JSONDecoder(object_pairs_hook=unique, parse_float=_decimal).decode
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_float=_decimal,
+    parse_int=lambda number: int(number) if len(number) <= MAX_DIGITS else Digits(number),
+)
+_NOT_BLANK = re.compile(r"\S")
+parsed_json = _DECODER.decode
 
 
-def no_json(error: ValueError, remedy: str) -> str:
+@contextmanager
+def _parsing(
+    path: str, line: int, remedy: str = "write it with a program, such as Python's json"
+) -> Iterator[None]:
+    """What is wrong with JSON that begins on a line, as the error of its file."""
+    try:
+        yield
+    except RecursionError:
+        raise ReadError.at(path, DEEP, line=line) from None
+    except json.JSONDecodeError as error:
+        line = max(line, error.lineno)
+        raise ReadError.at(path, no_json(error.msg, remedy), line=line) from None
+
+
+def no_json(error: ValueError | str, remedy: str) -> str:
     """What is wrong with text that is no JSON."""
     return f"not JSON ({error}); {remedy}"
 
 
-DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"
+# ---- bounds ------------------------------------------------------------------------------------
 
 
 def check_json(path: str, data: bytes) -> None:
@@ -291,62 +308,55 @@ def check_memory(path: str, needed: int) -> None:
         )
 
 
-def _too_large() -> str:
-    most = f"{LARGEST / 2**20:.0f} MiB"
-    return f"has more than {most}; keep the scores alone, or pass arrays to exact_perm_test"
-
-
-def _bytes(path: str) -> bytes:
+@contextmanager
+def reading(path: str, problem: str, remedy: str = "save or copy it again") -> Iterator[None]:
+    """Whatever a library raises because a file is damaged, as the error of that file."""
     try:
-        status = Path(path).stat()
-        if status.st_size > LARGEST:
-            raise ReadError.at(path, _too_large())
-        if S_ISFIFO(status.st_mode):
-            return _of_pipe(path)
-        with Path(path).open("rb") as file:
-            return file.read(LARGEST + 1)  # what is no regular file does not say its size
-    except FileNotFoundError:
-        problem = "there is no such file; check the name and the folder"
-    except IsADirectoryError:
-        problem = "this is a folder; name one file in it"
-    except (OSError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
-        problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}; check its name "
-        problem += "and who may read it"
-    raise ReadError.at(path, problem)
+        yield
+    except (ReadError, ImportError):
+        raise
+    except Exception as error:  # each library has errors of its own, and some of Python's
+        said = f"{type(error).__name__}: {error}"
+        raise ReadError.at(path, f"{problem} ({said}); {remedy}") from None
 
 
-def _of_pipe(path: str) -> bytes:
-    """What a program writes into a pipe; ReadError where it writes nothing for long."""
-    parts, size = [], 0
-    # Opened without waiting for someone to write, which may be never.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:
-        while size <= LARGEST:
-            if not select([pipe], [], [], SILENCE)[0]:
-                problem = f"nothing came through this pipe for {SILENCE} s; check the program that "
-                raise ReadError.at(path, problem + "writes into it, or save its output as a file")
-            if not (part := pipe.read(2**20)):
-                break
-            parts.append(part)
-            size += len(part)
-    return b"".join(parts)
+# ---- compression -------------------------------------------------------------------------------
 
 
-def _decode(path: str, data: bytes) -> str:
-    if data.startswith(UTF_16):
-        raise ReadError.at(path, "looks like UTF-16; the encoding must be UTF-8: save it as UTF-8")
-    if b"\0" in data:
-        raise ReadError.at(
-            path, "is a binary file, not text; save the table as CSV (comma-separated UTF-8 text)"
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # With a byte-order mark, the error counts from behind it.
-        seen = error.object[: error.start].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        problem = (
-            f"byte 0x{error.object[error.start]:02x} is not UTF-8, the encoding this file must "
-            "have; save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
-        )
-        raise ReadError.at(path, problem, line=seen.count(b"\n") + 1) from None
+def _of_xz(data: bytes) -> bytes:
+    decompressor = lzma.LZMADecompressor(memlimit=MEMORY)  # it may say that it needs any amount
+    content = decompressor.decompress(data, LARGEST + 1)
+    if not decompressor.eof and len(content) <= LARGEST:
+        raise EOFError("the end is missing")
+    return content
+
+
+def _of_zstd(data: bytes) -> bytes:
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    zstd = optional(name, needed_by="a file compressed with Zstandard", extra="inspect")
+    with zstd.ZstdFile(BytesIO(data)) as stream:
+        return bytes(stream.read(LARGEST + 1))
+
+
+def _of_zip(data: bytes) -> bytes:
+    """The only member; the archive itself where it has several, or belongs to NumPy."""
+    if data.count(b"PK\x01\x02") > 3:  # without the list of members, which may be endless
+        return data
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
+        names = [name for name in names if not name.endswith("/")]
+        if len(names) != 1 or names[0].endswith(".npy"):
+            return data
+        with archive.open(names[0]) as stream:
+            return stream.read(LARGEST + 1)
+
+
+#: What packed files begin with, and what unpacks at most one byte more than is allowed.
+_PACKED: dict[bytes, Callable[[bytes], bytes]] = {
+    rb"\x1f\x8b\x08": lambda data: gzip.GzipFile(fileobj=BytesIO(data)).read(LARGEST + 1),
+    rb"BZh[1-9]1AY&SY": lambda data: bz2.BZ2File(BytesIO(data)).read(LARGEST + 1),
+    rb"\xfd7zXZ\x00": _of_xz,
+    rb"\x28\xb5\x2f\xfd": _of_zstd,
+    rb"PK\x03\x04": _of_zip,
+    rb"\xff\xfe|\xfe\xff": lambda data: data.decode("utf-16").encode(),
+}

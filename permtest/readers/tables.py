@@ -1,63 +1,476 @@
-"""Tables: of a line for each item, of a line for each item and system, or one for each system."""
+"""Tables of whatever source, text, JSON, workbooks, Arrow files, arrays, frames, as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import json
+import os
+import re
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from io import BytesIO, StringIO
+from itertools import islice, zip_longest
+from typing import Any
 
-from permtest.readers import frames, long, one_system, records
-from permtest.readers.answers import gold_of
-from permtest.readers.evaluation import Evaluation, ItemEvaluation
-from permtest.readers.files import File
-from permtest.readers.predictions import predictions
-from permtest.readers.scores import Format, SystemScores
-from permtest.readers.table import Table
-from permtest.readers.tools import from_tools, segments
-from permtest.readers.wide import WideTable
+import numpy as np
 
-FORMAT = Format(
-    name="table",
-    title="a table",
-    rows="the scores of both systems in columns: CSV, TSV, or numbers apart",
-    pairs_on="row",
-    example="permtest compare results.csv --a new --b old",
-    recognises=lambda file: True,  # noqa: ARG005
+from permtest._optional import optional
+from permtest.decimals import in_common_units
+from permtest.readers.cells import Twice, is_number, kind_of, printable, shown, text_of
+from permtest.readers.files import PER_VALUE, File, ReadError, check_memory, reading, text_size
+
+#: What may stand between two cells; runs of blanks count where none of these splits a line.
+SEPARATORS, BLANKS = ("\t", ";", ",", "|"), " "
+
+#: Columns, and objects of JSON in each other, at most.
+MOST_COLUMNS, DEPTH = 10_000, 8
+
+#: What the place of a cell, and a member of an archive, need in memory, in bytes.
+PER_CELL, PER_MEMBER = 8, 1000
+
+#: Floats of fewer digits than Python's, as pandas and Arrow call them, and as NumPy does.
+NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
+
+#: How columns are called that say of which system a row is.
+SYSTEM_NAMES = ("system", "model", "system_id", "model_id")
+
+#: A segment as sacreBLEU prints it: BLEU|nrefs:1|case:mixed = 57.9 ...
+SEGMENT = re.compile(r"(\w+)\|\S+ = -?\d")
+
+RECORDS = (
+    "write a list of objects, or an object a line, each of one item: in pandas "
+    "frame.to_json(path, orient='records')"
 )
 
-#: The formats that become tables, and that are recognised by file.
-BY_FILE = {kind.name: kind for kind in (frames.FORMAT, records.FORMAT, FORMAT)}
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of cells, all of one length, at least one.
+
+    A cell is text as it is written, a number, a bool, what JSON has, or None where there is
+    nothing. Columns without a name are called ""; without a header, `names` is None. The `index` is
+    what a data frame calls its rows; `place` is what messages call a row, counted from 0.
+    """
+
+    file: File
+    names: list[str] | None
+    columns: list[list[Any]]
+    index_name: str | None = None
+    index: list[str] | None = None
+    place: Callable[[int], str] = "row {}".format
+
+    def __post_init__(self) -> None:
+        if not self.columns or not self.columns[0]:
+            raise self.error("has no rows, or no columns; a row must be an item")
+        if len(self.columns) > MOST_COLUMNS:
+            problem = f"has {len(self.columns)} columns, more than {MOST_COLUMNS}"
+            raise self.error(f"{problem}; keep those of the scores")
+        for name, count in Counter(self.names).items():
+            if name and count > 1:
+                raise self.error(f"{count} columns are called {shown(name)}; rename all but one")
+
+    def label(self, column: int) -> str:
+        """How messages call a column, counted from 0."""
+        name = self.names[column] if self.names else ""
+        return f"column {name!r}" if name else f"column {column + 1}"
+
+    def error(self, problem: str, row: int | None = None, column: int | None = None) -> ReadError:
+        """The error of a row, or of a column, or of both, counted from 0."""
+        where = [] if row is None else [self.place(row)]
+        where += [] if column is None else [self.label(column)]
+        return ReadError.at(self.file.path, problem, column=", ".join(where) or None)
+
+
+def load(source: Any, number: int = 1) -> File:
+    """Open whatever can be read; `number` names what has no name.
+
+    It may be a path, which may name a sheet ("results.xlsx#dev"); "-", which is standard input; an
+    open file or a buffer; a frame or series of pandas or polars; a table of Arrow; a NumPy array; a
+    list of records; a dict of columns. Of what is no file, `File.table` holds the cells.
+    """
+    if isinstance(source, File):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return File.load(source)
+    if hasattr(source, "read"):
+        name = getattr(source, "name", None)
+        return File.of_buffer(name if isinstance(name, str) else f"buffer {number}", source)
+    if isinstance(source, list | tuple | dict):
+        path = f"records {number}"
+        with reading(path, "cannot be written as JSON", "pass dicts with names of columns"):
+            data = json.dumps(
+                source, default=lambda x: [*map(str, x)] if getattr(x, "ndim", 0) else str(x)
+            )
+            return File(path, data.encode(errors="replace"))
+    path = f"{'array' if isinstance(source, np.ndarray) else 'frame'} {number}"
+    remedy = "pass a path, an open file, a frame, an Arrow table, records, columns, or an array "
+    with reading(path, "cannot be made a table", f"{remedy}of (items,) or (items, systems)"):
+        return File(path, b"", _of_frame(path, source))
 
 
 def table_of(file: File) -> Table:
-    """The cells of a file, or of a data frame."""
-    if isinstance(file, frames.FrameFile):
-        return from_tools(file.table)
-    if records.recognises(file):
-        return from_tools(records.table_of(file))
-    return segments(file) or from_tools(Table.of(file))
+    """The cells of a file, as text where they are text, and as numbers where they are typed."""
+    if file.table is not None:
+        return Table(file, *file.table)
+    for magic, read in _BINARY.items():
+        if file.data.startswith(magic):
+            if isinstance(read, str):
+                raise ReadError.at(file.path, read)
+            return read(file)
+    return _of_json(file) if file.is_json else _of_text(file)
 
 
-def evaluation_of_tables(files: Sequence[File], gold: str | None) -> Evaluation:
-    """What one or several tables hold.
+# ---- text --------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    files : sequence of File
-    gold : str or None
-        The column of what is right.
 
-    Returns
-    -------
-    Evaluation
-    """
-    tables = [table_of(file) for file in files]
-    alone = len(tables) == 1
-    if gold is not None or all(gold_of(table, alone=alone) is not None for table in tables):
-        return predictions(tables, gold)
-    several = [long.is_long(table) for table in tables]
-    if alone and not several[0]:
-        return WideTable(BY_FILE[tables[0].kind], tables[0])
-    found: list[SystemScores] = []
-    for table, is_long in zip(tables, several, strict=True):
-        found += long.systems_of(table) if is_long else [one_system.system_of(table)]
-    kind = long.FORMAT if len(found) > len(files) else one_system.FORMAT
-    return ItemEvaluation(kind, one_system.side_by_side(found))
+def _of_text(file: File) -> Table:
+    """A line of text is a row; or several are, where a quoted cell holds line breaks."""
+    check_memory(file.path, needed := text_size(file.data, 3))
+    text = file.text.replace("\r\n", "\n").replace("\r", "\n").rstrip(" \n")
+    if not text:
+        raise ReadError.at(file.path, "the file is empty; a line must hold the scores of an item")
+    if (segment := SEGMENT.match(text)) is not None:
+        text = re.sub(rf"(?m)^{segment[1]}\|\S+ = (\S+)(?: .*)?$", r"\1", text)
+    mark = _separator(text)
+    check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
+    reader, columns = _reader(text, mark), list[list[str]]()
+    try:
+        while rows := list(islice(reader, 200)):  # few, so that the garbage collector sleeps
+            columns = columns or [[] for _ in rows[0] or [""]]
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+                column.extend(map(str.strip, cells))
+    except (csv.Error, ValueError):
+        raise _slip(file, text, mark) from None
+    starts: Sequence[int] = range(1, len(columns[0]) + 1)
+    if reader.line_num > len(starts):  # some cells hold line breaks
+        reader = _reader(text, mark)
+        starts = [1, *(reader.line_num + 1 for _ in reader)]
+    table = Table(file, None, columns, place=lambda row: f"line {starts[row]}")
+    if segment and len(columns) == 1:
+        return replace(table, names=[segment[1]])
+    return _with_header(table)
+
+
+def _separator(text: str) -> str:
+    """What cuts the first rows into as many cells each, or at least the first into several."""
+    widths: dict[str, list[int]] = {mark: [] for mark in SEPARATORS}
+    for mark, found in widths.items():
+        with suppress(csv.Error):
+            found.extend(map(len, islice(_reader(text, mark), 100)))
+    several = [mark for mark, found in widths.items() if found and found[0] > 1]
+    even = [mark for mark in several if len(set(widths[mark])) == 1]
+    return (even or several or [BLANKS])[0]
+
+
+def _reader(text: str, mark: str) -> Any:
+    """The rows of cells; it knows on which line it is."""
+    lines: Iterable[str] = StringIO(text)
+    if mark == BLANKS:
+        lines = (f"{BLANKS.join(line.split())}\n" for line in lines)
+    return csv.reader(lines, delimiter=mark, strict=True, skipinitialspace=True)
+
+
+def _slip(file: File, text: str, mark: str) -> ReadError:
+    """What is wrong with the first row that is no CSV, or blank, or not as wide as the first."""
+    reader, line, width = _reader(text, mark), 1, 0
+    try:
+        while (row := next(reader)) and len(row) == (width or len(row)):
+            width, line = len(row), reader.line_num + 1
+        said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
+        problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
+        problem += "remove the line, or quote cells that contain the separator"
+    except csv.Error as error:
+        problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
+    return ReadError.at(file.path, problem, line=line)
+
+
+def _with_header(table: Table) -> Table:
+    """The table below its first row, if that holds names: text, and no number among it."""
+    first = [text_of(column[0]) for column in table.columns]
+    text = [cell for cell in first if kind_of(cell) == "text"]
+    numbers = [cell for cell in first if is_number(cell)]
+    if first[0].startswith("#"):
+        problem = "a comment; remove the line, or the # if it holds the names of the columns"
+        raise table.error(problem, 0)
+    if not text:
+        return table
+    if numbers:
+        problem = f"text ({shown(text[0])}) and numbers ({shown(numbers[0])}) on the first line; "
+        problem += "if it is an item, put a line with names of the columns above it; if it holds "
+        raise table.error(f"{problem}the names, use some that are not numbers", 0)
+    if len(table.columns[0]) == 1:
+        raise table.error("has a header but no scores below it; add them")
+    for column in table.columns:
+        del column[0]
+    return replace(table, names=list(map(printable, first)), place=lambda i: table.place(i + 1))
+
+
+# ---- JSON --------------------------------------------------------------------------------------
+
+
+def _of_json(file: File) -> Table:
+    """Objects or lists, one for each item; or one document that holds all of them."""
+    found = list(file.documents())
+    rows, names = [document for _, document in found], None
+    if len(rows) > 1:
+        return _of_rows(file, rows, None, lambda i: f"line {found[i][0]}")
+    rows = rows[0]
+    if isinstance(rows, dict):
+        rows, names = _in_object(file, rows)
+    return _of_rows(file, rows, names, lambda i: f"record {i + 1}")
+
+
+def _in_object(file: File, document: dict[str, Any]) -> tuple[list[Any], list[str] | None]:
+    """The rows in one object: below names, or in its only list of objects, or across its lists."""
+    lists = {name: value for name, value in document.items() if isinstance(value, list)}
+    names, rows = lists.get("columns"), lists.get("data")
+    if names and rows and isinstance(rows[0], list):
+        return rows, [printable(text_of(name)) for name in names]
+    objects = [value for value in lists.values() if value and isinstance(value[0], dict)]
+    if len(objects) == 1:
+        return objects[0], None
+    if objects or len({len(value) for value in lists.values()}) != 1:
+        said = ", ".join(f"{shown(name)} {len(value)}" for name, value in [*lists.items()][:10])
+        problem = f"one object, but not of a list of one length for each column ({said or 'none'})"
+        raise ReadError.at(file.path, f"{problem}; {RECORDS}")
+    same = {name: value for name, value in document.items() if not isinstance(value, list | dict)}
+    across = zip(*lists.values(), strict=True)
+    return [dict(zip(lists, row, strict=True)) | same for row in across], None
+
+
+def _of_rows(
+    file: File, rows: list[Any], names: list[str] | None, place: Callable[[int], str]
+) -> Table:
+    """Objects as rows with names; or lists of one length, or single values, as rows without."""
+    if not rows:
+        raise ReadError.at(file.path, "holds no record; an item must be one")
+    listed = [row if isinstance(row, list | dict) else [row] for row in rows]
+    kinds = [-1 if isinstance(row, dict) else len(row) for row in listed]
+    wanted = len(names) if names else kinds[0]
+    if set(kinds) != {wanted}:
+        i = next(i for i, kind in enumerate(kinds) if kind != wanted)
+        problem = f"{shown(text_of(rows[i]))} is not of the same kind as the first; {RECORDS}"
+        raise ReadError.at(file.path, problem, column=place(i))
+    if wanted < 0:
+        return Table(file, *_flat(file.path, listed), place=place)
+    return Table(file, names, [_cells(column) for column in zip(*listed, strict=True)], place=place)
+
+
+def _flat(path: str, records: Sequence[Any]) -> tuple[list[str], list[list[Any]]]:
+    """Columns of all values in objects, their names those of the keys with dots between."""
+    columns: dict[str, list[Any]] = {}
+    for row, record in enumerate(records):
+        for name, value in _leaves(record):
+            if name not in columns:
+                needed = PER_CELL * len(records) + 4 * len(name)
+                check_memory(path, needed * (len(columns) + 1))
+                columns[name] = [None] * len(records)
+            if columns[name][row] is not None:
+                problem = f"there are two values called {shown(name)}; rename one"
+                raise ReadError.at(path, problem, column=f"record {row + 1}")
+            columns[name][row] = _cell(value)
+    return list(map(printable, columns)), list(columns.values())
+
+
+def _leaves(value: dict[str, Any], start: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
+    """What is in an object, and in the objects in it, with the keys that lead there."""
+    for key, inner in value.items():
+        if isinstance(inner, dict) and depth < DEPTH:
+            yield from _leaves(inner, f"{start}{key}.", depth + 1)
+        else:
+            yield start + key, inner
+
+
+# ---- what has types ----------------------------------------------------------------------------
+
+_PLAIN = {int, bool, type(None), Fraction, list, dict, Twice}
+
+
+def _cell(value: Any) -> Any:
+    """A value of JSON or of a library as a cell."""
+    if isinstance(value, str):
+        return value.strip()
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, np.floating):
+        value = float(str(value))  # the shortest number that prints as it
+    if isinstance(value, float | Decimal):
+        return None if value != value else value
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)
+
+
+def _cells(values: Sequence[Any]) -> list[Any]:
+    """Values as cells, quickly where they are already."""
+    return list(values if {*map(type, values)} <= _PLAIN else map(_cell, values))
+
+
+def _column(column: Any) -> list[Any]:
+    """The cells of a series of pandas."""
+    if column.dtype == "category":  # repetitions share one text
+        known = [*_cells(column.cat.categories.tolist()), None]
+        return [known[code] for code in column.cat.codes]
+    kind = NARROW.get(str(column.dtype).lower())
+    if kind is None:
+        return _cells(column.tolist())
+    narrow = column.to_numpy(dtype=kind, na_value=np.nan)
+    found = np.array([float(str(number)) for number in narrow])
+    finite = np.isfinite(narrow)
+    units = in_common_units([narrow[finite]], ["scores"])
+    if not units.rounding:  # thirds, such as no decimal of so few digits is
+        found[finite] = units.columns[0] / units.scale
+    return _cells(found.tolist())
+
+
+def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
+    """The names, the columns, the index's name and the index of whatever has columns."""
+    import pandas
+
+    if hasattr(frame, "to_frame"):  # a series
+        frame = frame.to_frame()
+    if hasattr(frame, "get_columns"):  # of polars, which needs no Arrow
+        frame = pandas.DataFrame(
+            {
+                one.name: one.to_numpy()
+                if one.dtype.is_float()
+                else pandas.Series(one.to_list(), dtype=object)
+                for one in frame
+            }
+        )
+    if hasattr(frame, "to_pandas"):  # of Arrow; texts in dictionaries are in memory once
+        check_memory(path, 2 * frame.nbytes)
+        frame = frame.to_pandas(
+            types_mapper=lambda kind: None if "dictionary" in str(kind) else pandas.ArrowDtype(kind)
+        )
+    bare = isinstance(frame, np.ndarray) and not frame.dtype.names
+    frame = pandas.DataFrame(frame)
+    check_memory(path, PER_VALUE * frame.size)
+    names = [_name(name) for name in frame.columns]
+    columns = [_column(frame.iloc[:, i]) for i in range(len(names))]
+    index_name = index = None
+    if frame.index.name is not None or not frame.index.equals(pandas.RangeIndex(len(frame))):
+        keys = [f"level {i}" if x is None else _name(x) for i, x in enumerate(frame.index.names)]
+        levels = [_cells(frame.index.get_level_values(i).tolist()) for i in range(len(keys))]
+        if len(keys) > 1:
+            names, columns = [*keys, *names], [*levels, *columns]
+        own = [i for i, key in enumerate(keys) if key.lower() not in SYSTEM_NAMES] or [0]
+        index_name = ", ".join(keys[i] for i in own) if any(frame.index.names) else None
+        rows = zip(*(levels[i] for i in own), strict=True)
+        index = [", ".join(map(text_of, row)) for row in rows]
+    nested = any(isinstance(cell, dict) for column in columns for cell in column)
+    if nested and len(set(names)) == len(names):
+        rows = zip(*columns, strict=True)
+        names, columns = _flat(path, [dict(zip(names, row, strict=True)) for row in rows])
+    return None if bare else names, columns, index_name, index
+
+
+def _name(name: Any) -> str:
+    """The name of a column; of one with several levels, all of them."""
+    return printable("_".join(map(str, name)) if isinstance(name, tuple) else str(name))
+
+
+# ---- files that are no text --------------------------------------------------------------------
+
+
+def _of_arrow(file: File) -> Table:
+    """A parquet or a feather file."""
+    name = "parquet" if file.data.startswith(b"PAR1") else "feather"
+    arrow = optional(f"pyarrow.{name}", needed_by=f"{file.path}, a {name} file,", extra="many")
+    with reading(file.path, f"is a damaged {name} file"):
+        if name == "feather":
+            table = arrow.read_table(BytesIO(file.data))
+        else:
+            opened = arrow.ParquetFile(BytesIO(file.data))
+            about, names = opened.metadata, opened.schema_arrow.names
+            size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+            check_memory(file.path, size + PER_VALUE * about.num_rows * about.num_columns)
+            # Of a text that is repeated, so that it takes its room once; other columns ignore it.
+            table = arrow.read_table(BytesIO(file.data), read_dictionary=names)
+        table.validate(full=True)  # what is invalid may end the process
+        return Table(file, *_of_frame(file.path, table))
+
+
+def _of_numpy(file: File) -> Table:
+    """An array in a file, or several columns in an archive."""
+    import pandas
+
+    problem = "is damaged, or holds Python objects, which could run code when they are read, or "
+    with reading(file.path, f"{problem}is no table", "save one array, or columns of one length"):
+        found = np.load(BytesIO(file.data), allow_pickle=False)
+        if not isinstance(found, np.ndarray):
+            arrays = {name: found[name] for name in found.files}
+            found = pandas.DataFrame(arrays) if len(arrays) > 1 else arrays.popitem()[1]
+        return Table(file, *_of_frame(file.path, found))
+
+
+def _of_archive(file: File) -> Table:
+    """A workbook, or arrays, or what must be unpacked first."""
+    check_memory(file.path, PER_MEMBER * file.data.count(b"PK\x01\x02"))
+    with reading(file.path, "is a damaged archive"), zipfile.ZipFile(BytesIO(file.data)) as archive:
+        sizes = {member.filename: member.file_size for member in archive.infolist()}
+    check_memory(file.path, sum(sizes.values()))
+    if "xl/workbook.xml" in sizes:
+        return _of_workbook(file)
+    if sizes and all(name.endswith(".npy") for name in sizes):
+        return _of_numpy(file)
+    problem = f"an archive of {len(sizes)} files, and no workbook; unpack it, and name one file"
+    raise ReadError.at(file.path, problem)
+
+
+def _of_workbook(file: File) -> Table:
+    """The sheet that the path names, or the only one that is not empty."""
+    openpyxl = optional("openpyxl", needed_by=f"{file.path}, a workbook,", extra="excel")
+    with reading(file.path, "is a damaged workbook"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what it does not read, such as pictures
+        book = openpyxl.load_workbook(BytesIO(file.data), read_only=True, data_only=True)
+        titles = [sheet.title for sheet in book.worksheets]
+        wanted = [sheet for sheet in book.worksheets if file.sheet in (None, sheet.title)]
+        found = {sheet.title: rows for sheet in wanted if (rows := _rows_of(file, sheet))}
+    if len(found) != 1:
+        problem = f"has the sheets {', '.join(map(shown, titles[:20]))}; name one that is not empty"
+        start = file.path.removesuffix(f"#{file.sheet}")
+        raise ReadError.at(file.path, f"{problem} behind a #, as {start}#{titles[0]}")
+    ((title, rows),) = found.items()
+    check_memory(file.path, PER_VALUE * max(map(len, rows)) * len(rows))
+    columns = list(map(list, zip_longest(*rows)))
+    table = Table(file, None, columns, place=lambda i: f"row {i + 1} of sheet {shown(title)}")
+    if [] in rows:
+        raise table.error("is blank; remove it, or write the missing item there", rows.index([]))
+    return _with_header(table)
+
+
+def _rows_of(file: File, sheet: Any) -> list[list[Any]]:
+    """The rows of a sheet without what is empty at their ends and at its end."""
+    sheet.reset_dimensions()  # what a file says of its size need not be so
+    rows: list[list[Any]] = []
+    size = 0
+    for values in sheet.iter_rows(values_only=True):
+        row = _cells(values)
+        while row and row[-1] in (None, ""):
+            row.pop()
+        rows.append(row)
+        size += 1 + len(row)
+        check_memory(file.path, PER_VALUE * size)
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
+_PICKLE = "is a pickle, which could run code when it is read; save the table as CSV or parquet"
+
+#: What files begin with that are no text, and what reads them, or why nothing does.
+_BINARY: dict[bytes, Callable[[File], Table] | str] = {
+    b"PAR1": _of_arrow,
+    b"ARROW1": _of_arrow,
+    b"\x93NUMPY": _of_numpy,
+    **dict.fromkeys((b"PK\x03\x04", b"PK\x05\x06"), _of_archive),
+    b"\xd0\xcf\x11\xe0": "is a workbook of the old kind; save it as .xlsx, or as CSV",
+    **dict.fromkeys((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"), _PICKLE),
+}

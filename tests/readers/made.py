@@ -193,3 +193,56 @@ def swe_bench(scores: Mapping[int, object], name="model") -> File:
         "schema_version": 2,
     }
     return File(f"{name}.json", json.dumps(report).encode())
+
+
+def lighteval(scores: Mapping[int, object], name="model", *, old=False, ids=True) -> File:
+    """Parquet with structs, as datasets of dictionaries become."""
+    pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    scores = {i: None if value is None else float(value) for i, value in scores.items()}
+    rows = [
+        {"example": f"What is {i}?", "full_prompt": "x", "metrics": {"em": value}}
+        if old
+        else {
+            "doc": {"id": str(i) if ids else "", "query": f"What is {i}?", "choices": [str(i)]},
+            "metric": {"em": value},
+            "model_response": {"text": ["x"]},
+        }
+        for i, value in scores.items()
+    ]
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows), stream)
+    path = f"details/org/{name}/2026-01-02T03-04-05.0/details_sums_2026-01-02T03-04-05.0.parquet"
+    return File(path, stream.getvalue())
+
+
+def openai_evals(scores: Mapping[int, object], name="model") -> File:
+    event = {"run_id": "r", "created_by": "", "created_at": "2026-01-02", "type": "metrics"}
+    rows = [
+        event | {"event_id": i, "sample_id": f"sums.test.{i}", "data": {"score": value}}
+        for i, value in scores.items()
+    ]
+    spec = {"completion_fns": [name], "eval_name": "sums.test", "run_config": {}}
+    return File("log.jsonl", lines([{"spec": spec}, *rows, {"final_report": {"score": 0.5}}]))
+
+
+def deepeval(scores: Mapping[int, object], name="model") -> File:
+    cases = [
+        {
+            "name": f"case_{i}",
+            "input": f"What is {i}?",
+            "actualOutput": "x",
+            "expectedOutput": str(i),
+            "success": value == 1,
+            "metricsData": [{"name": "GEval", "threshold": 0.5, "success": True, "score": value}],
+            "order": i,
+        }
+        for i, value in scores.items()
+    ]
+    run = {"testFile": None, "testCases": cases, "conversationalTestCases": []}
+    data = json.dumps({"testRunData": run, "testRunLink": None}).encode()
+    return File(f"{name}/.latest_test_run.json", data)
+
+
+def mt_bench(scores: Mapping[int, object], name="model") -> File:
+    grade = {"model": name, "judge": ["gpt-4", "single-v1"], "judgment": "[[1]]", "turn": 1}
+    return File("x.jsonl", lines(grade | {"question_id": i, "score": x} for i, x in scores.items()))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.readers.conllu import FORMAT, SCORES, load, recognises
-from permtest.readers.evaluation import ItemEvaluation
 from permtest.readers.files import File, ReadError
+from permtest.readers.pairing import Evaluation as ItemEvaluation
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 
@@ -116,41 +116,47 @@ def written(drawn, side: int) -> str:
     return text
 
 
-def by_the_library(text: str) -> list[list[dict]]:
-    found = conllu.parse(text)
-    return [[token for token in one if isinstance(token["id"], int)] for one in found]
+def by_the_library(gold: str, system: str) -> dict[str, list[int]]:
+    """The right words by the library `conllu`, of scores whose columns both files have."""
+    sides = [
+        [[token for token in one if isinstance(token["id"], int)] for one in conllu.parse(text)]
+        for text in (gold, system)
+    ]
+    keys = {
+        "upos": lambda t: t["upos"],
+        "xpos": lambda t: t["xpos"] or "_",
+        "feats": lambda t: dict(t["feats"] or {}),
+        "lemmas": lambda t: t["lemma"],
+        "uas": lambda t: t["head"],
+        "las": lambda t: (t["head"], t["deprel"].split(":")[0]),
+        "las_full": lambda t: (t["head"], t["deprel"]),
+    }
+    column = {"lemmas": "lemma", "uas": "head", "las": "deprel", "las_full": "deprel"}
+    offered = {
+        name: key
+        for name, key in keys.items()
+        if all(
+            any(t[column.get(name, name)] not in ("_", None) for one in side for t in one)
+            for side in sides
+        )
+    }
+    return {
+        name: [
+            sum(
+                key(x) == key(y) or (name, x["lemma"]) == ("lemmas", "_")
+                for x, y in zip(there, here, strict=True)
+            )
+            for there, here in zip(*sides, strict=True)
+        ]
+        for name, key in offered.items()
+    }
 
 
 @settings(max_examples=60)
 @given(sentences)
 def test_the_library_reads_the_same(drawn):
     gold, system = written(drawn, 0), written(drawn, 1)
-    right: dict[str, list[int]] = {name: [] for name in SCORES}
-    filled = {name: set() for name in SCORES}
-    for there, here in zip(by_the_library(gold), by_the_library(system), strict=True):
-        relations = [[(t["head"], t["deprel"]) for t in side] for side in (there, here)]
-        universal = [[(head, name.split(":")[0]) for head, name in side] for side in relations]
-        values = {
-            "upos": [[t["upos"] for t in side] for side in (there, here)],
-            "xpos": [[t["xpos"] or "_" for t in side] for side in (there, here)],
-            "feats": [[dict(t["feats"] or {}) for t in side] for side in (there, here)],
-            "uas": [[t["head"] for t in side] for side in (there, here)],
-            "las": universal,
-            "las_full": relations,
-        }
-        values["lemmas"] = [[t["lemma"] for t in side] for side in (there, here)]
-        values["lemmas"][1] = [
-            "_" if want == "_" else got for want, got in zip(*values["lemmas"], strict=True)
-        ]
-        for name, (want, got) in values.items():
-            right[name].append(sum(x == y for x, y in zip(want, got, strict=True)))
-        for side, tokens in enumerate((there, here)):
-            for name, column in zip(SCORES, ("upos", "xpos", "feats", "lemma"), strict=False):
-                filled[name] |= {side for t in tokens if t[column] not in ("_", None)}
-            for name in ("las", "las_full"):
-                filled[name] |= {side for t in tokens if t["deprel"] != "_"}
-    offered = {name: right[name] for name in SCORES if name == "uas" or filled[name] == {0, 1}}
-    assert dict(score(gold, system).scores) == offered
+    assert dict(score(gold, system).scores) == by_the_library(gold, system)
 
 
 # ---- what is offered ---------------------------------------------------------------------------
@@ -173,9 +179,7 @@ def test_columns_without_values_are_not_scored():
 def test_files_without_a_column_in_common_are_refused():
     bare = [row(1, "a", "_", "_", "_", "_", "_", "_")]
     parsed = row(1, "a", "_", "_", "_", "_", "0", "root")
-    with pytest.raises(
-        ReadError, match=r"a\.conllu: has no annotation in common with gold\.conllu"
-    ):
+    with pytest.raises(ReadError, match=r"a\.conllu: has no column with values"):
         score(sentence(parsed), sentence(*bare))
 
 
@@ -209,47 +213,21 @@ def test_without_ids_in_common_the_order_pairs_and_gold_names(other):
     assert "paired with gold by the order of sentences, words checked: a" in found.notes
 
 
-@pytest.mark.parametrize(
-    "gold", [sentence(row(1, "a")) + TWO, "# sent_id =\n" + sentence(row(1, "a")) + TWO]
-)
-def test_an_id_that_is_missing_in_gold_leaves_the_order(gold):
-    found = score(gold, ONE + TWO)
+@pytest.mark.parametrize("comment", ["", "# sent_id =\n"])
+def test_an_id_that_is_missing_in_gold_leaves_the_order(comment):
+    found = score(comment + sentence(row(1, "a")) + ONE, ONE + ONE)
     assert (found.ids, found.paired_by, len(found)) == (None, "order", 2)
-
-
-def test_ids_of_the_system_do_not_matter_where_gold_has_none():
-    assert len(score(sentence(row(1, "a")) * 2, ONE + ONE)) == 2
 
 
 @pytest.mark.parametrize(
     ("gold", "system", "message"),
     [
-        (ONE + TWO, ONE + THREE, r"a\.conllu, line 5: no sentence of gold\.conllu has the id 'sc'"),
-        (ONE + ONE, ONE, r"gold\.conllu, line 5: 'sa' is the id of two sentences, .* line 2"),
-        (ONE + TWO, ONE + ONE, r"a\.conllu, line 5: 'sa' is the id of two sentences"),
-        (
-            ONE + TWO,
-            sentence(row(1, "a")),
-            r"a\.conllu: the number of sentences is 1, but 2 in gold",
-        ),
-        (
-            sentence(row(1, "a")),
-            ONE + TWO,
-            r"a\.conllu: the number of sentences is 2, but 1 in gold",
-        ),
-        (
-            sentence(row(1, "x"), row(2, "cannot")),
-            sentence(row(1, "x"), row(2, "can"), row(3, "not")),
-            r"a\.conllu, line 1: word 2 of this sentence is 'can', but 'cannot' in that of "
-            r"gold\.conllu, line 1; .*tokens are not aligned",
-        ),
-        (
-            TWO + sentence(row(1, "x"), row(2, "y")),
-            sentence(row(1, "b")) + sentence(row(1, "x")),
-            r"a\.conllu, line 3: this sentence ends after word 1, but that of gold\.conllu, "
-            "line 4, after word 2",
-        ),
-        (sentence(row(1, "é")), sentence(row(1, "e\u0301")), "composed otherwise in Unicode"),
+        (ONE + TWO, ONE + THREE, "a.conllu, line 5: no sentence of gold.conllu has the id 'sc'"),
+        (ONE + ONE, ONE, "gold.conllu, line 5: 'sa' is the id of two sentences .also on line 2"),
+        (ONE + TWO, ONE + ONE, "a.conllu, line 5: 'sa' is the id of two sentences"),
+        (ONE + TWO, sentence(row(1, "a")), "a.conllu: the number of sentences is 1, but 2 in gold"),
+        (TWO, sentence(row(1, "x")), "a.conllu, line 1: word 1 .* 'x', but 'b' in .*, line 2; run"),
+        (sentence(row(1, "b"), row(2, "y")), TWO, "line 2: word 2 of this sentence is '', but 'y'"),
     ],
 )
 def test_sentences_that_do_not_match_are_refused(gold, system, message):
@@ -294,34 +272,27 @@ BAD = [
     ("", "holds no sentence"),
     ("\n \n", "holds no sentence"),
     ("# sent_id = x\n\n" + ONE, "line 1: sentence 'x' has no words"),
-    ("# sent_id = x\n" + ONE, "line 2: a second sent_id; a blank line must end each sentence"),
-    (ONE.rstrip() + "\n" + TWO, "line 3: a comment between words"),
-    ("1\ta\ta\tX\n", r"line 1: 4 columns \('1\\ta\\ta\\tX'\); CoNLL-U has ten, with a tab"),
-    (row(1, "a") + "\t_\n", "line 1: 11 columns"),
-    (row(1, "a").replace("\t", "  "), "line 1: 1 column "),
-    (sentence(row(1, "a"), "<html>"), "line 2: 1 column "),
-    (sentence(row("x", "a")), "line 1, ID: 'x' where word 1 of the sentence is due"),
-    (sentence(row(1, "a"), row(1, "b")), "line 2, ID: '1' where word 2 of the sentence is due"),
-    (sentence(row(1, "a"), row(3, "b")), "line 2, ID: '3' where word 2"),
-    (sentence(row("01", "a")), "line 1, ID: '01' where word 1"),
-    (sentence(row("", "a")), "line 1, ID: '' where word 1"),
-    (sentence(row("1-1-1", "a")), "line 1, ID: '1-1-1' where word 1"),
-    (sentence(row("1-2", "a")), "line 1: a sentence without words"),
-    (sentence(row(1, "")), "line 1, FORM: nothing in the column; write _"),
-    (sentence(row(1, "a"), row(2, "b", upos="")), "line 2, UPOS: nothing in the column"),
-    (sentence(row(1, "a", head="root")), "line 1, HEAD: 'root' is no word of this sentence"),
-    (sentence(row(1, "a"), row(2, "b", head=3)), r"line 2, HEAD: '3' is no .* \(1 to 2\), 0 for"),
-    (sentence(row(1, "a", head="-1")), "line 1, HEAD: '-1'"),
-    (sentence(row("1-2", "x", head="_"), row(1, "a", head="1-2")), "line 2, HEAD: '1-2'"),
-    ("\t" * 9 + "\n", "line 1, ID: ''"),
+    (ONE.rstrip() + "\n" + TWO, "line 3, 1 columns: wrong in '# sent_id = sb'; each word needs"),
+    ("1\ta\ta\tX\n", "line 1, 4 columns"),
+    (row(1, "a") + "\t_\n", "line 1, 11 columns"),
+    (sentence(row(1, "a"), "<html>"), "line 2, 1 columns"),
+    (sentence(row("x", "a")), "line 1, ID"),
+    (sentence(row(1, "a"), row(1, "b")), "line 2, ID"),
+    (sentence(row("1-1-1", "a")), "line 1, ID"),
+    (sentence(row("1-2", "a")), "line 1: no word"),
+    (sentence(row(1, "")), "line 1, FORM"),
+    (sentence(row(1, "a"), row(2, "b", upos="")), "line 2, UPOS"),
+    (sentence(row(1, "a"), row(2, "b", deprel="")), "line 2, DEPREL"),
+    (sentence(row(1, "a"), row(2, "b", head=3)), "line 2, HEAD"),
+    (sentence(row("1-2", "x", head="_"), row(1, "a", head="1-2")), "line 2, HEAD"),
     (b"1\ta\0\n", "binary"),
     (b"1\ta\xff\n", "not UTF-8"),
-    ("x" * 10**6, "line 1: 1 column "),
+    ("x" * 10**6, "line 1, 1 columns"),
 ]
 
 
 @pytest.mark.parametrize(("bad", "message"), BAD)
-def test_bad_files_are_refused_with_their_line(bad, message):
+def test_the_first_bad_line_is_named(bad, message):
     for gold, system, name in ((ONE, bad, "a"), (bad, ONE, "gold")):
         with pytest.raises(ReadError, match=f"^{name}.conllu.*{message}") as caught:
             load(file(system, "a.conllu"), file(gold))
@@ -346,6 +317,13 @@ def test_a_million_blank_lines_and_one_long_sentence():
     assert len(score(ONE, "\n" * 10**6 + ONE)) == 1
     long = sentence(*(row(i, "w") for i in range(1, 100_001)))
     assert totals(score(long, long))["uas"] == 100_000
+
+
+def test_gold_is_the_same_for_the_next_system():
+    gold = file(ONE + TWO)
+    for name in "ab":
+        (found,) = load(file(TWO + ONE, name), gold)
+        assert (found.system, found.ids, found.scores["upos"]) == (name, ["sa", "sb"], [1, 1])
 
 
 def test_memory_is_asked_for_before_it_is_used(monkeypatch):
@@ -382,12 +360,12 @@ NODE_FIRST = sentence(row("0.1", "e", "_", "_", "_", "_", "_", "_"), row(1, "a")
 @pytest.mark.parametrize(
     "text",
     [
-        GOLD,
         "# a comment\n\n" + ONE,
-        GOLD.replace("\n", "\r\n"),
-        "\ufeff" + ONE,
+        "\ufeff" + GOLD.replace("\n", "\r\n"),
         3000 * GOLD,
         NODE_FIRST,
+        row(1, "a") + "\nx\n",  # so that the error is that of a treebank
+        ONE.encode("utf-16"),  # files make UTF-8 of it
     ],
 )
 def test_conllu_is_recognised(text):
@@ -401,29 +379,16 @@ def test_conllu_is_recognised(text):
         "# only a comment\n",
         "\t".join("abcdefghij") + "\n" + "\t".join("1234567890") + "\n",
         "\t".join("1234567890") + "\n",
-        ",".join("1234567890") + "\n",
         "\t".join(["1", "a", "b", "0.5", "c", "_", "3", "0.7", "1", "2"]) + "\n",
         "\t".join(["1", "a", "b", "c", "d", "0.25", "3", "e", "1", "2"]) + "\n",
-        "\t".join(["1", "a", "b", "c", "d", "_", "3", "0.7", "1", "2"]) + "\n",
         row(2, "a") + "\n",
-        row(1, "a") + "\nx\n",
         row(1, "a")[:-2] + "\n",
         "EU NNP B-NP B-ORG\n",
         '{"id": 1}\n',
-        ONE.encode("utf-16"),
-        b"\xff\xfe\0\0",
         b"1\0\t",
         b"\xff" * 10,
-        "x" * 100_000,
-        "\n" * 100_000 + ONE,
+        *("\t".join([*"1abcd", x * 60_000, *"3e1"]) + "\n" for x in ("=", "\t", "a=", "-1", " ")),
     ],
 )
 def test_nothing_else_is_taken_for_it(content):
     assert not recognises(file(content))
-
-
-@pytest.mark.parametrize("filler", ["=", "\t", "1", "a=", "_\t", "-1", " ", "# "])
-def test_long_lines_are_not_taken_for_it(filler):
-    """With a pattern that goes back and tries again, this would take for ever."""
-    line = "\t".join(["1", "a", "b", "c", "d", filler * 6000, "3", "e", "1"])
-    assert not recognises(file(line + "\n" + filler * 60_000 + "\n"))

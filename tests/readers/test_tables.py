@@ -1,378 +1,457 @@
-"""Tables of every shape give the same pairs, and what is ambiguous is refused."""
+"""Tables of every source are the same cells, or are refused with the place and the remedy."""
 
+import bz2
 import csv
+import gzip
 import io
 import json
+import lzma
+import pickle
+import sys
+import zipfile
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import feather, parquet
 
-from permtest import exact_perm_test
-from permtest.readers import File, ReadError, describe, read, recognise
-
-
-def file(text, name="scores.csv"):
-    return File(name, text.encode())
-
-
-def scores(pairs):
-    """What was read, item by item, exactly."""
-    names = pairs.ids or range(len(pairs))
-    both = zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)
-    return {
-        name: (Fraction(u, pairs.scale), Fraction(v, pairs.scale))
-        for name, (u, v) in zip(names, both, strict=True)
-    }
+from permtest.readers import files
+from permtest.readers.cells import (
+    MAX_DIGITS,
+    Twice,
+    as_printed,
+    as_score,
+    kind_of,
+    printable,
+    text_of,
+)
+from permtest.readers.files import MEMORY, File, ReadError
+from permtest.readers.tables import load, table_of
 
 
-def text_of(rows):
-    out = io.StringIO()
-    csv.writer(out).writerows(rows)
+def table(content, name="scores.csv"):
+    return table_of(File(name, content.encode() if isinstance(content, str) else content))
+
+
+def cells(found):
+    return found.names, found.columns
+
+
+def saved(write, *arguments, **options):
+    """The bytes that a function writes into a file."""
+    out = io.BytesIO()
+    write(*arguments, out, **options)
     return out.getvalue()
 
 
-# ---- one set of scores, in every shape ---------------------------------------------------------
-
-NUMBERS = st.one_of(
-    st.integers(-(10**20), 10**20),
-    st.integers(0, 1),
-    st.decimals(-100, 100, places=3).map(lambda x: f"{x:f}"),
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x,y\n3,2\n5,4\n0,7\n",
+        "x\ty\n3\t2\n5\t4\n0\t7\n",
+        "x;y\n3;2\n5;4\n0;7\n",
+        "x|y\n3|2\n5|4\n0|7\n",
+        "  x y\n  3   2\n 5    4 \n0 \t 7\n",
+        'x, "y"\r\n3, 2\r\n5,4\r\n0,7\r\n',
+        "x,y\r3,2\r5,4\r0,7\r",
+        "x,y\n3,2\n5,4\n0,7".encode("utf-16"),
+        "x,y\n3,2\n5,4\n0,7\n\n  \n\n",
+        "\ufeffx,y\n3,2\n5,4\n0,7",
+    ],
 )
-ITEMS = st.dictionaries(
-    st.text("abc 1,;é", min_size=1).map(str.strip).filter(bool).map("i{}".format),
-    st.tuples(NUMBERS, NUMBERS),
-    min_size=2,
-    max_size=6,
+def test_text_in_columns(content):
+    found = table(content)
+    assert cells(found) == (["x", "y"], [["3", "5", "0"], ["2", "4", "7"]])
+    assert [found.place(i) for i in range(3)] == ["line 2", "line 3", "line 4"]
+
+
+@given(
+    rows=st.lists(st.tuples(*[st.text("ab \"',;|\t\né1.") for _ in range(3)]), min_size=1),
+    separator=st.sampled_from("\t;,|"),
+    newline=st.sampled_from(["\n", "\r\n"]),
 )
+def test_whatever_is_written_is_read_back(rows, separator, newline):
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=separator, lineterminator=newline, quoting=csv.QUOTE_ALL)
+    writer.writerows([("p", "q", "r"), *rows])
+    found = table(out.getvalue())
+    lines = [2 + sum(map(str.count, sum(rows[:i], ()), "\n" * 3 * i)) + i for i in range(len(rows))]
+    assert list(zip(*found.columns, strict=True)) == [tuple(map(str.strip, row)) for row in rows]
+    assert [found.place(i) for i in range(len(rows))] == [f"line {line}" for line in lines]
 
 
-@settings(max_examples=60)
-@given(items=ITEMS, data=st.data())
-def test_all_shapes_give_the_same_pairs(items, data):
-    wanted = {
-        name: (Fraction(str(a)), Fraction(str(b))) for name, (a, b) in items.items()
-    }  # the obvious way
-
-    def some_order(rows):
-        return data.draw(st.permutations(list(rows)))
-
-    wide = [(name, a, b) for name, (a, b) in items.items()]
-    columns = [list(column) for column in zip(*wide, strict=True)]
-    news, olds = ([(row[0], row[i]) for row in wide] for i in (1, 2))
-    long = [(name, "new", a) for name, a in news] + [(name, "old", b) for name, b in olds]
-    shapes = {
-        "wide": [text_of([("id", "new", "old"), *some_order(wide)])],
-        "long": [text_of([("id", "system", "score"), *some_order(long)])],
-        "two": [text_of([("id", "score"), *some_order(rows)]) for rows in (news, olds)],
-        "records": [
-            json.dumps([{"id": name, "new": a, "old": b} for name, a, b in some_order(wide)])
-        ],
-        "lines": [
-            "\n".join(
-                json.dumps({"score": x, "model": system, "id": name})
-                for name, system, x in some_order(long)
-            )
-        ],
-        "lists": [json.dumps(dict(zip(("id", "new", "old"), columns, strict=True)))],
-    }
-    for shape, texts in shapes.items():
-        names = ["new.txt", "old.txt"] if len(texts) == 2 else ["both.txt"]
-        pairs = read(
-            *(file(text, name) for text, name in zip(texts, names, strict=True)), a="new", b="old"
-        )
-        assert scores(pairs) == wanted, shape
-        assert pairs.names == ("new", "old")
-        assert sum(pairs.source["unmatched"]) == pairs.source["dropped"] == 0
-    by_order = [file("".join(f"{row[i]}\n" for row in wide), f"{i}.txt") for i in (1, 2)]
-    assert list(scores(read(*by_order)).values()) == list(wanted.values())
+def test_numbers_alone_have_no_header():
+    found = table("3 2\n5 4\n")
+    assert (cells(found), found.place(1)) == ((None, [["3", "5"], ["2", "4"]]), "line 2")
+    assert table("1\n0.50\n").columns == [["1", "0.50"]]
+    assert table(",b\n3,2\n").names == ["", "b"]
+    assert table("a;b,x,y\np;q,3,2\nr,5,4\n").names == ["a;b", "x", "y"]
+    assert str(found.error("bad", 1, 0)) == "scores.csv, line 2, column 1: bad"
+    assert str(table("a,b\n3,2\n").error("bad", column=1)) == "scores.csv, column 'b': bad"
 
 
-# ---- long tables -------------------------------------------------------------------------------
-
-SWAPPED = (
-    "hole values of 'cluster' are swapped by default, since that column is called so "
-    "(--no-clusters swaps items)"
-)
-LONG = "id,system,score,cluster,topic\n1,new,3,x,p\n1,old,2,x,p\n2,old,1,x,q\n2,new,5,x,q\n"
-
-
-def test_a_line_for_each_item_and_system():
-    evaluation = recognise(file(LONG + "3,new,4,y,p\n3,old,0,y,p\n4,new,1,y,q\n"))
-    assert (evaluation.format.name, evaluation.systems) == ("long", ("new", "old"))
-    assert evaluation.groupings == ("cluster", "topic")
-    assert evaluation.score_names("new", "old") == ("score",)
-    assert evaluation.statistics("new", "old")[0] == "accuracy"
-    pairs = evaluation.pairs("old", "new")
-    assert scores(pairs) == {"1": (2, 3), "2": (1, 5), "3": (0, 4)}
-    assert pairs.clusters == ("x", "x", "y")
-    assert pairs.source["loader"] == "long"
-    said = describe(pairs.source, "long")
-    assert said.startswith("long: 3 items paired by id; 1 only in B ('4')")
-    assert said.endswith(f"{SWAPPED}.")
-    assert evaluation.pairs(clusters=False).clusters is None
-    assert evaluation.pairs(clusters="topic").clusters == ("p", "q", "p")
+def test_segments_as_sacrebleu_prints_them():
+    line = "BLEU|nrefs:1|case:mixed|version:2.6.0 = {} 9.0/7.0 (BP = 1)\n"
+    text = line.format(57.9) + line.format(35.4)
+    assert cells(table(text)) == (["BLEU"], [["57.9", "35.4"]])
+    with pytest.raises(ReadError, match="line 3: 3 columns, but line 1 has 1"):
+        table(text + "TER|x = 3\n")
 
 
-def test_scores_and_counts_of_a_long_table():
-    text = "item,model,tp,fp,fn,ms\ns1,a,3,1,0,9\ns1,b,2,2,1,8\ns2,a,1,1,1,\ns2,b,0,0,0,7\n"
-    pairs = read(file(text), statistic="f1")
-    assert (pairs.u.tolist(), pairs.v.tolist()) == ([[3, 1, 0], [1, 1, 1]], [[2, 2, 1], [0, 0, 0]])
-    assert pairs.source["paired_by"] == "item"
-    one = read(file(text), score="ms")
-    assert (scores(one), one.source["dropped_ids"]) == ({"s1": (9, 8)}, ["s2"])
-    assert scores(read(file(text))) == scores(one)  # the only one that can be summed
-
-
-def test_wide_tables_are_not_mistaken():
-    wide = "id,model,a,b\n1,large,3,2\n2,small,1,2\n3,large,0,0\n"
-    assert recognise(file(wide)).format.name == "table"
-    assert scores(read(file(wide))) == {"1": (3, 2), "2": (1, 2), "3": (0, 0)}
-    assert read(file(wide), clusters="model").clusters == ("large", "small", "large")
-    assert recognise(file("model,a,b\nx,1,2\ny,1,2\n")).format.name == "table"
-
-
-BAD_LONG = {
-    "twice": (LONG + "2,new,0,x,p\n", ["'2' is the id of two items (line 5 and line 6)"]),
-    "no common": ("id,system,score\n1,a,3\n2,b,2\n", ["no id in common"]),
-    "text": ("id,system,score\n1,a,3\n1,b,O\n", ["line 3, column 'score': 'O' is not a number"]),
-    "no system": ("id,system,score\n1,a,3\n1,,2\n1,b,4\n", ["line 3, column 'system': '' is a mi"]),
-    "no id": ("id,system,score\n1,a,3\n,b,2\n1,b,4\n", ["line 3, column 'id': '' is an item with"]),
-    "no cluster": (LONG.replace("3,x", "3,"), ["line 2, column 'cluster': '' is a missing label"]),
-    "clusters": (LONG.replace("2,x", "2,y"), ["line 3 belongs to cluster 'y', but in", "'x'"]),
-    "one": ("id,system,score\n1,a,3\n2,a,2\n", ["1 column with numbers", "add the file of the"]),
-    "no ids": (
-        "system,score\na,3\nb,2\n",
-        ["1 column with numbers", "call the column that says which item 'id'"],
-    ),
-    "no scores": ("id,system,said\n1,a,yes\n1,b,no\n", ["no column of numbers; its columns are"]),
-    "half": ("id,system,tp,TP,fp,fn\n1,a,1,1,1,1\n1,b,1,1,1,1\n", ["'tp' and column 'TP' both"]),
+BAD_TEXT = {
+    "comment": ("# scores\n3 2\n", "line 1: a comment; remove the line"),
+    "empty": ("\ufeff\n \n", "the file is empty"),
+    "longer line": ("3,2\n5,4,1\n", "line 2: 3 columns, but line 1 has 2"),
+    "blank line inside": ("a,b\n3,2\n\n5,4\n", "line 3: a blank line; write the missing"),
+    "blank line first": ("\n3,2\n", "line 1: a blank line"),
+    "header or item": ("s1,3,2\ns2,5,4\n", r"line 1: text \('s1'\) and numbers \('3'\)"),
+    "same names": ("a,b,a\n1,2,3\n", "2 columns are called 'a'; rename all but one"),
+    "open quote": ('a,b\n3,2\n"5,4\n6,7\n', "line 3: not CSV .*close every quote"),
+    "stray quote": ('a,b\n"3"1,2\n', "line 2: not CSV"),
+    "not UTF-8": (b"a,b\n3,2\n5,\xe9\n", "line 3: byte 0xe9 is not UTF-8.*save it as UTF-8"),
+    "columns": ("0," * 10_000 + "0\n", "has 10001 columns, more than 10000; keep"),
 }
 
 
-@pytest.mark.parametrize(("text", "parts"), BAD_LONG.values(), ids=BAD_LONG.keys())
-def test_bad_long_table(text, parts):
-    with pytest.raises(ReadError) as caught:
-        read(file(text))
-    for part in parts:
-        assert part in str(caught.value)
-
-
-@pytest.mark.parametrize("header", ["score,length", "tp,incorrect", "gold,pred", "new,accuracy"])
-def test_one_system_alone_is_not_taken_for_two(header):
-    text = f"id,{header}\n1,2,3\n2,0,1\n"
-    with pytest.raises(ReadError, match="by its name no system, but something of one; add the fil"):
-        read(file(text))
-    first, second = header.split(",")
-    assert len(read(file(text), a=first, b=second)) == 2
-
-
-# ---- a file for each system --------------------------------------------------------------------
-
-
-def test_files_without_ids_are_paired_by_order_and_that_is_said():
-    pairs = read(file("1\n0.5\n", "new.txt"), file("2\n3\n", "old.txt"))
-    assert scores(pairs) == {0: (1, 2), 1: (Fraction(1, 2), 3)}
-    assert pairs.names == ("new", "old")
-    assert describe(pairs.source, "two files") == "two files: 2 items paired by order."
-
-
-def test_names_of_systems():
-    rows = "id,score\n1,2\n2,3\n"
-    assert read(file(rows, "x/s.csv"), file(rows, "y/s.csv")).names == ("x", "y")
-    assert read(file(rows), file(rows)).names == ("scores (1)", "scores (2)")
-    said = "id,model,score\n1,{0},2\n2,{0},3\n"
-    assert read(file(said.format("new")), file(said.format("old"))).names == ("new", "old")
-    files = file(LONG, "p.csv"), file(LONG, "q.csv")
-    assert recognise(*files).systems == ("new (p)", "old (p)", "new (q)", "old (q)")
-    assert recognise(*files).format.name == "long"
-    assert recognise(files[0], file("id,score\n1,2\n", "q.csv")).systems == ("new", "old", "q")
-
-
-def test_the_only_score_of_each_file_may_be_called_differently():
-    news, olds = "id,new\n1,2\n2,3\n", "id,old\n2,5\n1,4\n"
-    pairs = read(file(news, "New.csv"), file(olds, "old.csv"))
-    assert scores(pairs) == {"1": (2, 4), "2": (3, 5)}
-    assert "Scores of old.csv are its column 'old'" in pairs.source["notes"]
-    measures = news.replace("new", "accuracy"), olds.replace("old", "score")
-    assert scores(read(*(file(text, f"q{len(text)}.csv") for text in measures))) == scores(pairs)
-
-
-def test_two_measures_are_not_compared():
-    files = [file(f"id,{name}\n1,2\n2,3\n", f"q{i}.csv")
-             for i, name in enumerate(("accuracy", "latency_ms"), 1)]  # fmt: skip
-    with pytest.raises(ReadError) as caught:
-        read(*files)
-    assert str(caught.value) == (
-        "q2.csv: its only score is column 'latency_ms', but that of q1.csv is 'accuracy'; if "
-        "these are the same measure, give both columns the same name"
-    )
-
-
-def test_one_of_several_scores():
-    first = file("id,acc,ms,doc,lang\n1,1,20,7,en\n2,0,30,7,en\n3,1,1.5,8,en\n", "n.csv")
-    second = file("id,acc,ms,doc,lang\n3,1,1,8,en\n2,1,2,7,en\n1,1,3,7,en\n", "o.csv")
-    assert scores(read(first, second, score="ms"))["3"] == (Fraction(3, 2), 1)
-    assert read(first, second, score="acc", clusters="doc").clusters == ("7", "7", "8")
-    with pytest.raises(ReadError, match="2 scores"):
-        read(first, second)
-
-
-def test_numbers_of_documents_are_no_scores():
-    files = [
-        f"id,document,score\n1,7,{a}\n2,7,{b}\n3,8,{c}\n" for a, b, c in ((1, 2, 3), (3, 2, 0))
-    ]
-    rows = [text.splitlines()[1:] for text in files]
-    long = "".join(f"{row},{name}\n" for name, some in zip("ab", rows, strict=True) for row in some)
-    for found in (
-        [file(text, name) for text, name in zip(files, "ab", strict=True)],
-        [file(f"id,document,score,system\n{long}")],
-    ):
-        assert read(*found, clusters="document").clusters == ("7", "7", "8")
-        assert scores(read(*found))["1"] == (1, 3)
-        assert read(*found).clusters is None
-
-
-def test_texts_of_items():
-    rows = "id,question,score\n1,Who?,2\n2,Where?,3\n"
-    assert recognise(file(rows), file(rows)).text("2") == "Where?"
-    wide = recognise(file("id,question,a,b\n1,Who?,2,3\n"))
-    assert (wide.text("1"), wide.text("9")) == ("Who?", "")
-
-
-BAD_PAIRS = {
-    "lengths": (("1\n2\n3\n", "1\n2\n"), ["2 items, but 3 of 'a'", "same order"]),
-    "no header": (("1 2\n2 3\n", "1 2\n2 3\n"), ["line 1: 2 columns and no header", "'id' and 's"]),
-    "ids of one": (("id,score\n1,2\n", "2\n"), ["has no ids, but a.csv has"]),
-    "other ids": (("id,s\n1,2\n", "item,s\n1,2\n"), ["its ids are in column 'item'", "one name"]),
-    "two systems": (("model,s\nx,1\ny,2\n", "1\n2\n"), ["column 'model': 2 systems and no ids"]),
-    "no scores": (("id,said\n1,yes\n", "id,said\n1,no\n"), ["no column of numbers"]),
-    "text": (("id,s\n1,2\n2,3\n", "id,s\n1,2\n2,x\n"), ["b.csv", "no column of numbers"]),
-    "slip": (("id,score\n1,2\n2,3\n", "id,score\n1,2\n2,x\n"), ["b.csv, line 3, column 'score'"]),
-    "no common score": (("id,p,q\n1,2,3\n", "id,r,s\n1,2,3\n"), ["no score in common"]),
-    "lengths of references": (
-        ("id,errors,length\n1,2,9\n", "id,errors,length\n1,2,8\n"),
-        ["line 2 has another length ('8') than in a.csv ('9')"],
-    ),
+ROWS = [{"id": "x", "a": 3, "b": 2}, {"id": "y", "a": 5, "b": 4}]
+WIDE = (["id", "a", "b"], [["x", "y"], [3, 5], [2, 4]])
+WAYS = {
+    "list": (json.dumps(ROWS), "record 2"),
+    "indented list": ("\ufeff" + json.dumps(ROWS, indent=2), "record 2"),
+    "lines": ("\r\n".join(map(json.dumps, ROWS)) + "\r\n\r\n", "line 2"),
+    "blank between": (f"{json.dumps(ROWS[0])}\n\n{json.dumps(ROWS[1])}", "line 3"),
+    "indented objects": ("\n".join(json.dumps(row, indent=1) for row in ROWS), "line 6"),
+    "columns": (json.dumps({"id": ["x", "y"], "a": [3, 5], "b": [2, 4]}), "record 2"),
+    "results": (json.dumps({"task": "t", "config": {"k": 1}, "results": ROWS}), "record 2"),
+    "split": (json.dumps({"columns": WIDE[0], "data": [["x", 3, 2], ["y", 5, 4]]}), "record 2"),
 }
 
 
-@pytest.mark.parametrize(("texts", "parts"), BAD_PAIRS.values(), ids=BAD_PAIRS.keys())
-def test_bad_pair_of_files(texts, parts):
-    counts = "wer" if "length" in texts[0] else "sum"
-    with pytest.raises(ReadError) as caught:
-        read(file(texts[0], "a.csv"), file(texts[1], "b.csv"), statistic=counts)
-    for part in parts:
-        assert part in str(caught.value)
+@pytest.mark.parametrize(("text", "place"), WAYS.values(), ids=WAYS.keys())
+def test_ways_to_write_records(text, place):
+    found = table(text, "scores.json")
+    assert (cells(found), found.place(1)) == (WIDE, place)
 
 
-# ---- clusters ----------------------------------------------------------------------------------
-
-
-def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
-    wide = "id,cluster,new,old\n1,7,3,2\n2,7,5,1\n3,8,4,0\n"
-    long = "id,cluster,system,score\n1,7,new,3\n2,7,new,5\n3,8,new,4\n"
-    long += "1,7,old,2\n2,7,old,1\n3,8,old,0\n"
-    two = [f"id,cluster,score\n1,7,{a}\n2,7,{b}\n3,8,{c}\n" for a, b, c in ((3, 5, 4), (2, 1, 0))]
-    found = [
-        read(file(wide)),
-        read(file(long)),
-        read(file(two[0], "new.csv"), file(two[1], "old.csv")),
+def test_json_keeps_what_is_written():
+    text = '[{"a": 0.10, "b": 12345678901234567890123, "n": {"x": {"y": true}, "l": [1, {}]}},'
+    found = table(text + '\n{"a": NaN, "b": 1e5000, "t": " é "}, {"a": 1e-7, "a": 2}]')
+    assert found.names == ["a", "b", "n.x.y", "n.l", "t"]
+    assert found.columns[1:] == [
+        [12345678901234567890123, "1e5000", None],
+        [True, None, None],
+        [[1, {}], None, None],
+        [None, "é", None],
     ]
-    for pairs in found:
-        assert pairs.clusters == ("7", "7", "8")
-        assert exact_perm_test(pairs).fraction() == Fraction(1, 2)
-        assert [note[1:] for note in pairs.source["notes"]] == [SWAPPED]
-    assert read(file(wide), clusters=False).clusters is None
-    assert read(file(wide), clusters=False).source["notes"] == []
-    assert read(file(wide), clusters="cluster").source["notes"] == []
-    assert read(file(wide.replace("cluster", "group")), a="new", b="old").clusters is None
-    assert recognise(file(wide)).groupings == ("cluster",)
-    assert read(file(wide.replace("8", "7"))).clusters is None  # one cluster is none
+    first, second, third = found.columns[0]
+    assert (str(first), second, type(third)) == ("0.10", None, Twice)
+    with pytest.raises(ValueError, match="'a' is twice in one object; remove one"):
+        as_score(third)
+    assert table("[[3, 2], [5, 4]]").columns == [[3, 5], [2, 4]]
+    assert table("[3, 5]").columns == [[3, 5]]
+    assert table('{"a": [1, 2], "model": "x"}').columns == [[1, 2], ["x", "x"]]
 
 
-# ---- decimals that programs print --------------------------------------------------------------
+BAD_JSON = {
+    "broken": ('[{"a": 1, "b": 2},\n{"a": 1, "b": tru}]', r"line 2: not JSON \(Expecting value\)"),
+    "behind": ('[{"a": 1, "b": 2}] x', r"not JSON \(Expecting value"),
+    "a list twice": ('{"a": [1, 2], "a": [1, 2]}', "one object, but not of a list"),
+    "both ways": ('[{"a": {"b": 1}, "a.b": 2}]', "record 1: .* two values called 'a.b'; rename"),
+    "one object": ('{"s1": 0.5}', "one object, but not of a list .*orient='records'"),
+    "lengths": ('{"a": [1, 2], "b": [1]}', r"of one length for each column \('a' 2, 'b' 1\)"),
+    "a number": ('[{"a": 1}, 3]', "record 2: '3' is not of the same kind as the first; write a"),
+    "rows": ("[[1, 2], [1]]", r"record 2: '\[1\]' is not of the same kind as the first"),
+    "deep": ("[" * 10**5, "nested too deeply"),
+}
+
+
+@pytest.mark.parametrize(("content", "part"), [*BAD_TEXT.values(), *BAD_JSON.values()])
+def test_what_is_no_table(content, part):
+    with pytest.raises(ReadError, match=rf"(?s)^scores\.csv.*{part}"):
+        table(content)
+
+
+def test_memory_is_bounded():
+    number = int((MEMORY / 8) ** 0.5) + 10
+    with pytest.raises(ReadError, match="GiB of memory"):
+        table("\n".join(f'{{"k{i}": 1}}' for i in range(number)))
+    names = json.dumps([{"x" * 10**6: {f"k{i}": 1 for i in range(300)}}])
+    with pytest.raises(ReadError, match="GiB of memory"):
+        table(names)
+
+
+@given(st.text("0123456789+-.eE_, truefalsn\u0663", max_size=6))
+def test_a_cell_is_an_exact_number_or_refused(text):
+    if kind_of(text) in ("integer", "decimal"):
+        words = {"true": 1, "false": 0}
+        word = text.strip().lower()
+        assert as_score(text) == (words[word] if word in words else Decimal(word))
+    else:
+        with pytest.raises(ValueError, match="; "):  # behind it, the remedy
+            as_score(text)
 
 
 @settings(max_examples=200)
-@given(
-    denominator=st.integers(2, 1000),
-    numerators=st.lists(st.integers(-3000, 3000), min_size=1, max_size=8),
-    style=st.sampled_from([repr, "{:.15g}".format, "{:.16g}".format, "{:.17g}".format]),
+@given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans()))
+def test_numbers_are_what_they_are_printed_as(number):
+    (read,) = table(json.dumps([{"a": number}]), "a.json").columns[0]
+    for cell in (number, read):
+        assert as_score(cell) == Fraction(str(number if not isinstance(number, bool) else +number))
+        assert "e" not in text_of(cell).replace("false", "").replace("true", "")
+
+
+@pytest.mark.parametrize(
+    ("cell", "part"),
+    [
+        *((x, "is a missing score; score the item") for x in ("", "NaN", "NA", "null", None, "-")),
+        *((x, "is not a number; write digits") for x in ("inf", "94%", "1,234", "٣", [1], np.inf)),
+        ("1e3", "'1e3' is in scientific notation"),
+        ("1e-99999999999999999999", "scientific notation"),
+        (10**MAX_DIGITS, "more than 1000 digits"),
+        ("\x1b[2J", r"'\\x1b\[2J' is not a number"),
+    ],
 )
-def test_fractions_are_recognised_however_they_are_printed(denominator, numerators, style):
-    """Where fewer than 15 digits are printed, they are what is meant."""
-    texts = [style(k / denominator) for k in numerators]
-    table = "a,b\n" + "".join(f"{text},0\n" for text in texts)
-    pairs = read(File("a.csv", table.encode()))
-    found = [Fraction(int(x), pairs.scale) for x in pairs.u]
-    for number, k, text in zip(found, numerators, texts, strict=True):
-        short = len(Decimal(text).as_tuple().digits) < 15
-        assert number == (Fraction(text) if short else Fraction(k, denominator))
-    assert pairs.rounding is None
+def test_what_is_no_score(cell, part):
+    with pytest.raises(ValueError, match=part):
+        as_score(cell)
 
 
-def test_ties_between_printed_thirds_count():
-    for digits, scale, p in ((15, 3, Fraction(8, 16)), (5, 10**5, Fraction(7, 16))):
-        third, two = f"{1 / 3:.{digits}f}", f"{2 / 3:.{digits}f}"
-        rows = [(two, 0), (third, 0), (0, third), (0, third)]  # as much as -2/3 and 3/3
-        table = "a,b\n" + "".join(f"{a},{b}\n" for a, b in rows)
-        lines = "".join(f'{{"a": {a}, "b": {b}}}\n' for a, b in rows)
-        for text in (table, lines):
-            pairs = read(file(text))
-            assert pairs.scale == scale
-            assert exact_perm_test(pairs, alternative="greater").fraction() == p
+def test_cells_as_text():
+    found = map(text_of, (True, 0.1, 1e-7, 1e22, None, [1, "x"]))
+    assert list(found) == ["true", "0.1", "0.0000001", "1" + "0" * 22, "", '[1, "x"]']
+    assert printable("a\x1b[2J naïve 文") == r"a\x1b[2J naïve 文"
 
 
-# ---- tools of translation and of speech --------------------------------------------------------
+def test_printed_floats_may_stand_for_fractions():
+    found = as_printed([Decimal("0.333333333333333"), Decimal("0.10000000000000001"), Decimal(3)])
+    assert found == [0.333333333333333, 0.1, 3]
+    assert [type(x) for x in found] == [float, float, Decimal]
 
 
-def test_segment_scores_as_sacrebleu_prints_them():
-    line = (
-        "BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:2.6.0 = {} 9.0/7.0 (BP = 1)\n"
+# ---- what has types ----------------------------------------------------------------------------
+
+A = {"a": [3, 5], "b": [2, 4]}
+TYPED = {
+    "integers": (pd.Series([2**62 + 1, -3]), [2**62 + 1, -3]),
+    "nullable": (pd.Series([None, 2**62 + 1], dtype="Int64"), [None, 2**62 + 1]),
+    "booleans": (pd.Series([True, None], dtype="boolean"), [True, None]),
+    "floats": (pd.Series([0.1, np.nan]), [0.1, None]),
+    "thirds": (pd.Series([1 / 3, np.nan], dtype="float32"), [1 / 3, None]),
+    "decimals": (pd.Series([Decimal("1E+3"), None]), [Decimal(1000), None]),
+    "categories": (pd.Series(["x", "y "], dtype="category"), ["x", "y"]),
+    "dates": (pd.Series([pd.Timestamp(2020, 1, 2), pd.NaT]), ["2020-01-02 00:00:00", None]),
+    "polars": (pl.Series("0", [1 / 3, None], dtype=pl.Float32), [1 / 3, None]),
+    "lists": (pl.Series("0", [[1], [2, 3]]), [[1], [2, 3]]),
+    "an array": (np.array([0.1, 7], dtype=np.float32), [0.1, 7.0]),
+    "Arrow": (pa.table({"0": pa.array([2**62 + 1, None])}), [2**62 + 1, None]),
+    "tenths of Arrow": (pa.table({"0": [Decimal("0.1"), None]}), [Decimal("0.1"), None]),
+    "narrow of Arrow": (pa.table({"0": pa.array([1 / 3, 0], pa.float32())}), [1 / 3, 0.0]),
+}
+
+
+@pytest.mark.parametrize(("source", "wanted"), TYPED.values(), ids=TYPED.keys())
+def test_nothing_is_lost(source, wanted):
+    found = table_of(load(source))
+    (column,) = found.columns
+    assert (column, found.names) == (wanted, None if isinstance(source, np.ndarray) else ["0"])
+    assert list(map(type, column)) == list(map(type, wanted))
+    if isinstance(source, np.ndarray):
+        files = {"a.npy": saved(lambda array, out: np.save(out, array), source)}
+    else:
+        series = isinstance(source, pd.Series | pl.Series)
+        frame = source.rename("0").to_frame() if series else source
+        frame = frame.to_arrow() if isinstance(frame, pl.DataFrame) else frame
+        frame = pa.Table.from_pandas(frame) if isinstance(frame, pd.DataFrame) else frame
+        writers = {"a.parquet": parquet.write_table, "a.feather": feather.write_feather}
+        files = {name: saved(write, frame) for name, write in writers.items()}
+    for name, data in files.items():
+        assert cells(table(data, name)) == cells(found), name
+
+
+LEVELS = pd.MultiIndex.from_tuples([("d", 1, "m"), ("d", 2, "m")], names=["doc", None, "model"])
+INDEXES = {
+    "default": (pd.DataFrame(A), (None, None)),
+    "filtered": (pd.DataFrame(A | {"c": [0, 1]}).iloc[1:], (None, ["1"])),
+    "named": (pd.DataFrame(A, index=pd.RangeIndex(2, name="row")), ("row", ["0", "1"])),
+    "levels": (pd.DataFrame(A, index=LEVELS), ("doc, level 1", ["d, 1", "d, 2"])),
+}
+
+
+@pytest.mark.parametrize(("frame", "index"), INDEXES.values(), ids=INDEXES.keys())
+def test_the_index_of_a_frame(frame, index):
+    found = table_of(load(frame, 2))
+    assert (found.index_name, found.index) == index
+    assert (found.place(0), found.file.path) == ("row 0", "frame 2")
+    levels = {"doc": ["d", "d"], "level 1": [1, 2], "model": ["m", "m"]}
+    wanted = (levels | A) if index[0] == "doc, level 1" else A
+    assert found.names[: len(wanted)] == list(wanted)
+    assert found.file.sha256 == load(frame.__copy__()).sha256
+    if isinstance(frame, pd.DataFrame):
+        assert table(saved(frame.to_parquet), "a.parquet").index == index[1]
+
+
+@pytest.mark.parametrize("write", [parquet.write_table, feather.write_feather])
+def test_a_text_that_is_repeated_takes_its_room_once(write):
+    """Copies would need 30 GB."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 30_000), pa.array(["x" * 10**6]))
+    (column,) = table(saved(write, pa.table({"t": texts}))).columns
+    assert len(column) == 30_000
+    assert len(set(map(id, column))) == 1
+
+
+def test_names_and_nested_columns():
+    counts = pd.MultiIndex.from_tuples([("new", "tp"), ("old", "tp")])
+    assert table_of(load(pd.DataFrame([[1, 2]], columns=counts))).names == ["new_tp", "old_tp"]
+    nested = {"m": [{"acc": 1, "f": [1]}, {"acc": 0, "f": []}], "k": ["x", "y"]}
+    for frame in (pd.DataFrame(nested), pl.DataFrame(nested), pa.table(nested)):
+        found = table_of(load(frame))
+        assert cells(found) == (["m.acc", "m.f", "k"], [[1, 0], [[1], []], ["x", "y"]])
+
+
+SOURCES = {
+    "a buffer": (io.StringIO("a,b\n1,2\n"), ["a", "b"], [["1"], ["2"]]),
+    "records": ([{"a": {"b": np.float32(1)}}, {"a": 1}], ["a.b", "a"], [["1.0", None], [None, 1]]),
+    "columns": ({"a": np.array([1]), "b": pd.Series([0.5])}, ["a", "b"], [["1"], ["0.5"]]),
+    "rows": ([(1, 2), (3, 4)], None, [[1, 3], [2, 4]]),
+    "an array": (np.array([[1, 2], [3, 4]]), None, [[1, 3], [2, 4]]),
+    "a structure": (np.array([(1, 0.5)], dtype="i8,f8"), ["f0", "f1"], [[1], [0.5]]),
+    "a batch": (pa.RecordBatch.from_pydict(A), ["a", "b"], list(A.values())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "names", "columns"), SOURCES.values(), ids=SOURCES.keys())
+def test_what_can_be_handed_over(source, names, columns):
+    assert cells(table_of(load(source))) == (names, columns)
+
+
+BAD_SOURCES = {
+    "no rows": (pd.DataFrame({"a": [], "b": []}), "^frame 1: has no rows, or no columns"),
+    "no columns": (pl.DataFrame(), "has no rows, or no columns"),
+    "same names": (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns are called 'a'; rename"),
+    "a number": (3, "^frame 1: cannot be made a table .*; pass a path"),
+    "a cube": (np.zeros((2, 2, 2)), "^array 1: cannot be made a table .*; pass"),
+    "keys": ([{(1, 2): 3}], "^records 1: cannot be written as JSON .*; pass"),
+}
+
+
+@pytest.mark.parametrize(("source", "part"), BAD_SOURCES.values(), ids=BAD_SOURCES.keys())
+def test_bad_source(source, part):
+    with pytest.raises(ReadError, match=part):
+        table_of(load(source))
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n")))
+    assert cells(table_of(load("-"))) == (["a", "b"], [["1"], ["2"]])
+
+
+# ---- binary files ------------------------------------------------------------------------------
+
+TEXT = b"a,b\n1,2\n"
+
+
+def zipped(**members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def zstd(data):
+    return pytest.importorskip("backports.zstd").compress(data)
+
+
+PACKERS = [gzip.compress, bz2.compress, lzma.compress, zstd, lambda data: zipped(x=data)]
+
+
+@pytest.mark.parametrize("pack", PACKERS, ids=["gz", "bz2", "xz", "zst", "zip"])
+def test_compressed(pack, monkeypatch, tmp_path):
+    (tmp_path / "scores.csv.gz").write_bytes(pack(TEXT))
+    file = load(tmp_path / "scores.csv.gz")
+    assert (cells(table_of(file)), file.stem) == ((["a", "b"], [["1"], ["2"]]), "scores")
+    assert file.sha256 == File("x", pack(TEXT)).sha256 != File("x", TEXT).sha256
+    assert File("x.json", pack(b'[{"a": 1}]')).document == [{"a": 1}]
+    with pytest.raises(ReadError, match=r"^x: .*; (save|unpack)"):
+        table(pack(TEXT)[:-12], "x")
+    monkeypatch.setattr(files, "LARGEST", 10**4)
+    with pytest.raises(ReadError, match=r"has more than .*, compressed or not; keep"):
+        File("bomb", pack(b"0" * 10**5))
+
+
+def test_archives():
+    assert table(zipped(**{"x.csv": TEXT, "__MACOSX/._x.csv": b"\0"})).columns == [["1"], ["2"]]
+    with pytest.raises(ReadError, match="an archive of 2 files, and no workbook; unpack it"):
+        table(zipped(x=TEXT, y=TEXT))
+    arrays = saved(lambda out: np.savez(out, a=[1, 2], b=[0.5, np.nan]))
+    assert cells(table(arrays)) == (["a", "b"], [[1, 2], [0.5, None]])
+    assert table(saved(lambda out: np.savez(out, x=[[1, 2]]))).columns == [[1], [2]]
+    with pytest.raises(ReadError, match=r"no table .*; save one array"):
+        table(saved(lambda out: np.savez(out, x=[1], y=[1, 2])))
+
+
+class Danger:
+    def __reduce__(self):
+        return pytest.fail, ("executed",)
+
+
+BAD_DATA = {
+    "objects": (saved(lambda out: np.save(out, np.array([Danger()]))), "objects, which could run"),
+    "pickle": (pickle.dumps([Danger()]), "a pickle, which could run"),
+    "old": (b"\xd0\xcf\x11\xe0x", "of the old kind; save"),
+    "unknown": (b"ab\x00\x00\n", "is a binary file"),
+    "parquet": (b"PAR1x", "is a damaged"),
+    "feather": (b"ARROW1x", "is a damaged"),
+    "array": (b"\x93NUMPYx", "is damaged"),
+    "archive": (b"PK\x03\x04x", "damaged"),
+}
+
+
+@pytest.mark.parametrize(("data", "part"), BAD_DATA.values(), ids=BAD_DATA.keys())
+def test_nothing_is_executed_and_nothing_crashes(data, part):
+    with pytest.raises(ReadError, match=f"^x: .*{part}"):
+        table(data, "x")
+
+
+def test_workbooks():
+    pytest.importorskip("openpyxl")
+    frame = pd.DataFrame(
+        {"id": ["x", "y"], "new": [3, 0.5], "old": [True, None], "day": pd.Timestamp(0)}
     )
-    new, old = ("".join(line.format(x) for x in some) for some in ((57.9, 35.4), (50.1, 40.0)))
-    pairs = read(file(new, "new.txt"), file(old, "old.txt"))
-    assert scores(pairs) == {
-        0: (Fraction("57.9"), Fraction("50.1")),
-        1: (Fraction("35.4"), Fraction(40)),
-    }
-    with pytest.raises(ReadError, match="line 3: 'TER = 3' is no BLEU as on line 1"):
-        read(file(new + "TER = 3\n"), file(old))
+
+    def book(**sheets):
+        out = io.BytesIO()
+        with pd.ExcelWriter(out) as writer:
+            for name, one in sheets.items():
+                one.to_excel(writer, sheet_name=name, index=False, header=name != "bare")
+        return out.getvalue()
+
+    one, two = book(dev=frame, empty=pd.DataFrame()), book(dev=frame, test=frame[:1])
+    found = table(one, "r.xlsx")
+    assert found.columns[:3] == [["x", "y"], [3, 0.5], [True, None]]
+    assert (found.names[0], found.place(1)) == ("id", "row 3 of sheet 'dev'")
+    assert table(two, "r.xlsx#test").columns[0] == ["x"]
+    assert File("r.xlsx#test", two).stem == "test"
+    assert table(book(bare=frame[["new", "old"]])).names is None
+    for name in ("r.xlsx", "r.xlsx#prod"):
+        with pytest.raises(ReadError, match=r"sheets 'dev', 'test'; name one .* as r\.xlsx#dev"):
+            table(two, name)
+    gap = book(dev=pd.DataFrame({"a": [1, None, 2]}))
+    with pytest.raises(ReadError, match="row 3 of sheet 'dev': is blank; remove it"):
+        table(gap, "r.xlsx")
 
 
-def bleu(matches, totals, length, reference):
-    return {"score": 1.5, "counts": matches, "totals": totals, "sys_len": length,
-            "ref_len": reference, "prec_str": "1/2"}  # fmt: skip
-
-
-def test_the_statistics_of_sacrebleu():
-    new = [bleu([5, 3, 2, 1], [5, 4, 3, 2], 5, 6), bleu([3, 1, 0, 0], [4, 3, 2, 1], 4, 4)]
-    old = [bleu([4, 3, 2, 1], [5, 4, 3, 2], 5, 6), bleu([4, 3, 2, 1], [4, 3, 2, 1], 4, 4)]
-    pairs = read(file(json.dumps(new), "n"), file(json.dumps(old), "o"), statistic="bleu")
-    assert pairs.u.tolist() == [[5, 3, 2, 1, 5, 4, 3, 2, 5, 6], [3, 1, 0, 0, 4, 3, 2, 1, 4, 4]]
-    assert pairs.columns[0] == "match_1"
-    assert scores(read(file(json.dumps(new)), file(json.dumps(old)), score="score"))[0] == (
-        1.5,
-        1.5,
-    )
-    wide = [{"new": a, "old": b} for a, b in zip(new, old, strict=True)]
-    assert read(file(json.dumps(wide)), statistic="bleu").v.tolist() == pairs.v.tolist()
-    new[1]["counts"] = [3, 1]
-    with pytest.raises(ReadError, match=r"record 2, column 'counts': '\[3, 1\]' is no list"):
-        read(file(json.dumps(new)), file(json.dumps(old)))
-
-
-def test_the_words_of_jiwer():
-    header = "id,wer,hits,substitutions,deletions,insertions\n"
-    new, old = file(header + "1,.2,8,1,1,0\n", "n"), file(header + "1,.5,6,3,1,1\n", "o")
-    pairs = read(new, old, statistic="wer")
-    assert (pairs.u.tolist(), pairs.v.tolist()) == ([[2, 10]], [[5, 10]])
-    wide = "id,n_hits,n_substitutions,n_deletions,n_insertions,hits.o,substitutions.o,deletions.o,"
-    text = file(f"{wide}insertions.o\n1,8,1,1,0,6,3,1,1\n")
-    assert read(text, statistic="wer").v.tolist() == [[5, 10]]
-    assert scores(read(new, old, score="wer, each item")) == {"1": (Fraction(1, 5), Fraction(1, 2))}
-    with pytest.raises(ReadError, match=r"line 2, column 'deletions': 1.5 is not a whole number"):
-        read(file(header + "1,.2,8,1,1.5,0\n"), old, statistic="wer")
+@pytest.mark.parametrize(
+    ("module", "name"), [("pyarrow.parquet", "a.parquet"), ("openpyxl", "a.xlsx")]
+)
+def test_a_missing_package_is_named(module, name, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    data = b"PAR1" if name == "a.parquet" else zipped(**{"xl/workbook.xml": b"", "y": b""})
+    with pytest.raises(ImportError, match=f"{name}, .* needs .*: pip install 'permtest"):
+        table(data, name)

@@ -71,7 +71,7 @@ PAGES = (
         "margin, and what they return.",
         {
             "Tests": "exact_perm_test perm_test_acc perm_test_F1 exact_perm_test_m monte_carlo "
-            "samples_needed noninferiority_test equivalence_test",
+            "samples_needed metric_test noninferiority_test equivalence_test",
             "What is compared": "Pairs Score statistic STATISTICS Statistic CountStatistic",
             "Results": "PermutationTestResult StructuredTestResult BatchResult MarginTestResult "
             "EquivalenceResult ConfidenceInterval",

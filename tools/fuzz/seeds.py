@@ -134,7 +134,7 @@ def _one_each(rng: Random) -> Case:
 
 def _long(rng: Random) -> Case:
     header = ["id", "system", "score", "cluster"]
-    rows = [[f"s{i % 5}", ("old", "new", "base")[i // 5], rng.choice([0, 1]), f"d{i % 2}"]
+    rows = [[f"s{i % 5}", ("old", "new", "base")[i // 5], rng.choice([0, 1]), f"d{i % 5 % 2}"]
             for i in range(15)]  # fmt: skip
     return Case("long", ["scores.csv"], [_text([header, *rows])])
 

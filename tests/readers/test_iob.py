@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
 from permtest import exact_perm_test
-from permtest.readers.evaluation import ItemEvaluation
 from permtest.readers.files import File, ReadError
-from permtest.readers.spans import FORMAT, load, recognises
-from permtest.readers.tags import entities, parsed
+from permtest.readers.iob import FORMAT, entities, load, recognises
+from permtest.readers.pairing import Evaluation as ItemEvaluation
 
 
 def file(text: str | bytes, name: str = "gold.txt") -> File:
@@ -91,13 +90,6 @@ def test_counts_and_f1_are_those_of_seqeval(drawn):
         assert total == (hits, len(of_type[1]) - hits, len(of_type[0]) - hits)
 
 
-@pytest.mark.parametrize(
-    "tag", ["", "o", "X", "B_", "b-X", "BX", "-", "O-", "OO", "A-X", "1", "B -X"]
-)
-def test_what_is_no_tag(tag):
-    assert parsed(tag) is None
-
-
 # ---- what is scored ----------------------------------------------------------------------------
 
 
@@ -120,7 +112,7 @@ def test_exact_spans_and_types_count():
 def test_too_many_types_have_no_scores_of_their_own(monkeypatch):
     text = sentence("B-X B-Y B-Z")
     assert len(score(text, text).scores) == 5
-    monkeypatch.setattr("permtest.readers.spans.MOST_TYPES", 2)
+    monkeypatch.setattr("permtest.readers.iob.MOST_TYPES", 2)
     assert set(score(text, text).scores) == {"spans", "tags"}
 
 
@@ -130,47 +122,19 @@ def test_tags_without_a_type_have_one_score():
 
 
 @pytest.mark.parametrize(
-    ("text", "note"),
+    ("one", "two", "compared"),
     [
-        ("B-X I-X O B-X", "IOB2 tags in gold.txt; entities: 2"),
-        ("I-X I-X O I-X B-X", "IOB1 tags in gold.txt; entities: 3"),
-        ("I-X O I-X", "IOB1 tags in gold.txt; entities: 2"),
-        ("B-X E-X S-X O", "IOBES tags in gold.txt; entities: 2"),
-        ("B-X L-X U-X O", "BILOU tags in gold.txt; entities: 2"),
-        ("B-X M-X E-X S-X", "BMES tags in gold.txt; entities: 2"),
-        ("O O", "no entities in gold.txt"),
-        (
-            "B-X O B-X I-X O I-X",
-            "IOB2 tags in gold.txt; entities: 3, contrary to the scheme and "
-            "read as by conlleval: 1 (first: line 6)",
-        ),
-        (
-            "I-X O I-X O B-X",
-            "IOB1 tags in gold.txt; entities: 3, contrary to the scheme and "
-            "read as by conlleval: 1 (first: line 5)",
-        ),
-        (
-            "S-X O B-X O E-X I-X",
-            "IOBES tags in gold.txt; entities: 4, contrary to the scheme and "
-            "read as by conlleval: 3 (first: line 3)",
-        ),
-        (
-            "B-X I-Y U-X L-X",
-            "BILOU tags in gold.txt; entities: 4, contrary to the scheme and "
-            "read as by conlleval: 3 (first: line 1)",
-        ),
+        ("B-X I-X O B-X", "B-X I-X O O", True),
+        ("B-X I-X O B-X", "I-X I-X O I-X", False),
+        ("B-X I-X O B-X", "B-X E-X O S-X", False),
+        ("B-X L-X O U-X", "B-X E-X O S-X", False),
+        ("B-X M-X E-X S-X", "B-X I-X E-X S-X", False),
+        ("B-X E-X O S-X", "O O O O", True),
     ],
 )
-def test_the_scheme_and_what_contradicts_it_are_noted(text, note):
-    assert note in score(sentence(text), sentence(text)).notes
-
-
-def test_tags_of_two_schemes_are_not_compared():
-    iob2, iobes = sentence("B-X I-X O B-X"), sentence("B-X E-X O S-X")
-    found = score(iob2, iobes)
-    assert found.scores == {"spans": [(2, 0, 0)], "spans.X": [(2, 0, 0)]}
-    assert score(iob2, sentence("O O O O")).scores["tags"] == [1]
-    assert score(sentence("O O O O"), iobes).scores == {"spans": [(0, 2, 0)], "tags": [1]}
+def test_tags_of_two_schemes_are_not_compared(one, two, compared):
+    for gold, system in ((one, two), (two, one)):
+        assert ("tags" in score(sentence(gold), sentence(system)).scores) == compared
 
 
 # ---- columns -----------------------------------------------------------------------------------
@@ -186,7 +150,9 @@ PLAIN = "EU B-ORG\nrejects O\n# O\n\nPeter B-PER\n"
         "EU   B-ORG \r\nrejects  O\r\n#  O\t\r\n \r\n\r\nPeter B-PER",
         "-DOCSTART- -X- O O\n\nEU B-ORG\nrejects O\n# O\n\n-DOCSTART- O\nPeter B-PER\n",
         "# sent_id = 1\n# text = my type is O\nEU B-ORG\nrejects O\n# O\n\n# about\nPeter B-PER\n",
-        "1\tEU\tB-ORG\t-\tann\n2\trejects\tO\n3\t#\tO\n\n# sent_id = 2\n1\tPeter\tB-PER\t-\tann\n",
+        "1\tEU\tB-ORG\t-\tann\n2\trejects\tO\t-\tann\n3\t#\tO\t-\tann\n\n"
+        "# sent_id = 2\n1\tPeter\tB-PER\t-\tann\n",
+        "EU\tB-ORG \nrejects\tO\t\n#\tO\n\nPeter\tB-PER \n",
         "1\tEU\t_\tB-ORG\n2\trejects\t_\tO\n3\t#\t_\tO\n\n1\tPeter\t_\tB-PER\n",
     ],
 )
@@ -199,7 +165,7 @@ def test_files_of_several_shapes_hold_the_same(text):
 
 def test_words_may_hold_blanks_of_other_kinds():
     spaced = "New York\tB-LOC\n10\u00a0000\tO\n\u2028\tO\n"
-    assert score(spaced, spaced).texts == ["New York 10\u00a0000 \u2028"]
+    assert score(spaced, spaced).texts == ["New York 10\u00a0000 \\u2028"]
     assert score("10\u00a0000 B-NUM\n", "10\u00a0000 O\n").scores["spans"] == [(0, 0, 1)]
 
 
@@ -221,52 +187,44 @@ def test_documents_and_ids():
 BAD = [
     ("", "holds no sentence"),
     ("-DOCSTART- O\n\n", "holds no sentence"),
-    ("word\n", r"line 1: 1 column \('word'\); each line needs the same columns"),
-    ("EU O\nrejects O\n# O\n\nb c O\n", r"line 5: 3 columns \('b c O'\), but line 1 has 2"),
-    ("EU O\nrejects O\n# O\n\n O\n", "line 5: no word"),
-    ("a\tO\n\tO\n", "line 2: no word"),
-    ("a\tO\n\t\n", "line 2: no word"),
-    ("a b O\n c O\n", "line 2: no word"),
-    ("a O\nb b-PER\n", "line 2: 'b-PER' is no tag"),
-    ("a O\nb \u00a0\n", "line 2: '.xa0' is no tag"),
-    ("word tag\na O\n", "line 1: 'tag' is no tag"),
-    ("1\ta\tO\n2\tb\n", "line 1: 'b' is no tag|line 2: 2 columns"),
+    ("word\n", "line 1: no word and its tag in 2 columns: 'word'; each line needs"),
+    ("EU O\nrejects O\n# O\n\nb c O\n", "line 5: no .* in 2 columns: 'b c O'"),
+    ("EU O\nrejects O\n# O\n\n O\n", "line 5"),
+    ("a\tO\n\tO\n", "line 2"),
+    ("a b O\n c O\n", "line 2"),
+    ("a O\nb b-PER\n", "line 2"),
+    ("a O\nb \u00a0\n", "line 2"),
+    ("word tag\na O\n", "line 1"),
+    ("1\ta\tO\n2\tb\n", "line 2"),
     ("# id = x\n\na O\n", "line 1: sentence 'x' has no words"),
-    ("a,O\n", "line 1: 1 column"),
-    ("x" * 10**6 + " B-" + "y" * 10**6, "is no tag"),
-    ("\t".join("a" * 2000) + "\tO", "is no tag"),
+    ("a,O\n", "line 1"),
+    ("x" * 10**6 + " B-" + "y" * 10**6, "line 1"),
+    ("a O-\n", "line 1"),
+    ("a b_X\n", "line 1"),
     (b"a\0O", "binary"),
     (b"a \xff\n", "not UTF-8"),
 ]
 
 
 @pytest.mark.parametrize(("bad", "message"), BAD)
-def test_bad_files_are_refused_with_their_line(bad, message):
-    for gold, system, name in ((PLAIN, bad, "a"), (bad, PLAIN, "gold")):
-        with pytest.raises(ReadError, match=f"^{name}.txt.*({message})") as caught:
+def test_the_first_bad_line_is_named(bad, message):
+    for gold, system, name in ((PLAIN, bad, "a"), (bad, bad, "gold")):
+        with pytest.raises(ReadError, match=f"^{name}.txt.*{message}") as caught:
             load(file(system, "a.txt"), file(gold))
         assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize(
-    ("line", "message"), [("1\ta", "2 columns"), ("1\ta\tx", "'x' is no tag"), ("x", "1 column")]
-)
-def test_a_bad_line_far_behind_is_found(line, message):
+def test_a_bad_line_far_behind_is_found():
     good = "1\ta\tO\n2\tb\tO\n\n" * 60
-    with pytest.raises(ReadError, match=f"^a.txt, line 181: {message}"):
-        score(good + "1\ta\tO\n", good + line)
+    with pytest.raises(ReadError, match=r"^a\.txt, line 181: no word and its tag in 3"):
+        score(good + "1\ta\tO\n", good + "1\ta\tx")
 
 
 @pytest.mark.parametrize(
     ("system", "message"),
     [
-        (
-            "EU O\n\nPeter O\n",
-            "line 1: this sentence ends after word 1, but that of gold.txt, line 1, after word 3",
-        ),
         ("EU O\nrejected O\n# O\n\nPeter O\n", "line 1: word 2 of this sentence is 'rejected'"),
         (PLAIN + "\nand O\n", "number of sentences is 3, but 2 in gold.txt"),
-        (PLAIN.partition("\n\n")[0], "number of sentences is 1, but 2 in gold.txt"),
     ],
 )
 def test_other_words_are_refused(system, message):
@@ -314,7 +272,8 @@ def test_two_systems_become_counts():
 
 
 @pytest.mark.parametrize(
-    "text", [PLAIN, "a B\nb O\n", "a O\nb S-X", 20_000 * PLAIN, "\ufeff" + PLAIN, "a I-X\n"]
+    "text",
+    [PLAIN, "a B\nb O\n", "a O\nb S-X", 20_000 * PLAIN, "\ufeff" + PLAIN, PLAIN.encode("utf-16")],
 )
 def test_tags_are_recognised(text):
     assert recognises(file(text))
@@ -339,9 +298,7 @@ CONLLU = "1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n"
         "a,B-X\nb,O\n",
         '{"id": "B-X"}\n',
         "The cat sat on B-X\nthe mat\n",
-        PLAIN.encode("utf-16"),
         b"a B-X\n\0",
-        b"\xff B-X\n",
         "x" * 100_000 + " B-X",
         "\n" * 100_000 + PLAIN,
     ],

@@ -1,0 +1,426 @@
+"""Single scores in tables of every shape are read exactly and paired by ids, or refused."""
+
+import hashlib
+import json
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest import exact_perm_test
+from permtest.readers import Evaluation, File, ReadError, describe, read, recognise
+from permtest.readers.cells import MAX_DIGITS
+from permtest.readers.systems import ORDER, Format, SystemScores
+from tests.readers.texts import assert_refused, columns, exact, file, files
+
+# ---- one set of scores, in every shape ---------------------------------------------------------
+
+NUMBERS = st.one_of(
+    st.integers(-(10**20), 10**20),
+    st.integers(0, 1),
+    st.decimals(-100, 100, places=3).map(lambda x: f"{x:f}"),
+)
+ITEMS = st.dictionaries(
+    st.text("abc 1;é", min_size=1).map(str.strip).filter(bool).map("i{}".format),
+    st.tuples(NUMBERS, NUMBERS),
+    min_size=2,
+    max_size=6,
+)
+
+
+@settings(max_examples=60)
+@given(items=ITEMS, data=st.data())
+def test_all_shapes_give_the_same_pairs(items, data):
+    wanted = {name: tuple(Fraction(str(x)) for x in both) for name, both in items.items()}
+
+    def lines(rows, *header):
+        rows = [header, *data.draw(st.permutations(list(rows)))]
+        return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+    def frame(rows, *header):
+        return pd.DataFrame(data.draw(st.permutations(list(rows))), columns=header, dtype=object)
+
+    def records(rows, *header):
+        rows = data.draw(st.permutations(list(rows)))
+        return json.dumps([dict(zip(header, row, strict=True)) for row in rows])
+
+    wide = [(name, a, b) for name, (a, b) in items.items()]
+    news, olds = [(name, a) for name, a, _ in wide], [(name, b) for name, _, b in wide]
+    long = [(name, "new", a) for name, a in news] + [(name, "old", b) for name, b in olds]
+    lists = dict(zip(("id", "new", "old"), map(list, zip(*wide, strict=True)), strict=True))
+    shapes = {
+        "wide": [file(lines(wide, "id", "new", "old"))],
+        "long": [file(lines(long, "id", "system", "score"))],
+        "two": [file(lines(some, "id", "score"), f"{name}.txt")
+                for some, name in ((news, "new"), (olds, "old"))],
+        "records": [file(records(wide, "id", "new", "old"))],
+        "long records": [file(records(long, "id", "model", "score"))],
+        "lists": [file(json.dumps(lists))],
+        "frame": [frame(wide, "id", "new", "old")],
+        "index": [frame(wide, "id", "new", "old").set_index("id")],
+        "levels": [frame(long, "id", "system", "score").set_index(["id", "system"])],
+    }  # fmt: skip
+    plain = {"same_scale": True, "thousands": "none"}
+    for shape, sources in shapes.items():
+        pairs = read(*sources, a="new", b="old", **plain)
+        assert exact(pairs) == wanted, shape
+        assert pairs.names == ("new", "old")
+        assert sum(pairs.source["unmatched"]) == pairs.source["dropped"] == 0
+    by_order = [file("".join(f"{row[i]}\n" for row in wide), f"{i}.txt") for i in (1, 2)]
+    assert list(exact(read(*by_order, **plain)).values()) == list(wanted.values())
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("3,2\n5,4\n", ("A", "B")),
+        ("  3   2\n 5    4 \n\n", ("A", "B")),
+        ("new;old\r\n3;2.0\r\n+5;4.\r\n", ("new", "old")),
+        ("id,new,old\ns1,3,2\ns2,5,4\n", ("new", "old")),
+        ("new,text,old\n3,a,2\n5,b,4\n", ("new", "old")),
+        (",old\n3,2\n5,4\n", ("column 1", "old")),
+        ("id,model,a,b\n1,large,3,2\n2,small,5,4\n", ("a", "b")),
+        ("model,a,b\nx,3,2\ny,5,4\n", ("a", "b")),
+    ],
+)
+def test_the_only_two_columns_of_numbers(content, names):
+    pairs = read(file(content))
+    assert (columns(pairs), pairs.names) == (([3, 5], [2, 4]), names)
+    assert pairs.source["loader"] == "table"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(2, 3), ("2", "3"), (np.int64(2), np.int8(3)), ([2], ("3",)), ("new", 3)]
+)
+def test_columns_by_name_and_number(a, b):
+    assert columns(read(file("i,new,old\n0,3,2\n1,5,4\n"), a=a, b=b)) == ([3, 5], [2, 4])
+    assert columns(read(file("i,new,old\n0,3,2\n1,5,4\n"), a=b, b=a)) == ([2, 4], [3, 5])
+
+
+def test_frames_are_paired_by_index():
+    first, second = pd.DataFrame({"s": [1, 2]}, ["x", "y"]), pd.DataFrame({"s": [3, 4]}, ["y", "z"])
+    pairs = read(first, second)
+    assert (exact(pairs), pairs.source["paired_by"]) == ({"y": (2, 3)}, "index")
+    assert pairs.source["unmatched_ids"] == [["x"], ["z"]]
+    assert read(pd.DataFrame({"s": [1]}), pd.DataFrame({"s": [2]})).source["paired_by"] == "order"
+    assert read(pd.DataFrame([[1, 2], [3, 4]])).names == ("0", "1")
+    assert columns(read(pl.DataFrame({"a": [True, False], "b": [False, True]}))) == ([1, 0], [0, 1])
+
+
+def test_the_source_is_recorded(tmp_path):
+    path = tmp_path / "runs.tsv"
+    path.write_text("id\tnew\told\ns1\t3\t2\ns2\t5\t4\n")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    source = read(path).source
+    assert source == json.loads(json.dumps(source))
+    assert source["files"] == [{"file": "runs.tsv", "sha256": sha256, "systems": ["new", "old"]}]
+    assert (source["loader"], source["paired_by"], source["matched"]) == ("table", "row", 2)
+    for name in ("unmatched", "unmatched_ids", "dropped", "left_out", "lacking", "notes"):
+        assert source[name] in (0, [], {}, [0, 0], [[], []])
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def test_numbers_are_exact():
+    huge = 10 ** (MAX_DIGITS - 1) + 7
+    assert columns(read(file(f"{2**53 + 1},{2**64}\n{-huge},{huge}\n"))) == (
+        [2**53 + 1, -huge],
+        [2**64, huge],
+    )
+    pairs = read(file("a,b\n0.1,.25\n-3,1e-05\n2.0,true\n"))
+    assert list(exact(pairs).values()) == [
+        (Fraction(1, 10), Fraction(1, 4)), (-3, Fraction(1, 10**5)), (2, 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("digits", "scale", "p"), [(15, 3, 8), (5, 10**5, 7)])
+def test_ties_between_printed_thirds_count(digits, scale, p):
+    third, two = f"{1 / 3:.{digits}f}", f"{2 / 3:.{digits}f}"
+    rows = [(two, 0), (third, 0), (0, third), (0, third)]  # as much as -2/3 and 3/3
+    lines = "".join(f'{{"a": {a}, "b": {b}}}\n' for a, b in rows)
+    for text in ("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows), lines):
+        pairs = read(file(text))
+        assert pairs.scale == scale
+        assert exact_perm_test(pairs, alternative="greater").fraction() == Fraction(p, 16)
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+I_A_B = "id,crf_rich,crf_base,hmm\ns1,3,2,1\n"
+BAD = {
+    "one column": ("3\n4\n", {}, ["1 system", "the file"]),
+    "missing": ("a,b\n3,2\n5,\n", {}, ["line 3, column 'b': '' is a missing score", "--missing"]),
+    "NA": ("3,2\nNA,4\n", {}, ["line 2, column 1: 'NA' is a missing score"]),
+    "text": ("a b\n3 2\n5 four\n", {}, ["line 3, column 'b': 'four' is not a number"]),
+    "the first bad line": ("a,b\n3,x\ny,2\n", {}, ["line 2, column 'b': 'x' is not a number"]),
+    "scientific": ("3,2\n5,1e3\n", {}, ["line 2", "'1e3' is in scientific notation"]),
+    "long cell": ('t,a,b\n"x\ny\nz",3,2\nw,NA,2\nv,1,1\n', {}, ["line 5, column 'a': 'NA'"]),
+    "negative": ("a,b\n3,2\n5,-4\n", {"statistic": "accuracy"}, ["line 3, column 'b': -4 is"]),
+    "decimal": ("a,b\n0.1,1\n", {"statistic": "accuracy"}, ["line 2, column 'a': 0.1 is not a wh"]),
+    "counts": ("3 1 2 2\n5 0 4 1\n", {}, ["--a, --b", "such as 'f1' (--metric f1)"]),
+    "three": ("i,a,b\n1,3,2\n", {}, ["3 systems", "--a, --b", "columns are 'i', 'a', 'b'"]),
+    "no numbers": ("i,a,b\nx,y,z\n", {}, ["0 systems", "columns are 'i', 'a', 'b'"]),
+    "many": (",".join(f"c{i}" for i in range(50)) + "\n" + "1," * 49 + "1\n", {}, ["and 20 more"]),
+    "unknown": (I_A_B, {"a": "crf", "b": "hmm"}, ["no column 'crf'; its columns are 'id', 'crf_r"]),
+    "close": (I_A_B, {"a": "crf_rihc", "b": "hmm"}, ["no column 'crf_rihc' (did you mean 'crf"]),
+    "same": (I_A_B, {"a": "hmm", "b": "hmm"}, ["a and b are both column 'hmm'; name two"]),
+    "only a": (I_A_B, {"a": "hmm"}, ["a is given without b; name both columns"]),
+    "column 0": (I_A_B, {"a": 0, "b": 1}, ["no column 0; its columns are"]),
+    "ids": (I_A_B, {"a": "id", "b": "hmm"}, ["line 2, column 'id': 's1' is not a number"]),
+    "a list": (I_A_B, {"a": ["hmm", 2], "b": 3}, ["a lists 2 columns, but 'sum' takes one score"]),
+    "id twice": ("id,a,b\n1,2,3\n1,4,5\n", {}, ["'1'", "line 2 and line 3", "--repeat"]),
+    "no id": ("id,a,b\n1,2,3\n,4,5\n", {}, ["line 3, column 'id': '' is an item without a name"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "options", "parts"), BAD.values(), ids=BAD.keys())
+def test_bad_table(text, options, parts):
+    assert_refused(lambda: read(file(text), **options), *parts, start="scores.csv")
+
+
+def test_what_cannot_be_opened(tmp_path):
+    for name in ("nowhere.csv", "x" * 1000, "."):
+        with pytest.raises(ReadError, match=r"no such file|cannot be opened|a folder"):
+            read(tmp_path / name)
+    with pytest.raises(ValueError, match="statistic='f_2' is not known"):
+        read("nowhere.csv", statistic="f_2")  # before the file is opened
+
+
+# ---- clusters ------------------------------------------------------------------------------------
+
+
+def test_clusters_are_read_with_the_scores():
+    path = file("doc,a,b\nx,3,2\n 7 ,5,4\nx,0,1\n")
+    for options in ({"clusters": "doc"}, {"clusters": 1, "a": "a", "b": "b"}):
+        pairs = read(path, **options)
+        assert (pairs.clusters, columns(pairs)) == (("x", "7", "x"), ([3, 5, 0], [2, 4, 1]))
+    assert pairs.source["clusters"] == "doc"
+    assert read(path).clusters is None
+    pairs = read(file("1 3 2\n2 5 4\n"), clusters=1)
+    assert (pairs.clusters, columns(pairs)) == (("1", "2"), ([3, 5], [2, 4]))
+
+
+@pytest.mark.parametrize(
+    ("clusters", "part"),
+    [
+        ("dok", "no column 'dok' (did you mean 'doc'?)"),
+        ("place", "line 3, column 'place': '' is a missing label; write where the item"),
+        ("part", "line 2, column 'part': 'NaN' is a missing label"),
+        ("a", "column 'a' holds the clusters; choose other columns as a and b"),
+        (5, "column 'b' holds the clusters"),
+    ],
+)
+def test_bad_clusters(clusters, part):
+    path = file("doc,place,part,a,b\nx,u,NaN,3,2\nx,,2,5,4\n")
+    assert_refused(lambda: read(path, clusters=clusters, a="a", b="b"), part)
+
+
+def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
+    wide = "id,cluster,new,old\n1,7,3,2\n2,7,5,1\n3,8,4,0\n"
+    long = "id,cluster,system,score\n1,7,new,3\n2,7,new,5\n3,8,new,4\n"
+    long += "1,7,old,2\n2,7,old,1\n3,8,old,0\n"
+    two = [f"id,cluster,score\n1,7,{a}\n2,7,{b}\n3,8,{c}\n" for a, b, c in ((3, 5, 4), (2, 1, 0))]
+    for pairs in (read(file(wide)), read(file(long)), read(*files(*two))):
+        assert pairs.clusters == ("7", "7", "8")
+        assert exact_perm_test(pairs).fraction() == Fraction(1, 2)
+        (note,) = pairs.source["notes"]
+        assert "values of 'cluster' are swapped by default" in note
+        assert "--no-clusters" in note
+    for options in ({"clusters": False}, {"clusters": "cluster"}):
+        assert read(file(wide), **options).source["notes"] == []
+    assert read(file(wide), clusters=False).clusters is None
+    assert read(file(wide.replace("cluster", "group")), a="new", b="old").clusters is None
+    assert read(file(wide.replace("8", "7"))).clusters is None  # one cluster is none
+
+
+# ---- a line for each item and system -------------------------------------------------------------
+
+LONG = "id,system,score,cluster,topic\n1,new,3,x,p\n1,old,2,x,p\n2,old,1,x,q\n2,new,5,x,q\n"
+
+
+def test_a_line_for_each_item_and_system():
+    evaluation = recognise(file(LONG + "3,new,4,y,p\n3,old,0,y,p\n4,new,1,y,q\n"))
+    assert (evaluation.format.name, evaluation.systems) == ("long", ("new", "old"))
+    assert evaluation.groupings == ("cluster", "topic")
+    assert evaluation.score_names("new", "old") == ("score",)
+    assert evaluation.statistics("new", "old")[0] == "accuracy"
+    pairs = evaluation.pairs("old", "new")
+    assert exact(pairs) == {"1": (2, 3), "2": (1, 5), "3": (0, 4)}
+    assert (pairs.clusters, pairs.source["loader"]) == (("x", "x", "y"), "long")
+    said = describe(pairs.source, "long")
+    assert said.startswith("long: 3 items paired by id; 1 only in B ('4')")
+    assert evaluation.pairs(clusters=False).clusters is None
+    assert evaluation.pairs(clusters="topic").clusters == ("p", "q", "p")
+
+
+BAD_LONG = {
+    "twice": (LONG + "2,new,0,x,p\n", ["'2' is the id of two items (line 5 and line 6)"]),
+    "no common": ("id,system,score\n1,a,3\n2,b,2\n", ["no id in common"]),
+    "text": ("id,system,score\n1,a,3\n1,b,O\n", ["line 3, column 'score': 'O' is not a number"]),
+    "no system": ("id,system,score\n1,a,3\n1,,2\n1,b,4\n", ["line 3, column 'system': '' is a mi"]),
+    "no id": ("id,system,score\n1,a,3\n,b,2\n1,b,4\n", ["line 3, column 'id': '' is an item with"]),
+    "no cluster": (LONG.replace("3,x", "3,"), ["line 2, column 'cluster': '' is a missing label"]),
+    "no ids": ("system,score\na,3\nb,2\n", ["no column says which item", "--id", "--by-order"]),
+    "one": ("id,system,score\n1,a,3\n2,a,2\n", ["0 systems", "the file"]),
+    "no scores": ("id,system,said\n1,a,yes\n1,b,no\n", ["no column of numbers; its columns are"]),
+}
+
+
+@pytest.mark.parametrize(("text", "parts"), BAD_LONG.values(), ids=BAD_LONG.keys())
+def test_bad_long_table(text, parts):
+    assert_refused(lambda: read(file(text)), *parts)
+
+
+# ---- a file for each system ----------------------------------------------------------------------
+
+
+def test_files_without_ids_are_paired_by_order_and_that_is_said():
+    pairs = read(file("1\n0.5\n", "new.txt"), file("2\n3\n", "old.txt"))
+    assert (exact(pairs), pairs.names) == ({0: (1, 2), 1: (Fraction(1, 2), 3)}, ("new", "old"))
+    assert describe(pairs.source, "two files") == "two files: 2 items paired by order."
+    (note,) = read(*files("1\n2\n", "1\n2\n")).source["notes"]
+    assert note == "b.csv has the content of a.csv: a file is compared with itself"
+
+
+def test_names_of_systems():
+    rows = "id,score\n1,2\n2,3\n"
+    assert read(file(rows, "x/s.csv"), file(rows, "y/s.csv")).names == ("x", "y")
+    assert read(file(rows), file(rows)).names == ("scores (1)", "scores (2)")
+    said = "id,model,score\n1,{0},2\n2,{0},3\n"
+    assert read(file(said.format("new")), file(said.format("old"))).names == ("new", "old")
+    both = file(LONG, "p.csv"), file(LONG, "q.csv")
+    assert recognise(*both).systems == ("new (p)", "old (p)", "new (q)", "old (q)")
+    assert recognise(both[0], file("id,score\n1,2\n", "q.csv")).systems == ("new", "old", "q")
+
+
+def test_the_only_score_of_each_file_may_be_called_differently():
+    news, olds = "id,new\n1,2\n2,3\n", "id,old\n2,5\n1,4\n"
+    pairs = read(file(news, "New.csv"), file(olds, "old.csv"))
+    assert exact(pairs) == {"1": (2, 4), "2": (3, 5)}
+    assert "Scores of old.csv are its column 'old'" in pairs.source["notes"]
+    measures = files(news.replace("new", "accuracy"), olds.replace("old", "score"))
+    assert exact(read(*measures)) == exact(pairs)
+
+
+def test_one_of_several_scores():
+    first = file("id,acc,f2,doc,lang\n1,1,20,7,en\n2,0,30,7,en\n3,1,1.5,8,en\n", "n.csv")
+    second = file("id,acc,f2,doc,lang\n3,1,1,8,en\n2,1,2,7,en\n1,1,3,7,en\n", "o.csv")
+    assert exact(read(first, second, score="f2"))["3"] == (Fraction(3, 2), 1)
+    assert read(first, second, score="acc", clusters="doc").clusters == ("7", "7", "8")
+    assert_refused(lambda: read(first, second), "2 scores ('acc', 'f2'); choose one", "--score")
+    assert_refused(lambda: read(first, second, score="acd"), "no score 'acd' (did you mean 'acc'?)")
+
+
+BAD_PAIRS = {
+    "lengths": (("1\n2\n3\n", "1\n2\n"), ["b.csv: 2 items, but 3 of 'a'", "same order"]),
+    "no header": (("1 2\n2 3\n", "1 2\n2 3\n"), ["line 1: 2 columns and no header", "'id'"]),
+    "ids of one": (("id,score\n1,2\n", "2\n"), ["has no ids, but a.csv has"]),
+    "other ids": (("id,s\n1,2\n", "item,s\n1,2\n"), ["b.csv", "by item", "by id", "one name"]),
+    "two systems": (("model,s\nx,1\ny,2\n", "1\n2\n"), ["a.csv", "--id", "--by-order"]),
+    "no scores": (("id,said\n1,yes\n", "id,said\n1,no\n"), ["no column of numbers"]),
+    "slip": (("id,score\n1,2\n2,3\n", "id,score\n1,2\n2,x\n"), ["b.csv, line 3, column 'score'"]),
+    "no common score": (("id,p,q\n1,2,3\n", "id,r,s\n1,2,3\n"), ["no score in common"]),
+    "two measures": (
+        ("id,accuracy\n1,2\n", "id,latency_ms\n1,3\n"),
+        ["b.csv", "'latency_ms'", "a.csv", "'accuracy'", "give both columns the same name"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("texts", "parts"), BAD_PAIRS.values(), ids=BAD_PAIRS.keys())
+def test_bad_pair_of_files(texts, parts):
+    assert_refused(lambda: read(*files(*texts)), *parts)
+
+
+# ---- how items are put together, whatever the format ---------------------------------------------
+
+FORMAT = Format("made", "made scores", "", "id", "", lambda file: True, lambda file: ())
+
+
+def system(name, scores, ids=None, **more):
+    """A system with one score, or several."""
+    scores = scores if isinstance(scores, dict) else {"acc": scores}
+    by = ORDER if ids is None else "id"
+    return SystemScores(name, File(f"{name}.txt", name.encode()), scores, by, ids, **more)
+
+
+def paired(*systems, **options):
+    return Evaluation(FORMAT, systems).pairs(**options)
+
+
+@given(st.data())
+def test_the_order_of_a_file_does_not_matter(data):
+    some = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 9), min_size=1)
+    mine, theirs = data.draw(some), data.draw(some)
+    keys = data.draw(st.permutations(list(theirs)))
+    call = partial(
+        paired,
+        system("A", list(mine.values()), list(mine)),
+        system("B", [theirs[key] for key in keys], keys),
+    )
+    common = [key for key in mine if key in theirs]
+    if not common:
+        assert_refused(call, "no id in common")
+        return
+    found = call()
+    assert found.ids == tuple(common)
+    assert columns(found) == ([mine[key] for key in common], [theirs[key] for key in common])
+    source = found.source
+    assert source["matched"] == len(common)
+    assert source["unmatched"] == [len(mine) - len(common), len(theirs) - len(common)]
+    assert source["unmatched_ids"][0] == [key for key in mine if key not in theirs][:5]
+
+
+def test_what_is_left_out_is_said():
+    first = system("A", [1, 0, None, 1], ["w", "x", "y", "z"], notes=("Tags were repaired.",))
+    second = system("B", [1, 1, 1], ["z", "y", "x"])
+    found = paired(first, second)
+    assert columns(found) == ([0, 1], [1, 1])
+    assert describe(found.source, FORMAT.title) == (
+        "made scores: 2 items paired by id; 1 only in A ('w'); 1 without a score ('y'). "
+        "Tags were repaired."
+    )
+
+
+BAD_SYSTEMS = {
+    "one system": ([system("A", [1])], "A.txt: 1 system ('A'); add the file of another"),
+    "three": ([system(n, [1]) for n in "ABC"], "3 systems ('A', 'B', 'C'); choose two"),
+    "nothing scored": ([system("A", [None]), system("B", [1])], "no item has the score 'acc'"),
+    "disagreement": (
+        [system(n, [1], ["i"], agree={"target": [n]}) for n in "AB"],
+        "'i' has another target ('B') than in A.txt ('A')",
+    ),
+    "clusters": (
+        [system(n, [1], ["i"], clusters={"doc": [n]}, swapped="doc") for n in "AB"],
+        "'i' belongs to doc 'B', but in A.txt to 'A'",
+    ),
+    "counts": (
+        [system(n, {"spans": [(1, 0, 0)]}, counts={"spans": ("tp", "fp", "fn")}) for n in "AB"],
+        "has counts (tp, fp, fn) of each item, but 'sum' takes one number; choose f1 or",
+    ),
+}
+
+
+@pytest.mark.parametrize(("systems", "part"), BAD_SYSTEMS.values(), ids=BAD_SYSTEMS.keys())
+def test_what_cannot_be_paired(systems, part):
+    assert_refused(lambda: paired(*systems), part)
+
+
+def test_systems_and_scores_by_name_number_and_beginning():
+    known = {"acc,none": [1, 0], "acc_norm,none": [0, 0]}
+    evaluation = Evaluation(FORMAT, tuple(system(name, known) for name in ("old", "new", "base")))
+    found = evaluation.pairs("new", 3, score="acc")
+    assert (found.names, found.u.tolist()) == (("new", "base"), [1, 0])
+    assert evaluation.pairs("new", "old", score="acc_norm,none").u.tolist() == [0, 0]
+    for a, b, score, part in (
+        ("nwe", "old", "acc", "no system 'nwe' (did you mean 'new'?)"),
+        ("new", "new", "acc", "a and b are both 'new'"),
+        ("new", "old", "f1", "no score 'f1'; there are acc,none, acc_norm,none"),
+    ):
+        assert_refused(partial(evaluation.pairs, a, b, score=score), part)

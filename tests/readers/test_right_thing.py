@@ -1,0 +1,554 @@
+"""What is compared is what people mean: the right rows, columns and numbers, or a refusal.
+
+Each case is a file of a kind that people have. It is answered right, and what is not plain is
+said; or it is refused with the option that settles it. Nothing else will do.
+"""
+
+from fractions import Fraction
+from functools import partial
+
+import pytest
+
+from permtest import read_many
+from permtest.readers import describe, read
+from tests.readers.texts import assert_refused, columns, exact, file, files
+
+
+def said(pairs):
+    return describe(pairs.source, "scores")
+
+
+def named(text, *names):
+    """The same text under other names of columns."""
+    for number, name in enumerate(names):
+        text = text.replace(f"${number}", name)
+    return text
+
+
+# ---- what an item is -----------------------------------------------------------------------------
+
+FIRST, SECOND = "$0,score\n3,1\n1,0\n2,1\n", "$0,score\n1,1\n2,0\n3,1\n"
+SHUFFLED = {"3": (1, 1), "1": (0, 1), "2": (1, 0)}
+WORDS = FIRST.replace("\n", "\nw")[:-1], SECOND.replace("\n", "\nw")[:-1]
+
+
+@pytest.mark.parametrize("name", ["question", "filename", "hash", "user_input", "input", "prompt"])
+def test_a_column_that_differs_in_every_row_pairs_two_files(name):
+    pairs = read(*files(*(named(text, name) for text in WORDS)))
+    assert exact(pairs) == {f"w{key}": both for key, both in SHUFFLED.items()}
+    assert pairs.source["paired_by"] == name
+    assert f"paired by {name!r}" in pairs.source["notes"][0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("id", "ID", "sent_id", "number", "n", "line"),
+        ("image_id"),
+        ("patient_id"),
+        ("patient"),
+        ("pmid"),
+        ("hash"),
+        ("Unnamed: 0"),
+        (""),
+    ],
+)
+def test_numbers_that_are_the_same_in_both_files_pair_them(name):
+    both = files(named(FIRST, name), named(SECOND, name))
+    assert exact(read(*both, score="score")) == SHUFFLED
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("score", "acc", "x"),
+        ("latency_ms"),
+        ("rank"),
+    ],
+)
+def test_what_was_measured_is_no_key(name):
+    both = files(f"{name},bleu\n7,.5\n9,.25\n", f"{name},bleu\n9,.5\n7,.75\n")
+    assert read(*both, score="bleu").source["paired_by"] == "order"
+
+
+@pytest.mark.parametrize(
+    ("texts", "parts"),
+    [
+        # The same id, another question.
+        (("id,question,score\n1,who,1\n2,where,0\n", "id,question,score\n1,who,1\n2,why,0\n"),
+         ["b.csv: line 3", "'why'", "a.csv ('where')", "--id"]),
+        (("id,system,question,score\n1,x,who,1\n1,y,why,0\n",), ["line 3", "'why'", "'who'"]),
+        # Paired by order, of different texts.
+        (("question,score\nq1,1\nq2,0\n", "question,score\nq3,1\nq4,0\n"),
+         ["b.csv: line 2", "'q3'", "'q1'", "--id", "--by-order"]),
+        (("question,score\nq,1\nq,0\nr,1\n", "question,score\nr,1\nq,0\nq,1\n"),
+         ["b.csv: line 2", "'r'", "'q'"]),
+        # Nearly a key.
+        (("file,score\nx,1\ny,0\nz,1\n", "file,score\ny,1\nw,0\nx,1\n"),
+         ["'file'", "2 of 3 values", "--id file", "--by-order"]),
+        # Two keys that disagree.
+        (("question,file,score\nq,x,1\nr,y,0\n", "question,file,score\nr,x,1\nq,y,0\n"),
+         ["'question' and 'file'", "--id"]),
+        # Ids that are not the same thing.
+        (("id,score\n1,1\n2,0\n", "item,score\n1,1\n2,0\n"), ["item", "id", "one name"]),
+        (("id,score\n1,1\n2,0\n", "id,score\n01,1\n02,0\n"), ["no id in common", "'01' and '1'"]),
+        (("file,score\nx,1\nx,0\ny,1\n", "file,score\ny,1\nx,0\nx,1\n"), ["'y'", "'x'"]),
+        (("id,name,score\n1,x,1\n2,y,0\n", "id,name,score\n1,y,1\n2,x,0\n"), ["'y'", "'x'"]),
+        (("id,qid,score\n1,x,1\n2,y,0\n", "id,qid,score\n1,y,1\n2,x,0\n"), ["'y'", "'x'"]),
+        (("question,score\nq,1\nr,0\n", "score\n1\n0\n"), ["question"]),
+        (("score\n1\n0\n", "question,score\np,1\nq,0\n", "question,score\nr,1\nz,0\n"),
+         ["'question'", "--by-order"]),
+    ],
+)  # fmt: skip
+def test_items_that_may_not_be_the_same_are_refused(texts, parts):
+    assert_refused(lambda: (read if len(texts) < 3 else read_many)(*files(*texts)), *parts)
+
+
+@pytest.mark.parametrize("names", [("Question", "question"), ("file", "path")])
+def test_a_key_may_have_two_names(names):
+    first, second = names
+    pairs = read(*files(f"{first},score\nq,1\nr,0\n", f"{second},score\nr,1\nq,0\n"))
+    assert (exact(pairs), pairs.source["paired_by"]) == ({"q": (1, 0), "r": (0, 1)}, first)
+
+
+def test_counts_of_sacrebleu_are_no_key():
+    both = files(
+        '[{"score": 1, "totals": [5, 4, 3, 2]}, {"score": 2, "totals": [4, 3, 2, 1]}]',
+        '[{"score": 3, "totals": [4, 3, 2, 1]}, {"score": 4, "totals": [5, 4, 3, 2]}]',
+    )
+    assert columns(read(*both, score="score")) == ([1, 2], [3, 4])
+
+
+DOC = ["doc,sent,score\nd,1,1\nd,2,0\ne,1,1\n", "doc,sent,score\ne,1,0\nd,1,0\nd,2,1\n"]
+BOTH = ["id,question,score\n1,p,1\n2,q,0\n", "id,question,score\n2,p,1\n1,q,1\n"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "wanted", "by"),
+    [
+        (DOC, {"id": ["doc", "sent"]}, ([1, 0, 1], [0, 1, 0]), "doc and sent"),
+        (DOC, {"id": [1, "sent"]}, ([1, 0, 1], [0, 1, 0]), "doc and sent"),
+        (BOTH, {"id": "id"}, ([1, 0], [1, 1]), "id"),
+        (BOTH, {"id": "question", "score": "score"}, ([1, 0], [1, 1]), "question"),
+        (BOTH, {"id": 2, "score": "score"}, ([1, 0], [1, 1]), "question"),
+        (BOTH, {"id": False, "score": "score"}, ([1, 0], [1, 1]), "order"),
+        (["question,score\np,1\nq,0\n", "question,score\nq,1\np,1\n"], {"id": False},
+         ([1, 0], [1, 1]), "order"),
+        (BOTH, {"id": "question"}, ([1, 0], [1, 1]), "question"),
+        (BOTH, {"id": False}, ([1, 0], [1, 1]), "order"),
+    ],
+)  # fmt: skip
+def test_the_user_says_what_an_item_is(texts, options, wanted, by):
+    pairs = read(*files(*texts), **options)
+    assert (columns(pairs), pairs.source["paired_by"]) == (wanted, by)
+
+
+def test_texts_that_disagree_are_said_where_the_user_chose_the_pairs():
+    texts = "id,question,score\n1,who,1\n2,where,0\n", "id,question,score\n1,who,1\n2,why,0\n"
+    for option in ({"id": "id"}, {"id": False, "score": "score"}):
+        pairs = read(*files(*texts), **option)
+        assert "line 3 has another question ('why') than in a.csv ('where')" in str(pairs.source)
+
+
+def test_ids_of_several_columns_are_not_confused():
+    both = files("d,s,score\na / b,c,1\nx,y,0\n", "d,s,score\na,b / c,1\nx,y,0\n")
+    assert read(*both, id=["d", "s"]).source["matched"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("id,A,B\n1,1,0\n1,1,0\n2,0,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
+        ("id,system,score\n1,x,1\n1,x,0\n1,y,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
+        ("question,A,B\nq,1,0\nq,1,0\nr,0,1\n", ["line 3", "line 2", "--by-order"]),
+    ],
+)  # fmt: skip
+def test_rows_that_are_there_twice(text, parts):
+    assert_refused(lambda: read(file(text)), *parts)
+
+
+# ---- what a system is ----------------------------------------------------------------------------
+
+ARENA = "question_id,model_a,model_b,winner,turn,tstamp\n81,gpt,llama,model_a,1,168.5\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sent_id,bleu,n_words\n1,30.1,9\n2,20.5,8\n",
+        "user_id,age\n1,20\n2,30\n",
+        *(named("$0,acc\n1,1\n2,0\n3,1\n", name) for name in
+          ("step", "turn", "time", "length", "cost", "cost_usd", "tokens", "nTokens", "seed",
+           "epoch", "latency_ms", "word_count", "difficulty", "wordcount")),
+        "id,bleu,chrf\n1,30,50\n2,20,40\n",
+        "id,a,b\n1,1,100\n2,2,300\n",
+        ("id,gpt,reading_time\n1,1,.5\n2,0,1.5\n"),
+        ("id,new_bleu,old_chrf\n1,30,50\n2,20,40\n"),
+        ("id,A_acc,B_f1\n1,1,.5\n2,0,.25\n"),
+    ],
+)  # fmt: skip
+def test_columns_that_are_no_two_systems(text):
+    assert_refused(lambda: read(file(text)), "--a", "--b", "its columns are")
+
+
+def test_any_two_columns_can_be_named():
+    assert columns(read(file("user_id,age\n1,20\n2,30\n"), a="age", b=1)) == ([20, 30], [1, 2])
+    assert columns(read(file("step,acc\n1,1\n2,0\n"), a=2, b="step")) == ([1, 0], [1, 2])
+
+
+FOUR = "id,latency_ms_A,latency_ms_B,errors_A,errors_B\n1,100,120,0,1\n2,130,90,1,0\n"
+NORM = "id,acc_A,acc_B,acc_norm_A,acc_norm_B\n1,1,0,0,0\n2,0,1,0,1\n"
+COST = "id,cost_gpt,cost_llama,gpt,llama\n1,3,4,1,0\n2,5,6,1,1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "names"),
+    [
+        ("id,errors_A,errors_B\n1,1,0\n2,0,0\n", {}, "errors_A errors_B"),
+        ("id,A,B,latency_ms\n1,1,0,90\n2,0,0,80\n", {}, "A B"),
+        ("id,A,B,n_words,step,cost_usd\n1,1,0,9,1,.1\n2,0,0,8,2,.2\n", {}, "A B"),
+        ("id,A,B,seed\n1,1,0,9\n2,0,0,9\n", {}, "A B"),
+        ("step,A,B\n1,1,0\n2,0,0\n", {}, "A B"),
+        ("id,time_A,time_B\n1,3,4\n2,5,6\n", {}, "time_A time_B"),
+        ("id,step,x\n1,1,0\n2,2,1\n", {"a": "step", "b": "x"}, "step x"),
+        (FOUR, {"score": "errors"}, "errors_A errors_B"),
+        (FOUR, {"score": "latency"}, "latency_ms_A latency_ms_B"),
+        ("id,A.acc,B.acc,A.ms,B.ms\n1,1,0,9,8\n2,0,1,8,7\n", {"score": "acc"}, "A.acc B.acc"),
+        (FOUR, {"score": "latency_ms"}, "latency_ms_A latency_ms_B"),
+        (NORM, {"score": "acc"}, "acc_A acc_B"),
+        (NORM, {"score": "acc_norm"}, "acc_norm_A acc_norm_B"),
+        (COST, {}, "gpt llama"),
+        ("id,time_A,time_B,A,B\n1,3,4,1,0\n2,5,6,0,1\n", {}, "A B"),
+        ("id,A,B,n_tokens_A,n_tokens_B\n1,3,4,1,0\n2,5,6,0,1\n", {}, "A B"),
+        ("id,correct,correct_baseline\n1,1,0\n2,0,0\n", {}, "correct correct_baseline"),
+    ],
+)  # fmt: skip
+def test_columns_that_look_alike_are_the_systems(text, options, names):
+    assert read(file(text), **options).names == tuple(names.split())
+
+
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        (partial(read, file(FOUR)), ["'latency_ms', 'errors'", "--score"]),
+        (partial(read, file(FOUR), score="bleu"), ["'bleu'", "'latency_ms', 'errors'"]),
+        (partial(read, file("id,A,B\n1,1,0\n2,0,1\n"), score="bleu"), ["bleu"]),
+        (partial(read, file("id,acc_A,acc_B\n1,1,0\n2,0,1\n"), score="f1"), ["f1"]),
+        (partial(read_many, file(NORM)), ["--score"]),
+    ],
+)  # fmt: skip
+def test_several_measures(call, parts):
+    assert_refused(call, *parts)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *("latency_ms", "cost_usd", "difficulty", "length", "n_words", "turn", "tstamp", "seed"),
+        ("wordcount"),
+        ("human_rating"),
+    ],
+)
+def test_a_leaderboard_has_systems_alone(more):
+    table = read_many(file(f"id,gpt,llama,{more}\n1,1,0,14\n2,0,1,15\n"))
+    assert (table.systems, table.source["no_systems"]) == (("gpt", "llama"), ["id", more])
+    assert f"taken for no systems: id, {more}" in table.source["read"]
+
+
+LINES = "$0,$1,score\np,x,1\nq,x,0\nq,y,1\np,y,1\n"
+NUMBERS = LINES.replace("x", "7").replace("y", "70")
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (named(LINES, "id", "system"), {}),
+        (named(LINES, "id", "model"), {}),
+        (named(LINES, "id", "who"), {"system_col": "who"}),
+        (named(LINES, "id", "who"), {"system_col": 2}),
+        (named(LINES, "question", "who"), {"system_col": "who"}),
+        (named(LINES, "question", "system"), {"id": "question"}),
+        (named(NUMBERS, "id", "size"), {"system_col": "size", "score": "score"}),
+        (named(NUMBERS, "id", "size"), {"system_col": "size"}),
+        (named(LINES, "question", "system"), {}),
+    ],
+)  # fmt: skip
+def test_whose_a_line_is(text, options):
+    pairs = read(file(text), **options)
+    assert columns(pairs) == ([1, 0], [1, 1])
+    assert pairs.source["loader"] == "long"
+
+
+# ---- rows, repeats, and items without scores -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "ids", "last"),
+    [
+        ("id", "pqr", "Total,3,2"),
+        ("word", "pqr", "TOTAL,3,2"),
+        ("", "pqr", "mean,1,0.667"),
+        ("word", "pqr", "Average,1.0,.67"),
+        ("id", "123", "Total,3,2"),
+        ("id", "123", "mean,1,.667"),
+        ("item", "123", "Total,3,2"),
+        ("word", "pqr", "Average:,1,.67"),
+        ("word", "pqr", "macro avg,1,.67"),
+        ("word", "pqr", ",3,2"),
+    ],
+)
+def test_totals_are_no_items(name, ids, last):
+    rows = [f"{i},1,{score}" for i, score in zip(ids, (1, 0, 1), strict=True)]
+    pairs = read(file("\n".join([f"{name},A,B", *rows, last])))
+    assert columns(pairs) == ([1, 1, 1], [1, 0, 1])
+    assert "totals" in said(pairs)
+
+
+def test_totals_are_no_items_where_order_pairs_them():
+    both = files("word,score\np,1\nq,1\nr,0\nTotal,2\n", "word,score\np,1\nq,0\nr,0\nTotal,1\n")
+    assert columns(read(*both, id=False)) == ([1, 1, 0], [1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("id,A,B\np,1,0\nq,0,1\nr,1,1\nTotal,9,9\n", ["line 5", "'Total'", "--id"]),
+        ("id,A,B\np,1,0\nq,0,1\nTotal,1,1\nMean,.5,.5\n", ["line 5", "'Mean'"]),
+        ("word,A,B\nall,1,0\nsome,0,1\ntotal,0,0\n", ["line 4", "'total'", "--id word"]),
+        ("id,system,score\np,x,1\np,y,0\nq,x,1\nq,y,1\nTotal,x,2\nTotal,y,1\n", ["Total"]),
+        ("id,A,B\nTotal,2,1\np,1,0\nq,1,1\n", ["Total"]),
+    ],
+)  # fmt: skip
+def test_rows_that_may_be_totals_are_refused(text, parts):
+    assert_refused(lambda: read(file(text)), *parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("word,A,B\nthe,1,1\nsome,1,1\nall,1,1\n", {"id": "word"}),
+        ("id,mood,A,B\n1,kind,1,1\n2,nice,1,1\n3,mean,1,1\n", {}),
+    ],
+)  # fmt: skip
+def test_no_item_is_lost(text, options):
+    assert read(file(text), **options).source["matched"] == 3
+
+
+SEEDS = "id,$0,A,B\n1,s,1,0\n1,t,1,1\n2,s,0,0\n2,t,1,0\n"
+LONG_SEEDS = "id,system,$0,score\n" + "".join(
+    f"{i},{system},{seed},{score}\n"
+    for system, scores in (("A", "1101"), ("B", "0100"))
+    for (i, seed), score in zip(["1s", "1t", "2s", "2t"], scores, strict=True)
+)
+
+
+@pytest.mark.parametrize("text", [SEEDS, LONG_SEEDS], ids=["wide", "long"])
+@pytest.mark.parametrize("name", ["seed", "epoch", "turn", "sample", "rater"])
+def test_repeats_are_swapped_together(text, name):
+    options = {"repeat": name} if name == "rater" else {}
+    pairs = read(file(named(text, name)), **options)
+    assert (columns(pairs), pairs.clusters) == (([1, 1, 0, 1], [0, 1, 0, 0]), ("1", "1", "2", "2"))
+    assert pairs.ids[1] == f"1 ({name} t)"
+    assert f"told apart by {name!r}" in said(pairs)
+    if name == "rater":
+        assert_refused(lambda: read(file(named(text, name))), "'1'", "--repeat")
+
+
+def test_repeats_in_a_file_for_each_system():
+    both = files("id,seed,score\n1,1,1\n1,2,0\n2,1,1\n", "id,seed,score\n2,1,0\n1,2,1\n1,1,1\n")
+    pairs = read(*both)
+    assert (columns(pairs), pairs.clusters) == (([1, 0, 1], [1, 1, 0]), ("1", "1", "2"))
+    again = "id,seed,A,B\n1,1,1,0\n1,1,1,1\n2,1,0,0\n"
+    assert_refused(lambda: read(file(again), repeat="seed"), "'1", "line 2 and line 3")
+
+
+def test_repeats_without_ids_are_not_ignored():
+    text = (
+        named(SEEDS, "seed").replace("id", "question").replace("\n1", "\np").replace("\n2", "\nq")
+    )
+    assert read(file(text), repeat="seed").clusters == ("p", "p", "q", "q")
+
+
+def test_repeats_that_are_not_swapped_together():
+    pairs = read(file(named(SEEDS, "seed")), clusters=False)
+    assert pairs.clusters is None
+    assert "swapped together" not in said(pairs)
+
+
+HOLES = {
+    "wide": ["id,A,B\n1,1,0\n2,,1\n3,0,0\n"],
+    "long": ["id,system,score\n1,A,1\n1,B,0\n2,B,1\n2,A,\n3,A,0\n3,B,0\n"],
+    "two": ["id,score\n1,1\n2,NaN\n3,0\n", "id,score\n3,0\n2,1\n1,0\n"],
+    "lines": ["id,score\n1,1\n3,0\n", "id,score\n3,0\n2,1\n1,0\n"],
+}
+
+
+@pytest.mark.parametrize("texts", HOLES.values(), ids=HOLES.keys())
+def test_items_without_a_score(texts):
+    call = partial(read, *files(*texts))
+    dropped = call(missing="drop")
+    assert exact(dropped) == {"1": (1, 0), "3": (0, 0)}
+    assert dropped.source["left_out"] == 1
+    assert "'2'" in said(dropped)
+    assert exact(call(missing="zero")) == {"1": (1, 0), "2": (0, 1), "3": (0, 0)}
+    assert_refused(partial(call, missing="error"), "--missing drop", "--missing zero")
+    if texts is HOLES["wide"]:
+        assert_refused(call, "line 3, column 'A'", "--missing drop")
+    else:
+        assert exact(call()) == exact(dropped)
+    with pytest.raises(ValueError, match=r"missing='skip' must be one of 'drop', 'zero', 'error'"):
+        call(missing="skip")
+
+
+@pytest.mark.parametrize("texts", HOLES.values(), ids=HOLES.keys())
+def test_zeros_that_were_put_in_are_said(texts):
+    pairs = read(*files(*texts), missing="zero")
+    assert pairs.source["left_out"] == 0
+    assert any("0" in note for note in pairs.source["notes"])
+
+
+# ---- scales and numbers --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("id,score\n1,95\n2,80\n", "id,score\n1,.9\n2,.8\n"),
+        ("id,score\n1,.9\n2,.8\n", "id,score\n1,95\n2,80.5\n"),
+        ("id,system,score\n1,x,95\n1,y,.9\n2,x,80\n2,y,1\n",),
+        (("id,wer\n1,12\n2,8\n", "id,wer\n1,.12\n2,.08\n")),
+    ],
+)  # fmt: skip
+def test_hundredths_beside_ones_are_refused(texts):
+    assert_refused(lambda: read(*files(*texts)), "one scale", "--same-scale")
+    assert read(*files(*texts), same_scale=True).source["matched"] == 2
+
+
+def test_scales_of_named_columns_and_of_many_systems():
+    text = "id,A,B\n1,95,.9\n2,80,.8\n"
+    assert_refused(lambda: read(file(text), a="A", b="B"), "'A'", "'B'", "--same-scale")
+    three = file("id,A,B,C\n1,95,.9,1\n2,80,.8,0\n")
+    assert_refused(lambda: read_many(three, systems=[*"ABC"]), "'A'", "'B'", "--same-scale")
+    assert columns(read(file("id,A,B\n1,4,5\n2,3.5,2\n"))) == ([8, 7], [10, 4])  # a Likert scale
+
+
+GERMAN = "id,A,B\n1,1.005,998\n2,998,1.200\n"
+
+
+def test_thousands():
+    assert_refused(
+        lambda: read(file(GERMAN)), "line 2, column 'A'", "'1.005'", "998", "--thousands"
+    )
+    assert columns(read(file(GERMAN), thousands=".")) == ([1005, 998], [998, 1200])
+    points = read(file(GERMAN), thousands="none")
+    assert float(exact(points)["1"][0]) == 1.005
+    english = 'id,A,B\n1,"1,005",998\n2,998,"1,200"\n'
+    assert_refused(lambda: read(file(english)), "line 2, column 'A'", "'1,005'", "commas")
+    assert columns(read(file(english), thousands=",")) == ([1005, 998], [998, 1200])
+    for plain in ("id,A,B\n1,1.005,.998\n2,1.2,1\n", "id,A,B\n1,1.250,3\n2,2.125,4\n"):
+        assert read(file(plain)).scale > 1
+    with pytest.raises(ValueError, match="thousands=' ' must be one of"):
+        read(file(GERMAN), thousands=" ")
+
+
+@pytest.mark.parametrize(
+    ("texts", "options"),
+    [
+        (("id,A,B\n1,1.005,998\n2,1.200,990\n",), {"a": "A", "b": "B"}),
+        (("id,score\n1,1.005\n2,1.100\n", "id,score\n1,998\n2,990\n"), {}),
+        (("id,A,B\n1,-1.005,998\n2,998,1\n",), {}),
+    ],
+)
+def test_thousands_of_one_system_beside_the_other(texts, options):
+    assert_refused(lambda: read(*files(*texts), **options), "1.005'", "--thousands")
+
+
+def test_what_is_no_thousand_is_not_made_one():
+    text = "id,A,B\n1,0.125,2.000\n2,1.005,3.000\n"
+    assert_refused(lambda: read(file(text), thousands="."), "line 2, column 'A'", "'0.125'")
+
+
+# ---- predictions ---------------------------------------------------------------------------------
+
+
+def test_labels_that_differ_in_case_or_blanks():
+    wide = "gold,A,B\nYes,yes,Yes \nNo,no,yes\nYes,no ,Yes\n"
+    two = [f"id,gold,pred\n1,Yes,{a}\n2,No,{b}\n3,Yes,{c}\n" for a, b, c in
+           (("yes", "no", "no "), ("Yes ", "yes", "Yes"))]  # fmt: skip
+    for sources in ([file(wide)], files(*two)):
+        pairs = read(*sources)
+        assert columns(pairs) == ([1, 1, 0], [1, 0, 1])
+        assert "without regard to case" in said(pairs)
+        assert "'yes' is 'Yes'" in said(pairs)
+    strict = read(file("gold,A,B\nUS,us,US\nus,us,US\n"))  # two labels of the right ones
+    assert columns(strict) == ([0, 1], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("label", "wanted"),
+    [("spam", [1, 0, 0, 0]), ("ham", [0, 0, 0, 1]), ("Spam", None), (None, None)],
+)
+def test_the_label_that_is_to_be_found(label, wanted):
+    made = file("gold,A,B\nspam,spam,ham\nham,ham,ham\nspam,ham,spam\n")
+    call = partial(read, made, statistic="f1", pos_label=label)
+    if wanted is None:
+        assert_refused(call, "'ham', 'spam'", "--pos-label")
+    else:
+        assert call().u.tolist()[0] == wanted
+
+
+PREDICTED = ("id,gold,pred,$0\n1,x,x,.9\n2,y,x,.8\n", "id,gold,pred,$0\n1,x,y,.7\n2,y,y,.6\n")
+
+
+@pytest.mark.parametrize("name", ["confidence", "proba", "latency_ms", "n_tokens"])
+def test_predictions_go_before_what_is_beside_them(name):
+    pairs = read(*files(*(named(text, name) for text in PREDICTED)))
+    assert columns(pairs) == ([1, 0], [0, 1])
+
+
+def test_predictions_go_before_their_probabilities():
+    text = "id,y_true,y_pred_a,y_pred_b,proba_a,proba_b\n1,x,x,y,.9,.8\n2,y,y,y,.7,.6\n"
+    assert columns(read(file(text))) == ([1, 1], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("id,answer,A,B\n1,4,4,5\n2,7,7,7\n", ["'answer' may say what is right", "--gold answer"]),
+        ("id,gold,A,B\n1,x,x,z\n2,,y,y\n", ["line 3, column 'gold'", "the right label is missing"]),
+        ("gold,A,B\n1,Yes,1\n0,no,0\n", ["--gold gold"]),
+    ],
+)
+def test_doubtful_predictions_are_refused(text, parts):
+    assert_refused(lambda: read(file(text)), *parts)
+
+
+@pytest.mark.parametrize("missing", [None, "drop", "zero", "error"])
+def test_predictions_that_are_missing(missing):
+    both = files("id,gold,pred\n1,x,x\n2,y,\n", "id,gold,pred\n1,x,x\n2,y,y\n3,x,x\n")
+    call = partial(read, *both, missing=missing)
+    if missing == "error":
+        assert_refused(call, "a.csv", "'3'", "--missing drop")
+        return
+    pairs = call()
+    wanted = {None: {"2": (0, 1)}, "drop": {}, "zero": {"2": (0, 1), "3": (0, 1)}}[missing]
+    assert exact(pairs) == {"1": (1, 1)} | wanted
+    if missing != "drop":
+        number = 1 + (missing == "zero")
+        assert f"{number} predictions of 'a' are missing, and count as wrong" in said(pairs)
+
+
+def test_missing_predictions_are_an_error_if_one_says_so():
+    assert_refused(lambda: read(file("gold,A,B\nx,x,y\ny,,y\n"), missing="error"), "line 3", "'A'")
+
+
+@pytest.mark.parametrize("option", [{"pos_label": "x"}, {"system_col": "doc"}])
+def test_options_that_mean_nothing_are_refused(option):
+    assert_refused(lambda: read(file("id,doc,A,B\n1,d,1,0\n2,d,0,1\n"), **option), *option)
+
+
+def test_a_table_of_battles_is_of_the_models():
+    pairs = read(file(ARENA + "82,llama,gpt,tie,2,169.25\n"))
+    assert pairs.source["loader"] == "battles"
+    assert set(pairs.names) == {"gpt", "llama"}
+    assert exact(pairs)["82 (turn 2)"] == (Fraction(1, 2), Fraction(1, 2))

@@ -1,0 +1,40 @@
+"""What the tests of tables share: files from texts, exact scores, and how a refusal is checked."""
+
+from fractions import Fraction
+
+import pytest
+
+from permtest.readers import File, ReadError
+
+
+def file(text, name="scores.csv"):
+    return File(name, text.encode())
+
+
+def files(*texts):
+    """A file for each system, called a.csv, b.csv and so on."""
+    return [file(text, f"{name}.csv") for text, name in zip(texts, "abcdef", strict=False)]
+
+
+def exact(pairs):
+    """What was read, item by item, exactly."""
+    names = pairs.ids or range(len(pairs))
+    both = zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)
+    return {
+        name: (Fraction(u, pairs.scale), Fraction(v, pairs.scale))
+        for name, (u, v) in zip(names, both, strict=True)
+    }
+
+
+def columns(pairs):
+    return pairs.u.tolist(), pairs.v.tolist()
+
+
+def assert_refused(call, *parts, start=""):
+    """That `call` is refused by a message that starts so, and has all parts."""
+    with pytest.raises(ReadError) as caught:
+        call()
+    message = str(caught.value)
+    assert message.startswith(start)
+    for part in parts:
+        assert part in message

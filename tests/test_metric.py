@@ -1,0 +1,196 @@
+"""metric_test: names against the exact test of their counts, functions against all labellings."""
+
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from permtest import exact_perm_test, metric_test, plots
+from permtest.readers import read
+
+GOLD = [1, 0, 1, 1, 0, 0, 1, 0, 1, 0]
+A = [1, 0, 1, 1, 0, 1, 1, 1, 1, 0]
+B = [1, 1, 0, 1, 1, 0, 0, 1, 1, 1]
+SCORES = [0.9, 0.2, 0.6, 0.8, 0.3, 0.4, 0.7, 0.5, 0.6, 0.1]
+OTHERS = [0.8, 0.6, 0.3, 0.8, 0.5, 0.4, 0.2, 0.5, 0.9, 0.3]
+TEXTS, X, Y = list("abcabcabca"), list("abcabcaacb"), list("abbbaccaca")
+DOCUMENTS = list("ppqqrrsstt")
+
+
+def auc(gold, said):
+    wins = said[gold == 1][:, None] - said[gold == 0]
+    return ((wins > 0) + 0.5 * (wins == 0)).mean()
+
+
+def kappa(gold, said):
+    labels = set(gold) | set(said)
+    chance = sum((gold == x).mean() * (said == x).mean() for x in labels)
+    return ((gold == said).mean() - chance) / (1 - chance)
+
+
+def error(gold, said):
+    return np.float32((gold != said).mean())
+
+
+def exact(gold, a, b, metric, alternative="two-sided", clusters=None):
+    """The share of all labellings of all units, in fractions of them."""
+    gold, a, b = map(np.array, (gold, a, b))
+    units = np.array(range(len(gold)) if clusters is None else clusters)
+    names = np.unique(units)
+
+    def gap(coins):
+        swap = np.isin(units, names[np.array(coins, dtype=bool)])
+        return metric(gold, np.where(swap, b, a)) - metric(gold, np.where(swap, a, b))
+
+    turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
+    least = turn(gap([0] * len(names))) - 1e-9
+    return np.mean([turn(gap(coins)) >= least for coins in product((0, 1), repeat=len(names))])
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("clusters", [None, DOCUMENTS])
+@pytest.mark.parametrize(
+    ("gold", "a", "b", "metric"),
+    [(GOLD, SCORES, OTHERS, auc), (GOLD, A, B, kappa), (TEXTS, X, Y, kappa), (TEXTS, X, Y, error)],
+)
+def test_the_interval_holds_the_share_of_all_labellings(gold, a, b, metric, alternative, clusters):
+    how = {"alternative": alternative, "clusters": clusters}
+    result = metric_test(gold, a, b, metric, K=1000, rng=0, **how)
+    p = exact(gold, a, b, metric, **how)
+    low, high = result.pvalue_interval(1 - 1e-6)
+    assert low <= p <= high
+    assert result.pvalue == (result.n_extreme + 1) / 1001 == pytest.approx(p, abs=0.06)
+    both = [metric(np.array(gold), np.array(said)) for said in (a, b)]
+    assert result.scores == pytest.approx(both)
+    assert result.statistic == pytest.approx(both[0] - both[1])
+    differ = np.array(a) != np.array(b)
+    units = np.arange(10) if clusters is None else np.array(clusters)
+    assert result.n_informative == len(set(units[differ]))
+    assert (result.n, result.n_entries) == ((10, None) if clusters is None else (5, 10))
+
+
+def test_ties_count_though_functions_round():
+    """Sums in another order differ in the last place, and the test is that of counts."""
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 2, (2, 40))
+
+    def thirds(_, said):
+        return float(sum(rng.permutation(said / 3)))
+
+    got = metric_test(a, a, b, thirds, K=4000, rng=1)
+    low, high = got.pvalue_interval(1 - 1e-6)
+    assert low <= exact_perm_test(a, b).pvalue <= high
+    assert metric_test(a, a, b[::-1], lambda _, said: 5.0, K=50).pvalue == 1
+
+
+@pytest.mark.parametrize("clusters", [None, DOCUMENTS])
+@pytest.mark.parametrize(
+    ("labels", "metric", "positive"),
+    [((GOLD, A, B), name, None) for name in ("accuracy", "f1", "mcc", "macro_f1", "mean")]
+    + [((TEXTS, X, Y), "recall", "b"), ((TEXTS, X, Y), "macro_f1", None)],
+)
+def test_names_are_tested_as_in_files(labels, metric, positive, clusters):
+    got = metric_test(*labels, metric, pos_label=positive, clusters=clusters, names=("x", "y"))
+    table = pd.DataFrame(dict(zip(("gold", "x", "y"), labels, strict=True)))
+    options = {} if clusters is None else {"clusters": "document"}
+    table = table if clusters is None else table.assign(document=clusters)
+    pairs = read(table, a="x", b="y", gold="gold", statistic=metric, pos_label=positive, **options)
+    want = exact_perm_test(pairs, statistic=metric)
+    assert (got.pvalue, got.statistic, got.n) == (want.pvalue, want.statistic, want.n)
+    assert got.n_samples is None
+
+
+def test_a_result_is_like_other_sampled_ones():
+    result = metric_test(GOLD, SCORES, OTHERS, auc, K=300, rng=0, names=("new", "old"))
+    assert (result.method, result.metric, result.n_samples) == ("monte_carlo", "auc", 300)
+    assert (result.score.higher_is_better, result.better) == (True, "new")
+    assert str(result).startswith("auc is 1.0000 for new and 0.6200 for old (difference +0.38; ")
+    assert result.to_dict()["scores"] == [1.0, 0.62]
+    law = result.null_distribution
+    assert law.pmf.sum() == pytest.approx(1)
+    assert law.pmf[result.extreme].sum() == pytest.approx(result.n_extreme / 300)
+    assert set(law.support[:, 0]) == set(result.null_values)
+    assert plots.plot_null(result, ax=Figure().subplots()).get_xlabel().startswith("auc of new")
+    assert "svg" in result._repr_html_()
+    with pytest.raises(ValueError, match="call plot_values"):
+        plots.plot_plane(result)
+    with pytest.raises(ValueError, match="no cells"):
+        _ = result.observed_cell
+
+
+def test_what_is_compared():
+    less = metric_test(GOLD, A, B, error, K=50, rng=0)
+    assert (less.score.higher_is_better, less.better) == (False, "a")
+    shares = [np.column_stack((1 - np.array(s), s)) for s in (SCORES, OTHERS)]
+    wide = metric_test(GOLD, *shares, lambda gold, said: auc(gold, said[:, 1]), K=300, rng=5)
+    plain = metric_test(GOLD, SCORES, OTHERS, auc, K=300, rng=np.random.default_rng(5))
+    assert (wide.metric, wide.n_extreme) == ("metric", plain.n_extreme)
+    assert metric_test(GOLD, SCORES, OTHERS, partial(auc), K=300, rng=5) == plain
+    columns = [pd.Series(x, name=name) for x, name in ((GOLD, "gold"), (A, "new"), (B, "old"))]
+    assert metric_test(*columns, kappa, K=9).names == ("new", "old")
+    kinds = [[1, 0, None], ["x", "y", "z"]]  # of text and numbers neither becomes the other
+    with pytest.raises(ValueError, match=r"a\[2\] is missing"):
+        metric_test([1, 0, 1], *kinds, kappa)
+    seen = metric_test([1, 0], [1, 0], ["1", "x"], lambda _, said: sum(s == 1 for s in said), K=9)
+    assert (seen.scores, seen.n_informative) == ((1, 0), 2)
+
+
+def test_a_function_may_change_its_arrays():
+    def spoils(gold, said):
+        found = kappa(gold, said)
+        gold[:], said[:] = 0, 1
+        return found
+
+    want = metric_test(GOLD, A, B, kappa, K=200, rng=2)
+    assert metric_test(GOLD, A, B, spoils, K=200, rng=2).pvalue == want.pvalue
+
+
+def picky(_, said):
+    if said[0] != said[1]:
+        raise KeyError("mixed")
+    return 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "kind", "message"),
+    [
+        ((GOLD, A[1:], B, kappa), {}, ValueError, "gold has 10 items and a has 9 predictions"),
+        ((GOLD, A, "text", kappa), {}, TypeError, "b must be a sequence of labels, not str"),
+        ((GOLD, SCORES, [*OTHERS[:3], np.nan] * 2, auc), {}, ValueError, r"b\[3\] is missing"),
+        ((["", "x"], ["x", "x"], ["x", "x"], "accuracy"), {}, ValueError, r"gold\[0\] is missing"),
+        (
+            (GOLD, A, B, lambda g, s: np.nan),
+            {},
+            ValueError,
+            r"metric returned nan for labelling 0 \(the observed",
+        ),
+        ((GOLD, A, B, lambda g, s: "0.5"), {}, ValueError, "returned '0.5' .* finite number"),
+        (
+            ([0, 0], [0, 0], [2, 2], picky),
+            {"rng": 0},
+            ValueError,
+            r"picky raised KeyError .* labelling \d+ \(predictions swapped",
+        ),
+        ((GOLD, A, B, kappa), {"K": 0}, ValueError, "K = 0 samples"),
+        ((GOLD, A, B, kappa), {"K": 2.5}, TypeError, "K must be an integer"),
+        ((GOLD, A, B, kappa), {"pos_label": 1}, ValueError, "pass it to your function"),
+        ((GOLD, A, B, kappa), {"clusters": [1]}, ValueError, "clusters has 1 labels for 10"),
+        ((GOLD, A, B, kappa), {"alternative": "more"}, ValueError, "alternative='more'"),
+        ((GOLD, A, B, "acuracy"), {}, ValueError, "did you mean 'accuracy'"),
+        ((GOLD, A, B, 3), {}, TypeError, "metric=3 must be the name"),
+        ((TEXTS, X, Y, "f1"), {}, ValueError, "which is to be found"),
+        ((GOLD, np.eye(10), np.ones((10, 2)), auc), {}, ValueError, "give both alike"),
+        ((GOLD, np.eye(10), np.eye(10), "accuracy"), {}, ValueError, "pass a function"),
+    ],
+)
+def test_errors_say_where_and_what_to_do(arguments, options, kind, message):
+    with pytest.raises(kind, match=message):
+        metric_test(*arguments, **options)
+
+
+def test_labels_that_had_to_be_matched_are_said():
+    with pytest.warns(UserWarning, match="without regard to case"):
+        assert metric_test(["x", "y"], ["X", "y"], ["y", "y"], "accuracy").scores == (2, 1)
