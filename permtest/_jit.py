@@ -53,7 +53,10 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
         try:
             result: R = compiled()(*args, **kwargs)
         except SystemError as error:  # a signal came while Numba turned results into arrays
-            if isinstance(error.__cause__, KeyboardInterrupt):
+            cause: BaseException | None = error
+            while isinstance(cause, SystemError):  # one from each call that it went through
+                cause = cause.__cause__
+            if isinstance(cause, KeyboardInterrupt):
                 raise KeyboardInterrupt from None
             raise
         return result

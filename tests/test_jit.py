@@ -1,5 +1,7 @@
 """The one jit decorator."""
 
+import pytest
+
 from permtest._jit import jit
 
 
@@ -18,3 +20,20 @@ def test_without_a_folder_to_keep_machine_code_in():
     namespace: dict = {}
     exec("def successor(x):\n    return x + 1", namespace)
     assert jit(namespace["successor"])(4) == 5
+
+
+def test_an_interrupt_inside_a_call_of_numba_is_one(monkeypatch):
+    """It comes wrapped in an error of each call that it went through."""
+
+    def stopped():
+        try:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as error:
+                raise SystemError("unpickled") from error
+        except SystemError as error:
+            raise SystemError("called") from error
+
+    monkeypatch.setattr("numba.njit", lambda **_: lambda _: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        jit(lambda: None)()
