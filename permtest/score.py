@@ -27,7 +27,8 @@ LOWER = _set(
     """loss losses error errors err wer cer ter eer latency time runtime duration delay cost costs
     price perplexity ppl mae rmse mse nll brier ece distance toxicity regret mistake mistakes
     mismatch mismatches misses incorrect wrong failures hallucination hallucinations
-    violations"""
+    violations violation failure fail fails failed fpr fnr fdr mape smape timeout timeouts hter
+    rejected"""
 )
 #: Units by the words that name them; the first group says something of what was counted alone.
 COUNTS = (
@@ -49,6 +50,7 @@ TURNING = _set(
     """free less saved saving savings reduction reduced improvement improved gain gains avoided
     prevented fixed removed recovered detected detection found caught handled no non not without
     minus neg negative inv inverse inverted reverse reversed robustness tolerance resilience delta
+    efficiency effectiveness resistance correction corrections corrected real ok
     diff difference change drop decrease increase gap rank ranking std sd stdev stderr se var
     variance ci pvalue id type code weight budget limit"""
 )

@@ -31,12 +31,15 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
         }
         for sheet, rows in parts
     ]
-    unique = [{i: c for i, c in own.items() if len(set(c)) == len(c)} for own in columns]
-    found = [
-        used
-        for i in unique[0]
-        if (used := _same_values(i, [s for s, _ in parts], unique)) is not None
+    values = [{i: frozenset(c) for i, c in own.items()} for own in columns]
+    unique = [
+        {i: some for i, some in own.items() if len(some) == len(columns[k][i])}
+        for k, own in enumerate(values)
     ]
+    sheets = [sheet for sheet, _ in parts]
+    found = [used for i in unique[0] if (used := _same_values(i, sheets, unique)) is not None]
+    if not found:
+        _check_no_key(sheets, values, unique)
     if not found:
         for own, (sheet, _) in zip(unique, parts, strict=True):
             texts = [i for i in own if i not in sheet.numeric]
@@ -57,24 +60,43 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
 
 
 def _same_values(
-    i: int, sheets: Sequence[Sheet], unique: Sequence[Mapping[int, list[str]]]
+    i: int, sheets: Sequence[Sheet], unique: Sequence[Mapping[int, frozenset[str]]]
 ) -> list[int] | None:
     """The columns that have the values of the first table's one, of the same name if possible."""
-    head, own, name = sheets[0], set(unique[0][i]), sheets[0].name(i).lower()
+    own, name = unique[0][i], sheets[0].name(i).lower()
     used = [i]
     for sheet, columns in zip(sheets[1:], unique[1:], strict=True):
-        alike = [k for k in columns if sheet.name(k).lower() == name]
-        same = [k for k in (*alike, *columns) if set(columns[k]) == own]
-        if same:
-            used.append(same[0])
-            continue
-        shared = max((len(own & set(columns[k])) for k in alike), default=0)
-        if 2 * shared >= len(own):
-            problem = f"{head.label(i)} is different in every row and has {shared} of {len(own)} "
-            problem += f"values in common with {sheet.table.file.path}; pair by it "
-            raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
-        return None
+        same = [k for k, some in columns.items() if some == own]
+        if not same:
+            return None
+        used.append(next((k for k in same if sheet.name(k).lower() == name), same[0]))
     return used
+
+
+def _check_no_key(
+    sheets: Sequence[Sheet],
+    values: Sequence[Mapping[int, frozenset[str]]],
+    unique: Sequence[Mapping[int, frozenset[str]]],
+) -> None:
+    """Refuse columns of one name that are nearly a key, before order pairs the items."""
+    head = sheets[0]
+    for i, own in values[0].items():
+        for sheet, some, alone in zip(sheets[1:], values[1:], unique[1:], strict=True):
+            k = next((k for k in some if sheet.name(k).lower() == head.name(i).lower()), None)
+            if k is None or (i not in unique[0] and k not in alone):
+                continue
+            shared = len(own & some[k])
+            alike = {_rough(x) for x in own} == {_rough(x) for x in some[k]}
+            if shared or alike:
+                problem = f"{head.label(i)} may say which item a line is: {shared} of {len(own)} "
+                problem += f"values are in {sheet.table.file.path} too, some twice or written "
+                problem += "differently; make them agree, pair by it all the same "
+                raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
+
+
+def _rough(value: str) -> str:
+    """A name without its folder, in small letters."""
+    return value.replace("\\", "/").rpartition("/")[2].casefold().strip()
 
 
 def _check_agreement(

@@ -275,7 +275,9 @@ def judged(
     said = [np.array([number[label] for label in column]) for column in written]
     if not isinstance(entry, CountStatistic):
         if entry.name not in ("accuracy", "sum", "mean", "exact_match"):
-            raise fail(f"labels are right or wrong, which {entry.name!r} is not of")
+            raise fail(
+                f"{entry.name!r} cannot be computed from labels, which are only right or wrong"
+            )
         return [np.asarray(gold == one, dtype=np.int64) for one in said], (), {"notes": notes}
     layouts = [measure.columns for measure in entry.measures]
     if entry.average and BY_CLASS in layouts:
@@ -288,11 +290,10 @@ def judged(
         raise fail(f"{problem}; choose accuracy or macro_f1 (--metric)")
     target = positive_of(every, positive)
     if target is None:
-        which = "is not among them" if positive is not None else "which is to be found?"
+        which = f", and {positive!r} is not one" if positive is not None else ""
         raise fail(
-            f"{entry.name!r} is of one label, and there are {len(every)} ({_some(every)}): "
-            f"{repr(positive) + ' ' if positive is not None else ''}{which} Name it (--pos-label), "
-            "or choose macro_f1 (--metric macro_f1)"
+            f"{entry.name!r} needs one positive label, but there are {len(every)} ({_some(every)})"
+            f"{which}; name it (--pos-label), or choose macro_f1 (--metric macro_f1)"
         )
     return [_confusion(number[target], gold, one) for one in said], CONFUSION, {"notes": notes}
 

@@ -45,7 +45,8 @@ NO_SYSTEM = _words(
     "split partition part run runs trial trials repeat repetition batch iteration iter "
     "difficulty level rank position user users prompt input output completion temperature weight "
     "weights memory gpu cpu flops confidence conf proba prob probability probabilities logit "
-    "logits"
+    "logits start end begin stop min max minimum maximum x y z lat lon latitude longitude height "
+    "offset annotator rater"
 )
 
 #: Words of a name that say what was measured.
@@ -91,7 +92,10 @@ OUTPUTS = _words(
 )
 
 #: How summary rows are called.
-SUMMARIES = _words("total totals sum mean average avg overall all macro micro weighted")
+SUMMARIES = _words(
+    "total totals subtotal sum mean average avg overall all macro micro weighted std sd median "
+    "gesamt summe mittelwert durchschnitt"
+)
 
 
 def tokens(name: str) -> list[str]:
@@ -179,5 +183,5 @@ def measured(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def is_summary(label: str) -> bool:
     """Whether a row that is called so sums or averages others: "Total", "macro avg", "Mean:"."""
-    parts = re.findall(r"[^\W_]+", label.lower())
-    return 0 < len(parts) <= 2 and set(parts) <= SUMMARIES
+    parts = [part for part in re.findall(r"[^\W_]+", label.lower()) if not part.isdecimal()]
+    return 0 < len(parts) <= 2 and not SUMMARIES.isdisjoint(parts)

@@ -528,8 +528,10 @@ class Evaluation:
                 problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
                 problem += f"{head.file.path} ({shown(mine[i])})"
                 if self.how.id is None or name in OF_THE_ITEM or self.is_labels:
-                    remedy = "both systems must have been scored on the same items; name the "
-                    remedy += "columns that pair them (--id), or pair them by order (--by-order)"
+                    remedy = "both systems must have been scored on the same items"
+                    if self.how.id is None:
+                        remedy += "; name the columns that pair them (--id), or pair them by order "
+                        remedy += "(--by-order)"
                     raise ReadError.at(one.file.path, f"{problem}; {remedy}")
                 notes.append(problem)
         return notes
@@ -538,9 +540,7 @@ class Evaluation:
         """Refuse scores up to 1 beside scores up to 100."""
         most = [max(column) for column in cells]
         low, high = most.index(min(most)), most.index(max(most))
-        if self.same_scale or len(cells[0]) < 2 or min(map(min, cells)) < 0:
-            return
-        if not 0 < most[low] <= 1 < most[high] <= 100:
+        if self.same_scale or len(cells[0]) < 2 or not 0 < most[low] <= 1 < most[high] <= 1000:
             return
         broken = any(x != int(x) for x in cells[low])
         total, other = (sum(map(float, cells[j])) for j in (high, low))

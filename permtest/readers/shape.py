@@ -27,6 +27,7 @@ from permtest.readers.names import (
     OF_THE_ITEM,
     OUTPUTS,
     REPEAT_NAMES,
+    SUMMARIES,
     SYSTEM_NAMES,
     TEXT_NAMES,
     WORDS,
@@ -284,14 +285,16 @@ class Sheet:
         if column is None:
             return self
         texts, last = self.texts(column), len(self) - 1
-        called = [row for row, label in enumerate(texts) if is_summary(label)]
-        totals = called in ([], [last]) and self._sums_up()
-        if not totals and called and (self.is_long() or {0, last} & set(called)):
+        written = "\n".join(texts).lower()
+        some = any(word in written for word in SUMMARIES)
+        called = [row for row, label in enumerate(texts) if some and is_summary(label)]
+        totals = (called == [last] or not (called or texts[last])) and self._sums_up()
+        if not totals and called:
             problem = (
                 f"a row is called {texts[called[-1]]!r}: remove it, or say that it is an item "
             )
             raise self.error(f"{problem}(--id {self.key(column)})", called[-1], column)
-        if not totals or (texts[last] and not called):
+        if not totals:
             return self
         note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
         columns = [cells[:-1] for cells in self.table.columns]
@@ -363,6 +366,10 @@ class Sheet:
 
     def is_long(self) -> bool:
         """Whether a line is an item of one system, and there are several systems."""
+        return self._long
+
+    @cached_property
+    def _long(self) -> bool:
         if self.system is None or self.table.names is None:
             return False
         whose = self.texts(self.system)
@@ -449,6 +456,11 @@ class Sheet:
     ) -> tuple[list[str] | None, str, tuple[str, list[str]] | None, list[str]]:
         """Ids of rows, what they are, the repeats that are swapped together, and notes."""
         index = self.table.index
+        if not self.ids and self.how.repeat is not None:
+            problem = (
+                "tells repeats of an item apart, but no column says which item; name it (--id)"
+            )
+            raise self.error(problem, None, self.repeat)
         if not self.ids and index is None:
             return None, ORDER, None, []
         if self.ids:
@@ -485,7 +497,8 @@ class Sheet:
             name = self.name(i).lower()
             free = i not in self.ids and i not in taken and i != self.system
             listed = any(isinstance(cell, list | dict) for cell in self.table.columns[i][:1])
-            if free and not listed and i not in self.numeric and OUTPUTS.isdisjoint(tokens(name)):
+            plain = i not in self.numeric or self.may_be_key(i)
+            if free and not listed and plain and OUTPUTS.isdisjoint(tokens(name)):
                 column = [self.texts(i)[row] for row in rows]
                 found["agree" if name in TEXT_NAMES else "beside"][name] = column
         return found

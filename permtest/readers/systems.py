@@ -119,14 +119,14 @@ class SystemScores:
         assert {len(column) for column in columns.values()} == {len(self)}, "columns of one length"
         if len(self) == 0:
             raise ReadError.at(self.file.path, "holds no item; check that the evaluation has run")
-        if self.ids is None or len(self.positions) == len(self.ids):
+        if self.ids is None or len(set(self.ids)) == len(self.ids):
             return
         again = next(i for i in range(len(self)) if self.positions[self.ids[i]] != i)
         name, last = self.ids[again], self.positions[self.ids[again]]
         where = f" ({self.places[again]} and {self.places[last]})" if self.places else ""
         raise ReadError.at(
             self.file.path,
-            f"{shown(name)} is the {self.paired_by} of two items{where}; remove one, name the "
+            f"{shown(name)} occurs twice as {self.paired_by}{where}; remove one, name the "
             "column that tells repeats apart (--repeat), or swap them together (--clusters)",
         )
 

@@ -24,6 +24,7 @@ from permtest._optional import optional
 from permtest.decimals import in_common_units
 from permtest.readers.cells import Twice, is_number, kind_of, printable, shown, text_of
 from permtest.readers.files import PER_VALUE, File, ReadError, check_memory, reading, text_size
+from permtest.readers.names import SYSTEM_NAMES
 
 #: What may stand between two cells; runs of blanks count where none of these splits a line.
 SEPARATORS, BLANKS = ("\t", ";", ",", "|"), " "
@@ -38,7 +39,6 @@ PER_CELL, PER_MEMBER = 8, 1000
 NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
 
 #: How columns are called that say of which system a row is.
-SYSTEM_NAMES = ("system", "model", "system_id", "model_id")
 
 #: A segment as sacreBLEU prints it: BLEU|nrefs:1|case:mixed = 57.9 ...
 SEGMENT = re.compile(r"(\w+)\|\S+ = -?\d")

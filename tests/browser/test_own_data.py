@@ -163,7 +163,7 @@ def change_every_control(page: Any) -> None:  # noqa: F811
     for label, choice, said in (
         ("Question", "does B score higher?", "one-sided (less)"),
         ("Level", "0.1", "90% interval"),
-        ("Metric", "sum", "points"),
+        ("Metric", "sum", "5 correct answers"),
         ("System A", "new", "No answer: "),
         ("System B", "old", "over 37 pairs"),
     ):

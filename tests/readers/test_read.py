@@ -260,7 +260,7 @@ def test_a_line_for_each_item_and_system():
 
 
 BAD_LONG = {
-    "twice": (LONG + "2,new,0,x,p\n", ["'2' is the id of two items (line 5 and line 6)"]),
+    "twice": (LONG + "2,new,0,x,p\n", ["'2' occurs twice as id (line 5 and line 6)"]),
     "no common": ("id,system,score\n1,a,3\n2,b,2\n", ["no id in common"]),
     "text": ("id,system,score\n1,a,3\n1,b,O\n", ["line 3, column 'score': 'O' is not a number"]),
     "no system": ("id,system,score\n1,a,3\n1,,2\n1,b,4\n", ["line 3, column 'system': '' is a mi"]),

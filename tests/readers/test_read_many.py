@@ -310,7 +310,7 @@ def test_systems_by_name_and_number_in_the_order_wanted():
         ("id,gold,a,b\n1,2,2,1\n", {}, "--gold gold"),
         ("id,tp,fp,fn\n1,2,1,1\n", {}, "--metric f1"),
         ("a_tp,a_fp,a_fn,b_tp,b_fp,b_fn\n1,2,3,1,1,1\n", {}, "--metric f1"),
-        ("id,system,score\n1,a,2\n1,a,3\n2,b,1\n1,b,1\n", {}, "'1' is the id of two items"),
+        ("id,system,score\n1,a,2\n1,a,3\n2,b,1\n1,b,1\n", {}, "'1' occurs twice as id"),
         ("id,system,score\n1,a,2\n1,b,3\n", {"systems": ["a", "z"]}, "no system 'z'"),
         ("id,system,x,y\n1,a,1,2\n1,b,1,\n1,c,2,1\n", {}, "2 scores"),
         ("id,tp,fp,fn\n1,2,1,1\n", {"statistic": "f1"}, "no system has 3"),

@@ -552,3 +552,36 @@ def test_a_table_of_battles_is_of_the_models():
     assert pairs.source["loader"] == "battles"
     assert set(pairs.names) == {"gpt", "llama"}
     assert exact(pairs)["82 (turn 2)"] == (Fraction(1, 2), Fraction(1, 2))
+
+
+NAMES = [f"f{i}" for i in range(6)]
+
+
+def scored(names, column="filename"):
+    return f"{column},score\n" + "".join(f"{x},{i % 2}\n" for i, x in enumerate(names))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["f0", *NAMES], [*NAMES[::-1], "f9"]),  # one of them twice
+        (NAMES, ["f0", "f1", *"abcd"]),  # some in common
+        (NAMES, [name.upper() for name in NAMES[::-1]]),
+        ([f"new/{name}" for name in NAMES], [f"old/{name}" for name in NAMES[::-1]]),
+    ],
+)
+def test_what_is_nearly_a_key_is_refused(first, second):
+    both = files(scored(first), scored(second))
+    assert_refused(lambda: read(*both), "'filename'", "--id filename", "--by-order")
+    if len(first) == len(second):
+        assert read(*both, id=False).source["paired_by"] == "order"
+
+
+def test_numbers_that_are_permuted_are_refused():
+    both = files(scored("112233", "user_id"), scored("332211", "user_id"))
+    assert_refused(lambda: read(*both), "user_id", "'3'", "'1'")
+
+
+def test_repeats_need_items():
+    text = "seed,A,B\n1,1,0\n2,0,1\n1,1,1\n"
+    assert_refused(lambda: read(file(text), repeat="seed"), "'seed'", "--id")
