@@ -28,7 +28,7 @@ LOWER = _set(
     price perplexity ppl mae rmse mse nll brier ece distance toxicity regret mistake mistakes
     mismatch mismatches misses incorrect wrong failures hallucination hallucinations
     violations violation failure fail fails failed fpr fnr fdr mape smape timeout timeouts hter
-    rejected"""
+    rejected hallucinated refused refusal toxic harmful unsafe miss fid bpb fehler"""
 )
 #: Units by the words that name them; the first group says something of what was counted alone.
 COUNTS = (
@@ -121,7 +121,9 @@ class Score:
             upper or not inferred,
             "inferred" if inferred else "assumed",
         )
-        if inferred and "rate" not in words and "per" not in words:
+        if "%" in name:
+            found = replace(found, unit="percentage points")
+        elif inferred and "rate" not in words and "per" not in words:
             units = COUNTS | MEASURED
             found = replace(found, unit=next((units[x] for x in words if x in units), name))
         return found.stated(higher_is_better)

@@ -456,6 +456,7 @@ def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
         if sheets[0].how.system is not None:
             problem = "system_col (--system-col) names a column of one system; name that of several"
             raise sheets[0].error(problem, None, sheets[0].system)
+        sheets[0].check_not_systems()
         columns, usual, doubt, others = sheets[0].wide()
         return Evaluation(TABLE, tuple(columns), tuple(usual), doubt, tuple(others), sheets[0])
     parts: list[Part] = []

@@ -45,7 +45,7 @@ NO_SYSTEM = _words(
     "split partition part run runs trial trials repeat repetition batch iteration iter "
     "difficulty level rank position user users prompt input output completion temperature weight "
     "weights memory gpu cpu flops confidence conf proba prob probability probabilities logit "
-    "logits start end begin stop min max minimum maximum x y z lat lon latitude longitude height "
+    "logits start end begin stop min max minimum maximum lat lon latitude longitude height "
     "offset annotator rater"
 )
 
@@ -82,8 +82,11 @@ DERIVED: dict[tuple[str, ...], tuple[str, ...]] = {
 #: Words of a name of a column of numbers that make it one that may say which item a line is.
 KEYS = _words(
     "id ids idx index key hash sha uuid uid guid line row item case pmid image patient unnamed "
-    "number no n docno"
+    "number no n docno fold seed epoch step turn year trial run date day"
 )
+
+#: How sure a system was, which is no score of it.
+SURENESS = _words("confidence conf proba prob probability probabilities logit logits")
 
 #: What a system wrote, in which systems may differ.
 OUTPUTS = _words(

@@ -20,6 +20,8 @@ from permtest.readers.names import (
     GOLD_NAMES,
     NO_SYSTEM,
     OF_THE_ITEM,
+    OUTPUTS,
+    SURENESS,
     count_statistics,
     words,
 )
@@ -98,7 +100,7 @@ class Evaluation:
     @property
     def is_labels(self) -> bool:
         """Whether there are predictions, which are scored here."""
-        return any(labels.PREDICTION in one.scores for one in self.found)
+        return self.format.name == "predictions"
 
     def score_names(self, a: str, b: str) -> tuple[str, ...]:
         """Names of the scores that two systems have, in the order of the first."""
@@ -365,7 +367,8 @@ class Evaluation:
             wanted = meant
         whole = [name for name in names if name.rpartition(".")[0] not in names]
         if wanted is None and head.columns:  # a table: what an item is, or costs, is no score
-            whole = [name for name in whole if not words(name) <= NO_SYSTEM] or whole
+            likely = [name for name in whole if not words(name) <= NO_SYSTEM | OUTPUTS]
+            whole = likely or [name for name in whole if words(name).isdisjoint(SURENESS)]
         if wanted is None and len(whole) == 1:
             return whole[0]
         meant = "" if meant in ANY_SCORE else meant
@@ -514,7 +517,7 @@ class Evaluation:
         for one, own in zip(chosen.systems, chosen.rows, strict=True):
             for name, theirs in {**one.agree, **one.beside}.items():
                 head, mine, rows = first.setdefault(name, (one, theirs, own))
-                if mine is theirs:
+                if mine is theirs or name == chosen.score.lower():
                     continue
                 both = [(i, j) for i, j in zip(rows, own, strict=True) if None not in (i, j)]
                 i, j = next(((i, j) for i, j in both if mine[i] != theirs[j]), (None, None))

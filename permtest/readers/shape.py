@@ -278,11 +278,28 @@ class Sheet:
 
     def _without_summary(self) -> Sheet:
         """The same without a last row that sums or averages the others, which is said."""
-        if self.how.id not in (None, False) or self.table.names is None or len(self) < 3:
+        if self.how.id not in (None, False) or len(self) < 3:
+            return self
+        if self.table.names is None:
+            if len(self) > 4 and self.how.id is None and self._sums_up(largest=True):
+                problem = (
+                    "the last line holds the sums of all others; remove it, or say that lines are "
+                )
+                raise self.error(f"{problem}items by themselves (--by-order)", len(self) - 1)
             return self
         named = [self.called(ID_NAMES), *(i for i in range(self.width) if i not in self.numeric)]
         column = next((i for i in (*self.ids, *named) if i is not None), None)
         if column is None:
+            if (
+                len(self) > 4
+                and not self.ids
+                and self.how.id is None
+                and self._sums_up(largest=True)
+            ):
+                problem = (
+                    "the last line holds the sums of all others; remove it, or say that lines are "
+                )
+                raise self.error(f"{problem}items by themselves (--by-order)", len(self) - 1)
             return self
         texts, last = self.texts(column), len(self) - 1
         written = "\n".join(texts).lower()
@@ -300,8 +317,11 @@ class Sheet:
         columns = [cells[:-1] for cells in self.table.columns]
         return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
 
-    def _sums_up(self) -> bool:
-        """Whether the last row has the sums, or the means, of all columns of scores."""
+    def _sums_up(self, *, largest: bool = False) -> bool:
+        """Whether the last row has the sums, or the means, of all columns of scores.
+
+        `largest` asks for sums alone that are larger than all other cells.
+        """
         found = []
         for i in self.numeric:
             numbers = [_value(text) for text in self.texts(i)]
@@ -310,6 +330,10 @@ class Sheet:
                 continue
             whole = sum(x for x in rest if x is not None)
             near = 1e-9 + 0.006 * abs(total)
+            if largest and (
+                total <= max(1.0, *(x for x in rest if x is not None)) or whole != total
+            ):
+                return False
             found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
         return bool(found) and all(found)
 
@@ -497,7 +521,8 @@ class Sheet:
             name = self.name(i).lower()
             free = i not in self.ids and i not in taken and i != self.system
             listed = any(isinstance(cell, list | dict) for cell in self.table.columns[i][:1])
-            plain = i not in self.numeric or self.may_be_key(i)
+            of_item = not self._kinds[i]["decimal"] and words(name) <= NO_SYSTEM
+            plain = i not in self.numeric or of_item or self.may_be_key(i)
             if free and not listed and plain and OUTPUTS.isdisjoint(tokens(name)):
                 column = [self.texts(i)[row] for row in rows]
                 found["agree" if name in TEXT_NAMES else "beside"][name] = column
@@ -629,6 +654,19 @@ class Sheet:
         usual, doubt = self._usual()
         keys = [self.name(i) for i in range(self.width)]
         return found, usual, doubt, [key for key in keys if key not in usual]
+
+    def check_not_systems(self) -> None:
+        """Refuse lines that are systems and no items: a model in each, and tasks beside it."""
+        if self.system is None or self.ids or self.how.id is False or self.system in self.numeric:
+            return
+        names = self.texts(self.system)
+        if len(names) > 1 and len(set(names)) == len(names):
+            problem = (
+                "a line is a system, not an item; write a column for each system and a line for"
+            )
+            raise self.error(
+                f"{problem} each item, or pair lines as they are (--by-order)", 0, self.system
+            )
 
     def column_system(self, wanted: object) -> SystemScores:
         """The system that is one column of a wide table, whatever it holds."""

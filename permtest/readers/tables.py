@@ -231,7 +231,11 @@ def _in_object(file: File, document: dict[str, Any]) -> tuple[list[Any], list[st
     lists = {name: value for name, value in document.items() if isinstance(value, list)}
     names, rows = lists.get("columns"), lists.get("data")
     if names and rows and isinstance(rows[0], list):
-        return rows, [printable(text_of(name)) for name in names]
+        index, called = lists.get("index", []), [printable(text_of(name)) for name in names]
+        if len(index) == len(rows) and index != list(range(len(rows))) and "id" not in called:
+            rows = [[name, *row] for name, row in zip(index, rows, strict=True)]
+            return rows, ["id", *called]  # as pandas writes its own index
+        return rows, called
     objects = [value for value in lists.values() if value and isinstance(value[0], dict)]
     if len(objects) == 1:
         return objects[0], None

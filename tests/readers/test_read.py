@@ -85,7 +85,6 @@ def test_all_shapes_give_the_same_pairs(items, data):
         ("new,text,old\n3,a,2\n5,b,4\n", ("new", "old")),
         (",old\n3,2\n5,4\n", ("column 1", "old")),
         ("id,model,a,b\n1,large,3,2\n2,small,5,4\n", ("a", "b")),
-        ("model,a,b\nx,3,2\ny,5,4\n", ("a", "b")),
     ],
 )
 def test_the_only_two_columns_of_numbers(content, names):

@@ -585,3 +585,26 @@ def test_numbers_that_are_permuted_are_refused():
 def test_repeats_need_items():
     text = "seed,A,B\n1,1,0\n2,0,1\n1,1,1\n"
     assert_refused(lambda: read(file(text), repeat="seed"), "'seed'", "--id")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("model,mmlu,arc\ngpt,.8,.7\nllama,.7,.75\n", ["'model'", "a line is a system"]),
+        ("new,old\n1,0\n1,1\n0,1\n1,0\n3,2\n", ["line 6", "sums", "--by-order"]),
+        ("1 0\n1 1\n0 1\n1 0\n3 2\n", ["line 5", "sums", "--by-order"]),
+    ],
+)
+def test_lines_that_are_no_items_are_refused(text, parts):
+    assert_refused(lambda: read(file(text)), *parts)
+    assert len(read(file(text), id=False))
+
+
+def test_a_prediction_that_looks_like_a_number_is_no_score():
+    both = files("id,prediction,score\n1,42,1\n2,7,0\n", "id,prediction,score\n1,42,1\n2,8,1\n")
+    assert columns(read(*both)) == ([1, 0], [1, 1])
+
+
+def test_folds_pair_two_files():
+    both = files("fold,f1\n0,.8\n1,.7\n2,.6\n", "fold,f1\n2,.5\n0,.9\n1,.7\n")
+    assert read(*both).ids == ("0", "1", "2")
