@@ -181,7 +181,7 @@ def picky(_, said):
         ((GOLD, A, B, kappa), {"alternative": "more"}, ValueError, "alternative='more'"),
         ((GOLD, A, B, "acuracy"), {}, ValueError, "did you mean 'accuracy'"),
         ((GOLD, A, B, 3), {}, TypeError, "metric=3 must be the name"),
-        ((TEXTS, X, Y, "f1"), {}, ValueError, "which is to be found"),
+        ((TEXTS, X, Y, "f1"), {}, ValueError, "needs one positive label"),
         ((GOLD, np.eye(10), np.ones((10, 2)), auc), {}, ValueError, "give both alike"),
         ((GOLD, np.eye(10), np.eye(10), "accuracy"), {}, ValueError, "pass a function"),
     ],
