@@ -94,10 +94,10 @@ OUTPUTS = _words(
     "completion generation hypothesis mt translation candidate raw extracted parsed said"
 )
 
-#: How summary rows are called.
-SUMMARIES = _words(
-    "total totals subtotal sum mean average avg overall all macro micro weighted std sd median "
-    "gesamt summe mittelwert durchschnitt"
+#: How summary rows are called: some words that no item is called, and others that some may be.
+TOTALS = _words("total totals subtotal sum mean average avg")
+SUMMARIES = TOTALS | _words(
+    "overall all macro micro weighted std sd median gesamt summe mittelwert durchschnitt"
 )
 
 

@@ -30,6 +30,7 @@ from permtest.readers.names import (
     SUMMARIES,
     SYSTEM_NAMES,
     TEXT_NAMES,
+    TOTALS,
     WORDS,
     is_summary,
     layouts,
@@ -306,11 +307,11 @@ class Sheet:
         some = any(word in written for word in SUMMARIES)
         called = [row for row, label in enumerate(texts) if some and is_summary(label)]
         totals = (called == [last] or not (called or texts[last])) and self._sums_up()
-        if not totals and called:
-            problem = (
-                f"a row is called {texts[called[-1]]!r}: remove it, or say that it is an item "
-            )
-            raise self.error(f"{problem}(--id {self.key(column)})", called[-1], column)
+        sure = [row for row in called if not TOTALS.isdisjoint(tokens(texts[row]))]
+        if not totals and (sure or {0, last} & set(called)):
+            row = (sure or called)[-1]
+            problem = f"a row is called {texts[row]!r}; remove it, or say that it is an item "
+            raise self.error(f"{problem}(--id {self.key(column)})", row, column)
         if not totals:
             return self
         note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
