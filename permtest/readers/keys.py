@@ -40,7 +40,6 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
     found = [used for i in unique[0] if (used := _same_values(i, sheets, unique)) is not None]
     if not found:
         _check_no_key(sheets, values, unique)
-    if not found:
         for own, (sheet, _) in zip(unique, parts, strict=True):
             texts = [i for i in own if i not in sheet.numeric]
             if texts and not all(columns):

@@ -281,26 +281,12 @@ class Sheet:
         """The same without a last row that sums or averages the others, which is said."""
         if self.how.id not in (None, False) or len(self) < 3:
             return self
-        if self.table.names is None:
-            if len(self) > 4 and self.how.id is None and self._sums_up(largest=True):
-                problem = (
-                    "the last line holds the sums of all others; remove it, or say that lines are "
-                )
-                raise self.error(f"{problem}items by themselves (--by-order)", len(self) - 1)
-            return self
         named = [self.called(ID_NAMES), *(i for i in range(self.width) if i not in self.numeric)]
         column = next((i for i in (*self.ids, *named) if i is not None), None)
-        if column is None:
-            if (
-                len(self) > 4
-                and not self.ids
-                and self.how.id is None
-                and self._sums_up(largest=True)
-            ):
-                problem = (
-                    "the last line holds the sums of all others; remove it, or say that lines are "
-                )
-                raise self.error(f"{problem}items by themselves (--by-order)", len(self) - 1)
+        if column is None or self.table.names is None:
+            if len(self) > 4 and self.how.id is None and self._sums_up(largest=True):
+                problem = "the last line holds the sums of all others; remove it, or say that lines"
+                raise self.error(f"{problem} are items (--by-order)", len(self) - 1)
             return self
         texts, last = self.texts(column), len(self) - 1
         written = "\n".join(texts).lower()
