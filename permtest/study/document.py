@@ -1,4 +1,4 @@
-"""What an analysis says, as a list of sections that a terminal, a page, a paper and a program show.
+"""An analysis as a list of sections, which a terminal, a page, a paper and a program can show.
 
 Makers of sections stand in `permtest.study.overview`; `permtest.report` turns a document into files.
 """
