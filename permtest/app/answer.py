@@ -15,8 +15,8 @@ from permtest._html import facts, grid
 from permtest.app.page import ROW, chapter, heading, problem, scrolled, working
 from permtest.report.overview import BROAD, OVERVIEW_PICTURES, drawings, note
 from permtest.report.pictures import drawing
+from permtest.study.document import legible
 from permtest.study.overview_chapters import between, p_text, score, signed
-from permtest.study.overview_items import legible
 from permtest.study.sections import number, percent
 from permtest.widgets.frame import spoken
 

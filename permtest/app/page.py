@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import ipywidgets as widgets
 
 from permtest._html import facts, grid, said, together
-from permtest.study.overview_items import legible
+from permtest.study.document import legible
 
 if TYPE_CHECKING:
     from permtest.study.sections import Chapter
