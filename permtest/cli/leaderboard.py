@@ -155,10 +155,11 @@ def _leaderboard(args: argparse.Namespace) -> None:
     print_text(as_json(boards, sources) if args.json else as_text(boards, sources, args.pairs))
     if args.out is None:
         return
-    from permtest.report import write_leaderboard
+    from permtest.report import write_report
+    from permtest.study import board_document
 
-    how = {"overall": overall, "sources": sources, "seed": args.seed}
-    written = write_leaderboard(board, args.out, **how, overwrite=args.force)
+    found = board_document(board, overall=overall, sources=sources, seed=args.seed)
+    written = write_report(found, args.out, overwrite=args.force)
     if not args.json:
         print_written(written)
 
@@ -210,11 +211,14 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check_out(path: str, force: bool) -> None:
-    from permtest.report import check_leaderboard
+    from permtest.report import check_report
+    from permtest.study import BoardDocument
 
+    known = (*BoardDocument.formats, *BoardDocument.further_formats)
     with options.checking_out(force):
-        _, formats, _ = check_leaderboard(path, overwrite=force)
-    for module, extra in sorted({need for name in formats for need in NEEDS.get(name, ())}):
+        _, formats, _ = check_report(path, overwrite=force, known=known)
+    chosen = BoardDocument.formats if formats is None else formats
+    for module, extra in sorted({need for name in chosen for need in NEEDS.get(name, ())}):
         options.check_installed([module], f"--out {path}", extra)
 
 

@@ -76,18 +76,18 @@ def _report(args: argparse.Namespace) -> None:
         print_text(found.sentence() if args.out is not None else str(found))
     if args.out is None:
         return
-    from permtest.report import write_overview
+    from permtest.report import write_report
 
-    written = write_overview(found, args.out, overwrite=args.force)
+    written = write_report(found, args.out, overwrite=args.force)
     if not args.json:
         print_written(written)
 
 
 def _check_out(path: str, force: bool) -> None:
     """Refuse before computing what could not be written after it."""
-    from permtest.report import check_overview
+    from permtest.report import check_report
 
     with options.checking_out(force):
-        _, formats, _ = check_overview(path, overwrite=force)
-    modules = sorted({module for name in formats for module in NEEDS.get(name, ())})
+        _, formats, _ = check_report(path, overwrite=force)
+    modules = sorted({module for name in formats or NEEDS for module in NEEDS.get(name, ())})
     options.check_installed(modules, f"--out {path}", "study")

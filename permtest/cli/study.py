@@ -11,7 +11,7 @@ from permtest.cli import options
 from permtest.cli.inputs import FILES, add_no_clusters, add_rows, add_score, add_systems, reading
 from permtest.cli.shared import EXIT_CODES, print_text, print_written
 from permtest.readers import read
-from permtest.study.config import StudyConfig
+from permtest.study.pipeline import StudyConfig
 
 if TYPE_CHECKING:
     from permtest.cli.shared import Commands
@@ -72,7 +72,7 @@ def _study(args: argparse.Namespace) -> None:
         _write_config(config, Path(args.write_config), args.force)
         return
     if args.out is not None:
-        _check_folder(Path(args.out), config, args.force)
+        _check_folder(Path(args.out), args.force)
     try:
         pairs = _read(args, config)
     except ValueError as error:
@@ -93,7 +93,7 @@ def _study(args: argparse.Namespace) -> None:
 
 def _read(args: argparse.Namespace, config: StudyConfig) -> Pairs:
     """The scores of items that are independent, as all of a study takes them to be."""
-    where = {"a": config.data.a, "b": config.data.b, "gold": args.gold}
+    where = {"a": config.a, "b": config.b, "gold": args.gold}
     pairs = read(args.file, args.file_b, statistic="mean", **where, **reading(args))
     if pairs.clusters is not None:
         raise ValueError(
@@ -110,10 +110,9 @@ def _configuration(args: argparse.Namespace) -> StudyConfig:
     if args.seed is not None:
         options.check_seed(args.seed)
         config = replace(config, seed=args.seed)
-    data = config.data
-    a, b = (_column(args, key) or getattr(data, key) for key in ("a", "b"))
-    way = data.higher_is_better if args.higher_is_better is None else args.higher_is_better
-    return replace(config, data=replace(data, a=a, b=b, higher_is_better=way))
+    a, b = (_column(args, key) or getattr(config, key) for key in ("a", "b"))
+    way = config.higher_is_better if args.higher_is_better is None else args.higher_is_better
+    return replace(config, a=a, b=b, higher_is_better=way)
 
 
 def _column(args: argparse.Namespace, key: str) -> str | None:
@@ -140,19 +139,18 @@ def _write_config(config: StudyConfig, path: Path, force: bool) -> None:
     print_text(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
 
 
-def _check_folder(folder: Path, config: StudyConfig, force: bool) -> None:
+def _check_folder(folder: Path, force: bool) -> None:
     """Refuse before computing what could not be written after it."""
-    from permtest.report import check_writable
+    from permtest.report import check_report
 
     with options.checking_out(force, "folder"):
-        check_writable(folder, config.report.formats, overwrite=force)
+        check_report(folder, overwrite=force)
     options.check_installed(["jinja2", "matplotlib"], "--out", "study")
 
 
 def _report(study: Study, args: argparse.Namespace) -> None:
     from permtest.report import write_report
 
-    formats = study.config.report.formats
-    written = write_report(study, args.out, formats=formats, overwrite=args.force)
+    written = write_report(study, args.out, overwrite=args.force)
     if not args.json:
         print_written(written)

@@ -167,10 +167,10 @@ def plot_test(found: Overview, *, ax: Axes | None = None) -> Axes:
         with style():
             return plot_test(found, ax=new_axes())
     result = drawable(found)
-    if isinstance(result, StructuredTestResult) and result.n_samples is None:
-        if result.rank == len(result.parts) == 2:
-            return plot_plane(result, ax=ax)
-    return plot_null(result, ax=ax)
+    if not isinstance(result, StructuredTestResult) or result.n_samples is not None:
+        return plot_null(result, ax=ax)
+    plane = result.rank == len(result.parts) == 2
+    return plot_plane(result, ax=ax) if plane else plot_null(result, ax=ax)
 
 
 def drawable(found: Overview) -> PermutationTestResult:

@@ -142,8 +142,8 @@ def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ..
     """
     if len(rankings) > PANELS + 1:
         raise ValueError(
-            f"there are {len(rankings)} rankings, but one picture shows {PANELS + 1} at most; write "
-            "a page (.html), or the board of one data set"
+            f"there are {len(rankings)} rankings, but one picture shows {PANELS + 1} at most; "
+            "write a page (.html), or the board of one data set"
         )
     with style():
         rows = min(max(len(board.systems) for board, _ in rankings), 30)

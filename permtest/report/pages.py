@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
-#: Inches of width from which a picture is moved sideways on a small screen.
-BROAD = 10.0
-
 
 def content(
     document: Document,
@@ -140,9 +137,10 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
     from permtest import plots
 
     axes = getattr(plots, figure.plot)(*figure.arguments, **figure.options)
-    made = (axes if hasattr(axes, "figure") else axes[0]).figure
+    made: matplotlib.figure.Figure = (axes if hasattr(axes, "figure") else axes[0]).figure
     made.draw_without_rendering()
     made.set_layout_engine("none")
     for ax in made.get_axes():
-        ax.set_position([round(x, 4) for x in ax.get_position().bounds])
+        left, bottom, width, height = (round(x, 4) for x in ax.get_position().bounds)
+        ax.set_position((left, bottom, width, height))
     return made

@@ -1,6 +1,6 @@
 """An analysis as a list of sections, which a terminal, a page, a paper and a program can show.
 
-Makers of sections stand in `permtest.study.overview`; `permtest.report` turns a document into files.
+Makers of sections stand in `permtest.study.sections`; `permtest.report` writes documents.
 """
 
 from __future__ import annotations

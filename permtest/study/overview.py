@@ -302,7 +302,9 @@ class Overview(Document):
     def exact(self) -> PermutationTestResult:
         """The exact paired-permutation test; where `delta` is not 0, of scores less that."""
         how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
-        return exact_perm_test(_raised(self.pairs, self.delta), rng=self._stream(0), **how)
+        how |= {"rng": self._stream(0)}
+        found: PermutationTestResult = exact_perm_test(_raised(self.pairs, self.delta), **how)
+        return found
 
     @property
     def scores(self) -> tuple[float, float]:
@@ -419,13 +421,11 @@ class Overview(Document):
         return {answer.test: answer.rejects(self.alpha) for answer in self.answers}
 
     @cached_property
-    def rates(self) -> Mapping[str, tuple[float, float]]:
-        """Test -> level and power that were measured for data like these; empty for counts."""
-        from permtest.study.recommend import recommend
+    def recommendation(self) -> Any:
+        """Which tests suit single scores like these; None for counts."""
+        from permtest.study import recommend
 
-        if self.pairs.columns:
-            return {}
-        return getattr(recommend(self.units, alpha=self.alpha), "rates", {})
+        return None if self.pairs.columns else recommend(self.units, alpha=self.alpha)
 
     @cached_property
     def effects(self) -> tuple[Any, ...]:
@@ -492,8 +492,8 @@ class Overview(Document):
         what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
         return (
             f"On {self.amount}, {a} scores {x} and {b} {y} ({what}), a difference of "
-            f"{self.difference_text}{interval}; the {self.test_text} {verdict} ({self.p_text}{side}; "
-            f"permtest {sections.computed_with()['permtest']})."
+            f"{self.difference_text}{interval}; the {self.test_text} {verdict} ({self.p_text}{side}"
+            f"; permtest {sections.computed_with()['permtest']})."
         )
 
     def citation(self, style: str = "text") -> str:

@@ -10,14 +10,15 @@ from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
+from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._optional import optional
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.pairs import Pairs
-from permtest.statistics import ALTERNATIVES, Alternative, lookup
+from permtest.statistics import lookup
 from permtest.study import sections
 from permtest.study.document import Figure, Section, Table, how_many, number, percent, plain, span
 from permtest.study.overview import Overview, _raised, check_tests, with_legible_names
@@ -31,41 +32,9 @@ ROWS = 12
 
 # ---- the plan ----------------------------------------------------------------------------------
 
-Check = Callable[[Any, str], Any]
 
-
-def _one_of(known: tuple[str, ...]) -> Check:
-    return lambda value, name: check_option(name, value, known)
-
-
-def _flag(value: Any, name: str) -> None:
-    check_option(name, value, (True, False))
-
-
-def _sizes(value: Any, name: str) -> None:
-    """A number, or numbers in ascending order."""
-    if not isinstance(value, tuple):
-        check_count(value, name, least=0)
-        return
-    for size in value:
-        check_count(size, name)
-    if not value or sorted(set(value)) != list(value):
-        raise ValueError(f"{name}={list(value)} must be different numbers in ascending order")
-
-
-def _tests(value: Any, name: str) -> None:
-    """ "recommended", or names of tests."""
-    for test in (value,) if isinstance(value, str) else value:
-        check_option(name, test, ("recommended",) if isinstance(value, str) else tuple(TITLES))
-
-
-def _names(value: Any, name: str) -> None:
-    if len(value) != 2 or value[0] == value[1] or not all(isinstance(x, str) for x in value):
-        raise ValueError(f"{name}={list(value)} must be two different names")
-
-
-def _option(default: Any, about: str, check: Check | None = None) -> Any:
-    return field(default=default, metadata={"about": about, "check": check})
+def _option(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"about": about})
 
 
 @dataclass(frozen=True)
@@ -88,77 +57,66 @@ class StudyConfig:
     ValueError: unit_sise: there is no such option; did you mean unit_size?
     """
 
-    seed: int = _option(
-        0, "Of everything random: the same seed, the same report", partial(check_count, least=0)
-    )
+    seed: int = _option(0, "Of everything random: the same seed, the same report")
     a: str | int | None = _option(None, "Column of system A, by name, or by number from 1")
     b: str | int | None = _option(None, "Column of system B")
-    names: tuple[str, str] | None = _option(None, "What the systems are called, A first", _names)
-    higher_is_better: bool | None = _option(None, "null: what the name of the scores says", _flag)
-    alternative: Alternative = _option(
-        "two-sided", "greater: A scores higher than B; less: lower", _one_of(ALTERNATIVES)
+    names: tuple[str, str] | None = _option(None, "What the systems are called, A first")
+    higher_is_better: bool | None = _option(None, "null: what the name of the scores says")
+    alternative: Literal["two-sided", "greater", "less"] = _option(
+        "two-sided", "greater: A scores higher than B; less: lower"
     )
-    delta: float = _option(
-        0.0, "By how much A is ahead under the null hypothesis, per unit", check_finite
-    )
-    alpha: float = _option(
-        0.05, "Level of all tests; intervals have a confidence of 1 - alpha", check_level
-    )
+    delta: float = _option(0.0, "By how much A is ahead under the null hypothesis, per unit")
+    alpha: float = _option(0.05, "Level of all tests; intervals have a confidence of 1 - alpha")
     tests: str | tuple[str, ...] | None = _option(
-        None, "null: all that apply; recommended; or a list of names", _tests
+        None, "null: all that apply; recommended; or a list of names"
     )
-    rule: str = _option(
-        "exact",
-        "exact: tests are recommended by level and power; manual: by the table of NLPStatTest",
-        _one_of(("exact", "manual")),
+    rule: Literal["exact", "manual"] = _option(
+        "exact", "Of recommendations; exact: by level and power; manual: the table of NLPStatTest"
     )
-    K: int = _option(10_000, "Resamples of each bootstrap test", check_count)
-    unit_size: int = _option(1, "Items in an evaluation unit", check_count)
-    unit_metric: str = _option(
-        "mean", "What a unit scores: mean or median of its items", _one_of(("mean", "median"))
-    )
-    unit_shuffle: int | None = _option(
-        None, "Seed that shuffles the items first; null: their order", partial(check_count, least=0)
-    )
-    unit_remainder: str = _option(
-        "error",
-        "Items too few for a unit: error, drop, or keep as a smaller unit",
-        _one_of(("error", "drop", "keep")),
+    K: int = _option(10_000, "Resamples of each bootstrap test")
+    unit_size: int = _option(1, "Items in an evaluation unit")
+    unit_metric: Literal["mean", "median"] = _option("mean", "Of its items, what a unit scores")
+    unit_shuffle: int | None = _option(None, "Seed that shuffles the items; null: their order")
+    unit_remainder: Literal["error", "drop", "keep"] = _option(
+        "error", "Items too few for a unit: an error, left out, or kept as a smaller unit"
     )
     unit_tolerance: float | None = _option(
-        None, "Sizes are stable whose standard deviation changes by no more", check_finite
+        None, "Sizes are stable whose standard deviation changes by no more"
     )
     unit_sizes: tuple[int, ...] | None = _option(
-        None, "Sizes of units to compare; null: a range that fits the data", _sizes
+        None, "Sizes of units to compare; null: a range that fits the data"
     )
-    power_test: str = _option("exact", "The test whose power is simulated", _one_of(tuple(TITLES)))
-    power_method: str = _option(
-        "bootstrap",
-        "bootstrap: draw from the data; normal: from the normal law (NLPStatTest's Monte Carlo)",
-        _one_of(("bootstrap", "normal")),
+    power_test: str = _option("exact", "The test whose power is simulated")
+    power_method: Literal["bootstrap", "normal"] = _option(
+        "bootstrap", "Draw from the data, or from the normal law (NLPStatTest's Monte Carlo)"
     )
     power_sizes: int | tuple[int, ...] = _option(
-        5, "Numbers of units, or how many numbers up to that of the data; 0: none", _sizes
+        5, "Numbers of units, or how many of them up to that of the data; 0: none"
     )
-    power_experiments: int = _option(1_000, "Simulated experiments at each of them", check_count)
-    power_delta: float | None = _option(
-        None, "True difference in the simulation; null: as observed", check_finite
-    )
-    plan_delta: float | None = _option(
-        None, "Smallest difference worth finding; null: as observed", check_finite
-    )
+    power_experiments: int = _option(1_000, "Simulated experiments at each of them")
+    power_delta: float | None = _option(None, "True difference there; null: as observed")
+    plan_delta: float | None = _option(None, "Smallest difference worth finding; null: as observed")
     plan_sigma: float | None = _option(
-        None, "Standard deviation of the differences; null: as observed", check_above_zero
+        None, "Standard deviation of the differences; null: as observed"
     )
-    plan_power: float = _option(0.8, "Probability with which it is to be found", check_level)
+    plan_power: float = _option(0.8, "Probability with which it is to be found")
 
     def __post_init__(self) -> None:
+        kinds = get_type_hints(type(self))
         for one in fields(self):
-            value, check = getattr(self, one.name), one.metadata["check"]
+            value = getattr(self, one.name)
             if isinstance(value, list):
-                object.__setattr__(self, one.name, tuple(value))
-            if check is not None and not (value is None and one.default is None):
-                check(getattr(self, one.name), one.name)
+                value = tuple(value)
+                object.__setattr__(self, one.name, value)
+            _check(value, one.name, kinds[one.name])
+        for name in ("alpha", "plan_power"):
+            check_level(getattr(self, name), name)
+        if self.names is not None and (len(self.names) != 2 or len(set(self.names)) != 2):
+            raise ValueError(f"names={list(self.names)} must be two different names")
+        check_option("power_test", self.power_test, TITLES)
+        if self.tests is not None and self.tests != "recommended":
+            for test in (self.tests,) if isinstance(self.tests, str) else self.tests:
+                check_option("tests", test, TITLES)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> StudyConfig:
@@ -192,15 +150,17 @@ class StudyConfig:
         """
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
-            node = yaml.compose(Path(path).read_text("utf-8-sig"), yaml.SafeLoader)
-            keys = [key.value for key, _ in node.value] if hasattr(node, "flow_style") else []
+            text = Path(path).read_text("utf-8-sig")
+            node = yaml.compose(text, yaml.SafeLoader)
+            keys = (
+                [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+            )
             for key in keys:
-                if isinstance(key, str) and keys.count(key) > 1:
+                if keys.count(key) > 1:
                     raise ValueError(f"{key!r} is there twice; remove one")
-            return cls.from_dict({} if node is None else _value_of(node, yaml))
+            return cls.from_dict({} if node is None else yaml.safe_load(text))
         except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
-            text = " ".join(str(error).split())
-            raise ValueError(f"{os.fspath(path)}: {text}") from None
+            raise ValueError(f"{os.fspath(path)}: {' '.join(str(error).split())}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """All options as plain values, which `from_dict` takes back."""
@@ -212,15 +172,31 @@ class StudyConfig:
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
         style: dict[str, Any] = {"default_flow_style": None, "allow_unicode": True, "width": 1e9}
-        for one in fields(self):
-            value = yaml.safe_dump({one.name: self.to_dict()[one.name]}, **style)
-            lines += ["", f"# {one.metadata['about']}.", value.rstrip("\n")]
+        for one, value in zip(fields(self), self.to_dict().values(), strict=True):
+            entry = yaml.safe_dump({one.name: value}, **style)
+            lines += ["", f"# {one.metadata['about']}.", entry.rstrip("\n")]
         return "\n".join(lines) + "\n"
 
 
-def _value_of(node: Any, yaml: Any) -> Any:
-    """What a YAML node says."""
-    return yaml.SafeLoader("").construct_document(node)
+def _check(value: Any, name: str, kind: Any) -> None:
+    """Raise an error that names the option unless a value is of the kind that it is declared as."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if value is None and NoneType in kinds:
+        return
+    if get_origin(kind) is Literal:
+        check_option(name, value, get_args(kind))
+    elif bool in kinds:
+        if not isinstance(value, bool):
+            raise TypeError(f"{name}={value!r} must be true or false")
+    elif float in kinds:
+        check_finite(value, name)
+    elif isinstance(value, tuple) and tuple[int, ...] in kinds:
+        if not value or list(value) != sorted({check_count(x, name) for x in value}):
+            raise ValueError(f"{name}={list(value)} must be different numbers in ascending order")
+    elif int in kinds and str not in kinds:
+        check_count(value, name, least=0)
+    elif not isinstance(value, (str, int) if int in kinds else (str, tuple)):
+        raise TypeError(f"{name}={value!r} must be text")
 
 
 # ---- the study ---------------------------------------------------------------------------------
@@ -271,8 +247,8 @@ class Study(Overview):
 
     @cached_property
     def recommendation(self) -> Any:
-        """Which tests suit these scores."""
-        from permtest.study.recommend import recommend
+        """Which tests suit these scores, by the rule of the plan."""
+        from permtest.study import recommend
 
         return recommend(self.pairs, alpha=self.alpha, rule=self.config.rule)
 
@@ -282,7 +258,7 @@ class Study(Overview):
         from permtest.study import unit_sizes
 
         chosen, items = self.config, self.items_read
-        how = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
+        how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
         how |= {"tolerance": chosen.unit_tolerance}
         return self._tried("units", lambda: unit_sizes(items, None, chosen.unit_sizes, **how))
 
@@ -337,8 +313,8 @@ class Study(Overview):
             "power": _power,
             "repeat": _repeat,
         }
-        order = ("finding", "data", "units", "assumptions", "recommendation", "test", "items")
-        order += ("answers", "effects", "curve", "power", "repeat", "cite")
+        order = ["finding", "data", "units", "assumptions", "recommendation", "test", "items"]
+        order += ["answers", "effects", "curve", "power", "repeat", "cite"]
         return {key: partial(own[key], self) if key in own else shared[key] for key in order}
 
     @property
@@ -406,8 +382,7 @@ def run_study(
     if isinstance(tests, str):
         tests = tuple(recommend(of_units, alpha=chosen.alpha, rule=chosen.rule).names())
     question = lookup("mean"), chosen.alternative, chosen.alpha, chosen.seed, tests, 20, True
-    more = {"delta": chosen.delta, "K": chosen.K}
-    found = Study(of_units, *question, chosen, units, pairs, **more)
+    found = Study(of_units, *question, chosen, units, pairs, delta=chosen.delta, K=max(chosen.K, 1))
     if found.exact and tests is not None:
         if chosen.tests != "recommended":
             check_tests(tests, found.applicable)
@@ -547,7 +522,8 @@ def _curve(study: Study) -> Section:
 
 
 def _power(study: Study) -> Section:
-    found, chosen, tables = sections.power(study), study.config, ()
+    found, chosen = sections.power(study), study.config
+    tables: tuple[Table, ...] = ()
     if study.planned is not None:
         given = {True: "as observed", False: "as given"}
         sd = study.description.difference

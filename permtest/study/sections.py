@@ -283,7 +283,7 @@ def _which(found: Any) -> str:
 
 def answers(found: Any) -> Section:
     """Other tests, with the level and the power that they have on data like these."""
-    table, rates = found.answers, found.rates
+    table, rates = found.answers, getattr(found.recommendation, "rates", {})
     rows = []
     for answer in table:
         decision = {True: "yes", False: "no", None: "-"}[answer.rejects(found.alpha)]
@@ -340,7 +340,7 @@ def _scale(found: Any) -> str:
 
 def has_measures(found: Any) -> bool:
     """Whether there are counts of which precision, recall and F1 can be made."""
-    return found.pairs.u.ndim == 2 and found.pairs.columns[:3] == ("tp", "fp", "fn")
+    return bool(found.pairs.u.ndim == 2 and found.pairs.columns[:3] == ("tp", "fp", "fn"))
 
 
 def measures(found: Any) -> Section:
@@ -350,12 +350,12 @@ def measures(found: Any) -> Section:
 
     (a, b), rows, data = found.names, [], {}
     # Of the two models of `bayes_test`, the second one is the one that may be better.
-    totals = [x[:, :3].sum(axis=0) for x in (found.pairs.v, found.pairs.u)]
+    old, new = (x[:, :3].sum(axis=0) for x in (found.pairs.v, found.pairs.u))
     for name in MEASURES:
         how: dict[str, Any] = {"alternative": found.alternative, "alpha": found.alpha}
         same = found.statistic.name == name
         one = found if same else overview(found.pairs, statistic=name, rng=found.seed, **how)
-        bayes = bayes_test(*totals, metric=name, names=(b, a))
+        bayes = bayes_test(old, new, name, names=(b, a))
         x, y = map(one.score_text, one.scores)
         p, interval = one.p_text.removeprefix("p ").removeprefix("= "), span(one.interval)
         chance = bayes.chances()["b"]
