@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
+#: Figures that are too broad for a small screen, where they are moved sideways.
+BROAD = ("plot_answers", "plot_estimation", "plot_histograms", "plot_pairs", "plot_ranking")
+
 
 def content(
     document: Document,
@@ -68,7 +71,8 @@ def _page(
     )
     environment.filters["code"] = _Verbatim
     template = environment.get_template(f"report.{kind}")
-    return str(template.render(document=document, sections=sections, sources=sources))
+    found = template.render(document=document, sections=sections, sources=sources, broad=BROAD)
+    return str(found)
 
 
 class _Verbatim(str):

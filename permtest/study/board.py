@@ -11,7 +11,7 @@ from permtest.many import CORRECTIONS, Leaderboard
 from permtest.many.rows import of_pairs
 from permtest.many.wording import ranking
 from permtest.result import counted
-from permtest.study.document import Document, Figure, Section, Table
+from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
 from permtest.study.sections import computed_with
 
 #: Systems whose pairs are drawn, and rows of a table, at most.
@@ -166,7 +166,8 @@ def _pairs(key: str, board: Leaderboard, name: str) -> Section:
 def _cut(header: tuple[str, ...], cells: list[tuple[Any, ...]]) -> Table:
     """A table that is not too long; its caption says what is missing."""
     more = len(cells) - MOST_ROWS
-    return Table(header, tuple(cells[:MOST_ROWS]), f"and {more} more rows" if more > 0 else "")
+    rows = tuple(tuple(legible(str(cell), VALUE) for cell in row) for row in cells[:MOST_ROWS])
+    return Table(header, rows, f"and {more} more rows" if more > 0 else "")
 
 
 def board_document(

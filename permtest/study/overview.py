@@ -38,6 +38,7 @@ from permtest.study.document import (
     number,
     percent,
     span,
+    strict,
 )
 
 T = TypeVar("T")
@@ -573,7 +574,7 @@ class Overview(Document):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and None."""
         plain = ("names", "alternative", "alpha", "seed", "unit", "confidence_level")
-        facts = {name: getattr(self, name) for name in plain}
+        facts = {name: strict(getattr(self, name)) for name in plain}
         facts |= {"n_items": len(self.pairs), "n_units": len(self.units)}
         return facts | super().to_dict() | {"versions": sections.computed_with("numpy", "python")}
 

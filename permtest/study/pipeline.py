@@ -114,9 +114,10 @@ class StudyConfig:
         if self.names is not None and (len(self.names) != 2 or len(set(self.names)) != 2):
             raise ValueError(f"names={list(self.names)} must be two different names")
         check_option("power_test", self.power_test, TITLES)
-        if self.tests is not None and self.tests != "recommended":
-            for test in (self.tests,) if isinstance(self.tests, str) else self.tests:
-                check_option("tests", test, TITLES)
+        if isinstance(self.tests, str) and self.tests != "recommended":
+            raise ValueError(f"tests={self.tests!r} must be 'recommended' or a list of tests")
+        for test in self.tests or () if not isinstance(self.tests, str) else ():
+            check_option("tests", test, TITLES)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> StudyConfig:
@@ -171,10 +172,10 @@ class StudyConfig:
         """All options as YAML, each with a comment, which `from_yaml` reads back."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
-        style: dict[str, Any] = {"default_flow_style": None, "allow_unicode": True, "width": 1e9}
+        style: dict[str, Any] = {"default_flow_style": True, "allow_unicode": True, "width": 1e9}
         for one, value in zip(fields(self), self.to_dict().values(), strict=True):
-            entry = yaml.safe_dump({one.name: value}, **style)
-            lines += ["", f"# {one.metadata['about']}.", entry.rstrip("\n")]
+            entry = yaml.safe_dump([value], **style).strip()[1:-1]
+            lines += ["", f"# {one.metadata['about']}.", f"{one.name}: {entry}"]
         return "\n".join(lines) + "\n"
 
 
