@@ -5,10 +5,31 @@ what there is to say about one comparison, of counts too.
 """
 
 from permtest.study.config import StudyConfig
-from permtest.study.describe import Description, describe
+from permtest.study.describe import (
+    Description,
+    EvaluationUnits,
+    UnitSizes,
+    dependence,
+    describe,
+    evaluation_units,
+    unit_sizes,
+)
 from permtest.study.discordant_power import exact_power, exact_power_n
-from permtest.study.effect import EffectSize
-from permtest.study.effects import cohen_d, hedges_g
+from permtest.study.effects import (
+    BELONGS_TO,
+    EffectSize,
+    cohen_d,
+    cohen_h,
+    effect_sizes,
+    hedges_g,
+    hodges_lehmann,
+    odds_ratio,
+    phi,
+    rank_biserial,
+    risk_difference,
+    wilcoxon_r,
+    win_loss,
+)
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, run_study
 from permtest.study.planning import (
@@ -20,14 +41,12 @@ from permtest.study.planning import (
     sample_size_proportions,
 )
 from permtest.study.power import PowerCurve, power_at, power_curve, power_curve_normal
-from permtest.study.proportion_effects import cohen_h, phi
-from permtest.study.rank_effects import hodges_lehmann, rank_biserial, wilcoxon_r
 from permtest.study.recommend import Recommendation, recommend
 from permtest.study.samples import SAMPLES, SampleSpec, sample_data
-from permtest.study.simulation import RejectionRates, pvalues, rejection_rates
-from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
+from permtest.study.simulation import RejectionRates, measured_rates, pvalues, rejection_rates
 
 __all__ = [
+    "BELONGS_TO",
     "SAMPLES",
     "Description",
     "EffectSize",
@@ -43,13 +62,17 @@ __all__ = [
     "UnitSizes",
     "cohen_d",
     "cohen_h",
+    "dependence",
     "describe",
+    "effect_sizes",
     "evaluation_units",
     "exact_power",
     "exact_power_n",
     "hedges_g",
     "hodges_lehmann",
+    "measured_rates",
     "minimum_detectable_effect",
+    "odds_ratio",
     "overview",
     "phi",
     "power_at",
@@ -60,6 +83,7 @@ __all__ = [
     "rank_biserial",
     "recommend",
     "rejection_rates",
+    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -67,4 +91,5 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
+    "win_loss",
 ]

@@ -28,7 +28,7 @@ from permtest.study.options import (
 from permtest.study.power import METHODS
 from permtest.study.recommend import RULES
 from permtest.study.rules import SEED, choice, shown
-from permtest.study.units import METRICS, REMAINDERS
+from permtest.study.describe import METRICS, REMAINDERS
 
 #: A configuration is a page of text; whatever is longer is another file.
 LARGEST_FILE = 2**16

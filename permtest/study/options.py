@@ -8,10 +8,14 @@ from typing import Any, ClassVar, Literal
 
 from permtest.alternatives.names import TITLES
 from permtest.statistics import ALTERNATIVES
-from permtest.study.effect import EffectSize
-from permtest.study.effects import cohen_d, hedges_g
+from permtest.study.effects import (
+    EffectSize,
+    cohen_d,
+    hedges_g,
+    hodges_lehmann,
+    wilcoxon_r,
+)
 from permtest.study.power import METHODS
-from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
 from permtest.study.recommend import RULES
 from permtest.study.rules import (
     COLUMN,
@@ -28,7 +32,7 @@ from permtest.study.rules import (
     one_of,
     some_of,
 )
-from permtest.study.units import METRICS, REMAINDERS
+from permtest.study.describe import METRICS, REMAINDERS
 
 #: The tests of `compare_all` that single scores may have.
 TESTS = tuple(TITLES)

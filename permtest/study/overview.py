@@ -23,7 +23,7 @@ from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
 from permtest.study.citation import citation
-from permtest.study.effect import EffectSize
+from permtest.study.effects import EffectSize
 from permtest.study.overview_chapters import chapters
 from permtest.study.overview_items import (
     ItemDifference,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from permtest._integers import exact_sum
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.compare import compare_all
 from permtest.alternatives.names import OF_COUNTS, TITLES
@@ -19,10 +18,15 @@ from permtest.alternatives.sample import PairedSample
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic
-from permtest.study.effect import EffectSize
-from permtest.study.effects import hedges_g
-from permtest.study.proportion_effects import cohen_h
-from permtest.study.rank_effects import hodges_lehmann, wilcoxon_r
+from permtest.study.effects import (
+    EffectSize,
+    cohen_h,
+    hedges_g,
+    hodges_lehmann,
+    odds_ratio,
+    risk_difference,
+    wilcoxon_r,
+)
 
 if TYPE_CHECKING:
     from permtest.study.overview import Overview
@@ -164,8 +168,9 @@ def effect_sizes(units: Pairs, *, binary: bool, many: bool) -> Iterator[Callable
     """
     yield lambda: hedges_g(units)
     if binary:
-        n, hits = len(units), [exact_sum(x) for x in (units.u, units.v)]
-        yield lambda: cohen_h(hits[0], n, hits[1], n, names=units.names)
+        yield lambda: risk_difference(units)
+        yield lambda: odds_ratio(units)
+        yield lambda: cohen_h(units)
     elif not many:
         yield lambda: wilcoxon_r(units)
         yield lambda: hodges_lehmann(units)

@@ -20,8 +20,15 @@ from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.study.config import StudyConfig
-from permtest.study.describe import Description, describe
-from permtest.study.effect import EffectSize
+from permtest.study.describe import (
+    Description,
+    EvaluationUnits,
+    UnitSizes,
+    describe,
+    evaluation_units,
+    unit_sizes,
+)
+from permtest.study.effects import EffectSize
 from permtest.study.options import ESTIMATORS
 from permtest.study.overview_parts import compared
 from permtest.study.planning import SampleSize, sample_size
@@ -30,7 +37,6 @@ from permtest.study.provenance import provenance
 from permtest.study.recommend import Recommendation, recommend
 from permtest.study.sections import Chapter, Notes, Report
 from permtest.study.study_chapters import chapters, sentence
-from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
 
 #: The streams of random numbers, by what needs them.
 STREAMS = {"answers": 1, "power": 2}
@@ -402,6 +408,6 @@ def _sizes_dict(found: UnitSizes | None) -> dict[str, Any] | None:
         return None
     columns = {
         key: [finite(x) for x in getattr(found, key)]
-        for key in ("sizes", "sds", "n_units", "n_left_out")
+        for key in ("sizes", "sds", "n_units")
     }
     return {**columns, "stable": list(found.stable), "tolerance": found.tolerance}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from permtest._json import AsJson
 from permtest.alternatives.answers import Answer
 from permtest.result import PermutationTestResult
-from permtest.study.effect import EffectSize
+from permtest.study.effects import EffectSize
 
 T = TypeVar("T")
 

@@ -274,6 +274,48 @@ def rejection_rates(
     return RejectionRates(rates, intervals, alpha, size, data_sets, alternative)
 
 
+def measured_rates(
+    differences: Any,
+    tests: Sequence[str],
+    *,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+    repetitions: int = 2000,
+    rng: RNG = 0,
+) -> dict[str, tuple[float, float]]:
+    """Level and power of tests for data like these, by resampling the differences.
+
+    Parameters
+    ----------
+    differences : array_like of shape (N,)
+    tests : sequence of str
+    alpha, alternative, repetitions, rng
+
+    Examples
+    --------
+    >>> from permtest.study import measured_rates
+    >>> level, power = measured_rates([1, 2, 3, -1, 2, 4], ["sign"])["sign"]
+    >>> level < 0.05
+    True
+    """
+    d, generator = np.asarray(differences, dtype=np.float64), as_generator(rng)
+    binary = bool(np.isin(np.abs(d), (0, 1)).all())
+    rows = d[generator.integers(d.size, size=(repetitions, d.size))]
+    signs = generator.choice([-1.0, 1.0], size=rows.shape)
+
+    def share(test: str, null: bool) -> float:
+        found = rows
+        if null:
+            found = rows * signs if binary or test == "sign" else rows - d.mean()
+        a, b = found, np.zeros_like(found)
+        if test.startswith("mcnemar"):
+            a, b = found > 0, found < 0
+        p = pvalues(test, a, b, alternative=alternative, rng=generator, K=500)
+        return rejections(p, alpha) / repetitions
+
+    return {test: (share(test, True), share(test, False)) for test in tests}
+
+
 def _rejected(
     part: tuple[int, int],
     tests: Mapping[str, Test],

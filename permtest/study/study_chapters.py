@@ -94,9 +94,7 @@ def chapters(study: Study) -> tuple[Chapter, ...]:
 def _data(study: Study) -> Chapter:
     found, source = study.description, study.provenance
     where = f" from {source['file']}" if "file" in source else ""
-    names, columns = zip(*found.columns, strict=True)
-    rows = [column.rows() for column in columns]
-    lines = tuple((label, *(number(row[label]) for row in rows)) for label in rows[0])
+    numbers, facts = found.section().tables
     kind = {True: "close to normal", False: "not normal", None: "too few to tell normality"}
     return Chapter(
         key="data",
@@ -104,8 +102,8 @@ def _data(study: Study) -> Chapter:
         done=f"{counted(study.n_items, 'pairs')} of scores of {study.names[0]} and "
         f"{study.names[1]}{where}.",
         grids=(
-            Grid(("", *names), lines, f"Scores of {counted(study.n, 'units')}"),
-            Grid(("", "found"), tuple(found.facts().items())),
+            Grid(numbers.head, numbers.rows, f"Scores of {counted(study.n, 'units')}"),
+            Grid(facts.head, facts.rows),
         ),
         meaning=f"{study.names[0]} averages {number(found.a.mean)}, {study.names[1]} "
         f"{number(found.b.mean)}; their differences are {found.shape} and {kind[found.normal]}, "
@@ -121,14 +119,14 @@ def _units(study: Study) -> Chapter:
     found, shuffle = study.unit_sizes, study.config.units.shuffle
     grids, meaning = [], ""
     if found is not None:
-        columns = (found.sizes, found.n_units, found.n_left_out, found.sds)
+        columns = (found.sizes, found.n_units, found.sds)
         step = -(-len(found.sizes) // ROWS)
         lines = tuple(
-            (str(size), str(units), str(left), number(sd))
-            for size, units, left, sd in list(zip(*columns, strict=True))[::step]
+            (str(size), str(units), number(sd))
+            for size, units, sd in list(zip(*columns, strict=True))[::step]
         )
         some = "" if step == 1 else f", every {step}th size; the picture has all"
-        head = ("items in a unit", "units", "items left out", "standard deviation")
+        head = ("items in a unit", "units", "standard deviation")
         grids = [Grid(head, lines, f"Differences of units{some}")]
         stable = ", ".join(map(str, found.stable)) or "none"
         meaning = (
