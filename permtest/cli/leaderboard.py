@@ -212,7 +212,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 def _check_out(path: str, force: bool) -> None:
     from permtest.report import check_report
-    from permtest.study import BoardDocument
+    from permtest.study.board import BoardDocument
 
     known = (*BoardDocument.formats, *BoardDocument.further_formats)
     with options.checking_out(force):

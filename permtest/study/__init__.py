@@ -4,11 +4,31 @@
 what there is to say about one comparison, of counts too.
 """
 
-from permtest.study.board import BoardDocument, board_document
-from permtest.study.describe import Description, describe
-from permtest.study.document import Document
-from permtest.study.effect import EffectSize
-from permtest.study.effects import cohen_d, hedges_g
+from permtest.study.board import board_document
+from permtest.study.describe import (
+    Description,
+    EvaluationUnits,
+    UnitSizes,
+    dependence,
+    describe,
+    evaluation_units,
+    unit_sizes,
+)
+from permtest.study.effects import (
+    BELONGS_TO,
+    EffectSize,
+    cohen_d,
+    cohen_h,
+    effect_sizes,
+    hedges_g,
+    hodges_lehmann,
+    odds_ratio,
+    phi,
+    rank_biserial,
+    risk_difference,
+    wilcoxon_r,
+    win_loss,
+)
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, StudyConfig, run_study
 from permtest.study.plan import (
@@ -32,17 +52,13 @@ from permtest.study.power import (
     pvalues,
     rejection_rates,
 )
-from permtest.study.proportion_effects import cohen_h, phi
-from permtest.study.rank_effects import hodges_lehmann, rank_biserial, wilcoxon_r
 from permtest.study.recommend import Recommendation, recommend
 from permtest.study.samples import SAMPLES, SampleSpec, sample_data
-from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
 
 __all__ = [
+    "BELONGS_TO",
     "SAMPLES",
-    "BoardDocument",
     "Description",
-    "Document",
     "EffectSize",
     "EvaluationUnits",
     "Outlook",
@@ -57,7 +73,9 @@ __all__ = [
     "board_document",
     "cohen_d",
     "cohen_h",
+    "dependence",
     "describe",
+    "effect_sizes",
     "evaluation_units",
     "exact_power",
     "exact_power_n",
@@ -65,6 +83,7 @@ __all__ = [
     "hodges_lehmann",
     "measured_rates",
     "minimum_detectable_effect",
+    "odds_ratio",
     "outlook",
     "overview",
     "phi",
@@ -76,6 +95,7 @@ __all__ = [
     "rank_biserial",
     "recommend",
     "rejection_rates",
+    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -83,4 +103,5 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
+    "win_loss",
 ]
