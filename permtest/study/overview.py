@@ -19,6 +19,7 @@ from permtest.alternatives.result import rejects
 from permtest.alternatives.sample import PairedSample
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
+from permtest.measures import Matthews, MeanOfRatios
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
@@ -34,8 +35,8 @@ from permtest.study.overview_items import (
 )
 from permtest.study.overview_latex import to_latex
 from permtest.study.overview_parts import MANY, SideBySide, as_dict, effect_sizes
-from permtest.study.plan import Outlook, outlook
 from permtest.study.overview_words import sentence
+from permtest.study.plan import Outlook, outlook
 from permtest.study.provenance import computed_with
 from permtest.study.sections import Chapter, Notes, Report
 
