@@ -11,12 +11,14 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil, gcd, log10
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import alternatives
 from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
 from permtest._html import grid, said, together
@@ -26,7 +28,7 @@ from permtest._optional import pandas
 from permtest._parallel import in_parallel, over_workers
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
-from permtest.alternatives import bootstrap, paired_bootstrap, permutation_median, tails
+from permtest.alternatives import tails
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.alternatives.resamples import check_resamples
@@ -40,23 +42,22 @@ from permtest.statistics import check_alternative
 from permtest.study.document import Table
 from permtest.study.plan import MCNEMAR
 
-#: Tests of the mean: where the true mean difference is 0, their null hypothesis is true.
+#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; tests of scores
+#: of 0 and 1; and all tests that have a name.
 OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z")
 OF_MEANS += ("bootstrap_mean", "paired_bootstrap")
-
-#: Tests of scores of 0 and 1, and all tests that have a name.
 OF_ANSWERS = (*OF_COUNTS, "mcnemar_chi2_corrected")
 TESTS = tuple(dict.fromkeys([*TITLES, *OF_ANSWERS]))
 
-#: Where the samples of a power curve come from.
-METHODS = ("bootstrap", "normal")
-
 #: Tests that are made row by row.
 SINGLE: dict[str, Callable[..., Any]] = {
-    "permutation_median": lambda a, b, K, rng, **how: permutation_median(a, b, **how),
-    "bootstrap_median": lambda a, b, **how: bootstrap(a, b, statistic="median", **how),
-    "paired_bootstrap": lambda a, b, **how: paired_bootstrap(a, b, statistic="mean", **how),
+    "permutation_median": alternatives.permutation_median,
+    "bootstrap_median": partial(alternatives.bootstrap, statistic="median"),
+    "paired_bootstrap": partial(alternatives.paired_bootstrap, statistic="mean"),
 }
+
+#: Where the samples of a power curve come from.
+METHODS = ("bootstrap", "normal")
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, and those that are tested
 #: one by one; rows that share the resamples of a bootstrap.
@@ -230,19 +231,25 @@ def power_curve(
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
     check_option("method", method, METHODS)
-    how: dict[str, Any] = {"sizes": sizes, "experiments": experiments, "alpha": alpha}
-    how |= {"alternative": alternative, "rng": rng, "K": K}
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    how |= {"rng": rng, "K": K}
     sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
     check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
     mean = sample.mean if true is None else float(true)
     if method == "normal":
         if sample.n < 2 or sample.deviation == 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
-        return power_curve_normal(mean, sample.deviation, sample.n, test=test, **how)
-    draw: Draw = _Resampled(sample.a + (mean - sample.mean), sample.b)
+        return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
     if test == "exact":
-        draw = _Law.of(sample.gaps, sample.scale, true)
-    return _curve(test, draw, sample.n, method, mean, **how)
+        law = _Law.of(sample.gaps, sample.scale, true)
+        return _curve(test, law, sizes, sample.n, method, mean, law.rounded, how)
+    first, second = sample.a + (mean - sample.mean), sample.b
+
+    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
+        items = generator.integers(sample.n, size=(size, n))
+        return first[items], second[items]
+
+    return _curve(test, draw, sizes, sample.n, method, mean, 0.0, how)
 
 
 def power_curve_normal(
@@ -282,8 +289,15 @@ def power_curve_normal(
     True
     """
     mean, deviation = check_finite(delta, "delta"), check_above_zero(sigma, "sigma")
-    law = _Normal(mean, deviation, deviation / PER_DEVIATION if test == "exact" else 0.0)
-    return _curve(test, law, n, "normal", mean, sizes, experiments, alpha, alternative, rng, K)
+    middle = float(np.clip(PER_DEVIATION * mean / deviation, -FINEST, FINEST))
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+
+    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Any, Any]:
+        d = generator.normal(middle, PER_DEVIATION, (size, n))
+        return np.rint(d).astype(np.int64) if test == "exact" else d, np.zeros((size, n), np.int64)
+
+    rounded = deviation / PER_DEVIATION if test == "exact" else 0.0
+    return _curve(test, draw, sizes, n, "normal", mean, rounded, how | {"rng": rng, "K": K})
 
 
 def power_at(
@@ -328,20 +342,19 @@ def power_at(
 
 def _curve(
     test: Test,
-    draw: Draw,
+    draw: Draw | _Law,
+    sizes: int | Sequence[int],
     n: int | None,
     method: str,
     delta: float,
-    sizes: int | Sequence[int],
-    experiments: int,
-    alpha: float,
-    alternative: str,
-    rng: RNG,
-    K: int,
+    rounded: float,
+    how: dict[str, Any],
 ) -> PowerCurve:
     """The power at each size, `n` being the largest one where `sizes` is a number."""
     if isinstance(sizes, Iterable):
         chosen = sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})
+        if not chosen:
+            raise ValueError("sizes is empty; name at least one")
     elif n is None:
         raise ValueError(f"sizes={sizes} needs to know the largest size; list the sizes instead")
     else:
@@ -350,11 +363,10 @@ def _curve(
         evenly = {check_count(n, "n") * k // number for k in range(1, number + 1)}
         chosen = sorted(size for size in evenly if size >= min(2, n))
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
-    found = _simulated({name: test}, draw, chosen, experiments, alpha, alternative, 0.0, rng, K)
+    found = _simulated({name: test}, draw, chosen, **how)
     power, intervals = zip(*(rates[name] for rates in found), strict=True)
-    rounded = getattr(draw, "rounded", 0.0)
-    asked = (name, alpha, alternative, experiments, method, delta, rounded)
-    return PowerCurve(tuple(chosen), power, intervals, *asked)
+    told = (name, how["alpha"], how["alternative"], how["experiments"], method, delta, rounded)
+    return PowerCurve(tuple(chosen), power, intervals, *told)
 
 
 @dataclass(frozen=True)
@@ -454,7 +466,8 @@ def rejection_rates(
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {str(test): test for test in tests}
-    (found,) = _simulated(named, draw, [n], experiments, alpha, alternative, delta, rng, K)
+    how = (experiments, alpha, alternative, rng, K, delta)
+    (found,) = _simulated(named, draw, [n], *how)
     rates, intervals = ({name: pair[i] for name, pair in found.items()} for i in (0, 1))
     return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
 
@@ -518,7 +531,7 @@ def measured_rates(
         signs = null and (binary or test in ("sign", *OF_ANSWERS))
         if test == "exact":
             law = _Law.of(flipped if signs else steps, scale, Fraction(0) if null else None)
-            return float(np.mean(rejects(law(generator, size, n, alternative), alpha)))
+            return law.rejected(generator, size, n, alpha, alternative) / size
         d = np.asarray(flipped[signed] if signs else steps[items], dtype=np.float64)
         d = d[: SLOW if test in SINGLE else size] - (steps.mean() if null and not signs else 0.0)
         a, b = (d > 0, d < 0) if binary and test in OF_ANSWERS else (d / scale, np.zeros_like(d))
@@ -533,43 +546,40 @@ def measured_rates(
     return {test: (share(test, null=True), share(test, null=False)) for test in done}
 
 
-# ---- samples, and the p-value of each -------------------------------------------------------------
+# ---- samples, and the p-value of each ------------------------------------------------------------
 
 
 def _simulated(
     tests: Mapping[str, Test],
-    draw: Draw,
+    draw: Draw | _Law,
     sizes: Sequence[int],
     experiments: int,
     alpha: float,
     alternative: str,
-    delta: float | Fraction,
     rng: RNG,
     K: int,
+    delta: float | Fraction = 0,
 ) -> list[dict[str, tuple[float, tuple[float, float]]]]:
     """For each size, the share that each test rejects, and Wilson's interval."""
     check_level(alpha)
     check_alternative(alternative)
     why = "their shares are as good as exact by then; ask for fewer"
     total = check_count(experiments, "experiments", most=10**6, why=why)
-    by_counts = isinstance(draw, _Law)
     for n in sizes:
-        check_count(n, "n", most=10**9 if by_counts else 10**7, why="power_t has a formula")
+        most = 10**9 if isinstance(draw, _Law) else 10**7
+        check_count(n, "n", most=most, why="power_t and exact_power have formulas")
     for test in tests.values():
-        if isinstance(test, str):
+        if not callable(test):
             check_option("test", test, TESTS)
-    slow = any(callable(test) or test in SINGLE for test in tests.values())
+    most = SLOW if any(callable(test) or test in SINGLE for test in tests.values()) else PART
     parts = []
     for i, n in enumerate(sizes):
-        each = max(
-            min(AT_ONCE // (draw.values.size if by_counts else n), SLOW if slow else PART), 1
-        )
-        starts = range(0, total, each)
+        width = draw.values.size if isinstance(draw, _Law) else n
+        starts = range(0, total, each := max(min(AT_ONCE // width, most), 1))
         parts += [(i, number, min(each, total - k)) for number, k in enumerate(starts)]
-    if by_counts:
-        compile_kernels()
     how = {"alternative": alternative, "delta": as_threshold(delta), "K": check_resamples(K)}
-    spread = in_parallel if by_counts else over_workers
+    compile_kernels()  # once, before several threads do
+    spread = in_parallel if isinstance(draw, _Law) else over_workers
     found = spread(_rejected, parts, tests, draw, sizes, alpha, how, seeds(as_generator(rng)))
     counts = [dict.fromkeys(tests, 0) for _ in sizes]
     for i, some in progress(found, total=len(parts), what="tests"):
@@ -580,52 +590,26 @@ def _simulated(
 def _rejected(
     part: tuple[int, int, int],
     tests: Mapping[str, Test],
-    draw: Draw,
+    draw: Draw | _Law,
     sizes: Sequence[int],
     alpha: float,
     how: dict[str, Any],
     origin: np.random.SeedSequence,
 ) -> tuple[int, dict[str, int]]:
     """Which size, and how many of some samples of that size each test rejects."""
-    i, number, experiments = part
-    rng = stream(origin, i, number)
+    i, number, size = part
+    n, rng = sizes[i], stream(origin, i, number)
     if isinstance(draw, _Law):
-        p = {name: draw(rng, experiments, sizes[i], how["alternative"]) for name in tests}
-    else:
-        rows, shape = draw(rng, experiments, sizes[i]), (experiments, sizes[i])
-        for name, scores in zip(("first", "second"), rows, strict=True):
-            if np.shape(scores) != shape:
-                raise ValueError(
-                    f"draw(rng, {experiments}, {sizes[i]}) returned a {name} array of shape "
-                    f"{np.shape(scores)}, but it must have shape {shape}"
-                )
-        p = {name: pvalues(test, *rows, **how, rng=rng) for name, test in tests.items()}
+        return i, dict.fromkeys(tests, draw.rejected(rng, size, n, alpha, how["alternative"]))
+    rows = draw(rng, size, n)
+    for scores in rows:
+        if np.shape(scores) != (size, n):
+            raise ValueError(
+                f"draw(rng, {size}, {n}) returned an array of shape {np.shape(scores)}, but both "
+                f"must have shape {(size, n)}"
+            )
+    p = {name: pvalues(test, *rows, **how, rng=rng) for name, test in tests.items()}
     return i, {name: int(np.count_nonzero(rejects(x, alpha))) for name, x in p.items()}
-
-
-class _Resampled(NamedTuple):
-    """Draws pairs with replacement."""
-
-    a: Floats
-    b: Floats
-
-    def __call__(self, rng: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
-        items = rng.integers(self.a.size, size=(size, n))
-        return self.a[items], self.b[items]
-
-
-class _Normal(NamedTuple):
-    """Draws normal differences, in units of `rounded` where that is not 0."""
-
-    mean: float
-    deviation: float
-    rounded: float
-
-    def __call__(self, rng: np.random.Generator, size: int, n: int) -> tuple[Any, Any]:
-        d: Any = rng.normal(self.mean, self.deviation, (size, n))
-        if self.rounded:  # beyond FINEST units all are on one side of 0, and p depends on no more
-            d = np.rint(np.clip(d / self.rounded, -FINEST, FINEST)).astype(np.int64)
-        return d, np.zeros_like(d)
 
 
 class _Law(NamedTuple):
@@ -658,15 +642,29 @@ class _Law(NamedTuple):
             values.astype(np.int64), np.bincount(where, [*(shares - upper), *upper]), rounded
         )
 
-    def __call__(self, rng: np.random.Generator, size: int, n: int, alternative: str = "") -> Any:
-        """The exact p of so many samples of n pairs."""
-        times = rng.multinomial(n, self.shares, size=size)
-        tails = Laws.of_counts(self.values, times).solve(alternative)
-        p = tails.values[0]
-        for i in tails.hard.nonzero()[0]:
-            d = np.repeat(self.values, times[i])
+    def rejected(
+        self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str
+    ) -> int:
+        """How many of so many samples of n pairs the exact test rejects.
+
+        With z^2 the square of the sum over the sum of squares, the tail of a sum with random signs
+        is at most exp(-z^2 / 2) (Hoeffding), and both tails are at least (1 - z^2)^2 / 3 for z < 1
+        (Paley and Zygmund, as the fourth moment is at most three times the squared variance). What
+        these bounds leave open is tested.
+        """
+        times, two = rng.multinomial(n, self.shares, size=size), alternative == "two-sided"
+        lead, squares = times @ self.values, np.maximum(times @ self.values**2, 1)
+        ahead = two | ((lead > 0) if alternative == "greater" else (lead < 0))
+        z2 = lead.astype(np.float64) ** 2 / squares
+        most = np.where(ahead, (1 + two) * np.exp(-z2 / 2), 1.0)
+        least = np.where(ahead, (1 + two) * np.maximum(1 - z2, 0.0) ** 2 / 6, 0.5)
+        rest = times[(most > alpha) & (least <= alpha * 1.001)]
+        found = Laws.of_counts(self.values, rest).solve(alternative)
+        p = found.values[0]
+        for i in found.hard.nonzero()[0]:
+            d = np.repeat(self.values, rest[i])
             p[i] = exact_perm_test(d, 0 * d, alternative=alternative).pvalue
-        return p
+        return int(np.count_nonzero(most <= alpha) + np.count_nonzero(rejects(p, alpha)))
 
 
 def pvalues(
@@ -732,51 +730,55 @@ def pvalues(
     [0.125, 0.25]
     """
     check_alternative(alternative)
+    shift, size, generator = as_threshold(delta), check_resamples(K), as_generator(rng)
     first, second = _as_rows(a, b)
+    how: dict[str, Any] = {"alternative": alternative, "delta": shift}
     if callable(test):
         return _looped(test, first, second)
     check_option("test", test, TESTS)
-    shift, size, generator = as_threshold(delta), check_resamples(K), as_generator(rng)
     if test in SINGLE:
-        how: dict[str, Any] = {"alternative": alternative, "delta": shift}
-        how |= {"K": size, "rng": generator}
-        p = _looped(lambda x, y: SINGLE[test](x, y, **how), first, second)
-    elif test == "exact":
+        drawn = {} if test == "permutation_median" else {"K": size, "rng": generator}
+        p = np.ones(len(first))
+        varied = np.ptp(_differences(first, second, shift), axis=1) > 0
+        varied |= test != "bootstrap_median"  # which needs some spread
+        p[varied] = _looped(partial(SINGLE[test], **how, **drawn), first[varied], second[varied])
+        if not varied.all():
+            same = first[~varied], second[~varied]
+            p[~varied] = pvalues("bootstrap_mean", *same, **how, **drawn)
+        return p
+    if test == "exact":
         p = _exact(_lattice(first, second, shift), alternative)
     elif test in OF_ANSWERS:
         p = _of_answers(test, first, second, shift, alternative)
     else:
-        d = _differences(first, second, shift)
-        p = _of_differences(test, d, first, second, alternative, size, generator)
+        p = _of_differences(test, first, second, shift, alternative, size, generator)
     return np.clip(p, SMALLEST, 1.0)
 
 
-def _as_rows(a: Any, b: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _as_rows(a: Any, b: Any) -> list[NDArray[Any]]:
     """Two arrays of finite numbers, of the same two dimensions."""
-    rows = plain_array(a, "a"), plain_array(b, "b")
+    rows = [plain_array(a, "a"), plain_array(b, "b")]
     for name, x in zip("ab", rows, strict=True):
         if x.ndim != 2 or x.shape[1] == 0:
             raise ValueError(f"{name} has shape {x.shape}, but a data set in each row is needed")
+        if x.shape != rows[0].shape:
+            raise ValueError(f"a has shape {rows[0].shape} and b {x.shape}; they must be alike")
         if x.size > 5 * 10**7:
             raise ValueError(f"{name} has {x.size:,} scores, more than 50,000,000; test some rows")
-        if x.dtype.kind not in "biufO":
-            raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}")
         try:
-            wrong = np.argwhere(~np.isfinite(x.astype(np.float64)))
+            wrong = np.argwhere(~np.isfinite(x if x.dtype.kind in "biuf" else x.astype(float)))
         except (TypeError, ValueError):
-            raise TypeError(f"{name} must be an array of numbers, not of text") from None
+            raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}") from None
         for i, j in wrong[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
-    if rows[0].shape != rows[1].shape:
-        raise ValueError(f"a has shape {rows[0].shape} and b {rows[1].shape}; they must be alike")
     return rows
 
 
 def _looped(test: Callable[[Any, Any], Any], a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """p of each row by a function of two rows."""
     p = np.empty(len(a))
-    for i, result in enumerate(progress(map(test, a, b), total=len(a), what="tests")):
-        p[i] = getattr(result, "pvalue", result)
+    for i, found in enumerate(progress(map(test, a, b), total=len(a), what="tests")):
+        p[i] = getattr(found, "pvalue", found)
         if not 0 <= p[i] <= 1:
             raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
     return p
@@ -820,9 +822,9 @@ def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
 
 def _of_differences(
     test: str,
-    d: NDArray[Any],
     a: NDArray[Any],
     b: NDArray[Any],
+    delta: Fraction,
     alternative: str,
     K: int,
     rng: np.random.Generator,
@@ -830,7 +832,7 @@ def _of_differences(
     """p of the sign test, of the signed-rank test, and of tests of the mean."""
     from scipy.stats import ttest_1samp, ttest_ind
 
-    n = d.shape[1]
+    d, n = _differences(a, b, delta), a.shape[1]
     if test == "sign":
         signs = np.count_nonzero(d > 0, axis=1), np.count_nonzero(d < 0, axis=1)
         return np.asarray(tails.binomial_pvalue(*signs, alternative))
@@ -840,16 +842,14 @@ def _of_differences(
         raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rows without spread
-        if test.startswith("independent"):
-            t = ttest_ind(b + d, b, axis=1).statistic
-        else:
-            t = ttest_1samp(d, 0.0, axis=1).statistic
+        two = test.startswith("independent")
+        t = (ttest_ind(b + d, b, axis=1) if two else ttest_1samp(d, 0.0, axis=1)).statistic
     t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
     if test == "bootstrap_mean":
         return _studentised(d, t, alternative, K, rng)
-    if test.endswith("_z"):
-        return np.asarray(tails.normal_pvalue(t, alternative))
-    return np.asarray(tails.t_pvalue(t, (2 if "independent" in test else 1) * (n - 1), alternative))
+    normal = test.endswith("_z")
+    p = tails.normal_pvalue if normal else partial(tails.t_pvalue, df=(1 + two) * (n - 1))
+    return np.asarray(p(t, alternative=alternative))
 
 
 def _studentised(
@@ -871,8 +871,8 @@ def _studentised(
             # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
             gap, error = (np.where(np.abs(x) < 1e-7, 0.0, x) for x in (gap, error))
             with np.errstate(divide="ignore", invalid="ignore"):
-                star = np.nan_to_num(gap / error)
-            seen = np.nan_to_num(t[some])[:, None]
+                star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
+            seen = np.clip(t[some], -1e300, 1e300)[:, None]
             slack = 1e-9 * (1 + np.abs(seen))
             above[some] += np.count_nonzero(star >= seen - slack, axis=1)
             below[some] += np.count_nonzero(star <= seen + slack, axis=1)
