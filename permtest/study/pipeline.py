@@ -213,9 +213,10 @@ class StudyConfig:
             re.findall(r"^ {4}(\w+)[\w, ]* : .*\n {8}(.*)$", str(self.__doc__), re.MULTILINE)
         )
         lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
-        style: dict[str, Any] = {"default_flow_style": True, "allow_unicode": True, "width": 1e9}
+        style: dict[str, Any] = {"default_flow_style": True, "width": 1e9}
         for name, value in self.to_dict().items():
-            entry = yaml.safe_dump([value], **style).strip()[1:-1]
+            legible = str(value).isprintable()
+            entry = yaml.safe_dump([value], allow_unicode=legible, **style).strip()[1:-1]
             lines += ["", f"# {about[name]}"] if name in about else []
             lines.append(f"{name}: {entry}")
         return "\n".join(lines) + "\n"
