@@ -272,7 +272,7 @@ def _text(
 
 def _doubts(pairs: Pairs) -> list[tuple[str, str]]:
     """What there was to be found differs between the systems: they may not be the same items."""
-    from permtest.study.overview import gold_doubt  # a study is more than a comparison has to load
+    from permtest.study.sections import gold_doubt  # a study is more than a comparison has to load
 
     text = gold_doubt(pairs)
     return [("doubt", text)] if text else []

@@ -513,7 +513,12 @@ def test_names_are_one_legible_line(name):
         (SCORES, {"alternative": "more"}, ValueError, "alternative='more' is not known"),
         (SCORES, {"alpha": 1}, ValueError, r"alpha must lie in \(0, 1\)"),
         (SCORES, {"most_different": -1}, ValueError, "most_different = -1 is below 0"),
-        (SCORES, {"tests": ["mcnemar"]}, ValueError, "tests: 'mcnemar' does not apply here"),
+        (
+            SCORES,
+            {"tests": ["mcnemar"]},
+            ValueError,
+            "tests: 'mcnemar' does not apply here",
+        ),
         (SCORES, {"tests": "sign"}, TypeError, "tests='sign' must be a list"),
         (SCORES, {"rng": -1}, ValueError, "rng=-1 must not be negative"),
         (SCORES, {"rng": True}, TypeError, "rng must be a seed"),
