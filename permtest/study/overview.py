@@ -432,8 +432,10 @@ class Overview(Document):
 
     @cached_property
     def recommendation(self) -> Recommendation | None:
-        """Which tests suit single scores like these; None for counts."""
-        return None if self.pairs.columns else recommend(self.units, alpha=self.alpha)
+        """Which tests suit single scores like these; None for counts, and where it takes long."""
+        if self.pairs.columns or self._is_slow:
+            return None
+        return recommend(self.units, alpha=self.alpha)
 
     @cached_property
     def effects(self) -> tuple[EffectSize, ...]:
