@@ -1,10 +1,18 @@
-"""The one place that says how kernels are compiled."""
+"""The one place that says how kernels are run: compiled, or as Python while they are short.
+
+To load Numba and machine code takes most of a second, far longer than a small test does. So a
+process runs some kernels in Python until they have taken about a quarter of a second together, and
+compiles them from then on. Without Numba all of them stay Python.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +24,23 @@ Ints: TypeAlias = NDArray[np.int64]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+#: Turns of loops that a process runs in Python before it compiles kernels, 3 microseconds each.
+TURNS = 60_000
+
+#: How many of them are left; without Numba there is no limit.
+_budget = [TURNS if find_spec("numba") else math.inf]
+
+
+class TooLong(Exception):
+    """A kernel needs more turns than are left."""
+
+
+def spend(turns: int) -> None:
+    """Take turns off the budget; raise TooLong if there are too few."""
+    if turns > _budget[0]:
+        raise TooLong
+    _budget[0] -= turns
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
@@ -38,11 +63,13 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.cache
     def compiled() -> Any:
-        from numba import config, njit
-
-        linked = _link(function)
+        try:
+            from numba import config, njit
+        except ImportError:
+            return _in_python(function, range)
         if vars(config).get("DISABLE_JIT"):
-            return np.errstate(all="ignore")(linked)  # machine code gives no warnings either
+            return _in_python(function, range)
+        linked = _link(function, {}, lambda kernel: kernel.compiled())
         try:
             return njit(cache=True, nogil=True)(linked)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
@@ -65,15 +92,88 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _link(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, with kernels that it calls compiled, as Numba needs them."""
+def jit_if_long(plain: Callable[P, R] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`jit` for a kernel that is run in Python as long as there are turns left.
+
+    Parameters
+    ----------
+    plain : callable, optional
+        The same in NumPy, for kernels whose loops go over cells, or that change what they are
+        given; it says what it takes, by `spend`, before it changes anything. Default: the kernel
+        itself; every turn of a loop over a range counts. It may be stopped and started again.
+
+    Returns
+    -------
+    callable
+        A decorator like `jit`. Results are the same but for the order in which NumPy adds up.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        kernel = jit(function)
+
+        @functools.cache
+        def in_python() -> Callable[P, R]:
+            return plain or _in_python(function, _counted)
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if _budget[0] > 0:
+                # Where Python raises an error machine code may have a number, such as infinity.
+                with suppress(TooLong, ArithmeticError, ValueError):
+                    result: R = _unboxed(in_python()(*args, **kwargs))
+                    return result
+            return kernel(*args, **kwargs)
+
+        vars(call)["compiled"] = vars(kernel)["compiled"]
+        return call
+
+    return decorate
+
+
+def _unboxed(result: Any) -> Any:
+    """Python's numbers for those of NumPy, as machine code returns them."""
+    if isinstance(result, tuple):
+        parts = map(_unboxed, result)
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+    return result.item() if isinstance(result, np.generic) else result
+
+
+def _counted(*limits: int) -> Iterator[int]:
+    """`range`, each turn of which is taken off the budget."""
+    for i in range(*limits):
+        spend(1)
+        yield i
+
+
+#: NumPy, but functions of one number are those of the C library, as in machine code.
+_SCALAR = types.SimpleNamespace(
+    **vars(np)
+    | {name: getattr(math, name) for name in "cos exp expm1 log log1p sin sqrt tanh".split()}
+    | {"arctan2": math.atan2}
+)
+
+
+def _in_python(function: Callable[..., Any], loop: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel and those that it calls, not compiled, without the warnings of NumPy."""
+    names = {"np": _SCALAR, "range": loop}
+
+    def linked(kernel: Any) -> Callable[..., Any]:
+        return _link(kernel.__wrapped__, names, linked)
+
+    return np.errstate(all="ignore")(_link(function, names, linked))
+
+
+def _link(
+    function: Callable[..., Any], names: dict[str, Any], version: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """The same function with other names, and this version of each kernel that it calls."""
     assert isinstance(function, types.FunctionType)
-    names = dict(function.__globals__)
+    names = function.__globals__ | names
     for name in function.__code__.co_names:
         callee: Any = names.get(name)
         if hasattr(callee, "compiled"):
             assert callee.__module__ == function.__module__, f"{name} is in another file"
-            names[name] = callee.compiled()
+            names[name] = version(callee)
     linked = types.FunctionType(function.__code__, names, function.__name__)
     linked.__module__, linked.__qualname__ = function.__module__, function.__qualname__
     return linked
