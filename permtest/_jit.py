@@ -66,9 +66,9 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
         try:
             from numba import config, njit
         except ImportError:
-            return _in_python(function, range)
+            return _in_python(function, {})
         if vars(config).get("DISABLE_JIT"):
-            return _in_python(function, range)
+            return _in_python(function, {})
         linked = _link(function, {}, lambda kernel: kernel.compiled())
         try:
             return njit(cache=True, nogil=True)(linked)
@@ -92,42 +92,38 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def jit_if_long(plain: Callable[P, R] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def python_first(function: Callable[P, R]) -> Callable[P, R]:
     """`jit` for a kernel that is run in Python as long as there are turns left.
 
-    Parameters
-    ----------
-    plain : callable, optional
-        The same in NumPy, for kernels whose loops go over cells, or that change what they are
-        given; it says what it takes, by `spend`, before it changes anything. Default: the kernel
-        itself; every turn of a loop over a range counts. It may be stopped and started again.
-
-    Returns
-    -------
-    callable
-        A decorator like `jit`. Results are the same but for the order in which NumPy adds up.
+    Every turn of a loop over a range counts. As it may be stopped and started again, the kernel
+    must not change what it is given, unless it writes the same again.
     """
+    return _first(functools.cache(lambda: _in_python(function, METERED)), function)
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        kernel = jit(function)
 
-        @functools.cache
-        def in_python() -> Callable[P, R]:
-            return plain or _in_python(function, _counted)
+def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`jit` for a kernel instead of which `plain` is called as long as there are turns left.
 
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if _budget[0] > 0:
-                # Where Python raises an error machine code may have a number, such as infinity.
-                with suppress(TooLong, ArithmeticError, ValueError):
-                    result: R = _unboxed(in_python()(*args, **kwargs))
-                    return result
-            return kernel(*args, **kwargs)
+    That is the same in NumPy. It says by `spend` what it takes, before it changes anything.
+    """
+    return functools.partial(_first, lambda: plain)
 
-        vars(call)["compiled"] = vars(kernel)["compiled"]
-        return call
 
-    return decorate
+def _first(other: Callable[[], Callable[P, R]], function: Callable[P, R]) -> Callable[P, R]:
+    """The other way to the same result where it is short, else the kernel, compiled."""
+    kernel = jit(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if _budget[0] > 0:
+            # Where Python raises an error machine code may have a number, such as infinity.
+            with suppress(TooLong, ArithmeticError, ValueError):
+                result: R = _unboxed(other()(*args, **kwargs))
+                return result
+        return kernel(*args, **kwargs)
+
+    vars(call)["compiled"] = vars(kernel)["compiled"]
+    return call
 
 
 def _unboxed(result: Any) -> Any:
@@ -145,17 +141,16 @@ def _counted(*limits: int) -> Iterator[int]:
         yield i
 
 
-#: NumPy, but functions of one number are those of the C library, as in machine code.
-_SCALAR = types.SimpleNamespace(
-    **vars(np)
-    | {name: getattr(math, name) for name in "cos exp expm1 log log1p sin sqrt tanh".split()}
-    | {"arctan2": math.atan2}
-)
+#: Functions of the C library, as machine code calls them: NumPy's differ in the last digit.
+_C = (math.cos, math.exp, math.expm1, math.log, math.log1p, math.sin, math.sqrt, math.tanh)
+_SCALAR = vars(np) | {f.__name__: f for f in _C} | {"arctan2": math.atan2}
+
+#: What kernels find under these names while their turns are counted.
+METERED = {"np": types.SimpleNamespace(**_SCALAR), "range": _counted}
 
 
-def _in_python(function: Callable[..., Any], loop: Callable[..., Any]) -> Callable[..., Any]:
+def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[..., Any]:
     """The kernel and those that it calls, not compiled, without the warnings of NumPy."""
-    names = {"np": _SCALAR, "range": loop}
 
     def linked(kernel: Any) -> Callable[..., Any]:
         return _link(kernel.__wrapped__, names, linked)

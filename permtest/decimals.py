@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, place, plain_array
 from permtest._integers import SAFE, IntArray, largest, roomy
-from permtest._jit import Floats, Ints, jit_if_long, spend
+from permtest._jit import Floats, Ints, numpy_first, python_first, spend
 
 #: Of a float with so many bytes: how many digits of any decimal survive in it; up to how many
 #: digits a decimal is what was meant, as more may be a printed result; and up to how many it is
@@ -289,7 +289,7 @@ def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     return places, written
 
 
-@jit_if_long(_find_decimals)
+@numpy_first(_find_decimals)
 def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     """Decimal places, and the number without its point, of floats that print below `most`.
 
@@ -310,7 +310,7 @@ def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     return places, written
 
 
-@jit_if_long()
+@python_first
 def find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
     """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, jit, jit_if_long, spend
+from permtest._jit import Floats, Ints, jit, numpy_first, spend
 from permtest._progress import progress
 from permtest.null.distribution import LatticeDistribution, pmf
 from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum, attainable
@@ -147,7 +147,8 @@ def _add_steps(
     for w, count, s, m in zip(*(x.tolist() for x in (widths, counts, stay, move)), strict=True):
         for _ in range(count):
             end = min(n + w, table.size)
-            moved = m * table[: max(end - w, 0)]
+            moved = spare[: max(end - w, 0)]
+            np.multiply(table[: moved.size], m, out=moved)
             table[:n] *= s
             table[n:end] = 0.0
             table[end - moved.size : end] += moved
@@ -155,7 +156,7 @@ def _add_steps(
     return False, n
 
 
-@jit_if_long(_add_steps)
+@numpy_first(_add_steps)
 def add_steps(
     widths: Ints, counts: Ints, stay: Floats, move: Floats, n: int, table: Floats, spare: Floats
 ) -> tuple[bool, int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from permtest._integers import IntArray, with_room
-from permtest._jit import Ints, jit_if_long, spend
+from permtest._jit import Ints, numpy_first, spend
 from permtest.decimals import as_integers
 from permtest.null.grouping import TwoPointSum
 from permtest.null.probability import TooHard
@@ -134,7 +134,7 @@ def _subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     return sums
 
 
-@jit_if_long(_subset_sums)
+@numpy_first(_subset_sums)
 def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     """The sums of all subsets that are `most` or less, ascending; none if they exceed `limit`."""
     limit = min(limit, 2 ** min(widths.size, 62))
@@ -168,7 +168,7 @@ def _count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, i
     return fewer, more
 
 
-@jit_if_long(_count_pairs)
+@numpy_first(_count_pairs)
 def count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
     """How many pairs of elements of two ascending lists sum to `few` or less, and to `many`."""
     total, between, i, fits, fewer = 0, 0, 0, second.size, second.size

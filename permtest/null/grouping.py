@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import exact_dot, exact_sum, roomy
-from permtest._jit import Floats, Ints, jit, jit_if_long, spend
+from permtest._jit import Floats, Ints, jit, numpy_first, spend
 from permtest.null.distribution import LatticeDistribution
 
 #: Ask before allocating: no lattice has more cells than this, 256 MiB an array. Convolving takes
@@ -237,7 +237,10 @@ TABLE = 1024
 
 
 def _count_differences(
-    u: Ints, v: Ints, tables: Ints, block: Ints
+    u: Ints,
+    v: Ints,
+    tables: Ints,
+    block: Ints,  # noqa: ARG001
 ) -> tuple[bool, int, int, int, int]:
     """`count_differences` in NumPy."""
     spend(5 + u.size // 500)
@@ -251,7 +254,7 @@ def _count_differences(
     return True, int(u.sum()), int(v.sum()), int(low), int(high)
 
 
-@jit_if_long(_count_differences)
+@numpy_first(_count_differences)
 def count_differences(
     u: Ints, v: Ints, tables: Ints, block: Ints
 ) -> tuple[bool, int, int, int, int]:

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, jit, jit_if_long, spend
+from permtest._jit import Floats, Ints, jit, numpy_first, python_first, spend
 from permtest.null.probability import EPS
 
 Number = TypeVar("Number", float, complex)
@@ -77,7 +77,7 @@ def gap(a: float, i: float, plane: Plane) -> float:
     return first - second
 
 
-@jit_if_long()
+@python_first
 def row_starts(rows: Ints, ends: Ints, plane: Plane, starts: Ints, gaps: Floats) -> None:
     """Fill in the first s of each row with `gap` >= least, and the gap there.
 
@@ -105,7 +105,7 @@ def row_starts(rows: Ints, ends: Ints, plane: Plane, starts: Ints, gaps: Floats)
         gaps[n] = gap(a, i + high * f[1, 1], plane)
 
 
-@jit_if_long()
+@python_first
 def cumulants(x: float, y: float, plane: Plane) -> tuple[float, float, float, float, float, float]:
     """K of a tilt in both sums, its gradient and its second derivatives."""
     steps, a, i = plane.steps, plane.frame[0, 0], plane.frame[0, 1]
@@ -122,7 +122,7 @@ def cumulants(x: float, y: float, plane: Plane) -> tuple[float, float, float, fl
     return value, a, i, aa, ai, ii
 
 
-@jit_if_long()
+@python_first
 def find_tilt(plane: Plane) -> tuple[float, float]:
     """The tilt towards the most likely point of the region, no less than one standard deviation.
 
@@ -161,7 +161,7 @@ def find_tilt(plane: Plane) -> tuple[float, float]:
     return x, y
 
 
-@jit_if_long()
+@python_first
 def best_tilt(a: float, i: float, x: float, y: float, plane: Plane) -> tuple[float, float, float]:
     """K and the tilt that bound the mass of at least a hits and at most i misses best, about.
 
@@ -187,7 +187,7 @@ def best_tilt(a: float, i: float, x: float, y: float, plane: Plane) -> tuple[flo
     return found
 
 
-@jit_if_long()
+@python_first
 def kept(sums: Floats, most: float) -> tuple[int, int, float]:
     """First and end of what is left without the outermost sums that come to `most` at either end.
 
@@ -219,7 +219,7 @@ def _add_moves(
     return longer[r0:r1, s0:s1], r0, s0, below + beside
 
 
-@jit_if_long(_add_moves)
+@numpy_first(_add_moves)
 def add_moves(
     table: Floats, weights: Floats, step_s: int, step_r: int, most: float
 ) -> tuple[Floats, int, int, float]:
