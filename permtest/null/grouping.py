@@ -236,25 +236,13 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
 TABLE = 1024
 
 
-def _count_differences(
-    u: Ints,
-    v: Ints,
-    tables: Ints,
-    block: Ints,  # noqa: ARG001
-) -> tuple[bool, int, int, int, int]:
-    """`count_differences` in NumPy."""
-    spend(5 + u.size // 500)
-    if u.size == 0:
-        return True, 0, 0, 0, 0
-    low, high = min(u.min(), v.min()), max(u.max(), v.max())
-    widths = np.abs(u - v)
-    if low < -(2**60) or high > 2**60 or widths.max() >= tables.shape[1]:
-        return False, 0, 0, 0, 0
-    tables[0] += np.bincount(widths, minlength=tables.shape[1])
-    return True, int(u.sum()), int(v.sum()), int(low), int(high)
+def _count_nothing(u: Ints, v: Ints, tables: Ints, block: Ints) -> tuple[bool, int, int, int, int]:
+    """Say that they do not fit, so that NumPy counts."""
+    spend(5 + (u.size + v.size + tables.size + block.size) // 500)
+    return False, 0, 0, 0, 0
 
 
-@numpy_first(_count_differences)
+@numpy_first(_count_nothing)
 def count_differences(
     u: Ints, v: Ints, tables: Ints, block: Ints
 ) -> tuple[bool, int, int, int, int]:

@@ -203,31 +203,23 @@ def kept(sums: Floats, most: float) -> tuple[int, int, float]:
     return first, end, below + above
 
 
-def _add_moves(
-    table: Floats, weights: Floats, step_s: int, step_r: int, most: float
-) -> tuple[Floats, int, int, float]:
+def _add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
     """`add_moves` in NumPy."""
     n, (height, width) = weights.size - 1, table.shape
+    spend((n + 1) * (2 + table.size // 1000))
     longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
-    spend((n + 1) * (2 + table.size // 1000) + sum(longer.shape))
     for m, weight in enumerate(weights.tolist()):
         down = m * step_r if step_r >= 0 else (m - n) * step_r
         right = m * step_s if step_s >= 0 else (m - n) * step_s
         longer[down : down + height, right : right + width] += weight * table
-    r0, r1, below = kept(longer.sum(axis=1), most)
-    s0, s1, beside = kept(longer.sum(axis=0), most)
-    return longer[r0:r1, s0:s1], r0, s0, below + beside
+    return longer
 
 
 @numpy_first(_add_moves)
-def add_moves(
-    table: Floats, weights: Floats, step_s: int, step_r: int, most: float
-) -> tuple[Floats, int, int, float]:
+def add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
     """Sum over m of the table shifted by m steps, times ``weights[m]``.
 
-    Rows and columns are cut off at either end as long as they hold no more than `most` together.
-    Also the first row and column that are left, and what has been cut off. Steps that are negative
-    are measured from the last shift.
+    Steps that are negative are measured from the last shift.
     """
     n, (height, width) = weights.size - 1, table.shape
     longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
@@ -239,13 +231,7 @@ def add_moves(
                 weight, old, new = weights[m], table[source], longer[r, right : right + width]
                 for s in range(width):
                     new[s] += weight * old[s]
-    rows, columns = np.zeros(longer.shape[0]), np.zeros(longer.shape[1])
-    for r in range(rows.size):
-        rows[r] = np.sum(longer[r])
-        columns += longer[r]
-    r0, r1, below = kept(rows, most)
-    s0, s1, beside = kept(columns, most)
-    return longer[r0:r1, s0:s1], r0, s0, below + beside
+    return longer
 
 
 @jit
