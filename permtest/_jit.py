@@ -1,8 +1,8 @@
-"""The one place that says how kernels are run: compiled, or as Python while they are short.
+"""The one place that says how kernels are run: compiled, or in Python while that is short.
 
 To load Numba and machine code takes most of a second, far longer than a small test does. So a
-process runs some kernels in Python until they have taken about a quarter of a second together, and
-compiles them from then on. Without Numba all of them stay Python.
+process runs some kernels in Python, or does the same with NumPy, until that has taken about a
+quarter of a second in all, and compiles them from then on. Without Numba nothing is compiled.
 """
 
 from __future__ import annotations
@@ -25,21 +25,17 @@ Ints: TypeAlias = NDArray[np.int64]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Turns of loops that a process runs in Python before it compiles kernels, 3 microseconds each.
-TURNS = 60_000
+#: Turns of loops that a process runs in Python before it compiles kernels, some microseconds each.
+TURNS = 50_000
 
 #: How many of them are left; without Numba there is no limit.
 _budget = [TURNS if find_spec("numba") else math.inf]
 
 
-class TooLong(Exception):
-    """A kernel needs more turns than are left."""
-
-
 def spend(turns: int) -> None:
-    """Take turns off the budget; raise TooLong if there are too few."""
+    """Take turns off the budget; raise TimeoutError if there are too few."""
     if turns > _budget[0]:
-        raise TooLong
+        raise TimeoutError
     _budget[0] -= turns
 
 
@@ -117,7 +113,7 @@ def _first(other: Callable[[], Callable[P, R]], function: Callable[P, R]) -> Cal
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if _budget[0] > 0:
             # Where Python raises an error machine code may have a number, such as infinity.
-            with suppress(TooLong, ArithmeticError, ValueError):
+            with suppress(TimeoutError, ArithmeticError, ValueError):
                 result: R = _unboxed(other()(*args, **kwargs))
                 return result
         return kernel(*args, **kwargs)

@@ -282,8 +282,7 @@ def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
         spend(5 + left.size // 100)
         scaled = np.rint(x[left] * power)
         left, scaled = left[np.abs(scaled) < most], scaled[np.abs(scaled) < most]
-        back = scaled / power
-        same = x[left] == (back.astype(np.float32) if single else back)
+        same = x[left] == (np.float32(scaled / power) if single else scaled / power)
         places[left[same]], written[left[same]] = k, scaled[same]
         left, power = left[~same], power * 10.0
     return places, written
