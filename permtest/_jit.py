@@ -25,11 +25,9 @@ Ints: TypeAlias = NDArray[np.int64]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Turns of loops that a process runs in Python before it compiles kernels, some microseconds each.
-TURNS = 50_000
-
-#: How many of them are left; without Numba there is no limit.
-_budget = [TURNS if find_spec("numba") else math.inf]
+#: Turns of loops that this process has left, some microseconds each, before it compiles kernels;
+#: without Numba there is no limit.
+_budget = [50_000 if find_spec("numba") else math.inf]
 
 
 def spend(turns: int) -> None:
