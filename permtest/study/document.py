@@ -1,6 +1,6 @@
 """An analysis as a list of sections, which a terminal, a page, a paper and a program can show.
 
-Makers of sections stand in `permtest.study.overview`; `permtest.report` turns a document into files.
+`permtest.study.overview` makes the sections, and `permtest.report` turns a document into files.
 """
 
 from __future__ import annotations
