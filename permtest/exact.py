@@ -123,7 +123,7 @@ def exact_perm_test(
         "enumeration" lists all labellings (at most 42 differing pairs, 24 with `h`); "integer"
         counts them with integer arithmetic; "bracket" gives two bounds that contain
         p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto", the
-        default, takes "enumeration" where there are few labellings, and each was counted, "dp"
+        default, takes "enumeration" where there are fewer labellings than values of the sum, "dp"
         where so few pairs differ that it rounds nothing, else "tilted", and others only where that
         would take long, "bracket" last; the result says which, and why.
     names : tuple of two str, optional
