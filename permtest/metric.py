@@ -207,7 +207,7 @@ def _sampled(
         both=observed,
         drawn=drawn,
     )
-    reason = "a function of all predictions is no sum whose law could be computed: it is sampled"
+    reason = "this metric is not a ratio of sums over items, so labellings were sampled"
     return from_samples(comparison, np.arange(drawn.size), counts, reason)
 
 
