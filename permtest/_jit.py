@@ -112,8 +112,7 @@ def _first(other: Callable[[], Callable[P, R]], function: Callable[P, R]) -> Cal
         if _budget[0] > 0:
             # Where Python raises an error machine code may have a number, such as infinity.
             with suppress(TimeoutError, ArithmeticError, ValueError):
-                result: R = _unboxed(other()(*args, **kwargs))
-                return result
+                return other()(*args, **kwargs)
         return kernel(*args, **kwargs)
 
     vars(call)["compiled"] = vars(kernel)["compiled"]
@@ -149,7 +148,8 @@ def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[
     def linked(kernel: Any) -> Callable[..., Any]:
         return _link(kernel.__wrapped__, names, linked)
 
-    return np.errstate(all="ignore")(_link(function, names, linked))
+    kernel = np.errstate(all="ignore")(_link(function, names, linked))
+    return lambda *args, **kwargs: _unboxed(kernel(*args, **kwargs))
 
 
 def _link(
