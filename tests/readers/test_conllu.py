@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.readers.conllu import FORMAT, SCORES, load, recognises
+from permtest.readers.annotated import CONLLU as FORMAT
+from permtest.readers.annotated import SCORES
 from permtest.readers.files import File, ReadError
 from permtest.readers.pairing import Evaluation as ItemEvaluation
 
+load, recognises = FORMAT.load, FORMAT.recognises
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 
 

@@ -10,8 +10,12 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from permtest import exact_perm_test
 from permtest.readers.files import File, ReadError
-from permtest.readers.iob import FORMAT, entities, load, recognises
+from permtest.readers.annotated import SPANS as FORMAT
+from permtest.readers.annotated import entities
 from permtest.readers.pairing import Evaluation as ItemEvaluation
+
+
+load, recognises = FORMAT.load, FORMAT.recognises
 
 
 def file(text: str | bytes, name: str = "gold.txt") -> File:
@@ -112,7 +116,7 @@ def test_exact_spans_and_types_count():
 def test_too_many_types_have_no_scores_of_their_own(monkeypatch):
     text = sentence("B-X B-Y B-Z")
     assert len(score(text, text).scores) == 5
-    monkeypatch.setattr("permtest.readers.iob.MOST_TYPES", 2)
+    monkeypatch.setattr("permtest.readers.annotated.MOST_TYPES", 2)
     assert set(score(text, text).scores) == {"spans", "tags"}
 
 
