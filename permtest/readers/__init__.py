@@ -326,7 +326,7 @@ def recognise(
     return replace(
         found,
         missing=missing,
-        positive=pos_label,
+        positive=None if pos_label is None else labels.label_of(pos_label),
         same_scale=same_scale,
         how=how,
         higher_is_better=higher_is_better,
