@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from permtest.readers.records import AGREED, REMEDY, Harness, Item, Rows, later,
 from permtest.readers.records import Row as Row
 from permtest.readers.records import joined as joined
 from permtest.readers.records import systems_of as systems_of
-from permtest.readers.systems import Format, listed, told_apart
+from permtest.readers.systems import Format, listed
 
 # ---- lm-evaluation-harness -----------------------------------------------------------------------
 # A task with two filters has every document twice; corpus metrics (f1, bleu) are lists; `doc_id`
@@ -233,30 +234,23 @@ HELM = Harness(
 
 def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     tests: dict[str, str] = {}  # variables as the first system had them: others may add to them
-    systems: dict[str, tuple[str, str]] = {}
-    kept: list[Item] = []
     for row in rows:
-        test, system = row.need("testIdx"), row.need("promptIdx")
         said = sorted(row.get("testCase.vars|vars", dict).items())
-        text = text_of({key: value for key, value in said if not key.startswith("_")} or test)
+        test, own = row.need("testIdx"), {x: value for x, value in said if not x.startswith("_")}
+        text = text_of(own or test)
         if len(text) > AGREED:  # so that a test that begins like another is told from it
             text = f"{text[:100]}... {sha256(text.encode(errors='replace')).hexdigest()}"
         same = {"variables": tests.setdefault(test, text)}
-        prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
-        systems.setdefault(system, (row.need("provider.label|provider.id|provider"), prompt))
         failed = row.get("failureReason") == 2
+        note = "calls that failed count as wrong, as in promptfoo" if failed else ""
         scores = {key: row.get(key) for key in ("score", "success")}
         scores = {key: 0 if failed and x is None else x for key, x in scores.items()}
         for key, value in row.get("namedScores", dict).items():
             scores[f"namedScores.{key}" if key in scores else key] = value
-        note = "calls that failed count as wrong, as in promptfoo" if failed else ""
+        prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
+        system = row.need("provider.label|provider.id|provider"), prompt, row.need("promptIdx")
         ids, text = {"testIdx": test}, short(tests[test])
-        kept.append(Item(row.place, ids, scores.items(), system, "", same, same, text, note))
-    names = told_apart(*zip(*systems.values(), strict=True), list(systems)) if systems else []
-    called = dict(zip(systems, names, strict=True))
-    for item in kept:
-        item.system = called[item.system]
-        yield item
+        yield Item(row.place, ids, scores.items(), system, "", same, same, text, note)
 
 
 PROMPTFOO = Harness(
@@ -277,28 +271,27 @@ PROMPTFOO = Harness(
 
 
 def _instances(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
-    kept: list[Item] = []
-    of: list[list[str]] = []  # the evaluation of each
+    kept: list[tuple[Item, list[str]]] = []  # and the evaluation of each
     for row in rows:
         item = Item(
             row.place,
             {name: row.get(name, str) for name in ("sample_hash", "sample_id")},
             [(name, row.get(f"evaluation.{name}")) for name in ("score", "is_correct")],
-            system=row.need("model_id"),
-            repeat=later("metadata.epoch")(row),
+            row.need("model_id"),
+            later("metadata.epoch")(row),
             agree={"reference": row.get("input.reference")},
             text=short(row.get("input.raw")),
         )
-        kept.append(item)
-        of.append([row.get(x, str) or "" for x in ("evaluation_name", "evaluation_result_id")])
-    samples = [(item.system, *item.ids.values(), item.repeat) for item in kept]
-    for depth in range(3):  # how much of the evaluation is needed to tell lines apart
-        if len({(*x, *y[:depth]) for x, y in zip(samples, of, strict=True)}) == len(kept):
-            break
-    else:
-        depth = 1
-    several = len({name for name, _ in of}) > 1
-    for item, names in zip(kept, of, strict=True):
+        kept.append((item, [row.get(f"evaluation_{x}", str) or "" for x in ("name", "result_id")]))
+
+    def are_distinct(depth: int) -> bool:
+        """Whether so much of the evaluation tells lines apart."""
+        lines = {(x.system, *x.ids.values(), x.repeat, *names[:depth]) for x, names in kept}
+        return len(lines) == len(kept)
+
+    depth = next(filter(are_distinct, range(3)), 1)
+    several = len({name for _, (name, _) in kept}) > 1
+    for item, names in kept:
         if depth:
             item.scores = [(f"{key},{names[depth - 1]}", x) for key, x in item.scores]
         elif several:
@@ -326,9 +319,8 @@ EVERY_EVAL_EVER = Harness(
 
 _RESOLVED, _ASKED = ("resolved_ids", "resolved"), ("completed_ids", "generated")
 _FAILED = (
-    *("unresolved_ids", "empty_patch_ids", "error_ids", "incomplete_ids"),
-    *("no_generation", "no_logs", "no_apply", "install_fail", "reset_failed"),
-    *("test_errored", "test_timeout"),
+    *("unresolved_ids", "empty_patch_ids", "error_ids", "incomplete_ids", "no_generation"),
+    *("no_logs", "no_apply", "install_fail", "reset_failed", "test_errored", "test_timeout"),
 )
 _MADE_UP = "the ids that the files name"
 _INCOMPLETE = (
@@ -339,27 +331,28 @@ _INCOMPLETE = (
 
 def _report(report: Row) -> tuple[set[str], list[str], bool]:
     """What was resolved, all ids that are named, and whether these are all that was tried."""
-    known = [name for name in (*_ASKED, *_FAILED, *_RESOLVED) if name in report.values]
-    if any(name in known for name in _RESOLVED):
-        lists = {name: _ids(report.get(name, list), report) for name in known}
+    lists: dict[str, list[Any]] = {}
+    if report.values.keys() & _RESOLVED:
+        known = [name for name in (*_ASKED, *_FAILED, *_RESOLVED) if name in report.values]
+        lists = {name: report.get(name, list) for name in known}
     else:
         each = {name: Row.of(report.file, shown(name), x) for name, x in report.values.items()}
         right = [name for name, one in each.items() if one.get("resolved", bool)]
-        lists = {"generated": _ids(each, report), "resolved": _ids(right, report)}
-    resolved = {name for key in _RESOLVED for name in lists.get(key, ())}
+        lists = {"generated": list(each), "resolved": right}
+    ids = {key: _ids(names, report) for key, names in lists.items()}
+    resolved = {name for key in _RESOLVED for name in ids.get(key, ())}
     for key in _FAILED:
-        if both := resolved.intersection(lists.get(key, ())):
+        if both := resolved.intersection(ids.get(key, ())):
             raise report.error(f"{shown(min(both))} is resolved and in {key}; {REMEDY}")
-    every = dict.fromkeys(name for ids in lists.values() for name in ids)
-    return resolved, list(every), any(name in lists for name in _ASKED)
+    return resolved, list(dict.fromkeys(chain(*ids.values()))), any(x in ids for x in _ASKED)
 
 
-def _ids(values: Iterable[Any], where: Row) -> list[str]:
+def _ids(values: Sequence[Any], where: Row) -> list[str]:
     """Ids, each once."""
-    found = list(values)
-    if wrong := [x for x in found if not isinstance(x, str) or not x]:
-        raise where.error(f"{shown(text_of(wrong[0]))} is no id of an issue; {REMEDY}")
-    return list(dict.fromkeys(map(printable, found)))
+    for value in values:
+        if not isinstance(value, str) or not value:
+            raise where.error(f"{shown(text_of(value))} is no id of an issue; {REMEDY}")
+    return list(dict.fromkeys(map(printable, values)))
 
 
 def ids_of(files: Sequence[File]) -> File | None:
@@ -370,7 +363,7 @@ def ids_of(files: Sequence[File]) -> File | None:
     reports = [_report(Row.of(file, "the report", file.document)) for file in files]
     if all(complete for _, _, complete in reports):
         return None
-    names = dict.fromkeys(name for _, every, _ in reports for name in every)
+    names = dict.fromkeys(chain(*(every for _, every, _ in reports)))
     return File(_MADE_UP, "\n".join(names).encode())
 
 
@@ -565,7 +558,7 @@ _WINS |= dict.fromkeys(("tie", "tie (bothbad)", "bothbad", "both_bad"), Fraction
 
 def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     seen: Counter[tuple[str, ...]] = Counter()
-    kept: list[tuple[str, Item]] = []
+    kept: list[tuple[str, str, Item]] = []
     for number, row in enumerate(rows, 1):
         models = [row.need(path) for path in ("model_1|model_a", "model_2|model_b")]
         if models[0] == models[1]:
@@ -577,19 +570,17 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
             raise row.error(f"the winner is {shown(unknown[0])}, but must be one of {known}")
         wins: list[Any] = [_WINS.get(word or "") for word in words]
         won = Fraction(1, 2) if len(set(wins)) > 1 else wins[0]
-        scores = [None, None] if None in wins else [won, 1 - won]
         question = row.get("question_id|id", str) or f"battle {number}"
         pair, turn = " and ".join(sorted(models)), later("turn")(row)
         seen[question, pair, turn] += 1
         again = seen[question, pair, turn]
         repeat = turn + (f" (judgement {again})" if again > 1 else "")
+        scores = [None, None] if None in wins else [won, 1 - won]
         for model, score in zip(models, scores, strict=True):
-            item = Item(row.place, {"question_id": question}, [("win", score)], model, repeat)
-            kept.append((pair, item))
-    several = len({pair for pair, _ in kept}) > 1
-    for pair, item in kept:
-        if several:  # so that two models share the questions of their own battles alone
-            item.ids = {name: f"{question}, {pair}" for name, question in item.ids.items()}
+            kept.append((question, pair, Item(row.place, {}, [("win", score)], model, repeat)))
+    several = len({pair for _, pair, _ in kept}) > 1
+    for question, pair, item in kept:  # two models share the questions of their own battles alone
+        item.ids = {"question_id": f"{question}, {pair}" if several else question}
         yield item
 
 

@@ -89,7 +89,7 @@ class Item:
     place: str
     ids: Mapping[str, str | None]  # the best first, which the others tell apart; none: the order
     scores: Iterable[tuple[str, Any]]
-    system: str = ""  # default: called as the folder
+    system: str | tuple[str, ...] = ""  # the others tell the first apart; default: the folder
     repeat: str = ""  # what tells repeats of an item apart, behind its id
     agree: Mapping[str, Any] = field(default_factory=dict)  # must be the same for both systems
     clusters: Mapping[str, Any] = field(default_factory=dict)
@@ -257,7 +257,7 @@ def _bounded(file: File, records: Iterable[Any]) -> Iterator[Any]:
 
 def systems_of(form: Harness, log: Row, rows: Rows, gold: File | None = None) -> list[SystemScores]:
     """The scores of each system in some records; `log` is what stands beside them."""
-    found: dict[str, dict[Any, Item]] = {}
+    found: dict[Any, dict[Any, Item]] = {}
     assert form.items is not None
     for item in _bounded(log.file, form.items(log, rows, gold)):
         ids, items = list(item.ids.values()), found.setdefault(item.system or _folder(log.file), {})
@@ -276,7 +276,11 @@ def systems_of(form: Harness, log: Row, rows: Rows, gold: File | None = None) ->
         item.scores = ()
     if not found:
         raise log.error("holds no record with a score; check that scores were logged")
-    return [_scores_of(form, log.file, *both) for both in found.items()]
+    names = told_apart(*zip(*((x,) if isinstance(x, str) else x for x in found), strict=True))
+    return [
+        _scores_of(form, log.file, name, list(items.values()))
+        for name, items in zip(names, found.values(), strict=True)
+    ]
 
 
 def _folder(file: File) -> str:
@@ -288,9 +292,9 @@ def _folder(file: File) -> str:
     return printable(model[1] if model else name)
 
 
-def _scores_of(form: Harness, file: File, name: str, found: Mapping[Any, Item]) -> SystemScores:
+def _scores_of(form: Harness, file: File, name: str, items: list[Item]) -> SystemScores:
     """The items of a system as columns."""
-    items, group = list(found.values()), form.grouped
+    group = form.grouped
     ids, bases, paired_by = _ids(items, file)
     clusters = _shared([item.clusters for item in items])
     clusters |= {group: bases} if group and group not in clusters else {}
