@@ -8,7 +8,6 @@ must have the same words: other tokens are not aligned.
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -48,7 +47,7 @@ class Sentence(NamedTuple):
 
 
 class Sentences:
-    """All sentences of a file."""
+    """All sentences of a file; kinds of text say what stands in `columns`, and how it is scored."""
 
     def __init__(self, path: str, lines: list[str]) -> None:
         self.path, self.items, self.documents, document = path, list[Sentence](), 0, "0"
@@ -77,18 +76,6 @@ class Sentences:
         """Whether a line before a sentence is no word."""
         return line.startswith("#")
 
-    @abstractmethod
-    def columns(self, sentence: Sentence) -> Columns:
-        """The words of a sentence, and what is said of them; ReadError where that cannot be."""
-
-    @abstractmethod
-    def judged(self, gold: Columns, system: Columns) -> Any:
-        """What is right in a sentence of this system."""
-
-    @abstractmethod
-    def scored(self, gold: Any, found: Sequence[Any], name: str) -> Scores:
-        """The scores of all sentences, from what is right in each, and notes."""
-
     def by_name(self) -> dict[str, Sentence]:
         """The sentences by their ids; empty where one has none. ReadError if an id occurs twice."""
         found = dict[str, Sentence]()
@@ -110,11 +97,12 @@ def _beginning(file: File) -> list[str]:
 _GOLD: WeakKeyDictionary[File, Sentences] = WeakKeyDictionary()
 
 
-def _load(kind: type[Sentences], file: File, reference: File) -> list[SystemScores]:
+def _load(kind: Any, file: File, reference: File) -> list[SystemScores]:
     """The scores of each sentence of a system, beside that of gold."""
     if not isinstance(_GOLD.get(reference), kind):
         _GOLD[reference] = kind(reference.path, reference.lines)
-    gold, system = _GOLD[reference], kind(file.path, file.lines)
+    gold: Any = _GOLD[reference]
+    system = kind(file.path, file.lines)
     vars(file).pop("lines", None)  # those of many systems would need much memory
     found, notes, rights, places, texts = [], list[str](), [], [], []
     for right, given in _paired(gold, system, file.stem, notes):
@@ -306,9 +294,6 @@ CONLLU = Format(
 # IOB2, IOBES, BILOU, BMES), entities are read by the rule of conlleval, so that tags which the
 # scheme does not allow, such as O I-PER, still have entities.
 
-#: Its first word, counted from 0, the one behind its last word, and its type.
-Entity: TypeAlias = tuple[int, int, str]
-
 #: What the letters of the schemes mean in IOBES.
 LETTERS = dict(zip("OBIESLUMW", "OBIESESIS", strict=True))
 
@@ -330,8 +315,10 @@ def _parsed(tag: str) -> tuple[str, str] | None:
     return (LETTERS[tag[0]], match[1] or "") if match and printable(tag) == tag else None
 
 
-def entities(tags: Iterable[str]) -> list[Entity]:
-    """The entities of a sentence: one begins with B or S, and after O, E, S, or another type.
+def entities(tags: Iterable[str]) -> list[tuple[int, int, str]]:
+    """The first word of each entity, the one behind its last, its type, by the rule of conlleval.
+
+    An entity begins with B or S, and after O, E, S, or another type.
 
     Examples
     --------

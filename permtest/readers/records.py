@@ -127,15 +127,11 @@ class Harness(Format):
     items: Callable[[Row, Rows, File | None], Iterator[Item]] | None = None
     #: What stands beside records, and they, of a file that is no JSON; None of others.
     unpack: Callable[[File], Callable[[], tuple[Any, Iterable[Any]]] | None] = lambda _: None
-    pairs_on: str = ""
     names_scores: bool = True
 
     def __post_init__(self) -> None:
-        own = {"recognises": partial(_recognises, self), "load": partial(_load, self)}
-        own["items"] = self.items or partial(_items, self)
-        own["pairs_on"] = self.pairs_on or " and ".join(map(_name, self.ids.split())) or ORDER
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "recognises", partial(_recognises, self))
+        object.__setattr__(self, "load", partial(_load, self))
 
 
 def _name(path: str) -> str:
@@ -143,7 +139,7 @@ def _name(path: str) -> str:
     return path.partition("|")[0].rpartition(".")[2]
 
 
-def _items(form: Harness, log: Row, rows: Rows, _: File | None) -> Iterator[Item]:
+def _items(form: Harness, log: Row, rows: Rows) -> Iterator[Item]:
     """What records say of items, if each says all of one."""
     for row in rows:
         system = ""
@@ -188,11 +184,10 @@ def _start(file: File) -> tuple[Any, bool]:
     """The first record of lines or of a list, else the document; and whether there are lines."""
     if file not in _KNOWN:
         start, lines = None, not file.data[:4096].removeprefix(BOM).lstrip().startswith(b"[")
-        if file.is_json and lines:
-            with suppress(ReadError):
-                start = next(file.records(), (0, None))[1]
-        if file.is_json and start is None:
-            with suppress(ReadError):
+        with suppress(ReadError):
+            start = next(file.records(), (0, None))[1] if file.is_json and lines else None
+        with suppress(ReadError):
+            if file.is_json and start is None:
                 start, lines = file.document, False
         _KNOWN[file] = start[0] if isinstance(start, list) and start else start, lines
     return _KNOWN[file]
@@ -200,12 +195,9 @@ def _start(file: File) -> tuple[Any, bool]:
 
 def _recognises(form: Harness, file: File) -> bool:
     """Whether the file begins as the format does."""
-    start = _start(file)[0]
-    return form.unpack(file) is not None or any(
-        all(_has(start, path.split(".")) for path in paths.split())
-        for paths in form.first.split("|")
-        if paths
-    )
+    start, ways = _start(file)[0], [paths.split() for paths in form.first.split("|") if paths]
+    begins = any(all(_has(start, path.split(".")) for path in paths) for paths in ways)
+    return begins or form.unpack(file) is not None
 
 
 def _has(value: Any, keys: Sequence[str]) -> bool:
@@ -258,8 +250,8 @@ def _bounded(file: File, records: Iterable[Any]) -> Iterator[Any]:
 def systems_of(form: Harness, log: Row, rows: Rows, gold: File | None = None) -> list[SystemScores]:
     """The scores of each system in some records; `log` is what stands beside them."""
     found: dict[Any, dict[Any, Item]] = {}
-    assert form.items is not None
-    for item in _bounded(log.file, form.items(log, rows, gold)):
+    every = form.items(log, rows, gold) if form.items else _items(form, log, rows)
+    for item in _bounded(log.file, every):
         ids, items = list(item.ids.values()), found.setdefault(item.system or _folder(log.file), {})
         if ids and all(one is None for one in ids):
             problem = f"{shown(list(item.ids)[-1])} is missing; {REMEDY}"
