@@ -112,7 +112,8 @@ def _load(kind: Any, file: File, reference: File) -> list[SystemScores]:
             number, words = next((i, words) for i, words in both if len(set(words)) > 1)
             problem = f"word {number} of this sentence is {shown(words[0])}, but {shown(words[1])} "
             problem += f"in that of {gold.path}, line {right.line}; run the system on the words of "
-            raise ReadError.at(system.path, problem + "gold", line=given.line)
+            problem += "gold, for other tokens are not aligned"
+            raise ReadError.at(system.path, problem, line=given.line)
         found.append(system.judged(there, here))
         rights.append(right)
         places.append(f"line {given.line}")

@@ -234,6 +234,7 @@ HELM = Harness(
 
 def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     tests: dict[str, str] = {}  # variables as the first system had them: others may add to them
+    systems: dict[str, tuple[str, ...]] = {}  # prompts as of the first test: others may fill them
     for row in rows:
         said = sorted(row.get("testCase.vars|vars", dict).items())
         test, own = row.need("testIdx"), {x: value for x, value in said if not x.startswith("_")}
@@ -248,7 +249,8 @@ def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
         for key, value in row.get("namedScores", dict).items():
             scores[f"namedScores.{key}" if key in scores else key] = value
         prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
-        system = row.need("provider.label|provider.id|provider"), prompt, row.need("promptIdx")
+        number, provider = row.need("promptIdx"), row.need("provider.label|provider.id|provider")
+        system = systems.setdefault(number, (provider, prompt, number))
         ids, text = {"testIdx": test}, short(tests[test])
         yield Item(row.place, ids, scores.items(), system, "", same, same, text, note)
 

@@ -182,6 +182,8 @@ def test_promptfoo_systems_repeats_and_failures():
         (one,) = load("promptfoo", data)
         assert one.clusters == {"variables": ['{"n": 0}', '{"n": 1}'] * 2}
         assert one.swapped == "variables"
+    rows = [result(i, 1, prompt={"raw": f"What is {i}?"}) for i in (0, 1)]
+    assert len(load("promptfoo", made.promptfoo_of(rows))) == 1  # a prompt is of its test
     rows = [result(1, 1, s, testCase={"vars": {"n": 1, "out": s}}) for s in (0, 1)]
     one, other = load("promptfoo", made.promptfoo_of(rows))
     assert (one.system, other.system) == ("model (ask) (0)", "model (ask) (1)")
