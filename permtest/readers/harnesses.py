@@ -572,7 +572,8 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
         words = [row.get(key, str) for key in games]
         if unknown := [word for word in words if word not in (None, "error", *_WINS)]:
             known = ", ".join(_WINS)
-            raise row.error(f"the winner is {shown(unknown[0])}, but must be one of {known}")
+            problem = f"the winner is {shown(unknown[0])}, but must be one of {known}; {REMEDY}"
+            raise row.error(problem)
         wins: list[Any] = [_WINS.get(word or "") for word in words]
         won = Fraction(1, 2) if len(set(wins)) > 1 else wins[0]
         question = row.get("question_id|id", str) or f"battle {number}"

@@ -463,80 +463,18 @@ def test_zstandard_is_asked_for(monkeypatch):
     assert load("inspect_ai", made.archive(PARTS, 8))[0].ids == ["q1"]
 
 
-# ---- hostile files -------------------------------------------------------------------------------
-
-DEEP: list = []
-for _ in range(300):
-    DEEP = [DEEP]
-VALUES = [None, True, [], {}, [[]], {"a": []}, 1.5, -1, 10**400, math.inf, "", "\ud800", "x" * 2000]
-VALUES += [["a", "a"], {"id": 1, "name": 2}, DEEP]
-
-
-def places(value, path=()):
-    """The paths of all values in a document."""
-    yield path
-    if isinstance(value, dict | list):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield from places(value[key], (*path, key))
-
-
-def changed(document, path, value):
-    """A copy with another value at a path, or without it where the value is `places`."""
-    if not path:
-        return value
-    copy = dict(document) if isinstance(document, dict) else list(document)
-    if path[1:] or value is not places:
-        copy[path[0]] = changed(copy[path[0]], path[1:], value)
-    else:
-        del copy[path[0]]
-    return copy
-
-
-def check_refusal(name, data, path="x.json"):
-    """A file is refused in a few words, or what is read can be written."""
-    message, found = path, []
-    try:
-        file = File(path, data)
-        assert FORMATS[name].recognises(file) in (True, False)
-        found = load(name, file)
-    except ReadError as error:
-        message = str(error)
-    assert message.startswith(path)
-    assert len(message) < 2000
-    for one in found:
-        "".join((one.system, *(one.ids or ()), *(one.texts or ()), *one.scores)).encode()
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"lighteval"}))
-def test_no_value_of_another_type_gets_through(kind):
-    name, make, *_ = KINDS[kind]
-    file, packed = make({1: 1, 2: 0}), kind in PACKED
-    document = [sample(1, 1), sample(2, 0)] if packed else file.document
-    document = json.loads(json.dumps(document, default=float))
-    for path in places(document):
-        for value in (*VALUES, places):
-            if value is places and not path:
-                continue
-            data = changed(document, path, value)
-            if packed:
-                parts = made.eval_parts([]) | {"summaries.json": data}
-                check_refusal(name, made.archive(parts).data)
-                continue
-            check_refusal(name, json.dumps(data).encode())
-            if path and isinstance(data, list) and file.data[:1] == b"{":
-                check_refusal(name, lines(data))
+# ---- hostile files (more of them in test_hostile.py) ---------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_breaks_off_is_refused(kind):
     name, make, *_ = KINDS[kind]
-    file = make({1: 1, 2: 0})
-    for end in range(0, len(file.data), 7):
-        part = file.data[:end]
-        check_refusal(name, part)
-        if not part.endswith((b"}", b"\n")) or kind in PACKED:
-            with pytest.raises(ReadError):
-                load(name, part)
+    data = make({1: 1, 2: 0}).data
+    for end in range(0, len(data), 7):
+        if kind in PACKED or not data[:end].endswith((b"}", b"\n")):
+            with pytest.raises(ReadError) as caught:
+                load(name, data[:end])
+            assert len(str(caught.value)) < 2000
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - PACKED))
@@ -548,8 +486,7 @@ def test_deep_nesting_is_refused(kind):
 
 
 def test_nothing_in_a_name_reaches_the_terminal():
-    assert (
-        load("lm_eval", made.lm_eval({1: 1}, "\x1b[2Jevil\u202e"))[0].system == r"\x1b[2Jevil\u202e"
-    )
+    (one,) = load("lm_eval", made.lm_eval({1: 1}, "\x1b[2Jevil\u202e"))
+    assert one.system == r"\x1b[2Jevil\u202e"
     (one,) = load("inspect_ai", made.inspect_json([sample("\x07", 1)], "a\nb"))
     assert (one.system, one.ids) == (r"a\nb", [r"q\x07"])
