@@ -466,7 +466,7 @@ def _powers(
         found += binom.sf(least - 1, m, share)
     if alternative != "greater":
         found += binom.cdf(m - least, m, share)
-    return np.clip(binom.pmf(m, numbers[:, None], both) @ found, 0.0, 1.0)
+    return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ found, 0.0, 1.0))
 
 
 # ---- the next study ------------------------------------------------------------------------------
@@ -537,10 +537,11 @@ def outlook(
     (0.2, 453)
     """
     d = np.asarray(differences, dtype=np.float64)
-    n, how = d.size, {"alpha": alpha, "alternative": alternative}
+    n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
     if n < 2 or np.ptp(d) == 0:
         raise ValueError("all differences are equal, so that they say nothing of others")
-    lead, sigma, shares = d.mean(), d.std(ddof=1), (np.mean(d > 0), np.mean(d < 0))
+    lead, sigma = float(d.mean()), float(d.std(ddof=1))
+    shares = float(np.mean(d > 0)), float(np.mean(d < 0))
     binary = bool(np.isin(d, (-1, 0, 1)).all())
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
     power = exact_power(*shares, n, **how) if binary else power_t(n, lead, sigma, **how)
@@ -550,14 +551,13 @@ def outlook(
     least = 1  # units of which an exact p can be as small as alpha
     while not rejects((2 if alternative == "two-sided" else 1) * 0.5**least, alpha):
         least += 1
-    needed, problem = None, ""
+    needed: int | None = None
+    problem = ""
     try:
-        enough = (
-            exact_power_n(*shares, target, **how)
-            if binary
-            else sample_size(lead, sigma, power=target, **how)
-        )
-        needed = max(enough, least)
+        if binary:
+            needed = max(exact_power_n(*shares, target, **how), least)
+        else:
+            needed = max(sample_size(lead, sigma, power=target, **how), least)
     except ValueError as error:
         problem = str(error)
     if n < least:

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from permtest.study.planning import sample_size
 
 import permtest as pt
 from permtest.alternatives.compare import compare_all
@@ -17,6 +16,7 @@ from permtest.study.config import StudyConfig
 from permtest.study.describe import describe
 from permtest.study.options import TESTS
 from permtest.study.pipeline import Study, run_study
+from permtest.study.plan import sample_size
 from permtest.study.units import evaluation_units
 
 NEW = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9]
