@@ -251,7 +251,7 @@ class Overview(Report):
         if not self.pairs.columns:
             limit *= len(self.pairs) / len(self.units)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"limit": limit}
+        how |= {"limit": limit, "unit": self.unit}
         found = self._notes.tried("power", lambda: outlook(items.worth, **how))
         if found is not None and found.problem:
             self._notes.add("power", found.problem)

@@ -190,12 +190,6 @@ def power_curve(
     -------
     PowerCurve
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are not numbers of equal number, an option is unknown or out of range, or
-        `delta` is given to a test of something else than the mean.
-
     Notes
     -----
     For the exact test by bootstrap only the number of times that each difference occurs is drawn,
@@ -682,12 +676,6 @@ def pvalues(
     ndarray of shape (experiments,)
         In (0, 1]. Where all differences of a row are equal, that of an infinite statistic, 5e-324
         or 1, for tests that divide by their spread.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are not numbers, of other shapes, too few, or not 0 or 1 where they have to
-        be, or an option is unknown.
 
     Notes
     -----

@@ -100,7 +100,7 @@ def _answers(a: float, b: float) -> Draw:
     def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         u = rng.random(n)
         either, second = u >= 0.4, (u >= a) & (u < a + b)
-        return 1.0 * ((u < a) | either), 1.0 * (second | either)
+        return ((u < a) | either) * np.float64(1), (second | either) * np.float64(1)
 
     return draw
 
