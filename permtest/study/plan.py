@@ -522,7 +522,7 @@ def outlook(
     >>> from permtest.study import outlook
     >>> found = outlook([1] * 12 + [-1] * 6 + [0] * 82)
     >>> round(found.power, 2), found.needed
-    (0.2, 453)
+    (0.22, 415)
     """
     d = np.asarray(differences, dtype=np.float64)
     n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
