@@ -464,7 +464,7 @@ class Overview(Document):
         if not self.pairs.columns:
             limit *= len(self.pairs) / len(self.units)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"limit": limit, "target": self.target}
+        how |= {"limit": limit, "target": self.target, "unit": self.unit}
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
         if found is not None and found.problem:
             self._note("power", found.problem)

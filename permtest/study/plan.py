@@ -21,6 +21,7 @@ from permtest._checks import (
 )
 from permtest.alternatives.result import rejects
 from permtest.alternatives.tails import mcnemar_pvalue
+from permtest.result import counted
 from permtest.statistics import check_alternative
 
 NORMAL = NormalDist()
@@ -116,17 +117,9 @@ def sample_size(
     -------
     int
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no number or out of range, `delta` points the other way than
-        `alternative`, or more than 10^15 pairs would be needed.
-
     Notes
     -----
-    The power comes from the noncentral t distribution. The usual shortcut, normal quantiles whose
-    n is then put into quantiles of t once or twice, gives too few pairs where `delta` exceeds
-    about 1.5 `sigma`. Assumes normal differences (NLPStatTest manual, F.1).
+    By the noncentral t distribution, for normal differences (NLPStatTest manual, F.1).
 
     Examples
     --------
@@ -396,12 +389,7 @@ def exact_power_n(
     Returns
     -------
     int
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range, none of the systems is better (in the direction of
-        `alternative`), or it takes more than a million.
+        An error, if it takes more than a million.
 
     Examples
     --------
@@ -466,7 +454,7 @@ def _powers(
         found += binom.sf(least - 1, m, share)
     if alternative != "greater":
         found += binom.cdf(m - least, m, share)
-    return np.clip(binom.pmf(m, numbers[:, None], both) @ found, 0.0, 1.0)
+    return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ found, 0.0, 1.0))
 
 
 # ---- the next study ------------------------------------------------------------------------------
@@ -483,15 +471,12 @@ class Outlook:
     power : float
         Probability that n such units show a difference as large as the observed one; 0 where no p
         of n units is small enough.
-    detectable : float or None
-        The smallest difference that n units show with a power of `target`, if it can be as large.
-    needed : int or None
-        Units that show the observed difference with a power of `target`.
+    detectable, needed : float or None, int or None
+        The smallest difference that n units show, and units that show the observed one, with a
+        power of `target`; None where there is none.
     target : float
-    method : str
-        What the numbers rest on.
-    problem : str
-        Why one is missing.
+    method, problem : str
+        What the numbers rest on, and why one is missing.
     """
 
     n: int
@@ -510,6 +495,7 @@ def outlook(
     alternative: str = "two-sided",
     limit: float = inf,
     target: float = 0.8,
+    unit: str = "units",
 ) -> Outlook:
     """What power a test of such differences has, and what another study needs.
 
@@ -524,6 +510,8 @@ def outlook(
         The largest mean difference that there can be.
     target : float, default 0.8
         The power that another study is planned for.
+    unit : str, default "units"
+        What the differences are of.
 
     Returns
     -------
@@ -534,36 +522,43 @@ def outlook(
     >>> from permtest.study import outlook
     >>> found = outlook([1] * 12 + [-1] * 6 + [0] * 82)
     >>> round(found.power, 2), found.needed
-    (0.2, 453)
+    (0.22, 415)
     """
     d = np.asarray(differences, dtype=np.float64)
-    n, how = d.size, {"alpha": alpha, "alternative": alternative}
+    n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
     if n < 2 or np.ptp(d) == 0:
         raise ValueError("all differences are equal, so that they say nothing of others")
-    lead, sigma, shares = d.mean(), d.std(ddof=1), (np.mean(d > 0), np.mean(d < 0))
+    lead, sigma = float(d.mean()), float(d.std(ddof=1))
+    shares = float(np.mean(d > 0)), float(np.mean(d < 0))
     binary = bool(np.isin(d, (-1, 0, 1)).all())
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
     power = exact_power(*shares, n, **how) if binary else power_t(n, lead, sigma, **how)
     method = "paired t test of differences that are close to normal on average"
     if binary:
         method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
-    least = 1  # units of which an exact p can be as small as alpha
-    while not rejects((2 if alternative == "two-sided" else 1) * 0.5**least, alpha):
-        least += 1
-    needed, problem = None, ""
+    least = _fewest(alpha, alternative)
+    needed: int | None = None
+    problem = ""
     try:
-        enough = (
-            exact_power_n(*shares, target, **how)
-            if binary
-            else sample_size(lead, sigma, power=target, **how)
-        )
-        needed = max(enough, least)
+        if binary:
+            needed = max(exact_power_n(*shares, target, **how), least)
+        else:
+            needed = max(sample_size(lead, sigma, power=target, **how), least)
     except ValueError as error:
         problem = str(error)
     if n < least:
         power, detectable = 0.0, None
-        problem = f"no p of {n} units is {alpha:g} or less, which takes {least}"
+        problem = f"no p of {counted(n, unit)} is {alpha:g} or less, which takes {least}"
     elif detectable is not None and abs(detectable) > limit:
         detectable = None
-        problem = f"no difference is so large that {n} units show it in {target:.0%} of all studies"
+        shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
+        problem = f"no difference is so large that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
+
+
+def _fewest(alpha: float, alternative: str) -> int:
+    """The smallest number of units of which an exact p can be as small as alpha."""
+    least = 1
+    while not rejects((2 if alternative == "two-sided" else 1) * 0.5**least, alpha):
+        least += 1
+    return least

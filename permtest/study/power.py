@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest import alternatives
 from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
 from permtest._html import grid, said, together
@@ -36,7 +35,6 @@ from permtest.alternatives.result import SMALLEST, rejects
 from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
-from permtest.exact import exact_perm_test
 from permtest.null.batch import Laws, compile_kernels
 from permtest.statistics import check_alternative
 from permtest.study.document import Table
@@ -44,17 +42,9 @@ from permtest.study.plan import MCNEMAR
 
 #: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; tests of scores
 #: of 0 and 1; and all tests that have a name.
-OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z")
-OF_MEANS += ("bootstrap_mean", "paired_bootstrap")
+OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z", "bootstrap_mean")
 OF_ANSWERS = (*OF_COUNTS, "mcnemar_chi2_corrected")
-TESTS = tuple(dict.fromkeys([*TITLES, *OF_ANSWERS]))
-
-#: Tests that are made row by row.
-SINGLE: dict[str, Callable[..., Any]] = {
-    "permutation_median": alternatives.permutation_median,
-    "bootstrap_median": partial(alternatives.bootstrap, statistic="median"),
-    "paired_bootstrap": partial(alternatives.paired_bootstrap, statistic="mean"),
-}
+TESTS = (*OF_MEANS, "sign", "wilcoxon", *OF_ANSWERS)
 
 #: Where the samples of a power curve come from.
 METHODS = ("bootstrap", "normal")
@@ -194,17 +184,11 @@ def power_curve(
     rng : numpy.random.Generator, int or None
         A seed makes the curve reproducible, whatever the number of workers.
     K : int, default 1000
-        Number of resamples of the bootstrap tests.
+        Number of resamples of the bootstrap.
 
     Returns
     -------
     PowerCurve
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are not numbers of equal number, an option is unknown or out of range, or
-        `delta` is given to a test of something else than the mean.
 
     Notes
     -----
@@ -425,7 +409,6 @@ def rejection_rates(
     experiments: int = 2000,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    delta: float | Fraction = 0.0,
     rng: RNG = None,
     K: int = 1000,
 ) -> RejectionRates:
@@ -448,8 +431,6 @@ def rejection_rates(
         ``joblib.parallel_config`` by its workers, with the same rates.
     alpha, alternative, rng, K
         As in `power_curve`.
-    delta : float or Fraction, default 0.0
-        The difference under the null hypothesis.
 
     Returns
     -------
@@ -466,9 +447,9 @@ def rejection_rates(
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {str(test): test for test in tests}
-    how = (experiments, alpha, alternative, rng, K, delta)
-    (found,) = _simulated(named, draw, [n], *how)
-    rates, intervals = ({name: pair[i] for name, pair in found.items()} for i in (0, 1))
+    (found,) = _simulated(named, draw, [n], experiments, alpha, alternative, rng, K)
+    rates = {name: rate for name, (rate, _) in found.items()}
+    intervals = {name: ends for name, (_, ends) in found.items()}
     return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
 
 
@@ -492,8 +473,7 @@ def measured_rates(
     alpha, alternative
         As in `power_curve`.
     repetitions : int, default 2000
-        Number of resamples; but no more than two million over N, or a hundred if that is less. A
-        hundred is also what tests of medians and Koehn's bootstrap get, as they are slow.
+        Number of resamples; but no more than two million over N, or a hundred if that is less.
     rng : numpy.random.Generator, int or None, default 0
 
     Returns
@@ -509,7 +489,7 @@ def measured_rates(
     something else than the mean may be right to reject centred differences more often than alpha.
 
     For speed, the exact test looks at differences on a lattice (see `power_curve`), that of signed
-    ranks is a normal approximation beyond 50 pairs, and bootstraps have 500 resamples.
+    ranks is a normal approximation beyond 50 pairs, and the bootstrap has 500 resamples.
 
     Examples
     --------
@@ -533,7 +513,7 @@ def measured_rates(
             law = _Law.of(flipped if signs else steps, scale, Fraction(0) if null else None)
             return law.rejected(generator, size, n, alpha, alternative) / size
         d = np.asarray(flipped[signed] if signs else steps[items], dtype=np.float64)
-        d = d[: SLOW if test in SINGLE else size] - (steps.mean() if null and not signs else 0.0)
+        d = d - (steps.mean() if null and not signs else 0.0)
         a, b = (d > 0, d < 0) if binary and test in OF_ANSWERS else (d / scale, np.zeros_like(d))
         if test == "wilcoxon" and n > MOST_RANKED:
             ranks = _signed_ranks(d)
@@ -558,7 +538,6 @@ def _simulated(
     alternative: str,
     rng: RNG,
     K: int,
-    delta: float | Fraction = 0,
 ) -> list[dict[str, tuple[float, tuple[float, float]]]]:
     """For each size, the share that each test rejects, and Wilson's interval."""
     check_level(alpha)
@@ -571,13 +550,13 @@ def _simulated(
     for test in tests.values():
         if not callable(test):
             check_option("test", test, TESTS)
-    most = SLOW if any(callable(test) or test in SINGLE for test in tests.values()) else PART
+    most = SLOW if any(callable(test) for test in tests.values()) else PART
     parts = []
     for i, n in enumerate(sizes):
         width = draw.values.size if isinstance(draw, _Law) else n
         starts = range(0, total, each := max(min(AT_ONCE // width, most), 1))
         parts += [(i, number, min(each, total - k)) for number, k in enumerate(starts)]
-    how = {"alternative": alternative, "delta": as_threshold(delta), "K": check_resamples(K)}
+    how = {"alternative": alternative, "K": check_resamples(K)}
     compile_kernels()  # once, before several threads do
     spread = in_parallel if isinstance(draw, _Law) else over_workers
     found = spread(_rejected, parts, tests, draw, sizes, alpha, how, seeds(as_generator(rng)))
@@ -638,9 +617,8 @@ class _Law(NamedTuple):
         low = np.floor(x / rounded)
         upper = shares * (x / rounded - low)
         values, where = np.unique([*low, *(low + 1)], return_inverse=True)
-        return cls(
-            values.astype(np.int64), np.bincount(where, [*(shares - upper), *upper]), rounded
-        )
+        mass = np.bincount(where, [*(shares - upper), *upper])
+        return cls(values.astype(np.int64), np.asarray(mass, dtype=np.float64), rounded)
 
     def rejected(
         self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str
@@ -662,8 +640,7 @@ class _Law(NamedTuple):
         found = Laws.of_counts(self.values, rest).solve(alternative)
         p = found.values[0]
         for i in found.hard.nonzero()[0]:
-            d = np.repeat(self.values, rest[i])
-            p[i] = exact_perm_test(d, 0 * d, alternative=alternative).pvalue
+            p[i] = _exact(np.repeat(self.values, rest[i])[None, :], alternative)[0]
         return int(np.count_nonzero(most <= alpha) + np.count_nonzero(rejects(p, alpha)))
 
 
@@ -673,7 +650,6 @@ def pvalues(
     b: Any,
     *,
     alternative: str = "two-sided",
-    delta: float | Fraction = 0.0,
     rng: RNG = None,
     K: int = 1000,
 ) -> Floats:
@@ -682,33 +658,24 @@ def pvalues(
     Parameters
     ----------
     test : str or callable
-        "exact", "permutation_median", "paired_t", "independent_t", "normal_z", "independent_z",
-        "sign", "wilcoxon", "bootstrap_mean", "bootstrap_median", "paired_bootstrap"; for scores
-        that are 0 or 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2", "mcnemar_chi2_corrected",
-        "two_proportion_z", "chi_squared", "chi_squared_yates". Or a function of two rows that
-        returns p, or a result with `pvalue`; what follows is then its own business.
+        "exact", "paired_t", "independent_t", "normal_z", "independent_z", "bootstrap_mean", "sign",
+        "wilcoxon"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2",
+        "mcnemar_chi2_corrected", "two_proportion_z", "chi_squared", "chi_squared_yates". Or a
+        function of two rows that returns p, or a result with `pvalue`: any of `alternatives`.
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `a` scores higher.
-    delta : float or Fraction, default 0.0
-        The difference under the null hypothesis.
     rng : numpy.random.Generator, int or None
-        For the bootstrap tests.
+        For the bootstrap.
     K : int, default 1000
-        Number of resamples of the bootstrap tests.
+        Number of resamples of the bootstrap.
 
     Returns
     -------
     ndarray of shape (experiments,)
         In (0, 1]. Where all differences of a row are equal, that of an infinite statistic, 5e-324
         or 1, for tests that divide by their spread.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are not numbers, of other shapes, too few, or not 0 or 1 where they have to
-        be, or an option is unknown.
 
     Notes
     -----
@@ -717,9 +684,9 @@ def pvalues(
     differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
     rounding does not look at signs, so that the level of the test holds.
 
-    "permutation_median", "bootstrap_median", "paired_bootstrap" and functions are called row by
-    row. All others take microseconds a row, "exact" some ten to a hundred. "bootstrap_mean" is the
-    studentised one of `alternatives`; 128 data sets at a time share their K resamples.
+    Functions are called row by row. All others take microseconds a row, "exact" some ten to a
+    hundred, "wilcoxon" a millisecond. "bootstrap_mean" is the studentised one of `alternatives`;
+    128 data sets at a time share their K resamples.
 
     Examples
     --------
@@ -730,28 +697,17 @@ def pvalues(
     [0.125, 0.25]
     """
     check_alternative(alternative)
-    shift, size, generator = as_threshold(delta), check_resamples(K), as_generator(rng)
     first, second = _as_rows(a, b)
-    how: dict[str, Any] = {"alternative": alternative, "delta": shift}
     if callable(test):
         return _looped(test, first, second)
     check_option("test", test, TESTS)
-    if test in SINGLE:
-        drawn = {} if test == "permutation_median" else {"K": size, "rng": generator}
-        p = np.ones(len(first))
-        varied = np.ptp(_differences(first, second, shift), axis=1) > 0
-        varied |= test != "bootstrap_median"  # which needs some spread
-        p[varied] = _looped(partial(SINGLE[test], **how, **drawn), first[varied], second[varied])
-        if not varied.all():
-            same = first[~varied], second[~varied]
-            p[~varied] = pvalues("bootstrap_mean", *same, **how, **drawn)
-        return p
     if test == "exact":
-        p = _exact(_lattice(first, second, shift), alternative)
+        p = _exact(_lattice(first, second), alternative)
     elif test in OF_ANSWERS:
-        p = _of_answers(test, first, second, shift, alternative)
+        p = _of_answers(test, first, second, alternative)
     else:
-        p = _of_differences(test, first, second, shift, alternative, size, generator)
+        size, generator = check_resamples(K), as_generator(rng)
+        p = _of_differences(test, first, second, alternative, size, generator)
     return np.clip(p, SMALLEST, 1.0)
 
 
@@ -790,26 +746,26 @@ def _exact(steps: NDArray[Any], alternative: str) -> Floats:
     return exact_perm_test_batch(steps, zeros, axis=1, alternative=alternative).pvalue
 
 
-def _lattice(a: NDArray[Any], b: NDArray[Any], delta: Fraction) -> NDArray[Any]:
+def _lattice(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Rows of differences as integers, rounded row by row where they are none (see `pvalues`)."""
-    found = in_common_units([a.ravel(), (b + float(delta) if delta else b).ravel()], "ab")
+    found = in_common_units([a.ravel(), b.ravel()], "ab")
     if found.rounding is None:
         u, v = map(roomy, found.columns)
         return (u - v).reshape(a.shape)
-    d = _differences(a, b, delta)
+    d = _differences(a, b)
     size = np.abs(d)
     mean, largest = size.mean(axis=1, keepdims=True), size.max(axis=1, keepdims=True)
     unit = np.maximum(mean / PER_MAGNITUDE, largest / FINEST)
     return np.rint(d / np.where(unit > 0, unit, 1.0)).astype(np.int64)
 
 
-def _differences(a: NDArray[Any], b: NDArray[Any], delta: Fraction) -> NDArray[Any]:
-    """a - b - delta, of floats to twelve digits of the largest, so that decimals that tie do."""
-    if delta == 0 and a.dtype.kind in "bi" and b.dtype.kind in "bi":
+def _differences(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """a - b, of floats to twelve digits of the largest, so that decimals that tie do."""
+    if a.dtype.kind in "bi" and b.dtype.kind in "bi":
         return a.astype(np.int64) - b.astype(np.int64)
-    x, y, shift = a.astype(np.float64), b.astype(np.float64), float(delta)
-    top = max(float(np.abs(x).max()), float(np.abs(y).max()), abs(shift))
-    return np.asarray(np.round(x - y - shift, 12 - ceil(log10(top))) if top else x)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    top = max(float(np.abs(x).max()), float(np.abs(y).max()))
+    return np.asarray(np.round(x - y, 12 - ceil(log10(top))) if top else x)
 
 
 def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
@@ -817,14 +773,13 @@ def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
     from scipy.stats import rankdata
 
     ranks = rankdata(np.abs(d), axis=1) - np.count_nonzero(d == 0, axis=1)[:, None]
-    return np.rint(2 * np.sign(d) * ranks).astype(np.int64)
+    return np.asarray(np.rint(2 * np.sign(d) * ranks), dtype=np.int64)
 
 
 def _of_differences(
     test: str,
     a: NDArray[Any],
     b: NDArray[Any],
-    delta: Fraction,
     alternative: str,
     K: int,
     rng: np.random.Generator,
@@ -832,7 +787,7 @@ def _of_differences(
     """p of the sign test, of the signed-rank test, and of tests of the mean."""
     from scipy.stats import ttest_1samp, ttest_ind
 
-    d, n = _differences(a, b, delta), a.shape[1]
+    d, n = _differences(a, b), a.shape[1]
     if test == "sign":
         signs = np.count_nonzero(d > 0, axis=1), np.count_nonzero(d < 0, axis=1)
         return np.asarray(tails.binomial_pvalue(*signs, alternative))
@@ -881,12 +836,8 @@ def _studentised(
     return np.asarray({"greater": greater, "less": less}.get(alternative, both))
 
 
-def _of_answers(
-    test: str, a: NDArray[Any], b: NDArray[Any], delta: Fraction, alternative: str
-) -> Floats:
+def _of_answers(test: str, a: NDArray[Any], b: NDArray[Any], alternative: str) -> Floats:
     """p of tests of scores that are 0 or 1."""
-    if delta:
-        raise ValueError(f"delta={float(delta)} is not for {test}, which has no threshold")
     for name, scores in (("a", a), ("b", b)):
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")

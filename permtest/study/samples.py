@@ -71,7 +71,7 @@ def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Float
     check_option("name", name, SAMPLES)
     size = check_count(n, "n", most=10**7, why="that much data takes a loop of its own")
     a, b = SAMPLES[name]._draw(as_generator(rng), size)
-    return np.round(a.astype(np.float64), 4), np.round(b.astype(np.float64), 4)
+    return np.round(a, 4), np.round(b, 4)
 
 
 def _normal(delta: float, a: float = 1.0, b: float = 1.0) -> Draw:
@@ -99,7 +99,8 @@ def _answers(a: float, b: float) -> Draw:
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         u = rng.random(n)
-        return (u < a) | (u >= 0.4), ((u >= a) & (u < a + b)) | (u >= 0.4)
+        either, second = u >= 0.4, (u >= a) & (u < a + b)
+        return ((u < a) | either) * np.float64(1), (second | either) * np.float64(1)
 
     return draw
 

@@ -266,7 +266,7 @@ def test_no_difference_is_planned_for_that_cannot_be(pairs, statistic, alternati
 def test_why_no_difference_can_be_found():
     bits = overview(SMALL["bits"][0])
     assert bits.power.detectable is None
-    assert "no difference is so large that 7 units show it in 80%" in bits["power"].problem
+    assert "no difference is so large that 7 items show it in 80%" in bits["power"].problem
     assert "smallest difference that 7 find" not in str(bits)
     a, b = [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0]
     pairs = replace(Pairs.of(a, b), clusters=tuple("aabbccddeeff"))
@@ -274,7 +274,7 @@ def test_why_no_difference_can_be_found():
     a = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0])
     worse = overview(replace(pairs, u=a, v=1 - a))
     assert worse.power.detectable is None
-    assert "large that 6 units show it" in worse["power"].problem
+    assert "large that 6 clusters show it" in worse["power"].problem
     wide = overview(Pairs.of([9, 1, 8, 0, 9, 2, 5], [1, 8, 0, 9, 1, 1, 4]))
     assert wide.power.detectable > 1  # of scores that are not between 0 and 1
 
@@ -288,7 +288,7 @@ def test_no_power_where_no_p_can_reject(alternative, least):
         assert (found.power.power == 0) is (n < least)
         assert (found.power.detectable is None) is (n < least)
         assert found.power.needed == least
-        reason = f"no p of {n} units is 0.05 or less, which takes {least}"
+        reason = f"no p of {n} items is 0.05 or less, which takes {least}"
         assert (reason in found["power"].problem) is (n < least)
 
 

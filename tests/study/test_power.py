@@ -114,14 +114,13 @@ def test_resampled_means_have_the_power_of_a_normal_law():
 @pytest.mark.parametrize("test", OF_MEANS)
 def test_a_shift_sets_the_true_difference(test):
     """Of skewed differences too, as all these tests are about the mean, if n is not small."""
-    experiments = 100 if test == "paired_bootstrap" else 2000
-    options = {"test": test, "sizes": [60], "rng": 0, "K": 200, "experiments": experiments}
+    options = {"test": test, "sizes": [60], "rng": 0, "K": 200}
     null = power_curve(SKEWED, 0 * SKEWED, delta=0, **options)
     assert null.delta == 0
-    assert null.power[0] < 0.05 + errors(0.05, experiments) + 0.02
+    assert null.power[0] < 0.05 + errors(0.05) + 0.02
     same = power_curve(A, B, delta=float((A - B).mean()), **options)
     (expected,) = power_curve(A, B, **options | {"rng": 1}).power
-    assert abs(same.power[0] - expected) < 2 * errors(expected, experiments)
+    assert abs(same.power[0] - expected) < 2 * errors(expected)
 
 
 @pytest.mark.parametrize("test", [test for test in TESTS if test not in OF_MEANS])
@@ -186,7 +185,7 @@ def test_extreme_data():
     decimals = curve([0.3, 0.5, 0.9], [0.1, 0.3, 0.7], sizes=[4, 6])
     assert (decimals.power, decimals.delta) == ((0, 1), 0.2)
     assert curve([10**30, 5], [0, 5 - 10**30], sizes=[3, 8]).power == (0, 1)
-    for test in ("paired_t", "wilcoxon", "sign", "permutation_median", "independent_t"):
+    for test in ("paired_t", "wilcoxon", "sign", alt.permutation_median, "independent_t"):
         assert 0 <= curve([10**30, 5], [0, 4], test=test, sizes=[4]).power[0] <= 1
     assert curve([0.1234567, 2.7182818, 3.1415926], [0, 0, 0], sizes=[8]).power[0] > 0.8
     assert power_curve_normal(1e300, 1, sizes=[5, 6], experiments=3).power == (0, 1)
@@ -299,7 +298,6 @@ SINGLE = {
     "independent_z": partial(alt.normal_z, correlation=0.0),
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,
-    "permutation_median": alt.permutation_median,
 }
 
 #: Shapes of data: many ties, decimals, thirds, differences beyond the table of the batch kernel.
@@ -323,16 +321,11 @@ def drawn(kind, shape, seed=0):
 def test_rows_are_single_tests(test, kind, alternative):
     options = {"alternative": alternative}
     for n in (3, 20):
-        a, b = drawn(kind, (12, n), n)
+        a, b = drawn(kind, (8, n), n)
         spread = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0) & (np.ptp(a - b, axis=1) > 1e-9)
         a, b = a[spread], b[spread]
-        shift = 0 if test == "exact" else 0.25
-        expected = [
-            SINGLE[test](u, v, **options, **({"delta": shift} if shift else {})).pvalue
-            for u, v in zip(a, b, strict=True)
-        ]
-        found = pvalues(test, a, b, delta=shift, **options)
-        np.testing.assert_allclose(found, expected, rtol=1e-8)
+        expected = [SINGLE[test](u, v, **options).pvalue for u, v in zip(a, b, strict=True)]
+        np.testing.assert_allclose(pvalues(test, a, b, **options), expected, rtol=1e-8)
 
 
 @sides
@@ -369,20 +362,7 @@ def test_the_bootstrap_of_a_mean_samples_the_same_p(alternative):
         assert abs(p - single) < 5 * 2 * (2 * single * (1 - single / 2) / K) ** 0.5 + 2 / K
 
 
-def test_other_bootstraps_are_made_one_by_one():
-    a, b = drawn("counts", (3, 12), 5)
-    for test, single in (
-        ("bootstrap_median", partial(alt.bootstrap, statistic="median")),
-        ("paired_bootstrap", partial(alt.paired_bootstrap, statistic="mean")),
-    ):
-        rng = np.random.default_rng(0)
-        expected = [single(u, v, K=200, rng=rng).pvalue for u, v in zip(a, b, strict=True)]
-        assert pvalues(test, a, b, rng=0, K=200).tolist() == expected
-
-
-@pytest.mark.parametrize(
-    "test", ["exact", "wilcoxon", "paired_t", "normal_z", "bootstrap_mean", "bootstrap_median"]
-)
+@pytest.mark.parametrize("test", ["exact", "wilcoxon", "paired_t", "normal_z", "bootstrap_mean"])
 @pytest.mark.parametrize("value", [3, 0.1, 1 / 7])
 def test_rows_that_are_all_equal(test, value):
     """No spread: nothing to see if there is no difference, else what the limit of the test is."""
@@ -397,10 +377,10 @@ def test_rows_that_are_all_equal(test, value):
     assert min(greater[0], less[0], greater[2], less[1]) >= 0.5
 
 
-def test_a_shift_is_exact_in_decimals():
-    a, b = np.array([[0.3, 0.5, 0.9]]), np.array([[0.1, 0.3, 0.7]])
-    for test in ("exact", "sign", "wilcoxon", "paired_t"):
-        assert pvalues(test, a, b, delta=0.2).tolist() == [1]
+def test_decimals_that_tie_do():
+    a, b = np.array([[0.3, 0.5, 0.9]]), np.array([[0.1, 0.7, 0.7]])  # 0.2, -0.2 and 0.2
+    for test in ("exact", "wilcoxon"):
+        assert pvalues(test, a, b).tolist() == [1]
 
 
 def test_continuous_scores_are_rounded_and_keep_their_signs():
@@ -433,9 +413,7 @@ GOOD = np.array([[1, 0, 1]])
         ("exact", GOOD, [["x", "y", "z"]], {}, TypeError, "b must be an array of numbers"),
         ("sign", GOOD, [[0, np.nan, 1]], {}, ValueError, r"b\[0, 1\] = nan is not finite"),
         ("sign", GOOD, GOOD, {"alternative": "up"}, ValueError, "alternative='up' is not known"),
-        ("sign", GOOD, GOOD, {"delta": np.inf}, ValueError, "delta=inf must be"),
         ("mcnemar", GOOD, 2 * GOOD, {}, ValueError, r"b\[0, 0\] = 2, but mcnemar needs scores 0"),
-        ("mcnemar", GOOD, GOOD, {"delta": 0.5}, ValueError, "delta=0.5 is not for mcnemar"),
         ("bootstrap_mean", GOOD, 1 - GOOD, {"K": 0}, ValueError, "K = 0 samples; from 1"),
         ("paired_t", [[1]], [[0]], {}, ValueError, "1 pairs a row, but paired_t needs 2"),
     ],
