@@ -398,7 +398,7 @@ def _units_dict(units: EvaluationUnits, n_items: int) -> dict[str, Any]:
         "n_units": len(units),
         "size": units.size,
         "metric": units.metric,
-        "last_size": int(units.sizes[-1]),
+        "last_size": units.last_size,
         "left_out": units.left_out.tolist(),
     }
 
@@ -406,8 +406,5 @@ def _units_dict(units: EvaluationUnits, n_items: int) -> dict[str, Any]:
 def _sizes_dict(found: UnitSizes | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    columns = {
-        key: [finite(x) for x in getattr(found, key)]
-        for key in ("sizes", "sds", "n_units")
-    }
+    columns = {key: [finite(x) for x in getattr(found, key)] for key in ("sizes", "sds", "n_units")}
     return {**columns, "stable": list(found.stable), "tolerance": found.tolerance}

@@ -189,8 +189,8 @@ def recommend(
         verdicts = case.of_binary() if found.is_binary else case.of_scores()
         rates, samples = case.rates, case.samples if case.rates else 0
     entries = [(which, Entry(test, TITLES[test], why)) for test, which, why in verdicts]
-    lists = (tuple(entry for at, entry in entries if at == which) for which in LISTS)
-    return Recommendation(*lists, description=found, rule=rule, rates=rates, samples=samples)
+    first, second, third = (tuple(entry for at, entry in entries if at == which) for which in LISTS)
+    return Recommendation(first, second, third, found, rule, rates, samples)
 
 
 class _Case:
