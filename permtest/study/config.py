@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeAlias
 
+from permtest.study.describe import METRICS, REMAINDERS
 from permtest.study.options import (
     EFFECTS,
     FORMATS,
@@ -28,7 +29,6 @@ from permtest.study.options import (
 from permtest.study.power import METHODS
 from permtest.study.recommend import RULES
 from permtest.study.rules import SEED, choice, shown
-from permtest.study.describe import METRICS, REMAINDERS
 
 #: A configuration is a page of text; whatever is longer is another file.
 LARGEST_FILE = 2**16

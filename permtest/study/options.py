@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from permtest.alternatives.names import TITLES
 from permtest.statistics import ALTERNATIVES
+from permtest.study.describe import METRICS, REMAINDERS
 from permtest.study.effects import (
     EffectSize,
     cohen_d,
@@ -32,7 +33,6 @@ from permtest.study.rules import (
     one_of,
     some_of,
 )
-from permtest.study.describe import METRICS, REMAINDERS
 
 #: The tests of `compare_all` that single scores may have.
 TESTS = tuple(TITLES)

@@ -13,11 +13,10 @@ from permtest.alternatives.names import OF_COUNTS
 from permtest.pairs import Pairs
 from permtest.study import cohen_d, hodges_lehmann
 from permtest.study.config import StudyConfig
-from permtest.study.describe import describe
+from permtest.study.describe import describe, evaluation_units
 from permtest.study.options import TESTS
 from permtest.study.pipeline import Study, run_study
 from permtest.study.planning import sample_size
-from permtest.study.units import evaluation_units
 
 NEW = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9]
 OLD = [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
