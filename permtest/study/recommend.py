@@ -260,7 +260,7 @@ class _Case:
         if self.constant or self.reach():
             return "tests the mean" + self.reach()
         if self.holds("exact"):
-            return "tests the mean, and keeps its level"
+            return f"tests the mean; {self.level('exact')}"
         return (
             f"tests the mean, and keeps its level where labels can be exchanged; should the mean "
             f"be 0 though labels matter, {self.level('exact')}, as {self.shape}"
