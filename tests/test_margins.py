@@ -291,3 +291,12 @@ def test_frozen_and_picklable(noninferior, equivalent):
         again = pickle.loads(pickle.dumps(result))
         assert again == result
         assert again.confidence_interval() == result.confidence_interval()
+
+
+@pytest.mark.parametrize("test", [noninferiority_test, equivalence_test])
+def test_pairs_take_the_margin_second_too(test):
+    u_and_v = Pairs.of(U, V)
+    expected = test(U, V, 0.5).pvalue
+    assert test(u_and_v, 0.5).pvalue == test(u_and_v, margin=0.5).pvalue == expected
+    with pytest.raises(TypeError, match="margin = None must be a number"):
+        test(u_and_v)

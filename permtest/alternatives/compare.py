@@ -300,12 +300,12 @@ def _correlation(pairs: Pairs, entry: Statistic | CountStatistic) -> PairedSampl
     """
     if not isinstance(entry, CountStatistic) or pairs.u.ndim != 2:
         return None
-    hits = [x[:, 0] for x in (pairs.u, pairs.v)]
+    u, v = pairs.u[:, 0], pairs.v[:, 0]
     if pairs.columns[0] == "tp" and "fn" in pairs.columns:
         missed = pairs.columns.index("fn")
-        gold = (pairs.u[:, 0] + pairs.u[:, missed] > 0) | (pairs.v[:, 0] + pairs.v[:, missed] > 0)
-        hits = [x[gold] for x in hits]
-    return PairedSample.of(*hits) if hits[0].size > 1 else None
+        gold = (u + pairs.u[:, missed] > 0) | (v + pairs.v[:, missed] > 0)
+        u, v = u[gold], v[gold]
+    return PairedSample.of(u, v) if u.size > 1 else None
 
 
 def _checks(

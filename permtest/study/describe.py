@@ -341,14 +341,18 @@ class EvaluationUnits:
         """The items that are in no unit."""
         return np.sort(self.order[self.order.size - self.n_left_out :])
 
+    @property
+    def last_size(self) -> int:
+        """Items in the last unit."""
+        return self.order.size - self.n_left_out - self.size * (len(self) - 1)
+
     def __len__(self) -> int:
         return len(self.pairs)
 
     def __str__(self) -> str:
         text = f"{len(self)} units of {self.size} items, the {self.metric} of each"
-        rest = self.order.size - self.n_left_out - self.size * (len(self) - 1)
-        if rest != self.size and len(self):
-            text += f"; the last one has {rest}"
+        if self.last_size != self.size:
+            text += f"; the last one has {self.last_size}"
         if self.n_left_out:
             some = ", ".join(map(str, self.left_out[:5])) + ", .." * (self.n_left_out > 5)
             text += f"; {self.n_left_out} items left out: {some}"

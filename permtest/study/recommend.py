@@ -182,17 +182,15 @@ def recommend(
     check_option("rule", rule, RULES)
     sample = checked_sample(a, b, names)
     found = describe(sample.pairs, alpha=alpha)
-    case = _Case(sample, found)
     if rule == "manual":
         verdicts, rates, samples = _by_table(found), {}, 0
     else:
+        case = _Case(sample, found)
         verdicts = case.of_binary() if found.is_binary else case.of_scores()
         rates, samples = case.rates, case.samples if case.rates else 0
-    sorted_ = {which: [] for which in LISTS}
-    for test, which, why in verdicts:
-        sorted_[which].append(Entry(test, TITLES[test], why))
-    lists = {which: tuple(entries) for which, entries in sorted_.items()}
-    return Recommendation(**lists, description=found, rule=rule, rates=rates, samples=samples)
+    entries = [(which, Entry(test, TITLES[test], why)) for test, which, why in verdicts]
+    first, second, third = (tuple(entry for at, entry in entries if at == which) for which in LISTS)
+    return Recommendation(first, second, third, found, rule, rates, samples)
 
 
 class _Case:
@@ -216,9 +214,7 @@ class _Case:
 
         if self.constant:
             return {}
-        tests = BINARY if self.found.is_binary else GRADED
-        if self.ranked:
-            tests += ("wilcoxon",)
+        tests = [*(BINARY if self.found.is_binary else GRADED), *["wilcoxon"] * self.ranked]
         options: dict[str, Any] = {"alpha": self.alpha, "repetitions": self.samples}
         rates = measured_rates(self.sample.differences, tests, **options)
         again = ("mcnemar", "sign") if self.found.is_binary else ()
@@ -264,7 +260,7 @@ class _Case:
         if self.constant or self.reach():
             return "tests the mean" + self.reach()
         if self.holds("exact"):
-            return "tests the mean, and keeps its level"
+            return f"tests the mean; {self.level('exact')}"
         return (
             f"tests the mean, and keeps its level where labels can be exchanged; should the mean "
             f"be 0 though labels matter, {self.level('exact')}, as {self.shape}"

@@ -320,3 +320,15 @@ def test_a_sampled_exact_row_can_be_repeated():
     )
     assert first.n_samples is not None
     assert first.pvalue == second.pvalue
+
+
+def test_r12_of_hits_is_that_of_what_can_be_hit():
+    """Yeh (2000), sec. 3.3: 0.35, of the relations; spurious answers are none."""
+    hit, spurious, miss, nothing = (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)
+    rows = [(hit, hit, 19), (hit, miss, 28), (miss, hit, 6), (miss, miss, 50)]
+    rows += [(spurious, spurious, 5), (spurious, nothing, 43), (nothing, spurious, 9)]
+    u, v = ([row[i] for row in rows for _ in range(row[2])] for i in (0, 1))
+    table = pt.compare_all(u, v, statistic="recall", tests=["two_proportion_z"])
+    assert "r12 = 0.345" in table["two_proportion_z"].assumptions_text
+    found = pt.compare_all(u[:1], v[:1], statistic="recall", tests=["chi_squared"])
+    assert "r12" not in found["chi_squared"].assumptions_text

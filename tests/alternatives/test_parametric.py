@@ -137,3 +137,10 @@ def test_bad_input_names_the_argument():
         alt.paired_t(Pairs.of_counts([[1, 0, 2]], [[1, 1, 2]], [("tp", "fp", "fn")]))
     with pytest.raises(ValueError, match="confidence_level must lie in"):
         alt.paired_t([1, 2, 4], [1, 3, 2]).confidence_interval(95)
+
+
+def test_independent_t_takes_pairs():
+    a, b = known.TIED
+    found = alt.independent_t(Pairs.of(a, b, ("new", "old")))
+    assert found.pvalue == alt.independent_t(a, b).pvalue
+    assert found.names == ("new", "old")

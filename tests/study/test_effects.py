@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_effectsize
 
-from permtest.interval import ConfidenceInterval
 from permtest import Pairs
 from permtest.alternatives import mcnemar
 from permtest.alternatives.names import TITLES
+from permtest.interval import ConfidenceInterval
 from permtest.study import (
     BELONGS_TO,
     cohen_d,
