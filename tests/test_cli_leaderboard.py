@@ -13,8 +13,6 @@ import pytest
 from permtest import __version__, cli, compare_many, read_many
 from permtest.cli import leaderboard, options
 from permtest.cli.rankings import letters_of
-from permtest.report import pictures
-from permtest.report.leaderboard import write_leaderboard
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
 TAGGERS = DATA / "ud_en_ewt_pos.csv"
@@ -283,33 +281,6 @@ def test_a_folder_gets_all(run):
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == names
 
 
-def test_a_page_on_which_names_that_are_code_are_text(folder, monkeypatch):
-    monkeypatch.setattr("permtest.report.leaderboard.MOST_DRAWN", 2)  # no matrices: they are slow
-    text = SCORES.replace("new,old", '<b>a</b>,"{{7*7}},$x$"')
-    (folder / "bad.csv").write_text(text, encoding="utf-8")
-    table = read_many("bad.csv")
-    board = compare_many({"news": table, "<b>web</b>": table}, rng=0)
-    (path,) = write_leaderboard(board, folder / "a.html", overall=board.overall())
-    page = path.read_text(encoding="utf-8")
-    assert "all data sets: &lt;b&gt;a&lt;/b&gt; leads alone." in page
-    assert "{{7*7}},$x$" in page
-    assert ". On how many data sets</h2>" in page
-    assert "<b>a" not in page
-    assert "<b>web" not in page
-    assert page.count("<img ") == 3
-    assert "What it means." not in page
-
-
-def test_the_page_of_a_baseline(folder):
-    one = compare_many(read_many("scores.csv"), baseline="base")
-    (path,) = write_leaderboard(one, folder / "c.html")
-    page = path.read_text(encoding="utf-8")
-    assert page.count("<img ") == 1
-    assert 'alt="How 2 systems differ from base"' in page
-    assert "That tied systems are equal" not in page
-    assert "do not differ from base are as good" in page
-
-
 def test_the_page_says_what_was_tested_and_on_what(run, folder):
     files = ("--data-set", "news=scores.csv", "--data-set", "web=scores.csv")
     options = ("--correction", "max-t", "--k", 700, "--seed", 5, "--family", "all", "--alpha", 0.1)
@@ -329,34 +300,6 @@ def test_the_page_says_what_was_tested_and_on_what(run, folder):
         assert re.search(f'<th scope="row">{head}</th><td[^>]*>{re.escape(cell)}', section), head
     sha256 = hashlib.sha256((folder / "scores.csv").read_bytes()).hexdigest()
     assert section.count(sha256) == 2
-
-
-def test_the_page_of_a_board_without_files(folder):
-    board = compare_many(read_many("scores.csv"), correction="none", rng=0)
-    (path,) = write_leaderboard(board, folder / "b.html")
-    section = path.read_text(encoding="utf-8").partition(". What was tested</h2>")[2]
-    assert "error of each test by itself" in section
-    assert "random labellings" not in section
-    assert "SHA-256" not in section
-    assert "corrected together" not in section
-    assert "seed" not in section
-    random = compare_many(read_many("scores.csv"), correction="max_t", K=99, rng=0)
-    (path,) = write_leaderboard(random, folder / "c.html")
-    section = path.read_text(encoding="utf-8").partition(". What was tested</h2>")[2]
-    assert "random numbers start from</th>" in section
-    assert f">{random.seed}</td>" in section
-
-
-def test_the_picture_has_all_data_sets_together(run, folder, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(pictures, "png", lambda figure: drawn.append(figure) or b"")
-    monkeypatch.setattr("permtest.report.leaderboard.png", pictures.png)
-    argv = ("--data-set", "news=scores.csv", "--data-set", "web=scores.csv", "-o", "a.png")
-    assert run("leaderboard", *argv)[0] == 0
-    titles = [" ".join(ax.get_title("left").split()) for ax in drawn[0].get_axes()]
-    assert [title.partition(":")[0] for title in titles] == ["all data sets", "news", "web"]
-    write_leaderboard(compare_many(read_many("scores.csv")), folder / "b.png")
-    assert len(drawn[1].get_axes()) == 1
 
 
 def test_a_store_is_kept_and_taken_up(board, folder):

@@ -51,7 +51,7 @@ MAKERS = {"overview": counts, "study": study, "board": board}
 def made(request) -> tuple[Document, dict[str, bytes]]:
     """A document of each kind, with all its files."""
     document = MAKERS[request.param]()
-    return document, report_files(document)
+    return document, report_files(document, stem="report")
 
 
 @pytest.fixture(scope="module")
@@ -137,10 +137,30 @@ def test_tables_in_markdown_are_tables(made):
 
 def test_all_pairs_of_a_board():
     document = board()
-    lines = report_files(document, ["csv"])["report.csv"].decode("utf-8").splitlines()
+    lines = report_files(document, ["csv"])["leaderboard.csv"].decode("utf-8").splitlines()
     assert lines[0].startswith("data_set,first,second,difference,pvalue")
     assert "parquet" not in document.formats
-    assert report_files(document, ["parquet"])["report.parquet"][:4] == b"PAR1"
+    assert report_files(document, ["parquet"])["leaderboard.parquet"][:4] == b"PAR1"
+
+
+def test_the_page_of_a_board():
+    table = {"a": NEW, "b": OLD, "base": [5] * 12}
+    several = compare_many({"news": table, "<b>web</b>": table}, rng=0)
+    found = board_document(several, overall=several.overall())
+    keys = [f"{what}-{k}" for k in (1, 2, 3) for what in ("ranking", "pairs")]
+    assert list(found.parts) == [*keys, "replicability", "tested"]
+    assert found.sentence().startswith("all data sets: a leads")
+    assert found["ranking-1"].figure.alt == "What 3 systems score on all data sets; best: a"
+    assert [name for _, name in found.rankings] == ["all data sets", "news", "<b>web</b>"]
+    one = board_document(compare_many(table, baseline="base", rng=0))
+    assert list(one.parts) == ["ranking-1", "tested"]
+    assert one["ranking-1"].figure.alt == "How 2 systems differ from base"
+    assert "do not differ from base are as good" in one["ranking-1"].limits
+    drawn = compare_many(table, correction="max_t", K=99, rng=0)
+    rows = dict(board_document(drawn)["tested"].tables[0].rows)
+    assert rows["random labellings"] == "99"
+    assert rows["random numbers start from"] == str(drawn.seed)
+    assert dict(board_document(drawn, seed=5)["tested"].tables[0].rows)["seed"] == "5"
 
 
 # ---- the same, and harmless ----------------------------------------------------------------------
@@ -148,7 +168,7 @@ def test_all_pairs_of_a_board():
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_same_input_makes_the_same_bytes(kind):
-    first, again = (report_files(MAKERS[kind](), ["html", "png", "json"]) for _ in "ab")
+    first, again = (report_files(MAKERS[kind](), ["html", "png"], stem="report") for _ in "ab")
     assert first == again
     assert not re.search(rb"dc:date|20\d\d-\d\d-\d\d", first["report.html"])
 

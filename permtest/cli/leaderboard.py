@@ -214,9 +214,8 @@ def _check_out(path: str, force: bool) -> None:
     from permtest.report import check_report
     from permtest.study.board import BoardDocument
 
-    known = (*BoardDocument.formats, *BoardDocument.further_formats)
     with options.checking_out(force):
-        _, formats, _ = check_report(path, overwrite=force, known=known)
+        _, formats, _ = check_report(path, overwrite=force, kind=BoardDocument)
     chosen = BoardDocument.formats if formats is None else formats
     for module, extra in sorted({need for name in chosen for need in NEEDS.get(name, ())}):
         options.check_installed([module], f"--out {path}", extra)

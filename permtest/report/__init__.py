@@ -12,13 +12,13 @@ from os import PathLike
 from pathlib import Path
 
 from permtest.report.pages import content, pictures_of
-from permtest.study.document import FORMATS, Document
+from permtest.study.document import Document
 
 __all__ = ["check_report", "report_files", "write_files", "write_report"]
 
 
 def report_files(
-    document: Document, formats: Iterable[str] | None = None, *, stem: str = "report"
+    document: Document, formats: Iterable[str] | None = None, *, stem: str | None = None
 ) -> dict[str, bytes]:
     """A document as files in memory.
 
@@ -30,8 +30,8 @@ def report_files(
         Some of "html" (a page that needs nothing else), "md" (with figures beside it), "tex" (a
         table), "json", "png" and "svg" (one picture); of a leaderboard also "csv" and "parquet"
         (all pairs). Default: all but "parquet".
-    stem : str, default "report"
-        How the names of the files begin.
+    stem : str, optional
+        How the names of the files begin. Default: "report", or "leaderboard".
 
     Returns
     -------
@@ -62,6 +62,7 @@ def report_files(
     for name in chosen:
         if name not in known:
             raise ValueError(f"formats: {name!r} is not known; choose among {', '.join(known)}")
+    stem = stem or document.stem
     sections = document.sections if {"html", "md"} & set(chosen) else ()
     figures = pictures_of(sections)
     files = {f"{stem}.{x}": content(document, x, sections, figures, stem) for x in chosen}
@@ -113,11 +114,9 @@ def write_report(
     ...     [file.name for file in write_report(found, f"{folder}/table.tex")]
     ['table.tex']
     """
-    own = (*document.formats, *document.further_formats)
-    folder, formats, stem = check_report(path, overwrite=overwrite, known=own)
-    single = formats is not None
+    folder, formats, stem = check_report(path, overwrite=overwrite, kind=type(document))
     files = report_files(document, formats, stem=stem)
-    if not single:
+    if formats is None:
         files |= {name: text.encode() for name, text in document.attachments.items()}
     _check_free(folder, files, overwrite)
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +124,7 @@ def write_report(
 
 
 def check_report(
-    path: str | PathLike[str], *, overwrite: bool = False, known: Iterable[str] = FORMATS
+    path: str | PathLike[str], *, overwrite: bool = False, kind: type[Document] = Document
 ) -> tuple[Path, tuple[str, ...] | None, str]:
     """Refuse what could not be written before anything is computed for it.
 
@@ -134,8 +133,8 @@ def check_report(
     path : str or path-like
         As for `write_report`.
     overwrite : bool, default False
-    known : iterable of str
-        Formats that a file may have.
+    kind : type
+        Of the document that is to be written.
 
     Returns
     -------
@@ -154,9 +153,9 @@ def check_report(
     if place.is_dir() or not place.suffix:
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
-        _check_free(place, [f"report.{name}" for name in known], overwrite)
-        return place, None, "report"
-    suffix, names = place.suffix[1:].lower(), tuple(known)
+        _check_free(place, [f"{kind.stem}.{name}" for name in kind.formats], overwrite)
+        return place, None, kind.stem
+    suffix, names = place.suffix[1:].lower(), (*kind.formats, *kind.further_formats)
     if suffix not in names:
         listed = ", ".join(f".{name}" for name in names)
         raise ValueError(f"{place}: a report ends in {listed}, or is a folder")

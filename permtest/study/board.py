@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from permtest.many import CORRECTIONS, Leaderboard
+from permtest.many.rows import of_systems
 from permtest.many.wording import ranking
 from permtest.result import counted
 from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
@@ -40,6 +41,7 @@ class BoardDocument(Document):
 
     formats = ("html", "md", "tex", "json", "png", "svg", "csv")
     further_formats = ("parquet",)
+    stem = "leaderboard"
 
     @property
     def title(self) -> str:
@@ -104,7 +106,12 @@ class BoardDocument(Document):
             }.get(board.alternative, "do not differ from")
             limits = f"That systems which {than} {board.baseline} are as good: the difference may "
             limits += "be too small for these items."
-        alt = f"What {counted(len(board.systems), 'systems')} score{on}"
+        best = [row["system"] for row in of_systems(board, name) if row.get("rank") == 1]
+        some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
+        alt = f"What {counted(len(board.systems), 'systems')} score{on}; best: {some}"
+        if board.baseline is not None:
+            others = counted(len(board.systems) - 1, "systems")
+            alt = f"How {others} differ from {board.baseline}{on}"
         return Section(
             key=key,
             heading=name or "Ranking",

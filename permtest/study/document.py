@@ -136,9 +136,10 @@ class Section:
 class Document(AsJson):
     """A title, a sentence for a paper, and sections; `print` shows all of it as a page of text."""
 
-    #: What it is written as in a folder, and what else a single file may be.
+    #: What it is written as in a folder, what else a single file may be, and what files are called.
     formats: tuple[str, ...] = FORMATS
     further_formats: tuple[str, ...] = ()
+    stem: str = "report"
 
     @property
     @abstractmethod
