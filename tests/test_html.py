@@ -22,7 +22,6 @@ QUICK = {"power": {"experiments": 20, "sizes": 2}, "significance": {"K": 99}}
 NAMELESS = {"BatchResult", "DifferencePosterior", "EvaluationUnits", "MarginTestResult"} | {
     "MetricPosterior",
     "PowerCurve",
-    "SampleSize",
     "UnitSizes",
 }
 PAIRS = pt.Pairs.of(NEW, OLD, NAMES)
@@ -59,7 +58,6 @@ RESULTS = [
     study.recommend(NEW, OLD, **NAMED),
     study.rejection_rates({NAMES[0]: lambda a, b: 0.5}, draw, n=4, experiments=2, rng=0),
     study.run_study(NEW, OLD, QUICK, names=NAMES),
-    study.sample_size(0.1, 0.5),
     study.unit_sizes(NEW * 4, OLD * 4, rng=0),
 ]
 

@@ -18,10 +18,8 @@ from permtest.plots import (
     plot_unit_sizes,
     style,
 )
-from permtest.study import cohen_d, hodges_lehmann, wilcoxon_r
+from permtest.study import PowerCurve, RejectionRates, cohen_d, hodges_lehmann, wilcoxon_r
 from permtest.study.describe import describe
-from permtest.study.power import PowerCurve
-from permtest.study.simulation import RejectionRates
 from permtest.study.units import unit_sizes
 
 mpl.use("Agg")

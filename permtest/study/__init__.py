@@ -6,25 +6,35 @@ what there is to say about one comparison, of counts too.
 
 from permtest.study.config import StudyConfig
 from permtest.study.describe import Description, describe
-from permtest.study.discordant_power import exact_power, exact_power_n
 from permtest.study.effect import EffectSize
 from permtest.study.effects import cohen_d, hedges_g
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, run_study
-from permtest.study.planning import (
-    SampleSize,
+from permtest.study.plan import (
+    Outlook,
+    exact_power,
+    exact_power_n,
     minimum_detectable_effect,
+    outlook,
     power_t,
     sample_size,
     sample_size_mcnemar,
     sample_size_proportions,
 )
-from permtest.study.power import PowerCurve, power_at, power_curve, power_curve_normal
+from permtest.study.power import (
+    PowerCurve,
+    RejectionRates,
+    measured_rates,
+    power_at,
+    power_curve,
+    power_curve_normal,
+    pvalues,
+    rejection_rates,
+)
 from permtest.study.proportion_effects import cohen_h, phi
 from permtest.study.rank_effects import hodges_lehmann, rank_biserial, wilcoxon_r
 from permtest.study.recommend import Recommendation, recommend
 from permtest.study.samples import SAMPLES, SampleSpec, sample_data
-from permtest.study.simulation import RejectionRates, pvalues, rejection_rates
 from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
 
 __all__ = [
@@ -32,11 +42,11 @@ __all__ = [
     "Description",
     "EffectSize",
     "EvaluationUnits",
+    "Outlook",
     "Overview",
     "PowerCurve",
     "Recommendation",
     "RejectionRates",
-    "SampleSize",
     "SampleSpec",
     "Study",
     "StudyConfig",
@@ -49,7 +59,9 @@ __all__ = [
     "exact_power_n",
     "hedges_g",
     "hodges_lehmann",
+    "measured_rates",
     "minimum_detectable_effect",
+    "outlook",
     "overview",
     "phi",
     "power_at",

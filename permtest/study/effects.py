@@ -16,7 +16,6 @@ from permtest.alternatives.sample import PairedSample, nearest, rescaled, within
 from permtest.decimals import as_scaled
 from permtest.pairs import Pairs
 from permtest.study.effect import STANDARDISED, EffectSize
-from permtest.study.noncentral import noncentrality
 
 
 def cohen_d(
@@ -168,6 +167,13 @@ def _noncentral(t: float, per_t: float, df: int, confidence_level: float) -> tup
     """All d whose noncentral t law has t neither in its upper nor in its lower tail."""
     tail = tail_level("two-sided", confidence_level)
     return noncentrality(t, df, 1 - tail) * per_t, noncentrality(t, df, tail) * per_t
+
+
+def noncentrality(t: float, df: float, probability: float) -> float:
+    """The shift at which P(T <= t) is `probability`."""
+    from scipy.special import nctdtrinc
+
+    return float(nctdtrinc(df, probability, t))
 
 
 def _of_pairs(sample: PairedSample) -> tuple[float, float, dict[str, float]]:

@@ -19,6 +19,7 @@ from permtest.alternatives.result import rejects
 from permtest.alternatives.sample import PairedSample
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
+from permtest.measures import Matthews, MeanOfRatios
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
@@ -34,8 +35,8 @@ from permtest.study.overview_items import (
 )
 from permtest.study.overview_latex import to_latex
 from permtest.study.overview_parts import MANY, SideBySide, as_dict, effect_sizes
-from permtest.study.overview_power import Outlook, widest
 from permtest.study.overview_words import sentence
+from permtest.study.plan import Outlook, outlook
 from permtest.study.provenance import computed_with
 from permtest.study.sections import Chapter, Notes, Report
 
@@ -251,9 +252,7 @@ class Overview(Report):
             limit *= len(self.pairs) / len(self.units)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
         how |= {"limit": limit, "unit": self.unit}
-        found = self._notes.tried(
-            "power", lambda: Outlook.of(items.worth, binary=self.is_binary, **how)
-        )
+        found = self._notes.tried("power", lambda: outlook(items.worth, **how))
         if found is not None and found.problem:
             self._notes.add("power", found.problem)
         return found
@@ -394,3 +393,25 @@ def _names_of_tests(tests: Sequence[str]) -> tuple[str, ...]:
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     return tuple(dict.fromkeys(tests))
+
+
+def widest(pairs: Pairs, statistic: Statistic | CountStatistic) -> float:
+    """The largest difference of a measure, or of the means of scores.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    statistic : Statistic or CountStatistic
+
+    Returns
+    -------
+    float
+        1 for ratios and for scores that all lie between 0 and 1, 2 for a correlation, else inf.
+    """
+    if isinstance(statistic, CountStatistic):
+        measure = statistic.measure(pairs)[0]
+        if isinstance(measure, MeanOfRatios) and not measure.whole:
+            return inf
+        return 2.0 if isinstance(measure, Matthews) else 1.0
+    low, high = min(pairs.u.min(), pairs.v.min()), max(pairs.u.max(), pairs.v.max())
+    return 1.0 if low >= 0 and high <= pairs.scale else inf

@@ -24,7 +24,7 @@ from permtest.study.describe import Description, describe
 from permtest.study.effect import EffectSize
 from permtest.study.options import ESTIMATORS
 from permtest.study.overview_parts import compared
-from permtest.study.planning import SampleSize, sample_size
+from permtest.study.plan import sample_size
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.provenance import provenance
 from permtest.study.recommend import Recommendation, recommend
@@ -61,7 +61,7 @@ class Study(Report):
     effects : tuple of EffectSize
     unit_sizes : UnitSizes or None
     power : PowerCurve or None
-    prospective : SampleSize or None
+    prospective : int or None
         None, like the two before it, where `problems` says why, or it was not asked for.
     problems : mapping of str to str
         Stage -> why there is no result, or not all of it.
@@ -88,7 +88,7 @@ class Study(Report):
     effects: tuple[EffectSize, ...] = ()
     unit_sizes: UnitSizes | None = None
     power: PowerCurve | None = None
-    prospective: SampleSize | None = None
+    prospective: int | None = None
     problems: Notes = field(default_factory=Notes)
 
     @property
@@ -145,7 +145,7 @@ class Study(Report):
             "answers": self._answers_dict(),
             "effects": [effect.to_dict(level) for effect in self.effects],
             "power": self.power and self.power.to_dict(),
-            "prospective": None if self.prospective is None else self.prospective.to_dict(),
+            "prospective": self.prospective,
             "problems": dict(self.problems),
         }
 
@@ -337,7 +337,7 @@ class _Run:
             ),
         )
 
-    def prospective(self) -> SampleSize | None:
+    def prospective(self) -> int | None:
         significance = self.config.significance
         delta, sigma = _planned(self.config, self.found["description"])
         return self.problems.tried(

@@ -330,7 +330,6 @@ def _prospective(study: Study) -> Chapter:
     meaning = ""
     if found is not None:
         rows.append(("units needed", str(int(found))))
-        rows.append(("power with as many", f"{found.power:.4f}"))
         meaning = (
             f"Another study of such systems needs {counted(int(found), 'units')} "
             f"of {counted(study.units.size, 'items')}."

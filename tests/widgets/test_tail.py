@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import permtest as pt
 from permtest.plots import plot_tail
-from permtest.study.far_tail import FarTail
+from permtest.plots.tail import FarTail
 from permtest.widgets import TailExplorer
 from permtest.widgets.tail import STOPS, describe
 from tests import naive, strategies

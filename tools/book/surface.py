@@ -139,11 +139,12 @@ PAGES = (
             "Choosing a test": "study.recommend study.Recommendation",
             "How large": "study.EffectSize study.cohen_d study.hedges_g study.wilcoxon_r "
             "study.rank_biserial study.hodges_lehmann study.cohen_h study.phi",
-            "How many": "study.sample_size study.SampleSize study.minimum_detectable_effect "
+            "How many": "study.sample_size study.minimum_detectable_effect "
             "study.sample_size_proportions study.sample_size_mcnemar study.power_t "
             "study.exact_power study.exact_power_n",
             "Simulated power": "study.power_curve study.power_curve_normal study.PowerCurve "
-            "study.power_at study.rejection_rates study.RejectionRates study.pvalues",
+            "study.power_at study.rejection_rates study.RejectionRates study.pvalues "
+            "study.measured_rates study.outlook study.Outlook",
             "Data with known answers": "study.sample_data study.SAMPLES study.SampleSpec",
         },
     ),
@@ -173,8 +174,8 @@ PAGES = (
             "widgets.AssumptionsExplorer widgets.PowerExplorer widgets.PosteriorExplorer "
             "widgets.LeaderboardExplorer",
             "What explorers show": "plots.plot_estimates null.dp.Step plots.plot_step "
-            "study.far_tail.FarTail plots.plot_tail study.dependence.two_systems "
-            "study.dependence.Dependence plots.plot_dependence study.plan.Plan plots.plot_plan "
+            "plots.tail.FarTail plots.plot_tail study.dependence.two_systems "
+            "study.dependence.Dependence plots.plot_dependence plots.plan.Plan plots.plot_plan "
             "many.variant.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },
