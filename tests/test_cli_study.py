@@ -155,7 +155,7 @@ BAD = {
     "both": (["scores.csv", "--write-config", "x", "--out", "y"], "leave out --out"),
     "parent": (["scores.csv", "--write-config", "no/x.yml"], "there is no folder no"),
     "a folder": (["scores.csv", "--write-config", "."], "this is a folder; name a file"),
-    "a file": (["scores.csv", "--out", "quick.yml"], "--out quick.yml: this is a file"),
+    "a file": (["scores.csv", "--out", "quick.yml"], "--out quick.yml: a report ends in"),
     "usage": (["scores.csv", "--metric", "f1"], "unrecognized arguments: --metric f1"),
 }
 

@@ -142,9 +142,10 @@ def _write_config(config: StudyConfig, path: Path, force: bool) -> None:
 def _check_folder(folder: Path, force: bool) -> None:
     """Refuse before computing what could not be written after it."""
     from permtest.report import check_report
+    from permtest.study import Study
 
     with options.checking_out(force, "folder"):
-        check_report(folder, overwrite=force)
+        check_report(folder, overwrite=force, kind=Study)
     options.check_installed(["jinja2", "matplotlib"], "--out", "study")
 
 

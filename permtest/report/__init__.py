@@ -117,7 +117,7 @@ def write_report(
     folder, formats, stem = check_report(path, overwrite=overwrite, kind=type(document))
     files = report_files(document, formats, stem=stem)
     if formats is None:
-        files |= {name: text.encode() for name, text in document.attachments.items()}
+        files |= {name: document.attachment(name).encode() for name in document.attachments}
     _check_free(folder, files, overwrite)
     folder.mkdir(parents=True, exist_ok=True)
     return write_files(folder, files, overwrite=overwrite)
@@ -153,11 +153,12 @@ def check_report(
     if place.is_dir() or not place.suffix:
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
-        _check_free(place, [f"{kind.stem}.{name}" for name in kind.formats], overwrite)
+        names = [*(f"{kind.stem}.{name}" for name in kind.formats), *kind.attachments]
+        _check_free(place, names, overwrite)
         return place, None, kind.stem
-    suffix, names = place.suffix[1:].lower(), (*kind.formats, *kind.further_formats)
-    if suffix not in names:
-        listed = ", ".join(f".{name}" for name in names)
+    suffix, known = place.suffix[1:].lower(), (*kind.formats, *kind.further_formats)
+    if suffix not in known:
+        listed = ", ".join(f".{name}" for name in known)
         raise ValueError(f"{place}: a report ends in {listed}, or is a folder")
     if not place.parent.is_dir():
         raise FileNotFoundError(f"{place}: there is no folder {place.parent}; create it first")

@@ -140,6 +140,8 @@ class Document(AsJson):
     formats: tuple[str, ...] = FORMATS
     further_formats: tuple[str, ...] = ()
     stem: str = "report"
+    #: Names of further files that a folder gets, whose text `attachment` knows.
+    attachments: tuple[str, ...] = ()
 
     @property
     @abstractmethod
@@ -165,10 +167,9 @@ class Document(AsJson):
     def paper_tables(self) -> tuple[Table, ...]:
         """The table for a paper: parts with the same columns, and a rule between them."""
 
-    @property
-    def attachments(self) -> Mapping[str, str]:
-        """Further files, name -> text, that a folder gets."""
-        return {}
+    def attachment(self, name: str) -> str:
+        """The text of one of the `attachments`."""
+        raise NotImplementedError(name)
 
     @property
     def sections(self) -> tuple[Section, ...]:

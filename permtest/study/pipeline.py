@@ -277,6 +277,8 @@ class Study(Overview):
     evaluation_units: EvaluationUnits
     items_read: Pairs
 
+    attachments = ("study.yml",)
+
     @property
     def amount(self) -> str:
         """How many units there are, and of how many items."""
@@ -362,10 +364,9 @@ class Study(Overview):
         order += ["answers", "effects", "curve", "power", "repeat", "cite"]
         return {key: partial(own[key], self) if key in own else shared[key] for key in order}
 
-    @property
-    def attachments(self) -> Mapping[str, str]:
+    def attachment(self, name: str) -> str:  # noqa: ARG002 - there is only one
         """The configuration that repeats the study."""
-        return {"study.yml": self.config.to_yaml()}
+        return self.config.to_yaml()
 
 
 def run_study(
