@@ -54,6 +54,7 @@ RESULTS = [
     study.describe(NEW, OLD, **NAMED),
     study.evaluation_units(NEW, OLD, 2, **NAMED),
     study.overview(PAIRS),
+    study.overview(PAIRS)["test"],
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
     study.recommend(NEW, OLD, **NAMED),
     study.rejection_rates({NAMES[0]: lambda a, b: 0.5}, draw, n=4, experiments=2, rng=0),

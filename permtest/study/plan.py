@@ -146,10 +146,12 @@ def minimum_detectable_effect(
 
     Parameters
     ----------
-    n, sigma, alpha, alternative
+    n, sigma
         As in `power_t`.
     power : float, default 0.8
         In (alpha, 1).
+    alpha, alternative
+        As in `power_t`.
 
     Returns
     -------
@@ -377,10 +379,12 @@ def exact_power_n(
 
     Parameters
     ----------
-    p_b, p_c, alpha, alternative, test
+    p_b, p_c
         As in `exact_power`.
     power : float, default 0.8
         In (alpha, 1).
+    alpha, alternative, test
+        As in `exact_power`.
     first : bool, default False
         The power of an exact test rises in a saw-tooth: one more item can lower it. By default
         the answer is the n from which on the power is never again too low; with True, the
@@ -477,6 +481,12 @@ class Outlook:
     target : float
     method, problem : str
         What the numbers rest on, and why one is missing.
+
+    Examples
+    --------
+    >>> from permtest.study import outlook
+    >>> outlook([1] * 12 + [-1] * 6 + [0] * 82).n
+    100
     """
 
     n: int

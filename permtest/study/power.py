@@ -90,6 +90,13 @@ class PowerCurve(_Simulated):
         The true mean difference in the samples.
     rounded : float
         Unit of a lattice that differences were rounded to, in scores; 0 if they were not.
+
+    Examples
+    --------
+    >>> from permtest.study import power_curve_normal
+    >>> curve = power_curve_normal(0.5, 1.0, sizes=[10, 100], experiments=200, rng=0)
+    >>> curve.sizes, curve.power[1] > 0.9
+    ((10, 100), True)
     """
 
     sizes: tuple[int, ...]
@@ -365,6 +372,14 @@ class RejectionRates(_Simulated):
         Wilson's 95% interval of what that share would be in infinitely many data sets.
     alpha, n, experiments, alternative
         What `rejection_rates` was asked for.
+
+    Examples
+    --------
+    >>> from permtest.study import rejection_rates
+    >>> def draw(rng, experiments, n):
+    ...     return rng.integers(0, 2, (experiments, n)), rng.integers(0, 2, (experiments, n))
+    >>> rejection_rates(["sign"], draw, n=20, experiments=200, rng=0)["sign"] < 0.1
+    True
     """
 
     rates: Mapping[str, float]

@@ -145,7 +145,7 @@ PAGES = (
             "study.exact_power study.exact_power_n",
             "Simulated power": "study.power_curve study.power_curve_normal study.PowerCurve "
             "study.power_at study.rejection_rates study.RejectionRates study.pvalues "
-            "study.measured_rates study.outlook study.Outlook",
+            "study.outlook study.Outlook",
             "Data with known answers": "study.sample_data study.SAMPLES study.SampleSpec",
         },
     ),
@@ -167,8 +167,8 @@ PAGES = (
             "plots.plot_test plots.plot_comparison",
             "Other answers and Bayes": "plots.plot_answers plots.plot_posteriors "
             "plots.plot_difference",
-            "A study": "plots.plot_histograms plots.plot_quantiles plots.plot_unit_sizes plots.plot_effects "
-            "plots.plot_power plots.plot_rejections",
+            "A study": "plots.plot_histograms plots.plot_quantiles plots.plot_unit_sizes "
+            "plots.plot_effects plots.plot_power plots.plot_rejections",
             "Many systems": "plots.plot_ranking plots.plot_rankings plots.plot_pairs "
             "plots.plot_replicability",
             "Style": "plots.style plots.STYLE plots.roles.Look plots.roles.Rule",
