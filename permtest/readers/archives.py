@@ -10,7 +10,6 @@ from io import BytesIO
 from typing import Any
 
 from permtest._optional import optional
-from permtest.readers.cells import printable
 from permtest.readers.files import (
     DEEP,
     MEMORY,
@@ -20,6 +19,7 @@ from permtest.readers.files import (
     check_memory,
     no_json,
     parsed_json,
+    printable,
     reading,
 )
 

@@ -32,8 +32,7 @@ from functools import lru_cache
 from itertools import compress
 from operator import eq, not_
 
-from permtest.readers.cells import shown
-from permtest.readers.files import File, ReadError
+from permtest.readers.files import File, ReadError, shown
 from permtest.readers.sentences import Alignment, Columns, Sentence, Sentences, beginning
 from permtest.readers.systems import Format, SystemScores
 

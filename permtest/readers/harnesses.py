@@ -23,8 +23,21 @@ from weakref import WeakKeyDictionary
 from permtest._optional import optional
 from permtest.decimals import DENOMINATORS
 from permtest.readers.archives import REMEDY, is_log, parts_of
-from permtest.readers.cells import Twice, kind_of, printable, shown, text_of, twice
-from permtest.readers.files import BOM, DEEP, File, ReadError, StrPath, check_memory, reading
+from permtest.readers.files import (
+    BOM,
+    DEEP,
+    File,
+    ReadError,
+    StrPath,
+    Twice,
+    check_memory,
+    kind_of,
+    printable,
+    reading,
+    shown,
+    text_of,
+    twice,
+)
 from permtest.readers.systems import ORDER, Format, SystemScores, listed, told_apart
 
 #: Bytes that a record needs in memory; characters of a text that both systems must have.

@@ -31,8 +31,7 @@ from functools import lru_cache
 from operator import eq
 from typing import Any, TypeAlias
 
-from permtest.readers.cells import printable, shown
-from permtest.readers.files import File, ReadError
+from permtest.readers.files import File, ReadError, printable, shown
 from permtest.readers.sentences import Alignment, Columns, Sentence, Sentences, beginning
 from permtest.readers.systems import Format, SystemScores
 

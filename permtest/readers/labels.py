@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from permtest._integers import IntArray
-from permtest.readers.cells import kind_of, printable, shown, text_of
-from permtest.readers.files import ReadError, check_memory
-from permtest.readers.names import GOLD_NAMES, NO_SYSTEM, tokens
-from permtest.readers.shape import Sheet
+from permtest.readers.files import ReadError, check_memory, kind_of, printable, shown, text_of
+from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, Sheet
 from permtest.readers.systems import SystemScores
+from permtest.score import tokens
 from permtest.statistics import STATISTICS, CountStatistic
 
 #: How labels are written that mean the same, where all right ones are of one kind.

@@ -13,8 +13,7 @@ from operator import not_
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from permtest.readers.cells import brief, shown
-from permtest.readers.files import File, ReadError, check_memory
+from permtest.readers.files import File, ReadError, brief, check_memory, shown
 from permtest.readers.systems import ORDER, SystemScores
 
 #: What a sentence needs at most with its scores, and while it is cut into cells for each

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.readers import Evaluation, File, ReadError, describe, read, recognise
-from permtest.readers.cells import MAX_DIGITS
+from permtest.readers.files import MAX_DIGITS
 from permtest.readers.systems import ORDER, Format, SystemScores
 from tests.readers.texts import assert_refused, columns, exact, file, files
 
