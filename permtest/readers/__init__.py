@@ -385,8 +385,9 @@ def _listed(*sources: Source) -> Sequence[Source]:
     if isinstance(several, dict) and frames and all(frames):
         return [replace(load(one), path=printable(str(name))) for name, one in several.items()]
     files = [isinstance(one, str | PathLike | File) for one in own]
-    named = all(map(max, files, frames)) and not isinstance(several, dict)
-    return own if named else sources
+    if isinstance(several, dict) and files and all(files):
+        raise ReadError("paths below names; pass them as a list, systems are called as their files")
+    return own if all(map(max, files, frames)) and own is several else sources
 
 
 def _is_folder(source: StrPath) -> bool:

@@ -495,7 +495,9 @@ class Evaluation:
         name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
         every, rows = _together(some)
         zero = self.missing == "zero"
-        both = [k for k in range(len(every)) if zero or all(own[k] is not None for own in rows)]
+        both: Sequence[int] = range(len(every))
+        if not zero and any(None in own for own in rows):
+            both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
         if self.missing == "error" and len(both) < len(every):
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it, or say what "
@@ -596,15 +598,16 @@ class Evaluation:
                 head, mine, rows = first.setdefault(name, (one, theirs, own))
                 if mine is theirs or name == chosen.score.lower():
                     continue
-                both = [(i, j) for i, j in zip(rows, own, strict=True) if None not in (i, j)]
-                i, j = next(((i, j) for i, j in both if mine[i] != theirs[j]), (None, None))
-                if i is None or j is None:
-                    continue
+                both = [  # which are none, mostly
+                    (i, j)
+                    for i, j in zip(rows, own, strict=True)
+                    if i is not None and j is not None and mine[i] != theirs[j]
+                ]
                 strict = name in one.agree and name in head.agree
-                if not strict and Counter(mine[i] for i, _ in both) != Counter(
-                    theirs[j] for _, j in both
-                ):
+                permuted = Counter(mine[i] for i, _ in both) == Counter(theirs[j] for _, j in both)
+                if not both or not (strict or permuted):
                     continue  # it may be something of the system
+                i, j = both[0]
                 problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
                 problem += f"{head.file.path} ({shown(mine[i])})"
                 if self.how.id is not None and name not in OF_THE_ITEM and not self.is_labels:
@@ -751,7 +754,7 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
 def _first_number(one: SystemScores) -> int | None:
     """Where the ids of a system begin that are all whole numbers from there on; or None."""
     for start in (0, 1) if one.ids is not None and len(one) > 1 else ():
-        if one.positions.keys() == {str(i) for i in range(start, start + len(one))}:
+        if all(str(i) in one.positions for i in range(start, start + len(one))):
             return start
     return None
 
@@ -814,8 +817,12 @@ def _numbers(
 def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
     """Notes of percentages and verdicts; refuse them beside other numbers, and unclear points."""
     cells = chosen.cells()
-    texts = {x for column in cells for x in column if isinstance(x, str) and len(x) < 20}
-    said = {x: x.strip().lower() for x in sorted(texts) if kind_of(x) != "missing"}
+    try:
+        every = set[Any]().union(*cells) - {None}
+    except TypeError:  # lists, which are no numbers
+        return []
+    texts = sorted(x for x in every if isinstance(x, str) and len(x) < 20)
+    said = {x: x.strip().lower() for x in texts if kind_of(x) != "missing"}
 
     def error(text: str, problem: str) -> ReadError:
         """The error of the first cell that holds this text."""
@@ -823,8 +830,7 @@ def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
         i = chosen.rows[j][cells[j].index(text)]
         return chosen.systems[j].error(i, f"{shown(text)} {problem}", chosen.score)
 
-    typed = any(x is not None and not isinstance(x, str) for column in cells for x in column)
-    notes = []
+    typed, notes = not all(isinstance(x, str) for x in every), []
     for right, wrong in (("%", ""), *VERDICTS):
         some = [x for x, word in said.items() if word in (right, wrong) or word[-1] == right]
         if some and right != "true" and (typed or len(some) < len(said)):

@@ -343,7 +343,8 @@ class Sheet:
 
     def _distinct(self, columns: Sequence[int]) -> int:
         """How many rows differ in these columns."""
-        return len(set(zip(*map(self.texts, columns), strict=True)))
+        rows = map(self.texts, columns)
+        return len(set(next(rows) if len(columns) == 1 else zip(*rows, strict=True)))
 
     def _is_key(self, i: int) -> bool:
         """Whether a column is called like the id of something that is no system."""
@@ -412,12 +413,12 @@ class Sheet:
         """The first cell that keeps a column from being one of scores, for a message."""
         found = []
         for i in range(self.width):
-            if i not in self.apart and i not in self.numeric and i != self.system:
-                for row, text in enumerate(self.texts(i)):
-                    if kind_of(text) == "text":
-                        said = f"; {self.label(i)} is not of numbers: {self.table.place(row)} has "
-                        found.append((re.search(r"\d", text) is None, i, said + shown(text)))
-                        break
+            known = i in self.apart or i in self.numeric or i == self.system
+            text = next((x for x in self.texts(i) if not known and kind_of(x) == "text"), None)
+            if text is not None:
+                place = f"; {self.table.place(self.texts(i).index(text))}, {self.label(i)}: "
+                said = f"{shown(text)} is not a number; write digits (and a point) only"
+                found.append((re.search(r"\d", text) is None, i, place + said))
         return min(found)[2] if found else ""
 
     # ---- rows that are no items, and numbers that are written otherwise
@@ -888,15 +889,16 @@ class Sheet:
         for i in columns:
             known = {text: number_or_none(text) for text in dict.fromkeys(self.texts(i))}
             own = [known[text] or 0.0 for text in self.texts(i)]
-            ways = {"sum": (1.0, 0.0), "mean": (1 / max(len(kept), 1), 0.0)}
+            ways = [("sum", 1.0, 0.0), ("mean", 1 / max(len(kept), 1), 0.0)]
             if len(kept) == 2:  # total - 2 first = second - first
-                ways |= {"difference": (1.0, -2.0), "difference, turned,": (-1.0, 2.0)}
-            fresh = not {*known} <= {text for k in kept for text in self.texts(k)}
-            for what, (s, t) in ways.items() if len(kept) > 1 and fresh and len(self) > 2 else ():
+                ways += [("difference", 1.0, -2.0), ("difference", -1.0, 2.0)]
+            copy = any(self.texts(i) == self.texts(k) for k in kept)
+            sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
+            for what, s, t in ways if sure else ():
                 rows = zip(own, total, first, strict=True)
                 if all(abs(x - s * y - t * z) <= 1e-9 * (1 + abs(x)) for x, y, z in rows):
-                    notes.append(f"{self.label(i)} is the {what} of the systems before it, and is "
-                                 "taken for no system")  # fmt: skip
+                    note = f"{self.label(i)} is the {what} of the systems before it, and is taken"
+                    notes.append(f"{note} for no system")
                     break
             else:
                 kept.append(i)

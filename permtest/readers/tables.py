@@ -153,14 +153,19 @@ def _of_text(file: File) -> Table:
         text = re.sub(rf"(?m)^{segment[1]}\|\S+ = (\S+)(?: .*)?$", r"\1", text)
     mark = _separator(text)
     check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
-    reader, rows, starts = _reader(text, mark), list[list[str]](), [1]
+    reader = _reader(text, mark)
     try:
-        for row in reader:
-            rows.append(row)
-            starts.append(reader.line_num + 1)
+        rows, broken = list(reader), None
     except csv.Error as error:
-        problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
-        raise ReadError.at(file.path, problem, line=starts[-1]) from None
+        rows, broken = [], error
+    starts: Sequence[int] = range(1, len(rows) + 1)
+    if reader.line_num > len(rows):  # some cells hold line breaks, or one is never closed
+        reader, starts = _reader(text, mark), [1]
+        with suppress(csv.Error):
+            starts.extend(reader.line_num + 1 for _ in reader)
+    if broken is not None:
+        problem = f"not CSV ({broken}); close every quote, and double the quotes inside a cell"
+        raise ReadError.at(file.path, problem, line=starts[-1])
     width = len(rows[0])
     if set(map(len, rows)) != {width} or not width:
         k, row = next((k, row) for k, row in enumerate(rows) if len(row) != width or not row)
