@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -35,33 +35,34 @@ __all__ = [
 #: What can be read: a path, "-", a buffer, an uploaded file, a frame, records, arrays.
 Source: TypeAlias = Any
 
+COMPARE = "permtest compare"
 TABLE = Format(
-    name="table",
-    title="a table",
-    rows="the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
-    pairs_on="row",
-    example="permtest compare results.csv --a new --b old",
+    "table",
+    "a table",
+    "the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
+    "row",
+    f"{COMPARE} results.csv --a new --b old",
 )
 LONG = Format(
-    name="long",
-    title="a table with a line for each item and system",
-    rows="id, system, and one or several scores or counts, in columns with names; perhaps cluster",
-    pairs_on="id, or another column that differs in every row",
-    example="permtest compare results.csv --a new --b old",
+    "long",
+    "a table with a line for each item and system",
+    "id, system, and one or several scores or counts, in columns with names; perhaps cluster",
+    "id, or another column that differs in every row",
+    f"{COMPARE} results.csv --a new --b old",
 )
 ONE_SYSTEM = Format(
-    name="one_system",
-    title="a file for each system",
-    rows="one number; or an id and one or several scores or counts, in columns with names",
-    pairs_on="id, or another column that differs in every row; order where there is none",
-    example="permtest compare new.txt old.txt",
+    "one_system",
+    "a file for each system",
+    "one number; or an id and one or several scores or counts, in columns with names",
+    "id, or another column that differs in every row; order where there is none",
+    f"{COMPARE} new.txt old.txt",
 )
 PREDICTIONS = Format(
-    name="predictions",
-    title="predictions beside what is right",
-    rows="the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
-    pairs_on="row; id where each system has a file of its own",
-    example="permtest compare predictions.csv --gold y_true --metric macro_f1",
+    "predictions",
+    "predictions beside what is right",
+    "the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
+    "row; id where each system has a file of its own",
+    f"{COMPARE} predictions.csv --gold y_true --metric macro_f1",
     gold="optional",
 )
 
@@ -317,28 +318,14 @@ def recognise(
             raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known[1:]))}")
     column = None if isinstance(gold, File) or gold is None else gold
     mark = "" if thousands == "none" else thousands
-    how = How(id, system_col, repeat, clusters, column, score, mark)
-    with _uncollected():
-        found = _recognised(_opened(sources), gold, how)
-    return replace(
-        found,
-        missing=missing,
-        positive=pos_label,
-        same_scale=same_scale,
-        how=how,
-        higher_is_better=higher_is_better,
-    )
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No search for cycles, which among millions of cells would take more time than all else."""
-    enabled = gc.isenabled()
-    gc.disable()
+    table = (id, system_col, repeat, clusters, column, score, mark)
+    how = How(*table, missing, pos_label, same_scale, higher_is_better)
+    collected = gc.isenabled()
+    gc.disable()  # to look for cycles among millions of cells would take more time than all else
     try:
-        yield
+        return replace(_recognised(_opened(sources), gold, how), how=how)
     finally:
-        if enabled:
+        if collected:
             gc.enable()
 
 
@@ -357,12 +344,13 @@ def format_of(file: File) -> Format:
 
 def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
     """The files of each source; of folders, those of the tasks that all of them have."""
-    sources = _listed(*sources)
-    if not sources:
+    if not (sources := _listed(sources)):
         raise ValueError("no file; name one that has both systems, or one for each")
     found, folders = {}, {}
     for number, source in enumerate(sources):
-        folder = isinstance(source, str | PathLike) and str(source) != "-" and _is_folder(source)
+        folder = False
+        with suppress(TypeError, OSError, ValueError):
+            folder = Path(source).is_dir()
         if folder:
             folders[str(source)] = {harnesses.task_of(path): path for path in _files_of(source)}
         found[str(source) if folder else f"{number}"] = [] if folder else [load(source, number + 1)]
@@ -375,25 +363,23 @@ def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
     return found
 
 
-def _listed(*sources: Source) -> Sequence[Source]:
+def _listed(sources: Sequence[Source]) -> Sequence[Source]:
     """The sources in a list of them, or in a mapping of names to frames, where that is the only."""
     several = sources[0] if len(sources) == 1 else None
-    own = list(several.values()) if isinstance(several, dict) else several
-    if not isinstance(own, list | tuple):
-        return sources
-    frames = [hasattr(one, "columns") or hasattr(one, "get_columns") for one in own]
-    if isinstance(several, dict) and frames and all(frames):
-        return [replace(load(one), path=printable(str(name))) for name, one in several.items()]
-    files = [isinstance(one, str | PathLike | File) for one in own]
-    if isinstance(several, dict) and files and all(files):
-        raise ReadError("paths below names; pass them as a list, systems are called as their files")
-    return own if all(map(max, files, frames)) and own is several else sources
+    if isinstance(several, dict) and several:
+        if all(map(_is_frame, several.values())):
+            return [replace(load(x), path=printable(str(name))) for name, x in several.items()]
+        if all(isinstance(x, str | PathLike) for x in several.values()):
+            problem = "files below names; pass them as a list, since systems are called as"
+            raise ReadError(f"{problem} their files are")
+    known = isinstance(several, list | tuple) and several
+    if known and all(isinstance(x, str | PathLike | File) or _is_frame(x) for x in known):
+        return list(known)
+    return sources
 
 
-def _is_folder(source: StrPath) -> bool:
-    with suppress(OSError, ValueError):
-        return Path(source).is_dir()
-    return False
+def _is_frame(source: Any) -> bool:
+    return hasattr(source, "columns") or hasattr(source, "get_columns")
 
 
 def _files_of(folder: StrPath) -> list[Path]:

@@ -75,15 +75,14 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
         return list(parts)
     columns = [
         {
-            i: [sheet.texts(i)[row] for row in rows]
-            for i in range(sheet.width)
-            if sheet.may_be_key(i)
+            k: [sheet.texts(k)[row] for row in rows]
+            for k in filter(sheet.may_be_key, range(sheet.width))
         }
         for sheet, rows in parts
     ]
-    values = [{i: frozenset(cells) for i, cells in own.items()} for own in columns]
+    values = [{k: frozenset(cells) for k, cells in own.items()} for own in columns]
     unique = [
-        {i: some for i, some in own.items() if len(some) == len(every[i])}
+        {k: some for k, some in own.items() if len(some) == len(every[k])}
         for own, every in zip(values, columns, strict=True)
     ]
     found = []  # the columns of all tables that have the same values
@@ -103,17 +102,14 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
         return list(parts)
     first, *others = found
     for other in others:
-        pairings = [
-            dict(zip(own[i], own[k], strict=True))
-            for own, i, k in zip(columns, first, other, strict=True)
-        ]
+        both = zip(columns, first, other, strict=True)
+        pairings = [dict(zip(own[i], own[k], strict=True)) for own, i, k in both]
         if any(one != pairings[0] for one in pairings[1:]):
             names = f"{head.name(first[0])!r} and {head.name(other[0])!r}"
             problem = f"columns {names} could both say which item a line is, and pair the items "
             raise head.error(f"{problem}differently; choose one (--id)")
     name = head.name(first[0])
-    where = "for all systems" if len({id(sheet) for sheet in sheets}) == 1 else "in all files"
-    note = f"items are paired by {name!r}, which differs in every row and is the same {where}"
+    note = f"items are paired by {name!r}, which differs in every row and is the same for all"
     return [
         (Sheet(sheet.table, replace(sheet.how, id=i + 1), (*sheet.notes, note), name), rows)
         for (sheet, rows), i in zip(parts, first, strict=True)
@@ -156,12 +152,7 @@ class Evaluation:
     usual: tuple[str, ...] | None = None  # those that are meant unless others are named; None: all
     doubt: str = ""  # why none is meant, where that is not clear
     sheet: Sheet | None = None  # the table, where systems are columns of one
-    # What the user says, as in `recognise`.
     how: How = field(default_factory=How)
-    missing: str | None = None
-    positive: str | None = None
-    same_scale: bool = False
-    higher_is_better: bool | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -191,7 +182,7 @@ class Evaluation:
         two = [self._system(a, "a"), self._system(b, "b")]
         if self.is_labels:
             used = {x for one in two for x in (*one.agree["gold"], *one.scores[labels.PREDICTION])}
-            return labels.fitting(used - {""}, self.positive)
+            return labels.fitting(used - {""}, self.how.positive)
         counted = [c for name, c in two[0].counts.items() if name in two[1].counts]
         if counted and (score is None or score in two[0].counts):
             return count_statistics([DERIVED.get(columns, columns) for columns in counted])
@@ -292,28 +283,26 @@ class Evaluation:
                 raise ValueError(f"systems[{i}] = {name!r} is there before; list it once")
         chosen = self._chosen(some, score, entry)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
-        scale, off, reading = 1, None, ""
+        group, source = self._groups(chosen, clusters)
+        source |= {"strata": strata, "n_clusters": None if group is None else len(set(group))}
+        source["no_systems"] = [] if systems is not None else self._no_systems(some)
+        source["read"] = describe(source, self.format.title)
         if chosen.columns:
-            scores = np.stack(chosen.numbers)
+            scores, scale, off, reading = np.stack(chosen.numbers), 1, None, ""
         else:
             units = in_common_units([as_printed(x) for x in chosen.numbers], names)
             scores, scale, reading = np.stack(units.columns), units.scale, units.reading
             off = None if units.rounding is None else np.stack(units.rounding)
-        group, source = self._groups(chosen, clusters)
-        source |= {"strata": strata, "n_clusters": None if group is None else len(set(group))}
-        source["no_systems"] = []
-        if self.sheet is not None and systems is None:
-            used = {x for one in some for labels in one.columns.values() for x in labels}
-            every = range(self.sheet.width)
-            rest = [self.sheet.name(i) for i in every if self.sheet.label(i) not in used]
-            source["no_systems"] = rest
-        source["read"] = describe(source, self.format.title)
-        kind = self._kind(chosen)
-        found = ScoreTable(
-            names, scores, entry, scale, group, chosen.ids, source, off, reading, kind
-        )
+        where = (chosen.ids, source, off, reading, self._kind(chosen))
+        found = ScoreTable(names, scores, entry, scale, group, *where)
         stratum = None if strata is None else self._grouping(some, strata)
         return found if stratum is None else found.stratified(chosen.group(stratum))
+
+    def _no_systems(self, some: Sequence[SystemScores]) -> list[str]:
+        """The columns of a table that are not compared."""
+        used = {x for one in some for labels in one.columns.values() for x in labels}
+        every = range(self.sheet.width if self.sheet is not None else 0)
+        return [self.sheet.name(i) for i in every if self.sheet.label(i) not in used]  # type: ignore[union-attr]
 
     def _groups(
         self, chosen: Chosen, clusters: Any
@@ -478,9 +467,9 @@ class Evaluation:
     def _kind(self, chosen: Chosen) -> Score:
         """What the scores are, and which of them are better."""
         if self.sheet is not None and not chosen.columns and not self.is_labels:
-            return Score.shared([one.system for one in chosen.systems], self.higher_is_better)
+            return Score.shared([one.system for one in chosen.systems], self.how.higher_is_better)
         name = "correct" if self.is_labels else "" if chosen.columns else chosen.score
-        return Score.of(name, self.higher_is_better)
+        return Score.of(name, self.how.higher_is_better)
 
     # ---- items
 
@@ -489,16 +478,16 @@ class Evaluation:
         if self.is_labels and score is not None:
             problem = "score is for files of scores; of predictions, choose a statistic (--metric)"
             raise self._error(problem)
-        if self.positive is not None and not self.is_labels:
+        if self.how.positive is not None and not self.is_labels:
             problem = "pos_label (--pos-label) is for predictions; name the column of what is right"
             raise self._error(f"{problem} as gold (--gold)")
         name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
         every, rows = _together(some)
-        zero = self.missing == "zero"
+        zero = self.how.missing == "zero"
         both: Sequence[int] = range(len(every))
         if not zero and any(None in own for own in rows):
             both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
-        if self.missing == "error" and len(both) < len(every):
+        if self.how.missing == "error" and len(both) < len(every):
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it, or say what "
             remedy = "becomes of such items (--missing drop, --missing zero)"
@@ -518,7 +507,7 @@ class Evaluation:
     def _judge(self, chosen: Chosen, entry: Entry) -> None:
         """Predictions become numbers."""
         cells = chosen.cells()
-        if self.missing in ("drop", "error"):
+        if self.how.missing in ("drop", "error"):
             gold = set(chosen.systems[0].agree["gold"])
             cells = [[None if labels.is_missing(x, gold) else x for x in c] for c in cells]
             cells = self._complete(chosen, cells)
@@ -530,7 +519,7 @@ class Evaluation:
         said = [["" if x is None else x for x in column] for column in cells]
         names = [one.system for one in chosen.systems]
         chosen.numbers, chosen.columns, chosen.facts = labels.judged(
-            names, right, said, entry, self.positive, self._error
+            names, right, said, entry, self.how.positive, self._error
         )
         chosen.notes += chosen.facts.pop("notes")
 
@@ -541,7 +530,7 @@ class Evaluation:
         if not columns:
             chosen.notes += _check_writing(chosen, points=self.how.thousands is None)
         cells = _numbers(some, name, chosen.rows)
-        if self.missing == "zero":
+        if self.how.missing == "zero":
             blank: Any = (0,) * len(some[0].counts.get(name, ())) or 0
             for one, column in zip(some, cells, strict=True):
                 if number := column.count(None):
@@ -554,7 +543,7 @@ class Evaluation:
             chosen.numbers, chosen.columns = _tables(chosen, cells, columns, entry), columns
             return
         _check_scores(chosen, cells, entry)
-        if not self.same_scale:
+        if not self.how.same_scale:
             _check_scales(some, cells)
         gold = None if self.sheet is None else labels.looks_right(self.sheet, some)
         if self.sheet is not None and gold is not None:
@@ -569,7 +558,7 @@ class Evaluation:
         gone = {k for column in cells if None in column for k, x in enumerate(column) if x is None}
         if not gone:
             return cells
-        if (self.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
+        if (self.how.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
             k = min(gone)
             j = next(j for j, column in enumerate(cells) if column[k] is None)
             cell = some[j].scores[name][chosen.rows[j][k]]

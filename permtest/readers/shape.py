@@ -79,6 +79,9 @@ NO_SYSTEM = _set(
     "offset annotator rater diff difference delta average"
 )
 
+#: Words of a name that make it one of numbers that are derived from those of systems.
+BY_NAME = _set("diff difference delta mean avg average sum total")
+
 #: Words of a name that say what was measured, and those of what was judged right or wrong.
 MEASURES = _set(
     "score scores value values correct is accuracy acc exact match em f1 f precision recall auc "
@@ -196,7 +199,7 @@ def is_summary(label: str) -> bool:
 
 @dataclass(frozen=True)
 class How:
-    """What the user says of tables; None where the columns have to say it."""
+    """What the user says; None where names and cells have to say it."""
 
     id: Columns | bool | None = None  # the columns that pair items; False: their order does
     system: Column | None = None  # the column that says whose a line is, and so on
@@ -205,6 +208,10 @@ class How:
     gold: Column | None = None
     score: str | None = None  # which measure is meant
     thousands: str | None = None  # their separator; "" says that a point is a decimal point
+    missing: str | None = None  # what becomes of items without a score of every system
+    positive: str | None = None  # the label that is to be found
+    same_scale: bool = False  # whether scores up to 1 and up to 100 are on one scale all the same
+    higher_is_better: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -809,6 +816,8 @@ class Sheet:
                 problem += "line for each item, or pair lines as they are (--by-order)"
                 raise self.error(problem, 0, self.system)
         usual, doubt, notes = self._usual()
+        derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
+        notes += tuple(f"column {name!r} is derived, and taken for no system" for name in derived)
         common = self.common(range(len(self))) | {"paired_by": ROW}
         common["notes"] += notes
         found = [self.column_system(i + 1, common) for i in self.numeric if i not in self.ids]

@@ -167,12 +167,12 @@ def _of_text(file: File) -> Table:
         problem = f"not CSV ({broken}); close every quote, and double the quotes inside a cell"
         raise ReadError.at(file.path, problem, line=starts[-1])
     width = len(rows[0])
-    if set(map(len, rows)) != {width} or not width:
-        k, row = next((k, row) for k, row in enumerate(rows) if len(row) != width or not row)
-        said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
-        problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
-        problem += "remove the line, or quote cells that contain the separator"
-        raise ReadError.at(file.path, problem, line=starts[k])
+    for k, row in enumerate(rows) if set(map(len, rows)) != {width} or not width else ():
+        if len(row) != width or not row:
+            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
+            problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
+            problem += "remove the line, or quote cells that contain the separator"
+            raise ReadError.at(file.path, problem, line=starts[k])
     columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
     table = Table(file, None, columns, place=lambda row: f"line {starts[row]}", mark=mark)
     return replace(table, names=[segment[1]]) if segment and width == 1 else _with_header(table)
