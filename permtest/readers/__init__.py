@@ -318,8 +318,8 @@ def recognise(
             raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known[1:]))}")
     column = None if isinstance(gold, File) or gold is None else gold
     mark = "" if thousands == "none" else thousands
-    table = (id, system_col, repeat, clusters, column, score, mark)
-    how = How(*table, missing, pos_label, same_scale, higher_is_better)
+    where = None if id is True else id, system_col, repeat, None if clusters is True else clusters
+    how = How(*where, column, score, mark, missing, pos_label, same_scale, higher_is_better)
     collected = gc.isenabled()
     gc.disable()  # to look for cycles among millions of cells would take more time than all else
     try:

@@ -33,6 +33,7 @@ from permtest.readers.shape import (
     OF_THE_ITEM,
     OUTPUTS,
     SURENESS,
+    WORDS,
     How,
     Sheet,
     as_list,
@@ -187,7 +188,8 @@ class Evaluation:
         if counted and (score is None or score in two[0].counts):
             return count_statistics([DERIVED.get(columns, columns) for columns in counted])
         name = self._score(two, score, None)
-        numbers = [x for c in _numbers(two, name, [range(len(one)) for one in two]) for x in c]
+        every = Chosen(two, name, [], [range(len(one)) for one in two])
+        numbers = [x for column in _numbers(every) for x in column]
         counts = all(x is None or (x >= 0 and x == int(x)) for x in numbers)
         return ("accuracy", "mean", "sum") if counts else ("mean", "sum")
 
@@ -252,7 +254,8 @@ class Evaluation:
         else:
             u, v = map(as_printed, chosen.numbers)
             pairs = Pairs.of(u, v, (first, second), labels=(first, second))
-        group, source = self._groups(chosen, clusters)
+        grouping = self._grouping(two, clusters)
+        group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
         kind = self._kind(chosen)
         return replace(pairs, ids=chosen.ids, clusters=group, source=source, score=kind)
 
@@ -283,7 +286,8 @@ class Evaluation:
                 raise ValueError(f"systems[{i}] = {name!r} is there before; list it once")
         chosen = self._chosen(some, score, entry)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
-        group, source = self._groups(chosen, clusters)
+        grouping = self._grouping(some, clusters)
+        group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
         source |= {"strata": strata, "n_clusters": None if group is None else len(set(group))}
         source["no_systems"] = [] if systems is not None else self._no_systems(some)
         source["read"] = describe(source, self.format.title)
@@ -295,22 +299,14 @@ class Evaluation:
             off = None if units.rounding is None else np.stack(units.rounding)
         where = (chosen.ids, source, off, reading, self._kind(chosen))
         found = ScoreTable(names, scores, entry, scale, group, *where)
-        stratum = None if strata is None else self._grouping(some, strata)
-        return found if stratum is None else found.stratified(chosen.group(stratum))
+        stratum = chosen.group(None if strata is None else self._grouping(some, strata))
+        return found if stratum is None else found.stratified(stratum)
 
     def _no_systems(self, some: Sequence[SystemScores]) -> list[str]:
         """The columns of a table that are not compared."""
         used = {x for one in some for labels in one.columns.values() for x in labels}
         every = range(self.sheet.width if self.sheet is not None else 0)
         return [self.sheet.name(i) for i in every if self.sheet.label(i) not in used]  # type: ignore[union-attr]
-
-    def _groups(
-        self, chosen: Chosen, clusters: Any
-    ) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
-        """What items are swapped together, and where everything comes from."""
-        grouping = self._grouping(chosen.systems, clusters)
-        group = None if grouping is None else chosen.group(grouping)
-        return group, chosen.source(self.format.name, grouping)
 
     # ---- systems
 
@@ -405,7 +401,10 @@ class Evaluation:
             remedy += ", or add the files of others"
         gold = self.sheet.called(GOLD_NAMES)
         hint = self.sheet.obstacle() if len(some) < 2 and not self.doubt else ""
-        if any(one.counts for one in self.found) or self.sheet.holds_bare_counts():
+        called = self.sheet.table.names
+        known = sum(name.lower() in WORDS for name in called or ())
+        bare = known > 1 or (called is None and self.sheet.width == 4)
+        if bare or any(one.counts for one in self.found):
             hint += (
                 "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
             )
@@ -529,7 +528,7 @@ class Evaluation:
         columns = _columns(some, name, entry)
         if not columns:
             chosen.notes += _check_writing(chosen, points=self.how.thousands is None)
-        cells = _numbers(some, name, chosen.rows)
+        cells = _numbers(chosen)
         if self.how.missing == "zero":
             blank: Any = (0,) * len(some[0].counts.get(name, ())) or 0
             for one, column in zip(some, cells, strict=True):
@@ -640,10 +639,13 @@ class Chosen:
 
     def cells(self) -> list[list[Any]]:
         """The cells of the score of each system; None where it lacks the item."""
-        return _cells(self.systems, self.score, self.rows)
+        both = zip(self.systems, self.rows, strict=True)
+        return [[None if i is None else x.scores[self.score][i] for i in own] for x, own in both]
 
-    def group(self, grouping: str) -> tuple[str, ...]:
+    def group(self, grouping: str | None) -> tuple[str, ...] | None:
         """What each item belongs to, which all systems must agree in."""
+        if grouping is None:
+            return None
         result: dict[int, tuple[Any, SystemScores]] = {}
         for one, own in zip(self.systems, self.rows, strict=True):
             for k, i in enumerate(own):
@@ -765,11 +767,6 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
 # ---- numbers -------------------------------------------------------------------------------------
 
 
-def _cells(some: Sequence[SystemScores], name: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
-    both = zip(some, rows, strict=True)
-    return [[None if i is None else one.scores[name][i] for i in own] for one, own in both]
-
-
 def _is_missing(cell: Any) -> bool:
     """Whether a cell, or one in a tuple, holds no score."""
     parts = cell if isinstance(cell, tuple) else (cell,)
@@ -784,11 +781,9 @@ def _exact(cell: Any) -> Any:
     return None if cell is None or kind_of(cell) == "missing" else as_score(cell)
 
 
-def _numbers(
-    some: Sequence[SystemScores], name: str, rows: Sequence[Sequence[Any]]
-) -> list[list[Any]]:
+def _numbers(chosen: Chosen) -> list[list[Any]]:
     """The numbers of a score; the error is that of the first bad item."""
-    cells = _cells(some, name, rows)
+    cells = chosen.cells()
     try:
         known = {cell: _exact(cell) for column in cells for cell in dict.fromkeys(column)}
         return [[known[cell] for cell in column] for column in cells]
@@ -799,7 +794,8 @@ def _numbers(
                     try:
                         _exact(value)
                     except (ValueError, TypeError) as error:
-                        raise some[j].error(rows[j][k], str(error), name, part) from None
+                        place = chosen.rows[j][k], str(error), chosen.score, part
+                        raise chosen.systems[j].error(*place) from None
         raise
 
 

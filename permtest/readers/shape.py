@@ -295,19 +295,19 @@ class Sheet:
         """The column that the user names, or the one that is called so; False names none."""
         if wanted is False:
             return None
-        return self.called(names) if _is_default(wanted) else self.find(wanted)
+        return self.called(names) if wanted is None else self.find(wanted)
 
     def texts(self, i: int) -> list[str]:
         """The cells of a column as text that can be printed."""
-        if i not in self._texts:
-            cells = self.table.columns[i]
-            plain = set(map(type, cells)) == {str} and "".join(cells).isprintable()  # as most are
-            self._texts[i] = cells if plain else [printable(text_of(cell)) for cell in cells]
         return self._texts[i]
 
     @cached_property
-    def _texts(self) -> dict[int, list[str]]:
-        return {}
+    def _texts(self) -> list[list[str]]:
+        plain = [{*map(type, x)} == {str} and "".join(x).isprintable() for x in self.table.columns]
+        return [  # most are text already
+            cells if known else [printable(text_of(cell)) for cell in cells]
+            for cells, known in zip(self.table.columns, plain, strict=True)
+        ]
 
     @cached_property
     def _kinds(self) -> list[Counter[str]]:
@@ -336,13 +336,15 @@ class Sheet:
     @cached_property
     def ids(self) -> list[int]:
         """The columns that say which item a line is."""
-        if not _is_default(self.how.id) and self.how.id is not False:
+        if self.how.id is False:
+            return []
+        if self.how.id is not None:
             return [self.find(one) for one in as_list(self.how.id)]
-        found = self._meant(self.how.id, ID_NAMES)
-        if found is None and self.how.id is not False:
+        found = self.called(ID_NAMES)
+        if found is None:
             keys = [i for i in range(self.width) if self._is_key(i)][:1]
-            found = next((i for i in keys if len(set(self.texts(i))) == len(self)), None)
-        if found is None and self.how.id is not False and self.how.repeat is not None:
+            found = next((i for i in keys if self._distinct([i]) == len(self)), None)
+        if found is None and self.how.repeat is not None:
             each = [self.find(self.how.repeat), *self._whose]
             text = (i for i in range(self.width) if i not in self.numeric)
             found = next((i for i in text if self._distinct([i, *each]) == len(self)), None)
@@ -367,8 +369,8 @@ class Sheet:
     def cluster(self) -> int | None:
         """The column whose values are swapped as a whole."""
         found = self._meant(self.how.clusters, CLUSTER_NAMES)
-        known = found is not None and _is_default(self.how.clusters)
-        return None if known and self._distinct([found]) == 1 else found  # type: ignore[list-item]
+        known = found is not None and self.how.clusters is not None
+        return found if known or found is None or self._distinct([found]) > 1 else None
 
     @cached_property
     def repeat(self) -> int | None:
@@ -589,7 +591,7 @@ class Sheet:
             groups[name] = swapped
         if self.cluster is not None:
             name = self.name(self.cluster)
-            if _is_default(self.how.clusters):
+            if self.how.clusters is None:
                 note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since "
                 notes.append(f"{note}that column is called so (--no-clusters swaps items)")
         text = self.called(TEXT_NAMES)
@@ -796,11 +798,6 @@ class Sheet:
             **(self.common(range(len(self))) | {"paired_by": ROW}),
         )
 
-    def holds_bare_counts(self) -> bool:
-        """Whether columns are called like counts of no system, or like four without a header."""
-        names = self.table.names
-        return self.width == 4 if names is None else sum(n.lower() in WORDS for n in names) > 1
-
     # ---- systems side by side
 
     @cached_property
@@ -923,11 +920,6 @@ def as_list(wanted: Any) -> list[Any]:
     """One or several columns as a list."""
     wanted = wanted.tolist() if hasattr(wanted, "tolist") else wanted
     return list(wanted) if isinstance(wanted, list | tuple | range) else [wanted]
-
-
-def _is_default(wanted: Any) -> bool:
-    """Whether the user leaves a column to its name; 1 is a number, and not true."""
-    return wanted is None or wanted is True
 
 
 def _plain(cell: Any) -> str:
