@@ -320,18 +320,18 @@ class Sheet:
         found = [i for i, k in enumerate(self._kinds) if k["number"] >= max(k["text"], 1)]
         if self.how.gold is not None or self.called(GOLD_NAMES) is not None:
             return found
-        likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
         names = (*TEXT_NAMES, *SYSTEM_NAMES, *ID_NAMES)
-        verdicts = [
-            i
-            for i in range(self.width)
-            if i not in found and self.name(i).lower() not in names
-            if OUTPUTS.isdisjoint(said := tokens(self.name(i)))
-            if not likely or not JUDGED.isdisjoint(said)
-            if any({x.lower() for x in {*self.texts(i)}} - {""} <= {*pair} for pair in VERDICTS)
-            if any(self.texts(i))
-        ]
-        return sorted(found + verdicts)
+        likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
+        for i in set(range(self.width)) - set(found):
+            said, cells = tokens(self.name(i)), {text.lower() for text in self.texts(i)} - {""}
+            judged = not JUDGED.isdisjoint(said)
+            if self.name(i).lower() in names or not OUTPUTS.isdisjoint(said):
+                continue
+            # Yes and no may be answers, unless the name speaks of a judgement.
+            pairs = [{*pair} for pair in VERDICTS if judged or (not likely and pair[0] != "yes")]
+            if cells and any(cells <= pair for pair in pairs):
+                found.append(i)
+        return sorted(found)
 
     @cached_property
     def ids(self) -> list[int]:

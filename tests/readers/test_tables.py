@@ -28,7 +28,6 @@ from permtest.readers.files import (
     File,
     ReadError,
     Twice,
-    as_printed,
     as_score,
     kind_of,
     printable,
@@ -228,12 +227,6 @@ def test_cells_as_text():
     found = map(text_of, (True, 0.1, 1e-7, 1e22, None, [1, "x"]))
     assert list(found) == ["true", "0.1", "0.0000001", "1" + "0" * 22, "", '[1, "x"]']
     assert printable("a\x1b[2J naïve 文") == r"a\x1b[2J naïve 文"
-
-
-def test_printed_floats_may_stand_for_fractions():
-    found = as_printed([Decimal("0.333333333333333"), Decimal("0.10000000000000001"), Decimal(3)])
-    assert found == [0.333333333333333, 0.1, 3]
-    assert [type(x) for x in found] == [float, float, Decimal]
 
 
 # ---- what has types ----------------------------------------------------------------------------
