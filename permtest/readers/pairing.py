@@ -744,7 +744,8 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
 
 def _first_number(one: SystemScores) -> int | None:
     """Where the ids of a system begin that are all whole numbers from there on; or None."""
-    for start in (0, 1) if one.ids is not None and len(one) > 1 else ():
+    named = one.ids is not None and one.paired_by != "index"  # of a frame, which may be a part
+    for start in (0, 1) if named and len(one) > 1 else ():
         if all(str(i) in one.positions for i in range(start, start + len(one))):
             return start
     return None

@@ -640,23 +640,21 @@ class Sheet:
 
     def _twice(self, items: Sequence[str], rows: Sequence[int], by: str) -> ReadError:
         """The error that two lines are the same item."""
-        seen: dict[str, int] = {}
-        for row, item in zip(rows, items, strict=True):
-            if seen.setdefault(item, row) != row:
-                break
-        places = f"{self.table.place(seen[item])} and {self.table.place(row)}"
+        number = Counter(items)
+        item = next(item for item in items if number[item] > 1)
+        places = [self.table.place(row) for x, row in zip(items, rows, strict=True) if x == item]
         remedy = "remove one"
         for i in range(self.width) if self.ids else ():
-            cells = self.texts(i)
-            if self.may_be_key(i) and i not in self.ids:
-                both = {(item, cells[k]) for item, k in zip(items, rows, strict=True)}
-                if len(both) == len(rows):
-                    names = " ".join(f"--id {self.key(k)}" for k in (i, *self.ids))
-                    remedy = f"name the columns that tell lines apart ({names})"
-                    break
-        problem = f"{shown(item)} occurs twice as {by} ({places}); {remedy}, name the column that "
-        return self.error(f"{problem}tells repeats apart (--repeat), or swap them together "
-                          "(--clusters)")  # fmt: skip
+            both = {(item, self.texts(i)[k]) for item, k in zip(items, rows, strict=True)}
+            if self.may_be_key(i) and i not in self.ids and len(both) == len(rows):
+                names = " ".join(f"--id {self.key(k)}" for k in (i, *self.ids))
+                remedy = f"name the columns that tell lines apart ({names})"
+                break
+        problem = (
+            f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); {remedy}, name "
+        )
+        problem += "the column that tells repeats apart (--repeat), or swap them together "
+        return self.error(f"{problem}(--clusters)")
 
     def agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """Texts of the items: those that must agree, and those that must not be permuted."""
