@@ -35,34 +35,33 @@ __all__ = [
 #: What can be read: a path, "-", a buffer, an uploaded file, a frame, records, arrays.
 Source: TypeAlias = Any
 
-COMPARE = "permtest compare"
 TABLE = Format(
     "table",
     "a table",
     "the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
     "row",
-    f"{COMPARE} results.csv --a new --b old",
+    "permtest compare results.csv --a new --b old",
 )
 LONG = Format(
     "long",
     "a table with a line for each item and system",
     "id, system, and one or several scores or counts, in columns with names; perhaps cluster",
     "id, or another column that differs in every row",
-    f"{COMPARE} results.csv --a new --b old",
+    "permtest compare results.csv --a new --b old",
 )
 ONE_SYSTEM = Format(
     "one_system",
     "a file for each system",
     "one number; or an id and one or several scores or counts, in columns with names",
     "id, or another column that differs in every row; order where there is none",
-    f"{COMPARE} new.txt old.txt",
+    "permtest compare new.txt old.txt",
 )
 PREDICTIONS = Format(
     "predictions",
     "predictions beside what is right",
     "the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
     "row; id where each system has a file of its own",
-    f"{COMPARE} predictions.csv --gold y_true --metric macro_f1",
+    "permtest compare predictions.csv --gold y_true --metric macro_f1",
     gold="optional",
 )
 

@@ -124,12 +124,6 @@ class ReadError(ValueError):
 # ---- what a cell holds ---------------------------------------------------------------------------
 
 
-class Digits(str):
-    """A number in JSON that is too long or too large to be made one, as it is written."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, eq=False)
 class Twice:
     """The values of a name that one object of JSON has several times; refused where it is read."""
@@ -402,21 +396,21 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _decimal(number: str) -> Decimal | Digits:
+def _decimal(number: str) -> Decimal | str:
     """A number as it is written; what is beyond all floats, or too long, stays text."""
     exponent = number.lower().partition("e")[2]
     if len(number) > 30 or exponent:
         if len(number) > MAX_DIGITS or len(exponent) > 6 or not isfinite(float(number)):
-            return Digits(number)  # which must not be expanded
+            return number  # which must not be expanded
         if abs(Decimal(number).adjusted()) >= MAX_DIGITS:
-            return Digits(number)
+            return number
     return Decimal(number)
 
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_unique,
     parse_float=_decimal,
-    parse_int=lambda number: int(number) if len(number) <= MAX_DIGITS else Digits(number),
+    parse_int=lambda number: int(number) if len(number) <= MAX_DIGITS else number,
 )
 _NOT_BLANK = re.compile(r"\S")
 parsed_json = _DECODER.decode
