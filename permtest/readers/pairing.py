@@ -744,8 +744,9 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
 
 def _first_number(one: SystemScores) -> int | None:
     """Where the ids of a system begin that are all whole numbers from there on; or None."""
-    named = one.ids is not None and one.paired_by != "index"  # of a frame, which may be a part
-    for start in (0, 1) if named and len(one) > 1 else ():
+    if one.ids is None or one.paired_by == "index" or len(one) < 2:  # a frame may be a part
+        return None
+    for start in (0, 1) if one.ids[0].isdecimal() else ():
         if all(str(i) in one.positions for i in range(start, start + len(one))):
             return start
     return None

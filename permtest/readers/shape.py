@@ -323,13 +323,13 @@ class Sheet:
         names = (*TEXT_NAMES, *SYSTEM_NAMES, *ID_NAMES)
         likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
         for i in set(range(self.width)) - set(found):
-            said, cells = tokens(self.name(i)), {text.lower() for text in self.texts(i)} - {""}
+            said, cells = tokens(self.name(i)), self.texts(i)
             judged = not JUDGED.isdisjoint(said)
             if self.name(i).lower() in names or not OUTPUTS.isdisjoint(said):
                 continue
             # Yes and no may be answers, unless the name speaks of a judgement.
-            pairs = [{*pair} for pair in VERDICTS if judged or (not likely and pair[0] != "yes")]
-            if cells and any(cells <= pair for pair in pairs):
+            pairs = [x for x in VERDICTS if judged or (not likely and x[0] != "yes")]
+            if any(cells) and any(all(x.lower() in (*pair, "") for x in cells) for pair in pairs):
                 found.append(i)
         return sorted(found)
 
