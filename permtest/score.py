@@ -55,6 +55,9 @@ TURNING = _set(
     variance ci pvalue id type code weight budget limit"""
 )
 KNOWN = HIGHER | LOWER | TURNING | MEASURED.keys() | {"score"}
+DIGITS = "0123456789"
+#: Where a word of camelCase begins, or a word behind a number.
+CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[a-z]{3})")
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
 
@@ -261,18 +264,28 @@ def counted(number: float, plural: str) -> str:
     return f"{number} {plural}"
 
 
-def _words(name: str) -> list[str]:
-    """The words of a name in small letters; those of camelCase, too, and without digits."""
+def tokens(name: str) -> list[str]:
+    """The words of a name in small letters, those of camelCase too; known ones stay whole.
+
+    Examples
+    --------
+    >>> tokens("latencyMs_A"), tokens("mAP"), tokens("gpt-4")
+    (['latency', 'ms', 'a'], ['map'], ['gpt', '4'])
+    """
     found: list[str] = []
     for chunk in re.split(r"[\W_]+", name):
         low = chunk.lower()
-        stem = low.rstrip("0123456789")
-        if low in KNOWN or stem in KNOWN:
-            found.append(low if low in KNOWN else stem)
-        elif re.fullmatch(r"f\d+", low):
-            found.append("f1")
-        else:
-            found += map(str.lower, PIECE.findall(chunk))
+        whole = {low, low.rstrip(DIGITS)} & KNOWN
+        found += [low] if whole else CAMEL.sub(" ", chunk).lower().split()
+    return found or [name.lower()]
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name without digits behind them, and without what is behind "per"."""
+    found = [
+        "f1" if re.fullmatch(r"f\d+", word) else word if word in KNOWN else word.rstrip(DIGITS)
+        for word in tokens(name)
+    ]
     return [*found[: found.index("per")], "per"] if "per" in found else found
 
 

@@ -22,7 +22,7 @@ from permtest.exact import exact_perm_test
 from permtest.margins import MarginTestResult
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
-from permtest.readers.cells import printable
+from permtest.readers.files import printable
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.score import CORRECT
 from permtest.solvers import SOLVERS

@@ -12,7 +12,7 @@ from permtest.cli.inputs import COUNTS, GOLD, add_metric, read_table
 from permtest.cli.rankings import as_json, as_text
 from permtest.cli.shared import EXIT_CODES, fail, print_text, print_written
 from permtest.readers import ReadError, recognise
-from permtest.readers.cells import printable
+from permtest.readers.files import printable
 from permtest.statistics import CountStatistic
 
 if TYPE_CHECKING:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permtest.pairs import Pairs
 from permtest.readers import annotated, harnesses, labels
-from permtest.readers.cells import text_of
-from permtest.readers.files import File, ReadError
-from permtest.readers.keys import Part, keyed
-from permtest.readers.names import SCORE_NAMES
-from permtest.readers.pairing import MISSING, Evaluation, describe
-from permtest.readers.shape import Column, Columns, How, Sheet
+from permtest.readers.files import File, ReadError, StrPath, as_score, printable, shown, text_of
+from permtest.readers.pairing import MISSING, Evaluation, Part, describe, keyed
+from permtest.readers.shape import SCORE_NAMES, Column, Columns, How, Sheet
 from permtest.readers.systems import Format, SystemScores, names_of, told_apart
 from permtest.readers.tables import Table, load, table_of
 from permtest.statistics import CountStatistic, Statistic, lookup
@@ -38,40 +36,41 @@ __all__ = [
 Source: TypeAlias = Any
 
 TABLE = Format(
-    name="table",
-    title="a table",
-    rows="the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
-    pairs_on="row",
-    example="permtest compare results.csv --a new --b old",
+    "table",
+    "a table",
+    "the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
+    "row",
+    "permtest compare results.csv --a new --b old",
 )
 LONG = Format(
-    name="long",
-    title="a table with a line for each item and system",
-    rows="id, system, and one or several scores or counts, in columns with names; perhaps cluster",
-    pairs_on="id, or another column that differs in every row",
-    example="permtest compare results.csv --a new --b old",
+    "long",
+    "a table with a line for each item and system",
+    "id, system, and one or several scores or counts, in columns with names; perhaps cluster",
+    "id, or another column that differs in every row",
+    "permtest compare results.csv --a new --b old",
 )
 ONE_SYSTEM = Format(
-    name="one_system",
-    title="a file for each system",
-    rows="one number; or an id and one or several scores or counts, in columns with names",
-    pairs_on="id, or another column that differs in every row; order where there is none",
-    example="permtest compare new.txt old.txt",
+    "one_system",
+    "a file for each system",
+    "one number; or an id and one or several scores or counts, in columns with names",
+    "id, or another column that differs in every row; order where there is none",
+    "permtest compare new.txt old.txt",
 )
 PREDICTIONS = Format(
-    name="predictions",
-    title="predictions beside what is right",
-    rows="the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
-    pairs_on="row; id where each system has a file of its own",
-    example="permtest compare predictions.csv --gold y_true --metric macro_f1",
+    "predictions",
+    "predictions beside what is right",
+    "the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
+    "row; id where each system has a file of its own",
+    "permtest compare predictions.csv --gold y_true --metric macro_f1",
     gold="optional",
 )
 
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
 BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)
 
-#: The columns of a table of pairwise judgements.
-BATTLE = frozenset(("model_a", "model_b", "winner"))
+#: The columns of a table of pairwise judgements: those of all, and who won, in one or in three.
+BATTLE = frozenset(("model_a", "model_b"))
+WINNERS = ("winner_model_a", "winner_model_b", "winner_tie")
 
 #: Every format by its name: tables first, for people to read.
 FORMATS: dict[str, Format] = {
@@ -310,8 +309,6 @@ def recognise(
     >>> found.format.name, found.systems
     ('table', ('old', 'new', 'best'))
     """
-    if not sources:
-        raise ValueError("no file; name one that has both systems, or one for each")
     for name, value, known in (
         ("missing", missing, (None, *MISSING)),
         ("thousands", thousands, (None, ".", ",", "none")),
@@ -320,28 +317,15 @@ def recognise(
             raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known[1:]))}")
     column = None if isinstance(gold, File) or gold is None else gold
     mark = "" if thousands == "none" else thousands
-    how = How(id, system_col, repeat, clusters, column, score, mark)
-    with _uncollected():
-        found = _recognised(_opened(sources), gold, how)
-    return replace(
-        found,
-        missing=missing,
-        positive=None if pos_label is None else labels.label_of(pos_label),
-        same_scale=same_scale,
-        how=how,
-        higher_is_better=higher_is_better,
-    )
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No search for cycles, which among millions of cells would take more time than all else."""
-    enabled = gc.isenabled()
-    gc.disable()
+    where = None if id is True else id, system_col, repeat, None if clusters is True else clusters
+    positive = None if pos_label is None else labels.label_of(pos_label)
+    how = How(*where, column, score, mark, missing, positive, same_scale, higher_is_better)
+    collected = gc.isenabled()
+    gc.disable()  # to look for cycles among millions of cells would take more time than all else
     try:
-        yield
+        return replace(_recognised(_opened(sources), gold, how), how=how)
     finally:
-        if enabled:
+        if collected:
             gc.enable()
 
 
@@ -355,27 +339,62 @@ def format_of(file: File) -> Format:
     return next((kind for kind in BY_CONTENT if kind.recognises(file)), TABLE)
 
 
+# ---- files ---------------------------------------------------------------------------------------
+
+
 def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
     """The files of each source; of folders, those of the tasks that all of them have."""
-    folders = {}
+    if not (sources := _listed(sources)):
+        raise ValueError("no file; name one that has both systems, or one for each")
+    found, folders = {}, {}
     for number, source in enumerate(sources):
+        folder = False
         with suppress(TypeError, OSError, ValueError):
-            if Path(source).is_dir():
-                paths = harnesses.files_of(source)
-                folders[number] = {harnesses.task_of(path): path for path in paths}
+            folder = Path(source).is_dir()
+        if folder:
+            folders[str(source)] = {harnesses.task_of(path): path for path in _files_of(source)}
+        found[str(source) if folder else f"{number}"] = [] if folder else [load(source, number + 1)]
     shared = set.intersection(*map(set, folders.values())) if folders else set()
-    found = {}
-    for number, source in enumerate(sources):
-        if number not in folders:
-            found[f"{number}"] = [load(source, number + 1)]
-            continue
-        known = folders[number]
+    for name, tasks in folders.items():
         if not shared:
-            problem = f"a folder of the tasks {', '.join(known)}, none of which all others have"
-            raise ReadError.at(str(source), f"{problem}; name the files themselves")
-        chosen = [path for task, path in known.items() if task in shared]
-        found[str(source)] = [File.load(path) for path in chosen]
+            problem = f"a folder of the tasks {', '.join(tasks)}, none of which all others have"
+            raise ReadError.at(name, f"{problem}; name the files themselves")
+        found[name] = [File.load(path) for task, path in tasks.items() if task in shared]
     return found
+
+
+def _listed(sources: Sequence[Source]) -> Sequence[Source]:
+    """The sources in a list of them, or in a mapping of names to frames, where that is the only."""
+    several = sources[0] if len(sources) == 1 else None
+    if isinstance(several, dict) and several:
+        if all(map(_is_frame, several.values())):
+            return [replace(load(x), path=printable(str(name))) for name, x in several.items()]
+        if all(isinstance(x, str | PathLike) for x in several.values()):
+            problem = "files below names; pass them as a list, since systems are called as"
+            raise ReadError(f"{problem} their files are")
+    known = isinstance(several, list | tuple) and several
+    if known and all(isinstance(x, str | PathLike | File) or _is_frame(x) for x in known):
+        return list(known)
+    return sources
+
+
+def _is_frame(source: Any) -> bool:
+    return hasattr(source, "columns") or hasattr(source, "get_columns")
+
+
+def _files_of(folder: StrPath) -> list[Path]:
+    """What a harness wrote into a folder; an error names the folders in it that hold runs."""
+    try:
+        return harnesses.files_of(folder)
+    except ReadError as error:
+        runs = []
+        for inner in sorted(path for path in Path(folder).iterdir() if path.is_dir()):
+            with suppress(ReadError):
+                runs += [shown(str(inner), 200)] if harnesses.files_of(inner) else []
+        if len(runs) < 2:
+            raise
+        problem = f"{error}; it holds the folders of {len(runs)} runs, {', '.join(runs[:10])}: "
+        raise ReadError(f"{problem}name two of these") from None
 
 
 def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How) -> Evaluation:
@@ -383,22 +402,20 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
     kinds = [format_of(file) for file in files]
     for file, kind in zip(files, kinds, strict=True):
         if kind is not kinds[0]:
-            problem = (
-                f"{kind.title}, but {files[0].path} is {kinds[0].title}; compare files of one "
-            )
-            raise ReadError.at(file.path, problem + "format")
+            problem = f"{kind.title}, but {files[0].path} is {kinds[0].title}; compare files of one"
+            raise ReadError.at(file.path, f"{problem} format")
     if kinds[0] is TABLE:
         tables = [table_of(file) for file in files]
-        if not all(set(table.names or ()) >= BATTLE for table in tables):
+        known = [set(table.names or ()) for table in tables]
+        if not all(x >= BATTLE and ("winner" in x or x.issuperset(WINNERS)) for x in known):
             return _of_tables([Sheet.of(table, how) for table in tables])
-        kind = harnesses.BATTLES
-        both = [one for table in tables for one in harnesses.systems_of(kind, *_battles(table))]
-        return Evaluation(kind, tuple(both))
+        battles = [one for table in tables for one in _battles(table)]
+        return Evaluation(harnesses.BATTLES, tuple(battles))
     if gold is not None and not isinstance(gold, File) and kinds[0].gold != "none":
         gold = load(gold)
     found = []
     for folder, some in opened.items():
-        parts = [one for file in some for one in _loaded(kinds[0], [file], gold, files)]
+        parts = [one for file in some for one in _loaded(kinds[0], file, gold, files)]
         if len(some) > 1:
             tasks = [harnesses.task_of(Path(file.path)) for file in some]
             parts = [harnesses.joined(dict(zip(tasks, parts, strict=True)), folder)]
@@ -409,33 +426,37 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
     return Evaluation(kinds[0], tuple(found))
 
 
-def _battles(table: Table) -> tuple[harnesses.Row, Iterator[harnesses.Row]]:
-    """A table of pairwise judgements as the records that other files of these hold."""
+def _battles(table: Table) -> Sequence[SystemScores]:
+    """The systems in a table of pairwise judgements, read as the records of other such files."""
+    names = table.names or []
+
+    def record(cells: Sequence[str]) -> dict[str, str]:
+        """A line with a winner, which LMSYS writes as three columns of 0 and 1."""
+        values = dict(zip(names, cells, strict=True))
+        if "winner" not in values:
+            won = [name for name in WINNERS if float(as_score(values[name])) == 1]
+            values["winner"] = won[0].removeprefix("winner_") if len(won) == 1 else "unknown"
+        return values
+
     rows = zip(*(map(text_of, column) for column in table.columns), strict=True)
-    names = table.names or ()
-    records = (
-        harnesses.Row(table.file, table.place(k), dict(zip(names, cells, strict=True)))
-        for k, cells in enumerate(rows)
-    )
-    return harnesses.Row(table.file, "", {}), records
+    records = (harnesses.Row(table.file, table.place(k), record(r)) for k, r in enumerate(rows))
+    return harnesses.systems_of(harnesses.BATTLES, harnesses.Row(table.file, "", {}), records)
 
 
 def _loaded(
-    kind: Format, files: Sequence[File], gold: Source | None, every: Sequence[File]
+    kind: Format, file: File, gold: Source | None, every: Sequence[File]
 ) -> list[SystemScores]:
-    path = files[0].path
     if kind.gold == "none" and gold is not None:
-        raise ReadError.at(path, f"{kind.title} hold scores; leave gold (--gold) out")
+        raise ReadError.at(file.path, f"{kind.title} hold scores; leave gold (--gold) out")
     if kind.gold == "required" and gold is None:
         problem = f"{kind.title} hold no scores; add the file of what is right as gold (--gold)"
-        raise ReadError.at(path, problem)
+        raise ReadError.at(file.path, problem)
     if gold is None and kind.items_of is not None:
         gold = kind.items_of(every)
     if gold is None:
-        return [one for file in files for one in kind.load(file)]
+        return list(kind.load(file))
     reference = gold if isinstance(gold, File) else load(gold)
-    found = [one for file in files for one in kind.load(file, reference)]
-    return [replace(one, gold=reference) for one in found]
+    return [replace(one, gold=reference) for one in kind.load(file, reference)]
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -443,41 +464,32 @@ def _loaded(
 
 def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
     """What one or several tables hold."""
-    gold, alone = sheets[0].how.gold, len(sheets) == 1
+    head, gold, alone = sheets[0], sheets[0].how.gold, len(sheets) == 1
     if gold is not None or all(labels.gold_of(sheet, alone=alone) is not None for sheet in sheets):
-        keyed_sheets = (
-            [sheet for sheet, _ in keyed([(s, range(len(s))) for s in sheets])]
-            if not alone
-            else sheets
-        )
-        found, usual = labels.predictions(keyed_sheets, gold)
+        if not alone:
+            sheets = [sheet for sheet, _ in keyed([(one, range(len(one))) for one in sheets])]
+        found, usual = labels.predictions(sheets, gold)
         return Evaluation(PREDICTIONS, _side_by_side(found), tuple(usual) if alone else None)
-    if alone and not sheets[0].is_long():
-        if sheets[0].how.system is not None:
+    if alone and not head.is_long():
+        if head.how.system is not None:
             problem = "system_col (--system-col) names a column of one system; name that of several"
-            raise sheets[0].error(problem, None, sheets[0].system)
-        sheets[0].check_not_systems()
-        columns, usual, doubt, others = sheets[0].wide()
-        return Evaluation(TABLE, tuple(columns), tuple(usual), doubt, tuple(others), sheets[0])
+            raise head.error(problem, None, head.system)
+        columns, meant, doubt = head.wide()
+        return Evaluation(TABLE, tuple(columns), tuple(meant), doubt, head)
     parts: list[Part] = []
     names: list[str] = []
     for sheet in sheets:
-        if sheet.is_long():
-            own = sheet.rows_by_system()
-            parts += [(sheet, some) for some in own.values()]
-            names += own
-        else:
-            parts.append((sheet, range(len(sheet))))
-            names.append(sheet.only_system())
-    parts = keyed(parts)
-    for sheet, rows in parts:
+        long = sheet.is_long()
+        own = sheet.rows_by_system() if long else {sheet.only_system(): range(len(sheet))}
+        parts += [(sheet, rows) for rows in own.values()]
+        names += own
+    systems = []
+    for name, (sheet, rows) in zip(names, keyed(parts), strict=True):
         bare = not sheet.ids and sheet.table.index is None and sheet.how.id is not False
         if bare and len(rows) < len(sheet):
             problem = "a line is an item of one system, but no column says which item; name it "
             raise sheet.error(f"{problem}(--id), or pair lines by their order (--by-order)")
-    systems = [
-        sheet.of_system(name, rows) for name, (sheet, rows) in zip(names, parts, strict=True)
-    ]
+        systems.append(sheet.of_system(name, rows))
     kind = LONG if any(sheet.is_long() for sheet in sheets) else ONE_SYSTEM
     return Evaluation(kind, _side_by_side(systems))
 
@@ -488,16 +500,14 @@ def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
     if len(set(names)) < len(names):
         files = list(dict.fromkeys(one.file for one in found))
         called = dict(zip(files, names_of(files), strict=True))
-        own = [one.system == one.file.stem for one in found]  # called by the file already
-        both = list(zip(found, own, strict=True))
+        by_file = [one.system == one.file.stem for one in found]  # called by the file already
+        both = list(zip(found, by_file, strict=True))
         names = told_apart(
-            [called[one.file] if by_file else one.system for one, by_file in both],
-            [None if by_file else called[one.file] for one, by_file in both],
+            [called[one.file] if own else one.system for one, own in both],
+            [None if own else called[one.file] for one, own in both],
         )
-    return tuple(
-        one if one.system == name else replace(one, system=name)
-        for one, name in zip(_alike(found), names, strict=True)
-    )
+    apart = zip(_alike(found), names, strict=True)
+    return tuple(one if one.system == name else replace(one, system=name) for one, name in apart)
 
 
 def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
@@ -505,17 +515,13 @@ def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
     names = [next(iter(one.scores)) for one in found]
     if len(set(names)) == 1 or any(len(one.scores) > 1 or one.counts for one in found):
         return list(found)
-    likely = all(
-        name.lower() in (one.system.lower(), one.file.stem.lower())
-        for one, name in zip(found, names, strict=True)
-    )
+    both = list(zip(found, names, strict=True))
+    likely = all(x.lower() in (one.system.lower(), one.file.stem.lower()) for one, x in both)
     if not likely and not {name.lower() for name in names} <= set(SCORE_NAMES):
-        i = next(i for i, name in enumerate(names) if name != names[0])
-        raise ReadError.at(
-            found[i].file.path,
-            f"its only score is column {names[i]!r}, but that of {found[0].file.path} is "
-            f"{names[0]!r}; if these are the same measure, give both columns the same name",
-        )
+        one, name = next((one, name) for one, name in both if name != names[0])
+        problem = f"its only score is column {name!r}, but that of {found[0].file.path} is "
+        problem += f"{names[0]!r}; if these are the same measure, give both columns the same name"
+        raise ReadError.at(one.file.path, problem)
     return [
         replace(
             one,
@@ -523,5 +529,5 @@ def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
             columns={"score": one.columns.get(name, "")},
             notes=(*one.notes, f"Scores of {one.file.name} are its column {name!r}"),
         )
-        for one, name in zip(found, names, strict=True)
+        for one, name in both
     ]

@@ -16,8 +16,7 @@ from operator import eq, not_
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from permtest.readers.cells import brief, printable, shown
-from permtest.readers.files import File, ReadError, check_memory
+from permtest.readers.files import File, ReadError, brief, check_memory, printable, shown
 from permtest.readers.systems import ORDER, Format, SystemScores
 
 #: Bytes that a sentence needs at most with its scores, and each character while it is cut.

@@ -1,4 +1,4 @@
-"""A file as bytes, text or JSON, within bounds, and the error that every reader raises."""
+"""Files as bytes, text or JSON within bounds; what a cell holds; the error that readers raise."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import os
 import re
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 from io import BytesIO
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from permtest._optional import optional
-from permtest.readers.cells import MAX_DIGITS, Digits, bounded, printable
-from permtest.readers.cells import Twice as Twice
-from permtest.readers.cells import for_json as for_json
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -34,8 +33,8 @@ LARGEST = 2**29
 #: What a value of a JSON document, or a cell of a table, needs at most beside its text, in bytes.
 PER_VALUE = 100
 
-#: Characters of a message.
-LONGEST_MESSAGE = 1000
+#: Digits of a number, and characters of a message.
+MAX_DIGITS, LONGEST_MESSAGE = 1000, 1000
 
 BOM = b"\xef\xbb\xbf"
 
@@ -43,6 +42,50 @@ BOM = b"\xef\xbb\xbf"
 SHEET = re.compile(r"(?<=\.xls[xm])#(?P<sheet>.+)$", re.IGNORECASE | re.DOTALL)
 
 DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"
+
+#: What terminals obey, what ends a line or turns its direction, and what UTF-8 cannot hold.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_KIND = re.compile(
+    r"(?P<missing>|[+-]?nan|na|n/a|<na>|null|none|-+|\?|\.)"
+    r"|(?P<integer>[+-]?\d+(?:\.0*)?|true|false)"
+    r"|(?P<decimal>[+-]?\d*\.\d+)"
+    r"|(?P<scientific>[+-]?(?:\d+(?:\.\d*)?|\.\d+)e[+-]?\d+)"
+    r"|(?P<percent>[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s?%)",
+    re.ASCII | re.IGNORECASE,
+)
+
+#: Words that are scores, where no column says that they are labels: of right first, then of wrong.
+VERDICTS = [w.split() for w in ("true false", "pass fail", "passed failed", "correct incorrect")]
+VERDICTS += [["yes", "no"]]
+_VERDICT = {word: 1 - i for pair in VERDICTS for i, word in enumerate(pair)}
+
+_PROBLEMS = {
+    "missing": "{} is a missing score; score the item for both systems, or remove its line",
+    "long": f"{{}} has more than {MAX_DIGITS} digits; use a coarser unit",
+    "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
+    "text": "{} is not a number; write digits (and a point) only, without units or commas",
+}
+
+
+# ---- text for people -----------------------------------------------------------------------------
+
+
+def printable(text: str) -> str:
+    """`text` with the characters escaped that a terminal or a file could not bear."""
+    if text.isprintable():  # which is quick, and says so of none of those characters
+        return text
+    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def brief(text: str, width: int = 100) -> str:
+    """`text` as a table for people shows it: printable, and cut if it is long."""
+    return printable(text if len(text) <= width else f"{text[: width - 3]}...")
+
+
+def shown(text: str, width: int = 40) -> str:
+    """`text` in quotes, on one line, cut if it is long."""
+    return repr(text if len(text) <= width else text[: width - 3] + "...")
 
 
 class ReadError(ValueError):
@@ -76,6 +119,112 @@ class ReadError(ValueError):
         """The error at a line, counted from 1, or at a column or any other place of a file."""
         place = [path, None if line is None else f"line {line}", column]
         return cls(f"{', '.join(part for part in place if part is not None)}: {problem}")
+
+
+# ---- what a cell holds ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Twice:
+    """The values of a name that one object of JSON has several times; refused where it is read."""
+
+    name: str
+    values: list[Any]
+
+
+def twice(name: str) -> str:
+    """What is wrong with a name that is twice in one object, and what to do."""
+    return f"{shown(name)} is twice in one object; remove one"
+
+
+def text_of(cell: Any) -> str:
+    """A cell as text: numbers with all their digits, "" where it is missing, lists as JSON."""
+    if isinstance(cell, str):
+        return cell
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, bool | Twice | list | tuple | dict):
+
+        def plain(value: Any) -> Any:
+            return value.values if isinstance(value, Twice) else float(value)
+
+        return json.dumps(cell, ensure_ascii=False, default=plain)
+    if isinstance(cell, float):
+        cell = Decimal(repr(cell))
+    exact = isinstance(cell, Decimal) and cell.is_finite() and abs(cell.adjusted()) < MAX_DIGITS
+    return f"{cell:f}" if exact else str(cell)
+
+
+def kind_of(cell: Any) -> str:
+    """What a cell holds: "integer", "missing", "long", "decimal", "scientific", "percent", "text".
+
+    Booleans are integers; "long" is a number of more than `MAX_DIGITS` digits. A number with an
+    exponent is "scientific" unless its digits reach the units, as those of 1e-05 and 1.25e+01 do,
+    but not those of 1e3.
+    """
+    if isinstance(cell, Fraction):
+        return "decimal"
+    text = text_of(cell.values[0] if isinstance(cell, Twice) else cell).strip()
+    match = _KIND.fullmatch(text)
+    kind = (match and match.lastgroup) or "text"
+    if kind == "scientific" and len(text) <= 100 and len(text.lower().partition("e")[2]) <= 4:
+        return "decimal" if int(Decimal(text).as_tuple().exponent) <= 0 else kind
+    if kind in ("integer", "decimal", "percent") and len(text) > MAX_DIGITS:
+        return "long" if sum(map(str.isdigit, text)) > MAX_DIGITS else kind
+    return kind
+
+
+def is_number(cell: Any) -> bool:
+    """Whether `cell` holds a number of whatever kind."""
+    return kind_of(cell) not in ("missing", "text")
+
+
+def number_or_none(text: str) -> float | None:
+    """A cell as a float, None where it is no number."""
+    word = text.strip().lower()
+    if word in _VERDICT:
+        return float(_VERDICT[word])
+    return float(word.rstrip("% ")) if is_number(word) else None
+
+
+def as_score(cell: Any) -> int | Decimal | Fraction:
+    """The number in a cell, exactly, or ValueError; a float is the decimal that it prints as.
+
+    A percentage is the number before its sign, and a verdict such as "pass" is 1 or 0.
+    """
+    if isinstance(cell, Twice):
+        raise ValueError(twice(cell.name))
+    return cell if isinstance(cell, Fraction) else _number_in(text_of(cell))
+
+
+@lru_cache(maxsize=4096)  # the same few scores come again and again
+def _number_in(cell: str) -> int | Decimal:
+    kind, text = kind_of(cell), cell.strip().lower()
+    if text in _VERDICT:
+        return _VERDICT[text]
+    if kind == "percent":
+        text = text.rstrip("% ")
+        kind = kind_of(text)
+    if kind == "decimal":
+        return Decimal(text)
+    if kind != "integer":
+        raise ValueError(_PROBLEMS[kind].format(shown(cell.strip())))
+    return int(text.partition(".")[0])
+
+
+def as_printed(column: Sequence[Any]) -> list[Any]:
+    """Numbers, those that print all digits of a float as floats, which may stand for fractions.
+
+    Programs print the same double as 0.1 and as 0.10000000000000001, and it must tie with itself.
+    """
+
+    def all_digits(number: Decimal) -> bool:
+        return 15 <= len(number.as_tuple().digits) <= 17 and number != number.to_integral_value()
+
+    return [float(x) if isinstance(x, Decimal) and all_digits(x) else x for x in column]
+
+
+# ---- files ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +286,8 @@ class File:
                     object.__setattr__(self, "data", unpack(self.data))
                 break
         if len(self.data) > LARGEST:
-            most = f"{LARGEST / 2**20:.0f} MiB, compressed or not"
-            problem = f"has more than {most}; keep the scores alone, or pass arrays"
-            raise ReadError.at(self.path, f"{problem} to exact_perm_test")
+            problem = f"has more than {LARGEST / 2**20:.0f} MiB, compressed or not; keep the scores"
+            raise ReadError.at(self.path, f"{problem} alone, or pass arrays to exact_perm_test")
 
     @property
     def name(self) -> str:
@@ -155,6 +303,8 @@ class File:
     @property
     def stem(self) -> str:
         """The sheet; or the name without its folder, its last suffix and that of a compression."""
+        if self.table is not None:
+            return self.path
         name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", self.path, flags=re.IGNORECASE)
         return self.sheet or Path(name).stem
 
@@ -187,8 +337,7 @@ class File:
     @cached_property
     def is_json(self) -> bool:
         """Whether the file looks like JSON, one document or several."""
-        start = self.data[:4096].removeprefix(BOM).lstrip()[:1]
-        return start in (b"{", b"[")
+        return self.data[:4096].removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
     @cached_property
     def document(self) -> Any:
@@ -219,9 +368,6 @@ class File:
                 yield number, document
 
 
-# ---- text and JSON -----------------------------------------------------------------------------
-
-
 def _decode(path: str, data: bytes, line: int = 1) -> str:
     """The text that begins on a line of a file."""
     if b"\0" in data:
@@ -236,6 +382,9 @@ def _decode(path: str, data: bytes, line: int = 1) -> str:
         raise ReadError.at(path, problem, line=line) from None
 
 
+# ---- JSON ----------------------------------------------------------------------------------------
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, in which `Twice` is the value of a name that does not occur once."""
     found = dict(pairs)
@@ -247,18 +396,21 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _decimal(number: str) -> Decimal | Digits:
-    """A number as it is written; what is too large, too small or too long stays text."""
-    if len(number) < 30 and "e" not in number and "E" not in number:
-        return Decimal(number)  # quickly
-    found = bounded(number)
-    return Digits(number) if found is None else found
+def _decimal(number: str) -> Decimal | str:
+    """A number as it is written; what is beyond all floats, or too long, stays text."""
+    exponent = number.lower().partition("e")[2]
+    if len(number) > 30 or exponent:
+        if len(number) > MAX_DIGITS or len(exponent) > 6 or not isfinite(float(number)):
+            return number  # which must not be expanded
+        if abs(Decimal(number).adjusted()) >= MAX_DIGITS:
+            return number
+    return Decimal(number)
 
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_unique,
     parse_float=_decimal,
-    parse_int=lambda number: int(number) if len(number) <= MAX_DIGITS else Digits(number),
+    parse_int=lambda number: int(number) if len(number) <= MAX_DIGITS else number,
 )
 _NOT_BLANK = re.compile(r"\S")
 parsed_json = _DECODER.decode
@@ -283,7 +435,7 @@ def no_json(error: ValueError | str, remedy: str) -> str:
     return f"not JSON ({error}); {remedy}"
 
 
-# ---- bounds ------------------------------------------------------------------------------------
+# ---- bounds --------------------------------------------------------------------------------------
 
 
 def check_json(path: str, data: bytes) -> None:
@@ -300,12 +452,9 @@ def text_size(data: bytes, copies: int) -> int:
 def check_memory(path: str, needed: int) -> None:
     """Refuse a file that would need too much memory; `needed` is in bytes."""
     if needed > MEMORY:
-        raise ReadError.at(
-            path,
-            f"reading it may take {needed / 2**30:.1f} GiB of memory, more than "
-            f"{MEMORY / 2**30:.0f} GiB; keep the scores alone, or split the file, or pass arrays "
-            "to exact_perm_test",
-        )
+        problem = f"reading it may take {needed / 2**30:.1f} GiB of memory, more than "
+        problem += f"{MEMORY / 2**30:.0f} GiB; keep the scores alone, or split the file, or pass "
+        raise ReadError.at(path, f"{problem}arrays to exact_perm_test")
 
 
 @contextmanager
@@ -320,7 +469,7 @@ def reading(path: str, problem: str, remedy: str = "save or copy it again") -> I
         raise ReadError.at(path, f"{problem} ({said}); {remedy}") from None
 
 
-# ---- compression -------------------------------------------------------------------------------
+# ---- compression ---------------------------------------------------------------------------------
 
 
 def _of_xz(data: bytes) -> bytes:

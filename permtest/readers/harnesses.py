@@ -19,7 +19,6 @@ from typing import Any
 
 from permtest._optional import optional
 from permtest.decimals import DENOMINATORS
-from permtest.readers.cells import printable, shown, text_of
 from permtest.readers.files import (
     DEEP,
     MEMORY,
@@ -30,7 +29,10 @@ from permtest.readers.files import (
     check_memory,
     no_json,
     parsed_json,
+    printable,
     reading,
+    shown,
+    text_of,
 )
 from permtest.readers.records import AGREED, REMEDY, Harness, Item, Rows, later, short
 from permtest.readers.records import Row as Row

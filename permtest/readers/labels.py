@@ -8,11 +8,10 @@ from typing import Any
 from permtest.labels import fitting as fitting
 from permtest.labels import judged as judged
 from permtest.labels import words_of
-from permtest.readers.cells import kind_of, printable, text_of
-from permtest.readers.files import ReadError
-from permtest.readers.names import GOLD_NAMES, NO_SYSTEM, tokens
-from permtest.readers.shape import Sheet
+from permtest.readers.files import ReadError, kind_of, printable, text_of
+from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, Sheet
 from permtest.readers.systems import ROW, SystemScores
+from permtest.score import tokens
 
 #: The score of a prediction.
 PREDICTION = "prediction"

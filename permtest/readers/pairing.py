@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,19 +14,32 @@ import numpy as np
 from permtest.decimals import in_common_units
 from permtest.pairs import Pairs
 from permtest.readers import labels
-from permtest.readers.cells import as_printed, as_score, brief, kind_of, printable, shown
-from permtest.readers.files import ReadError, check_memory
-from permtest.readers.names import (
+from permtest.readers.files import (
+    VERDICTS,
+    ReadError,
+    as_printed,
+    as_score,
+    brief,
+    check_memory,
+    kind_of,
+    printable,
+    shown,
+    text_of,
+)
+from permtest.readers.shape import (
     DERIVED,
     GOLD_NAMES,
     NO_SYSTEM,
     OF_THE_ITEM,
     OUTPUTS,
     SURENESS,
+    WORDS,
+    How,
+    Sheet,
+    as_list,
     count_statistics,
     words,
 )
-from permtest.readers.shape import How, Sheet, as_list
 from permtest.readers.systems import ROW, Format, SystemScores, did_you_mean, listed, told_apart
 from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, lookup
@@ -42,49 +56,104 @@ OWN_SCORES, ANY_SCORE = ("exact_match", "uas", "las"), ("sum", "mean")
 MISSING = ("drop", "zero", "error")
 Entry: TypeAlias = Statistic | CountStatistic
 
+#: A table, and its rows of one system.
+Part: TypeAlias = "tuple[Sheet, Sequence[int]]"
+
+
+# ---- which column says what an item is, where none is called an id -------------------------------
+
+
+def keyed(parts: Sequence[Part]) -> list[Part]:
+    """The same with a column as ids that differs in every row and is the same in all parts.
+
+    Raises ReadError where several columns pair the items differently, where one nearly does, and
+    where some parts have such a column and others have nothing like it.
+    """
+    sheets = [sheet for sheet, _ in parts]
+    head = sheets[0]
+    known = any(sheet.ids or sheet.table.index is not None for sheet in sheets)
+    if known or head.how.id is False or any(sheet.table.names is None for sheet in sheets):
+        return list(parts)
+    columns = [
+        {
+            k: [sheet.texts(k)[row] for row in rows]
+            for k in filter(sheet.may_be_key, range(sheet.width))
+        }
+        for sheet, rows in parts
+    ]
+    values = [{k: frozenset(cells) for k, cells in own.items()} for own in columns]
+    unique = [
+        {k: some for k, some in own.items() if len(some) == len(every[k])}
+        for own, every in zip(values, columns, strict=True)
+    ]
+    found = []  # the columns of all tables that have the same values
+    for i, cells in unique[0].items():
+        same = [[k for k, some in others.items() if some == cells] for others in unique[1:]]
+        if all(same):
+            name = head.name(i).lower()
+            rest = zip(sheets[1:], same, strict=True)
+            found.append([i, *(min(k, key=lambda x: s.name(x).lower() != name) for s, k in rest)])
+    if not found:
+        _check_no_key(sheets, values, unique)
+        for own, sheet in zip(unique, sheets, strict=True):
+            texts = [i for i in own if i not in sheet.numeric]
+            if texts and not all(columns):
+                problem = f"{sheet.label(texts[0])} may say which item a line is, but not all files"
+                raise sheet.error(f"{problem} have one; pair lines by their order (--by-order)")
+        return list(parts)
+    first, *others = found
+    for other in others:
+        both = zip(columns, first, other, strict=True)
+        pairings = [dict(zip(own[i], own[k], strict=True)) for own, i, k in both]
+        if any(one != pairings[0] for one in pairings[1:]):
+            names = f"{head.name(first[0])!r} and {head.name(other[0])!r}"
+            problem = f"columns {names} could both say which item a line is, and pair the items "
+            raise head.error(f"{problem}differently; choose one (--id)")
+    name = head.name(first[0])
+    note = f"items are paired by {name!r}, which differs in every row and is the same for all"
+    return [
+        (Sheet(sheet.table, replace(sheet.how, id=i + 1), (*sheet.notes, note), name), rows)
+        for (sheet, rows), i in zip(parts, first, strict=True)
+    ]
+
+
+def _check_no_key(
+    sheets: Sequence[Sheet],
+    values: Sequence[Mapping[int, frozenset[str]]],
+    unique: Sequence[Mapping[int, frozenset[str]]],
+) -> None:
+    """Refuse columns of one name that are nearly a key, before order pairs the items."""
+
+    def rough(cells: frozenset[str]) -> set[str]:
+        """Names without their folders, in small letters."""
+        return {x.replace("\\", "/").rpartition("/")[2].casefold().strip() for x in cells}
+
+    head = sheets[0]
+    for i, own in values[0].items():
+        for sheet, some, alone in zip(sheets[1:], values[1:], unique[1:], strict=True):
+            k = next((k for k in some if sheet.name(k).lower() == head.name(i).lower()), None)
+            if k is None or (i not in unique[0] and k not in alone):
+                continue
+            if (shared := len(own & some[k])) or rough(own) == rough(some[k]):
+                problem = f"{head.label(i)} may say which item a line is: {shared} of {len(own)} "
+                problem += f"values are in {sheet.table.file.path} too, some twice or written "
+                problem += "differently; make them agree, pair by it all the same "
+                raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
+
+
+# ---- what files say, and what is chosen of it ----------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What files say, before systems are chosen.
-
-    Parameters
-    ----------
-    format : Format
-    found : tuple of SystemScores
-        All systems, under names that differ.
-    usual : tuple of str or None
-        Those that are meant unless others are named; None: all.
-    doubt : str
-        Why none is meant, where that is not clear.
-    others : tuple of str
-        Columns of a table that are no systems.
-    sheet : Sheet or None
-        The table, where systems are columns of one.
-    how : How
-        What the user says of tables.
-    missing : {"drop", "zero", "error"} or None
-        What becomes of items without a score of every system.
-    positive : str or None
-        The label that is to be found.
-    same_scale : bool
-        Whether scores up to 1 and up to 100 are on one scale all the same.
-    higher_is_better : bool or None
-        What the user says of it.
-    """
+    """What files say, before systems are chosen."""
 
     format: Format
-    found: tuple[SystemScores, ...]
-    usual: tuple[str, ...] | None = None
-    doubt: str = ""
-    others: tuple[str, ...] = ()
-    sheet: Sheet | None = None
+    found: tuple[SystemScores, ...]  # all systems, under names that differ
+    usual: tuple[str, ...] | None = None  # those that are meant unless others are named; None: all
+    doubt: str = ""  # why none is meant, where that is not clear
+    sheet: Sheet | None = None  # the table, where systems are columns of one
     how: How = field(default_factory=How)
-    missing: str | None = None
-    positive: str | None = None
-    same_scale: bool = False
-    higher_is_better: bool | None = None
-
-    # ---- what there is
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -114,14 +183,15 @@ class Evaluation:
         two = [self._system(a, "a"), self._system(b, "b")]
         if self.is_labels:
             used = {x for one in two for x in (*one.agree["gold"], *one.scores[labels.PREDICTION])}
-            return labels.fitting(used - {""}, self.positive)
+            return labels.fitting(used - {""}, self.how.positive)
         counted = [c for name, c in two[0].counts.items() if name in two[1].counts]
         if counted and (score is None or score in two[0].counts):
             return count_statistics([DERIVED.get(columns, columns) for columns in counted])
         name = self._score(two, score, None)
-        numbers = [x for c in _numbers(two, name, [range(len(one)) for one in two]) for x in c]
+        every = Chosen(two, name, [], [range(len(one)) for one in two])
+        numbers = [x for column in _numbers(every) for x in column]
         counts = all(x is None or (x >= 0 and x == int(x)) for x in numbers)
-        return ("accuracy", *ANY_SCORE[::-1]) if counts else ANY_SCORE[::-1]
+        return ("accuracy", "mean", "sum") if counts else ("mean", "sum")
 
     def text(self, name: str) -> str:
         """What an item is, for people to read; "" where the files do not say."""
@@ -130,27 +200,25 @@ class Evaluation:
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The first items: their ids, scores, and groups."""
+        columns: dict[str, Sequence[Any]] = {}
         if not self.found:
             assert self.sheet is not None
-            cells = [self.sheet.texts(i)[:rows] for i in range(self.sheet.width)]
-            names = tuple(brief(self.sheet.name(i)) for i in range(self.sheet.width))
-            return names, [tuple(map(brief, line)) for line in zip(*cells, strict=True)]
-        one = self.found[0]
-        beside = [x for x in self.found if x.file is one.file and len(x) == len(one)]
-        columns: dict[str, Sequence[Any]] = {}
-        if self.is_labels:
-            columns = {"gold": one.agree["gold"]}
-            columns |= {x.system: x.scores[labels.PREDICTION] for x in beside}
-        elif self.sheet is not None:
-            columns = {x.system: c for x in beside for c in x.scores.values()}
-        columns = (columns or dict(one.scores)) | dict(one.clusters)
-        ids = one.ids if one.ids is not None else [str(i + 1) for i in range(len(one))]
-        head = (one.paired_by if one.ids is not None else "item", *columns)
-        some = range(min(rows, len(one)))
-        body = [(ids[i], *(str(c[i]) for c in columns.values())) for i in some]
-        return tuple(map(brief, head)), [tuple(map(brief, line)) for line in body]
-
-    # ---- what is chosen
+            columns = {self.sheet.name(i): self.sheet.texts(i) for i in range(self.sheet.width)}
+        else:
+            one = self.found[0]
+            beside = [x for x in self.found if x.file is one.file and len(x) == len(one)]
+            numbered = [str(i + 1) for i in range(len(one))]
+            columns = {one.paired_by: one.ids} if one.ids is not None else {"item": numbered}
+            if self.is_labels:
+                columns |= {"gold": one.agree["gold"]}
+                columns |= {x.system: x.scores[labels.PREDICTION] for x in beside}
+            elif self.sheet is not None:
+                columns |= {x.system: c for x in beside for c in x.scores.values()}
+            else:
+                columns |= one.scores
+            columns |= one.clusters
+        lines = list(zip(*(column[:rows] for column in columns.values()), strict=True))
+        return tuple(map(brief, columns)), [tuple(brief(str(x)) for x in line) for line in lines]
 
     def pairs(
         self,
@@ -165,12 +233,11 @@ class Evaluation:
         entry = lookup(statistic)
         if (a is None) != (b is None):
             given, other = ("b", "a") if a is None else ("a", "b")
-            kind = "systems" if self.sheet is None else "columns"
-            raise self._error(
-                f"{given} is given without {other}; name both {kind}; {self._known()}"
-            )
-        two = self._meant(entry) if a is None else []
-        if a is not None:
+            both = f"name both {'systems' if self.sheet is None else 'columns'}"
+            raise self._error(f"{given} is given without {other}; {both}; {self._known()}")
+        if a is None:
+            two = self._meant(entry)
+        else:
             two = [self._named("a", a, entry), self._named("b", b, entry)]
             if two[0].system == two[1].system:
                 what = "column " * (self.sheet is not None) + repr(two[0].system)
@@ -179,10 +246,8 @@ class Evaluation:
         if len(two) != 2:
             raise self._too_few(two, entry, "choose two as a and b (--a, --b)")
         chosen = self._chosen(two, score, entry)
-        names = [one.system for one in two]
-        if self.sheet is not None and self.sheet.table.names is None:
-            names = ["A", "B"]
-        first, second = told_apart(names, "AB")
+        bare = self.sheet is not None and self.sheet.table.names is None
+        first, second = told_apart(["A", "B"] if bare else [one.system for one in two], "AB")
         if chosen.columns:
             u, v = chosen.numbers
             pairs = Pairs(u, v, (first, second), columns=chosen.columns)
@@ -190,10 +255,9 @@ class Evaluation:
             u, v = map(as_printed, chosen.numbers)
             pairs = Pairs.of(u, v, (first, second), labels=(first, second))
         grouping = self._grouping(two, clusters)
-        source = chosen.source(self.format.name, grouping)
-        group = None if grouping is None else chosen.group(grouping)
-        measure = self._kind(chosen)
-        return replace(pairs, ids=chosen.ids, clusters=group, source=source, score=measure)
+        group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
+        kind = self._kind(chosen)
+        return replace(pairs, ids=chosen.ids, clusters=group, source=source, score=kind)
 
     def table(
         self,
@@ -210,8 +274,9 @@ class Evaluation:
         entry = lookup(statistic)
         if isinstance(systems, str | int):
             raise TypeError(f"systems={systems!r} must be a list of names")
-        some = self._meant(entry) if systems is None else []
-        if systems is not None:
+        if systems is None:
+            some = self._meant(entry)
+        else:
             some = [self._named(f"systems[{i}]", one, entry) for i, one in enumerate(systems)]
         if len(some) < 2:
             raise self._too_few(some, entry, "name columns as systems (--systems)")
@@ -221,32 +286,27 @@ class Evaluation:
                 raise ValueError(f"systems[{i}] = {name!r} is there before; list it once")
         chosen = self._chosen(some, score, entry)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
-        scale, off, reading = 1, None, ""
+        grouping = self._grouping(some, clusters)
+        group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
+        source |= {"strata": strata, "n_clusters": None if group is None else len(set(group))}
+        source["no_systems"] = [] if systems is not None else self._no_systems(some)
+        source["read"] = describe(source, self.format.title)
         if chosen.columns:
-            scores = np.stack(chosen.numbers)
+            scores, scale, off, reading = np.stack(chosen.numbers), 1, None, ""
         else:
             units = in_common_units([as_printed(x) for x in chosen.numbers], names)
             scores, scale, reading = np.stack(units.columns), units.scale, units.reading
             off = None if units.rounding is None else np.stack(units.rounding)
-        grouping = self._grouping(some, clusters)
-        group = None if grouping is None else chosen.group(grouping)
-        source = chosen.source(self.format.name, grouping) | {
-            "strata": strata,
-            "no_systems": self._no_systems(some) if systems is None else [],
-            "n_clusters": None if group is None else len(set(group)),
-        }
-        source["read"] = describe(source, self.format.title)
-        kind = self._kind(chosen)
-        found = ScoreTable(
-            names, scores, entry, scale, group, chosen.ids, source, off, reading, kind
-        )
-        stratum = None if strata is None else self._grouping(some, strata)
-        return found if stratum is None else found.stratified(chosen.group(stratum))
+        where = (chosen.ids, source, off, reading, self._kind(chosen))
+        found = ScoreTable(names, scores, entry, scale, group, *where)
+        stratum = chosen.group(None if strata is None else self._grouping(some, strata))
+        return found if stratum is None else found.stratified(stratum)
 
     def _no_systems(self, some: Sequence[SystemScores]) -> list[str]:
         """The columns of a table that are not compared."""
-        used = {label for one in some for labels in one.columns.values() for label in labels}
-        return [name for name in self.others if f"column {name!r}" not in used]
+        used = {x for one in some for labels in one.columns.values() for x in labels}
+        every = range(self.sheet.width if self.sheet is not None else 0)
+        return [self.sheet.name(i) for i in every if self.sheet.label(i) not in used]  # type: ignore[union-attr]
 
     # ---- systems
 
@@ -276,22 +336,20 @@ class Evaluation:
         parts = as_list(wanted)
         if self.sheet is not None and isinstance(entry, CountStatistic):
             counted = {one.system: one for one in self.found if one.counts}
-            if isinstance(wanted, str) and wanted in counted:
+            if not isinstance(wanted, str):
+                return self.sheet.listed_system(parts, entry, option)
+            if wanted in counted:
                 return counted[wanted]
-            if isinstance(wanted, str) and ("," in wanted or wanted.isdecimal()):
+            if "," in wanted or wanted.isdecimal():
                 parts = [part.strip() for part in wanted.split(",")]
-            elif isinstance(wanted, str):
-                known = (
-                    f"its systems are {listed([*map(repr, counted)])}" if counted else self._known()
-                )
-                hint = did_you_mean(wanted, list(counted))
-                raise self._error(f"no columns of system {wanted!r}{hint}; {known}")
-            return self.sheet.listed_system(parts, entry, option)
+                return self.sheet.listed_system(parts, entry, option)
+            known = f"its systems are {listed([*map(repr, counted)])}" if counted else self._known()
+            hint = did_you_mean(wanted, list(counted))
+            raise self._error(f"no columns of system {wanted!r}{hint}; {known}")
         if len(parts) != 1:
-            raise self._error(
-                f"{option} lists {len(parts)} columns, but {entry.name!r} takes one score of each "
-                "system; choose one column, or a statistic of counts, such as 'f1' (--metric f1)"
-            )
+            problem = f"{option} lists {len(parts)} columns, but {entry.name!r} takes one score of "
+            problem += "each system; choose one column, or a statistic of counts, such as 'f1' "
+            raise self._error(f"{problem}(--metric f1)")
         return self._system(parts[0], option)
 
     def _check_apart(self, two: Sequence[SystemScores]) -> None:
@@ -306,24 +364,29 @@ class Evaluation:
 
     def _meant(self, entry: Entry) -> list[SystemScores]:
         """The systems that are meant where none is named."""
-        if self.sheet is not None and isinstance(entry, CountStatistic):
-            if entry.average is not None:
-                raise ValueError(
-                    f"{entry.name!r} is for counts of several classes, which only predictions "
-                    "beside what is right tell; name the column of what is right as gold (--gold); "
-                    f"in Python, exact_perm_test(u, v, statistic={entry.name!r}) takes arrays of "
-                    f"shape (N, classes, {len(entry.columns)})"
-                )
-            if self.sheet.table.names is None:
-                return self.sheet.halves(entry)
-            wanted = [measure.columns for measure in entry.measures]
-            layouts = [[DERIVED.get(c, c) for c in one.counts.values()] for one in self.found]
-            return [
-                one
-                for one, own in zip(self.found, layouts, strict=True)
-                if any(columns in wanted for columns in own)
-            ]
-        return [one for one in self.found if self.usual is None or one.system in self.usual]
+        sheet = self.sheet
+        if sheet is None or not isinstance(entry, CountStatistic):
+            return [one for one in self.found if self.usual is None or one.system in self.usual]
+        if entry.average is not None:
+            raise ValueError(
+                f"{entry.name!r} is for counts of several classes, which only predictions "
+                "beside what is right tell; name the column of what is right as gold (--gold); "
+                f"in Python, exact_perm_test(u, v, statistic={entry.name!r}) takes arrays of "
+                f"shape (N, classes, {len(entry.columns)})"
+            )
+        wanted = [measure.columns for measure in entry.measures]
+        if sheet.table.names is not None:
+            fits = [any(DERIVED.get(c, c) in wanted for c in x.counts.values()) for x in self.found]
+            return [one for one, fit in zip(self.found, fits, strict=True) if fit]
+        columns = [i + 1 for i in range(sheet.width) if i not in sheet.apart]
+        half = len(columns) // 2
+        if len(columns) == 2 * half and half in map(len, wanted):
+            both = (columns[:half], "a"), (columns[half:], "b")
+            return [sheet.listed_system(some, entry, option) for some, option in both]
+        problem = f"{len(columns)} columns and no header, but {entry.name!r} needs "
+        problem += f"{entry.layouts()} of each system; call the columns of a system A "
+        names = ", ".join(f"A_{count}" for count in entry.columns)
+        raise sheet.error(f"{problem}{names}, or list those of each as a and b")
 
     def _too_few(self, some: Sequence[SystemScores], entry: Entry, remedy: str) -> ReadError:
         """The error that it is not clear which systems are meant."""
@@ -336,12 +399,18 @@ class Evaluation:
             return self._error(f"{problem}; {remedy}")
         if len(some) < 2:
             remedy += ", or add the files of others"
-        hint, gold = "", self.sheet.called(GOLD_NAMES)
-        if any(one.counts for one in self.found) or self.sheet.holds_bare_counts():
-            hint = "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
+        gold = self.sheet.called(GOLD_NAMES)
+        hint = self.sheet.obstacle() if len(some) < 2 and not self.doubt else ""
+        called = self.sheet.table.names
+        known = sum(name.lower() in WORDS for name in called or ())
+        bare = known > 1 or (called is None and self.sheet.width == 4)
+        if bare or any(one.counts for one in self.found):
+            hint += (
+                "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
+            )
         elif gold is not None:
             name = self.sheet.name(gold)
-            hint = f"; if {name!r} says what is right, name it as gold (--gold {name})"
+            hint += f"; if {name!r} says what is right, name it as gold (--gold {name})"
         return self._error(f"{self.doubt or problem}; {remedy}; {self._known()}{hint}")
 
     # ---- scores
@@ -351,12 +420,10 @@ class Evaluation:
         head, last = some[0], some[-1]
         names = [name for name in head.scores if all(name in one.scores for one in some)]
         if not names:
-            both = (f"{', '.join(one.scores)} of {one.system!r}" for one in (head, last))
-            problem = f"no score in common: {' and '.join(both)}; score all alike"
-            raise ReadError.at(last.file.path, problem)
+            both = " and ".join(f"{', '.join(x.scores)} of {x.system!r}" for x in (head, last))
+            raise ReadError.at(last.file.path, f"no score in common: {both}; score all alike")
         if isinstance(entry, CountStatistic):
-            counts = {head.counts[name]: name for name in names if name in head.counts}
-            own = {DERIVED.get(columns, columns): name for columns, name in counts.items()}
+            own = {DERIVED.get(c, c): name for name, c in head.counts.items() if name in names}
             fitting = [own[m.columns] for m in entry.measures if m.columns in own]
             if fitting and wanted is None:
                 return fitting[0]
@@ -365,12 +432,13 @@ class Evaluation:
         meant = entry.name if entry is not None else names[0]
         if wanted is None and self.format.names_scores and meant in OWN_SCORES:
             wanted = meant
-        whole = [name for name in names if name.rpartition(".")[0] not in names]
-        if wanted is None and head.columns:  # a table: what an item is, or costs, is no score
-            likely = [name for name in whole if not words(name) <= NO_SYSTEM | OUTPUTS]
-            whole = likely or [name for name in whole if words(name).isdisjoint(SURENESS)]
-        if wanted is None and len(whole) == 1:
-            return whole[0]
+        if wanted is None:
+            whole = [name for name in names if name.rpartition(".")[0] not in names]
+            if head.columns:  # a table: what an item is, or costs, is no score
+                likely = [name for name in whole if not words(name) <= NO_SYSTEM | OUTPUTS]
+                whole = likely or [name for name in whole if words(name).isdisjoint(SURENESS)]
+            if len(whole) == 1:
+                return whole[0]
         meant = "" if meant in ANY_SCORE else meant
         chosen = find_score(meant if wanted is None else wanted, names)
         if chosen is not None or self.sheet is not None:
@@ -397,11 +465,10 @@ class Evaluation:
 
     def _kind(self, chosen: Chosen) -> Score:
         """What the scores are, and which of them are better."""
-        if self.is_labels:
-            return Score.of("correct", self.higher_is_better)
-        if self.sheet is not None and not chosen.columns:
-            return Score.shared([one.system for one in chosen.systems], self.higher_is_better)
-        return Score.of("" if chosen.columns else chosen.score, self.higher_is_better)
+        if self.sheet is not None and not chosen.columns and not self.is_labels:
+            return Score.shared([one.system for one in chosen.systems], self.how.higher_is_better)
+        name = "correct" if self.is_labels else "" if chosen.columns else chosen.score
+        return Score.of(name, self.how.higher_is_better)
 
     # ---- items
 
@@ -410,105 +477,105 @@ class Evaluation:
         if self.is_labels and score is not None:
             problem = "score is for files of scores; of predictions, choose a statistic (--metric)"
             raise self._error(problem)
-        if self.positive is not None and not self.is_labels:
-            raise self._error(
-                "pos_label (--pos-label) is for predictions; name the column of what "
-                "is right as gold (--gold)"
-            )
+        if self.how.positive is not None and not self.is_labels:
+            problem = "pos_label (--pos-label) is for predictions; name the column of what is right"
+            raise self._error(f"{problem} as gold (--gold)")
         name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
         every, rows = _together(some)
-        zero = self.missing == "zero"
-        both = [k for k in range(len(every)) if zero or all(own[k] is not None for own in rows)]
-        if self.missing == "error" and len(both) < len(every):
+        zero = self.how.missing == "zero"
+        both: Sequence[int] = range(len(every))
+        if not zero and any(None in own for own in rows):
+            both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
+        if self.how.missing == "error" and len(both) < len(every):
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it, or say what "
             remedy = "becomes of such items (--missing drop, --missing zero)"
             raise ReadError.at(some[j].file.path, problem + remedy)
         if not both:
             raise _nothing_in_common(some)
-        alone = [
-            [] if zero else [str(k) for k, i in zip(every, r, strict=True) if i is None]
-            for r in rows
-        ]
-        chosen = Chosen(
-            some, name, [every[k] for k in both], [[r[k] for k in both] for r in rows], alone
-        )
-        chosen = (self._judged if self.is_labels else self._counted)(chosen, entry)
-        return replace(chosen, notes=[*chosen.notes, *self._disagreements(chosen)])
+        chosen = Chosen(some, name, every, rows)
+        if len(both) < len(every):
+            chosen.alone = [
+                [str(key) for key, i in zip(every, own, strict=True) if i is None] for own in rows
+            ]
+            chosen.keep(both)
+        (self._judge if self.is_labels else self._count)(chosen, entry)
+        chosen.notes += self._disagreements(chosen)
+        return chosen
 
-    def _judged(self, chosen: Chosen, entry: Entry) -> Chosen:
-        """Predictions as numbers."""
-        some, name = chosen.systems, labels.PREDICTION
-        cells = chosen.cells(name)
-        if self.missing in ("drop", "error"):
-            gold = set(some[0].agree["gold"])
+    def _judge(self, chosen: Chosen, entry: Entry) -> None:
+        """Predictions become numbers."""
+        cells = chosen.cells()
+        if self.how.missing in ("drop", "error"):
+            gold = set(chosen.systems[0].agree["gold"])
             cells = [[None if labels.is_missing(x, gold) else x for x in c] for c in cells]
-            chosen, cells = self._with_all(chosen, cells)
-        gold_of = [one.agree["gold"] for one in some]
+            cells = self._complete(chosen, cells)
+        gold_of = [one.agree["gold"] for one in chosen.systems]
         right = [
             next(gold[i] for gold, i in zip(gold_of, own, strict=True) if i is not None)
             for own in zip(*chosen.rows, strict=True)
         ]
         said = [["" if x is None else x for x in column] for column in cells]
-        names = [one.system for one in some]
-        numbers, columns, facts = labels.judged(
-            names, right, said, entry, self.positive, self._error
+        names = [one.system for one in chosen.systems]
+        chosen.numbers, chosen.columns, chosen.facts = labels.judged(
+            names, right, said, entry, self.how.positive, self._error
         )
-        notes = facts.pop("notes")
-        return replace(chosen, numbers=numbers, columns=columns, notes=notes, facts=facts)
+        chosen.notes += chosen.facts.pop("notes")
 
-    def _counted(self, chosen: Chosen, entry: Entry) -> Chosen:
-        """Cells as numbers, or as counts."""
+    def _count(self, chosen: Chosen, entry: Entry) -> None:
+        """Cells become numbers, or counts."""
         some, name = chosen.systems, chosen.score
         columns = _columns(some, name, entry)
-        if self.how.thousands is None and not columns:
-            _check_thousands(chosen)
-        cells = _numbers(some, name, chosen.rows)
-        notes = []
-        if self.missing == "zero":
+        if not columns:
+            chosen.notes += _check_writing(chosen, points=self.how.thousands is None)
+        cells = _numbers(chosen)
+        if self.how.missing == "zero":
             blank: Any = (0,) * len(some[0].counts.get(name, ())) or 0
             for one, column in zip(some, cells, strict=True):
                 if number := column.count(None):
-                    notes.append(f"{number} missing scores of {one.system!r} count as 0")
+                    chosen.notes.append(f"{number} missing scores of {one.system!r} count as 0")
             cells = [[blank if x is None else x for x in column] for column in cells]
         else:
-            chosen, cells = self._with_all(chosen, cells)
+            cells = self._complete(chosen, cells)
         if columns:
-            numbers: Any = _tables(chosen, cells, columns, entry)
-            return replace(chosen, numbers=numbers, columns=columns, notes=notes)
+            assert isinstance(entry, CountStatistic)
+            chosen.numbers, chosen.columns = _tables(chosen, cells, columns, entry), columns
+            return
         _check_scores(chosen, cells, entry)
-        self._check_scales(some, cells)
+        if not self.how.same_scale:
+            _check_scales(some, cells)
         gold = None if self.sheet is None else labels.looks_right(self.sheet, some)
         if self.sheet is not None and gold is not None:
             key, (a, b, *_) = self.sheet.key(gold), [one.system for one in some]
             said = f"--gold {key} scores {a} and {b} against it"
-            notes.append(f"column {key!r} looks like right answers; {said}")
-        return replace(chosen, numbers=cells, notes=notes)
+            chosen.notes.append(f"column {key!r} looks like right answers; {said}")
+        chosen.numbers = cells
 
-    def _with_all(self, chosen: Chosen, cells: list[list[Any]]) -> tuple[Chosen, list[list[Any]]]:
-        """The items that have a cell of every system; an error where they must have."""
-        some, name = chosen.systems, chosen.score
-        gone = {k for column in cells for k, cell in enumerate(column) if cell is None}
+    def _complete(self, chosen: Chosen, cells: list[list[Any]]) -> list[list[Any]]:
+        """The cells of items that have one of every system; an error where they must have."""
+        some, name, keys = chosen.systems, chosen.score, chosen.keys
+        gone = {k for column in cells if None in column for k, x in enumerate(column) if x is None}
         if not gone:
-            return chosen, cells
-        if (self.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
-            raise _missing(some, name, chosen.rows, cells, min(gone))
-        if len(gone) == len(chosen.keys):
+            return cells
+        if (self.how.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
+            k = min(gone)
+            j = next(j for j, column in enumerate(cells) if column[k] is None)
+            cell = some[j].scores[name][chosen.rows[j][k]]
+            parts = cell if isinstance(cell, tuple) else (cell,)
+            part = next((p for p, x in enumerate(parts) if x is None or _is_missing(x)), 0)
+            problem = f"{shown(text_of(parts[part]))} is a missing score; score the item for all "
+            problem += "systems, or say what becomes of it (--missing drop, --missing zero)"
+            raise some[j].error(chosen.rows[j][k], problem, name, part)
+        if len(gone) == len(keys):
             problem = f"no item has the score {shown(name)} of all systems; score all alike"
             raise ReadError.at(some[-1].file.path, problem)
-        kept = [k for k in range(len(chosen.keys)) if k not in gone]
-        head = some[0]
-        left = [
-            head.place(chosen.rows[0][k]) if head.ids is None else chosen.keys[k]
-            for k in sorted(gone)
+        bare = some[0].ids is None
+        chosen.dropped = [
+            some[0].place(chosen.rows[0][k]) if bare else keys[k] for k in sorted(gone)
         ]
-        less = replace(
-            chosen,
-            keys=[chosen.keys[k] for k in kept],
-            rows=[[own[k] for k in kept] for own in chosen.rows],
-            dropped=left,
-        )
-        return less, [[column[k] for k in kept] for column in cells]
+        kept = [k for k in range(len(keys)) if k not in gone]
+        chosen.keep(kept)
+        return [[column[k] for k in kept] for column in cells]
 
     def _disagreements(self, chosen: Chosen) -> list[str]:
         """Refuse items that are not the same; say so where the user named what pairs them."""
@@ -519,114 +586,78 @@ class Evaluation:
                 head, mine, rows = first.setdefault(name, (one, theirs, own))
                 if mine is theirs or name == chosen.score.lower():
                     continue
-                both = [(i, j) for i, j in zip(rows, own, strict=True) if None not in (i, j)]
-                i, j = next(((i, j) for i, j in both if mine[i] != theirs[j]), (None, None))
-                if i is None or j is None:
-                    continue
+                both = [  # which are none, mostly
+                    (i, j)
+                    for i, j in zip(rows, own, strict=True)
+                    if i is not None and j is not None and mine[i] != theirs[j]
+                ]
                 strict = name in one.agree and name in head.agree
-                if not strict and sorted(mine[i] for i, _ in both) != sorted(
-                    theirs[j] for _, j in both
-                ):
+                permuted = Counter(mine[i] for i, _ in both) == Counter(theirs[j] for _, j in both)
+                if not both or not (strict or permuted):
                     continue  # it may be something of the system
+                i, j = both[0]
                 problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
                 problem += f"{head.file.path} ({shown(mine[i])})"
-                if self.how.id is None or name in OF_THE_ITEM or self.is_labels:
-                    remedy = "both systems must have been scored on the same items"
-                    if self.how.id is None:
-                        remedy += "; name the columns that pair them (--id), or pair them by order "
-                        remedy += "(--by-order)"
-                    raise ReadError.at(one.file.path, f"{problem}; {remedy}")
-                notes.append(problem)
+                if self.how.id is not None and name not in OF_THE_ITEM and not self.is_labels:
+                    notes.append(problem)
+                    continue
+                remedy = "both systems must have been scored on the same items"
+                if self.how.id is None:
+                    remedy += "; name the columns that pair them (--id), or pair them by order "
+                    remedy += "(--by-order)"
+                raise ReadError.at(one.file.path, f"{problem}; {remedy}")
         return notes
 
-    def _check_scales(self, some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) -> None:
-        """Refuse scores up to 1 beside scores up to 100."""
-        most = [max(column) for column in cells]
-        low, high = most.index(min(most)), most.index(max(most))
-        if self.same_scale or len(cells[0]) < 2 or not 0 < most[low] <= 1 < most[high] <= 1000:
-            return
-        broken = any(x != int(x) for x in cells[low])
-        total, other = (sum(map(float, cells[j])) for j in (high, low))
-        ratio = total / (other or 1.0)
-        if most[high] > 20 or (broken and 30 < ratio < 300):
-            raise ReadError.at(
-                some[high].file.path,
-                f"the scores of {some[low].system!r} go up to {float(most[low]):g}, those of "
-                f"{some[high].system!r} up to {float(most[high]):g}; write both on one scale, "
-                "or say that they are (--same-scale)",
-            )
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Chosen:
-    """Some systems on the same items.
-
-    Parameters
-    ----------
-    systems : sequence of S SystemScores
-    score : str
-    keys : list of N ids, or numbers
-    rows : sequence of S lists of N int or None
-        Where each system has the items.
-    alone : list of S lists of str
-        The items that each system lacks.
-    dropped : list of str
-        The items without a score.
-    numbers : sequence of S columns
-    columns : tuple of str
-        What is counted.
-    """
+    """Some systems on the same items."""
 
     systems: Sequence[SystemScores]
     score: str
-    keys: list[Any]
-    rows: Sequence[Sequence[Any]]
-    alone: list[list[str]]
-    dropped: list[str] = field(default_factory=list)
-    numbers: Any = ()
-    columns: tuple[str, ...] = ()
+    keys: list[Any]  # ids, or numbers
+    rows: Sequence[Sequence[Any]]  # where each system has the items; None where it has not
+    alone: list[list[str]] = field(default_factory=list)  # the items that each system lacks
+    dropped: list[str] = field(default_factory=list)  # the items without a score
+    numbers: Any = ()  # a column of each system
+    columns: tuple[str, ...] = ()  # what is counted
     notes: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.alone = self.alone or [[] for _ in self.systems]
 
     @property
     def ids(self) -> tuple[str, ...] | None:
         """What the items are called."""
         return None if self.systems[0].ids is None else tuple(self.keys)
 
-    def cells(self, name: str) -> list[list[Any]]:
-        """The cells of a score of each system; None where it lacks the item."""
+    def keep(self, kept: Sequence[int]) -> None:
+        """Leave all other items out."""
+        self.keys = [self.keys[k] for k in kept]
+        self.rows = [[own[k] for k in kept] for own in self.rows]
+
+    def cells(self) -> list[list[Any]]:
+        """The cells of the score of each system; None where it lacks the item."""
         both = zip(self.systems, self.rows, strict=True)
-        return [[None if i is None else one.scores[name][i] for i in own] for one, own in both]
+        return [[None if i is None else x.scores[self.score][i] for i in own] for x, own in both]
 
-    def _unscored(self, one: SystemScores) -> int:
-        """How many items a system has without a score."""
-        cells = Counter(one.scores[self.score]) if self.dropped or any(self.alone) else Counter()
-        parts = {cell: cell if isinstance(cell, tuple) else (cell,) for cell in cells}
-        return sum(
-            number
-            for cell, number in cells.items()
-            if any(x is None or kind_of(x) == "missing" for x in parts[cell])
-        )
-
-    def group(self, grouping: str) -> tuple[str, ...]:
+    def group(self, grouping: str | None) -> tuple[str, ...] | None:
         """What each item belongs to, which all systems must agree in."""
-        columns = [one.clusters[grouping] for one in self.systems]
-        result = []
-        for k in range(len(self.keys)):
-            own = [
-                (c[r[k]], j)
-                for j, (c, r) in enumerate(zip(columns, self.rows, strict=True))
-                if r[k] is not None
-            ]
-            label, first = own[0]
-            for other, j in own[1:]:
-                if other != label:
-                    one, place = self.systems[j], self.systems[j].place(self.rows[j][k])
-                    problem = f"{place} belongs to {grouping} {shown(other)}, but in "
-                    there = f"{self.systems[first].file.path} to {shown(label)}; make them agree"
+        if grouping is None:
+            return None
+        result: dict[int, tuple[Any, SystemScores]] = {}
+        for one, own in zip(self.systems, self.rows, strict=True):
+            for k, i in enumerate(own):
+                if i is None:
+                    continue
+                label = one.clusters[grouping][i]
+                known, head = result.setdefault(k, (label, one))
+                if label != known:
+                    problem = f"{one.place(i)} belongs to {grouping} {shown(label)}, but in "
+                    there = f"{head.file.path} to {shown(known)}; make them agree"
                     raise ReadError.at(one.file.path, problem + there)
-            result.append(str(label))
-        return tuple(result)
+        return tuple(str(result[k][0]) for k in range(len(self.keys)))
 
     def source(self, loader: str, grouping: str | None) -> dict[str, Any]:
         """Where the scores come from, and what was left out."""
@@ -635,17 +666,17 @@ class Chosen:
         files: dict[tuple[str, str], list[str]] = {}
         for one in self.systems:
             files.setdefault((one.file.name, one.file.sha256), []).append(one.system)
-        twins = head.file is not last.file and head.file.sha256 == last.file.sha256
-        same = (
-            f"{last.file.path} has the content of {head.file.path}: a file is compared with itself"
-        )
-        found = [same] * twins + [note for one in self.systems for note in one.notes] + self.notes
-        notes = list(dict.fromkeys(found))
+        notes = [note for one in self.systems for note in one.notes] + self.notes
+        if head.file is not last.file and head.file.sha256 == last.file.sha256:
+            said = f"{last.file.path} has the content of {head.file.path}: a file is compared with"
+            notes = [f"{said} itself", *notes]
+        notes = list(dict.fromkeys(notes))
         more = [f"{len(notes) - NAMED} more notes are left out here"] * (len(notes) > NAMED)
-        lacking = [
-            (one, len(gone) + self._unscored(one))
-            for one, gone in zip(self.systems, self.alone, strict=True)
-        ]
+        lacking = {}
+        for one, gone in zip(self.systems, self.alone, strict=True):
+            unscored = sum(map(_is_missing, one.scores[self.score])) if left else 0
+            if number := len(gone) + unscored:
+                lacking[one.system] = number
         both = self.alone[::-1] if len(self.systems) == 2 else []  # what the other one lacks
         gold = head.gold
         alone = {"file": head.file.name, "sha256": head.file.sha256} if len(files) == 1 else {}
@@ -664,49 +695,61 @@ class Chosen:
             "dropped_ids": self.dropped[:NAMED],
             "left_out": len(left),
             "left_out_ids": left[:NAMED],
-            "lacking": {one.system: number for one, number in lacking if number and left},
+            "lacking": lacking,
             "notes": [*notes[:NAMED], *more],
             **self.facts,
         }
 
 
 def _no_score(some: Sequence[SystemScores], names: Sequence[str], wanted: str | None) -> ReadError:
-    if wanted is None:
-        choice = ", ".join(map(shown, names))
-        problem = f"{len(names)} scores ({choice}); choose one as score (--score)"
-    else:
+    problem = f"{len(names)} scores ({', '.join(map(shown, names))}); choose one as score (--score)"
+    if wanted is not None:
         notes = dict.fromkeys(note for one in some for note in one.notes)
         there = "; ".join([", ".join(names), *notes])
         problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are {there}"
     return ReadError.at(some[0].file.path, problem)
 
 
+# ---- items ---------------------------------------------------------------------------------------
+
+
 def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | None]]]:
     """All items of some systems, and where each system has them; None where it has not."""
     head, *others = some
     for one in others:
+        problem = ""
         if (one.ids is None) != (head.ids is None):
-            bare, known = (head, one) if head.ids is None else (one, head)
+            one, known = (head, one) if head.ids is None else (one, head)
             problem = f"has no ids, but {known.file.path} has; give both or neither, or name the "
-            raise ReadError.at(bare.file.path, problem + "columns that pair them (--id)")
-        if head.ids is None and len(one) != len(head):
-            raise ReadError.at(
-                one.file.path,
-                f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair by; "
-                "both systems must have been scored on the same items, in the same order",
-            )
-        if head.ids is not None and one.paired_by != head.paired_by:
-            raise ReadError.at(
-                one.file.path,
-                f"its items are known by {one.paired_by}, but those of {head.file.path} by "
-                f"{head.paired_by}; if these are ids of the same items, give both one name, or "
-                "evaluate both systems with the same version of the tool",
-            )
+            problem += "columns that pair them (--id)"
+        elif head.ids is None and len(one) != len(head):
+            problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair "
+            problem += "by; both systems must have been scored on the same items, in the same order"
+        elif head.ids is not None and one.paired_by != head.paired_by:
+            problem = f"its items are known by {one.paired_by}, but those of {head.file.path} by "
+            problem += f"{head.paired_by}; if these are ids of the same items, give both one name, "
+            problem += "or evaluate both systems with the same version of the tool"
+        elif {_first_number(one), _first_number(head)} == {0, 1} and len(one) == len(head):
+            problem = f"its {one.paired_by} counts from {_first_number(one)}, that of "
+            problem += f"{head.file.path} from {_first_number(head)}; number items alike, or pair "
+            problem += "lines by their order (--by-order)"
+        if problem:
+            raise ReadError.at(one.file.path, problem)
     every: list[Any] = list(range(len(head)) if head.ids is None else head.ids)
     if head.ids is None or all(one.ids is head.ids or one.ids == head.ids for one in others):
         return every, [list(range(len(head))) for _ in some]
     every = list(dict.fromkeys(key for one in some for key in one.positions))
     return every, [[one.positions.get(key) for key in every] for one in some]
+
+
+def _first_number(one: SystemScores) -> int | None:
+    """Where the ids of a system begin that are all whole numbers from there on; or None."""
+    if one.ids is None or one.paired_by == "index" or len(one) < 2:  # a frame may be a part
+        return None
+    for start in (0, 1) if one.ids[0].isdecimal() else ():
+        if all(str(i) in one.positions for i in range(start, start + len(one))):
+            return start
+    return None
 
 
 def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
@@ -715,14 +758,21 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
         if not head.positions.keys() & one.positions.keys():
             mine, theirs = shown((head.ids or ("",))[0]), shown((one.ids or ("",))[0])
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
-            remedy = f"{mine}); both systems must have been scored on the same items"
-            return ReadError.at(one.file.path, problem + remedy)
+            problem += f"{mine}); both systems must have been scored on the same items; name the "
+            problem += "column that pairs them (--id COL), or pair lines by order (--by-order)"
+            return ReadError.at(one.file.path, problem)
     fewest = min(some, key=len)
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "
     return ReadError.at(fewest.file.path, f"{problem}{fewest.system!r}")
 
 
 # ---- numbers -------------------------------------------------------------------------------------
+
+
+def _is_missing(cell: Any) -> bool:
+    """Whether a cell, or one in a tuple, holds no score."""
+    parts = cell if isinstance(cell, tuple) else (cell,)
+    return any(x is None or kind_of(x) == "missing" for x in parts)
 
 
 def _exact(cell: Any) -> Any:
@@ -733,89 +783,62 @@ def _exact(cell: Any) -> Any:
     return None if cell is None or kind_of(cell) == "missing" else as_score(cell)
 
 
-def _numbers(
-    some: Sequence[SystemScores], name: str, rows: Sequence[Sequence[Any]]
-) -> list[list[Any]]:
+def _numbers(chosen: Chosen) -> list[list[Any]]:
     """The numbers of a score; the error is that of the first bad item."""
-    found = []
-    for one, own in zip(some, rows, strict=True):
-        cells = [None if i is None else one.scores[name][i] for i in own]
-        try:
-            known = {cell: _exact(cell) for cell in dict.fromkeys(cells)}
-            found.append([known[cell] for cell in cells])
-        except (ValueError, TypeError):
-            break
-    else:
-        return found
-    for k in range(max(map(len, rows))):
-        for one, own in zip(some, rows, strict=True):
-            cell = None if k >= len(own) or own[k] is None else one.scores[name][own[k]]
-            for part, value in enumerate(cell if isinstance(cell, tuple) else (cell,)):
-                try:
-                    _exact(value)
-                except (ValueError, TypeError) as error:
-                    raise one.error(own[k], str(error), name, part) from None
-    raise AssertionError("no cell is bad")
+    cells = chosen.cells()
+    try:
+        known = {cell: _exact(cell) for column in cells for cell in dict.fromkeys(column)}
+        return [[known[cell] for cell in column] for column in cells]
+    except (ValueError, TypeError):
+        for k, row in enumerate(zip_longest(*cells)):
+            for j, cell in enumerate(row):
+                for part, value in enumerate(cell if isinstance(cell, tuple) else (cell,)):
+                    try:
+                        _exact(value)
+                    except (ValueError, TypeError) as error:
+                        place = chosen.rows[j][k], str(error), chosen.score, part
+                        raise chosen.systems[j].error(*place) from None
+        raise
 
 
-def _check_thousands(chosen: Chosen) -> None:
-    """Refuse numbers whose point may separate thousands: 1.005 beside 998."""
-    every = (x for column in chosen.cells(chosen.score) for x in column)
-    cells = {x for x in every if isinstance(x, str) and len(x) < 20}
-    pointed = sorted(x for x in cells if "." in x)
-    whole = max((int(x.lstrip("+-")) for x in cells if x.lstrip("+-").isdecimal()), default=0)
-    if whole < 100 or not pointed:
-        return
+def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
+    """Notes of percentages and verdicts; refuse them beside other numbers, and unclear points."""
+    cells = chosen.cells()
+    try:
+        every = set[Any]().union(*cells) - {None}
+    except TypeError:  # lists, which are no numbers
+        return []
+    texts = sorted(x for x in every if isinstance(x, str) and len(x) < 20)
+    said = {x: x.strip().lower() for x in texts if kind_of(x) != "missing"}
+
+    def error(text: str, problem: str) -> ReadError:
+        """The error of the first cell that holds this text."""
+        j = next(j for j, column in enumerate(cells) if text in column)
+        i = chosen.rows[j][cells[j].index(text)]
+        return chosen.systems[j].error(i, f"{shown(text)} {problem}", chosen.score)
+
+    typed, notes = not all(isinstance(x, str) for x in every), []
+    for right, wrong in (("%", ""), *VERDICTS):
+        some = [x for x, word in said.items() if word in (right, wrong) or word[-1] == right]
+        if some and right != "true" and (typed or len(some) < len(said)):
+            other = next((shown(x) for x in said if x not in some), "numbers")
+            raise error(some[0], f"stands beside {other}; write all scores alike")
+        read = f"{right} is read as 1, and {wrong} as 0"
+        if some:
+            notes.append(read if wrong else f"{some[0]!r} is read as {as_score(some[0])}")
+    pointed = [x for x in said if "." in x] if points else []
+    whole = max((int(x.lstrip("+-")) for x in said if x.lstrip("+-").isdecimal()), default=0)
     grouped = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", x) for x in pointed)
-    if grouped and min(abs(int(x.replace(".", ""))) for x in pointed) <= 10 * whole:
-        for one, own in zip(chosen.systems, chosen.rows, strict=True):
-            for i in own:
-                if i is not None and one.scores[chosen.score][i] == pointed[0]:
-                    problem = (
-                        f"{pointed[0]!r} beside {whole}: the point may separate thousands; say so "
-                    )
-                    remedy = "(--thousands .), or that it is a decimal point (--thousands none)"
-                    raise one.error(i, problem + remedy, chosen.score)
-
-
-def _missing(
-    some: Sequence[SystemScores], name: str, rows: Sequence[Sequence[Any]], cells: Any, k: int
-) -> ReadError:
-    """The error that an item has no score."""
-    j = next(j for j, column in enumerate(cells) if column[k] is None)
-    cell = some[j].scores[name][rows[j][k]]
-    parts = cell if isinstance(cell, tuple) else (cell,)
-    part = next((p for p, x in enumerate(parts) if x is None or kind_of(x) == "missing"), 0)
-    written = shown("" if parts[part] is None else str(parts[part]))
-    problem = f"{written} is a missing score; score the item for all systems, or say what becomes "
-    return some[j].error(rows[j][k], f"{problem}of it (--missing drop, --missing zero)", name, part)
-
-
-def _columns(some: Sequence[SystemScores], name: str, entry: Entry) -> tuple[str, ...]:
-    """What a score counts, which must suit the statistic; empty where it is one number."""
-    counts = [DERIVED.get(one.counts.get(name, ()), one.counts.get(name, ())) for one in some]
-    problem = ""
-    if isinstance(entry, CountStatistic):
-        wanted = [measure.columns for measure in entry.measures]
-        if entry.average or counts[0] not in wanted:
-            kind = f"counts {', '.join(counts[0])}" if counts[0] else "one number an item"
-            problem = (
-                f"{shown(name)} is {kind}, but {entry.name!r} needs {entry.layouts()}; choose "
-            )
-            problem += "another statistic (--metric) or score"
-    elif counts[0]:
-        best = " or ".join(count_statistics([counts[0]])[:3])
-        problem = f"{shown(name)} has counts ({', '.join(counts[0])}) of each item, but "
-        problem += f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
-    if problem:
-        raise ReadError.at(some[0].file.path, problem)
-    return counts[0]
+    least = min((abs(int(x.replace(".", ""))) for x in pointed if grouped), default=0)
+    if whole >= 100 and 0 < least <= 10 * whole:
+        problem = f"beside {whole}: the point may separate thousands; say so (--thousands .), "
+        raise error(pointed[0], f"{problem}or that it is a decimal point (--thousands none)")
+    return notes
 
 
 def _check_scores(chosen: Chosen, cells: Sequence[Sequence[Any]], entry: Entry) -> None:
     """Refuse scores that a statistic cannot have, such as counts below 0."""
-    assert isinstance(entry, Statistic)
-    if entry.minimum is None:
+    if not isinstance(entry, Statistic) or entry.minimum is None:
         return
     for k, numbers in enumerate(zip(*cells, strict=True)):
         for j, number in enumerate(numbers):
@@ -823,12 +846,42 @@ def _check_scores(chosen: Chosen, cells: Sequence[Sequence[Any]], entry: Entry) 
                 raise chosen.systems[j].error(chosen.rows[j][k], problem, chosen.score)
 
 
+def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) -> None:
+    """Refuse scores up to 1 beside scores up to 100."""
+    most = [max(column) for column in cells]
+    low, high = most.index(min(most)), most.index(max(most))
+    if len(cells[0]) < 2 or not 0 < most[low] <= 1 < most[high] <= 1000:
+        return
+    broken = any(x != int(x) for x in cells[low])
+    total, other = (sum(map(float, cells[j])) for j in (high, low))
+    if most[high] > 20 or (broken and 30 < total / (other or 1.0) < 300):
+        problem = f"the scores of {some[low].system!r} go up to {float(most[low]):g}, those of "
+        problem += f"{some[high].system!r} up to {float(most[high]):g}; write both on one scale, or"
+        raise ReadError.at(some[high].file.path, f"{problem} say that they are (--same-scale)")
+
+
+def _columns(some: Sequence[SystemScores], name: str, entry: Entry) -> tuple[str, ...]:
+    """What a score counts, which must suit the statistic; empty where it is one number."""
+    counts = DERIVED.get(some[0].counts.get(name, ()), some[0].counts.get(name, ()))
+    problem = ""
+    if isinstance(entry, CountStatistic):
+        if entry.average or counts not in [measure.columns for measure in entry.measures]:
+            kind = f"counts {', '.join(counts)}" if counts else "one number an item"
+            problem = f"{shown(name)} is {kind}, but {entry.name!r} needs {entry.layouts()}; "
+            problem += "choose another statistic (--metric) or score"
+    elif counts:
+        best = " or ".join(count_statistics([counts])[:3])
+        problem = f"{shown(name)} has counts ({', '.join(counts)}) of each item, but "
+        problem += f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
+    if problem:
+        raise ReadError.at(some[0].file.path, problem)
+    return counts
+
+
 def _tables(
-    chosen: Chosen, cells: Sequence[Sequence[Any]], columns: tuple[str, ...], entry: Entry
+    chosen: Chosen, cells: Sequence[Sequence[Any]], columns: tuple[str, ...], entry: CountStatistic
 ) -> list[Any]:
     """Arrays of counts, none of which is broken, below 0 or impossible."""
-    assert isinstance(entry, CountStatistic)
-    written = chosen.systems[0].counts[chosen.score]
     for k, rows in enumerate(zip(*cells, strict=True)):
         for j, counts in enumerate(rows):
             for part, count in enumerate(counts):
@@ -842,7 +895,7 @@ def _tables(
     arrays = []
     for column in cells:
         table = np.array([[int(count) for count in counts] for counts in column], dtype=object)
-        if written != columns:  # those of jiwer
+        if chosen.systems[0].counts[chosen.score] != columns:  # those of jiwer
             hits, wrong, left_out, put_in = table.T
             table = np.stack([wrong + left_out + put_in, hits + wrong + left_out], axis=1)
         fits = max(map(int, table.ravel()), default=0) < 2**63
@@ -859,11 +912,12 @@ def _tables(
 
 
 def find_score(wanted: str, names: Sequence[str]) -> str | None:
-    """The score of that name, or the only one whose name begins so, a comma following."""
+    """The score of that name, or the only one that begins so, a comma following, or ends so."""
     if wanted in names:
         return wanted
     begun = [name for name in names if name.partition(",")[0] == wanted]
-    return begun[0] if len(begun) == 1 else None
+    ended = [name for name in names if wanted and re.search(rf"[./]{re.escape(wanted)}$", name)]
+    return next((some[0] for some in (begun, ended) if len(some) == 1), None)
 
 
 def describe(source: Mapping[str, Any], title: str) -> str:
@@ -887,21 +941,25 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     >>> describe(pairs.source, "a table")
     'a table: 2 items paired by row.'
     """
+
+    def some(names: str, number: str) -> str:
+        more = ", ..." * (source[number] > len(source[names]))
+        return f"{', '.join(map(shown, source[names]))}{more}"
+
     matched, left_out = source["matched"], source["left_out"]
     systems = sum(len(one["systems"]) for one in source["files"])
     text = f"{title}: {matched} item{'s' * (matched != 1)}"
     text += f" of {systems} systems," * (systems != 2) + f" paired by {source['paired_by']}"
-    for number, names, side in zip(
-        source["unmatched"], source["unmatched_ids"], "AB", strict=False
-    ):
+    sides = zip(source["unmatched"], source["unmatched_ids"], "AB", strict=False)
+    for number, names, side in sides:
         if number:
-            text += f"; {number} only in {side} ({_some(names, number)})"
+            first = ", ".join(map(shown, names)) + ", ..." * (number > len(names))
+            text += f"; {number} only in {side} ({first})"
     if source["unmatched"] and source["dropped"]:
-        names = _some(source["dropped_ids"], source["dropped"])
-        text += f"; {source['dropped']} without a score ({names})"
+        text += f"; {source['dropped']} without a score ({some('dropped_ids', 'dropped')})"
     elif left_out and not source["unmatched"]:
         which = listed([f"{name} {count}" for name, count in source["lacking"].items()], NAMED)
-        text += f"; {left_out} left out ({_some(source['left_out_ids'], left_out)})"
+        text += f"; {left_out} left out ({some('left_out_ids', 'left_out')})"
         text += f", which these systems lack: {which}" * bool(which)
     if left_out > matched:
         text += "; most items are left out, so that this is a part of the data"
@@ -914,7 +972,3 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     notes = [f"columns taken for no systems: {columns}"] if columns else []
     more = [f"{note[:1].upper()}{note[1:]}" for note in (*notes, *source["notes"])]
     return printable(" ".join(f"{part.rstrip('.')}." for part in (text, *more)))
-
-
-def _some(names: Sequence[str], number: int) -> str:
-    return ", ".join(map(shown, names)) + ", ..." * (number > len(names))

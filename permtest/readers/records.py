@@ -15,8 +15,20 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from permtest.readers.cells import Twice, kind_of, printable, shown, text_of, twice
-from permtest.readers.files import BOM, DEEP, File, ReadError, StrPath, check_memory
+from permtest.readers.files import (
+    BOM,
+    DEEP,
+    File,
+    ReadError,
+    StrPath,
+    Twice,
+    check_memory,
+    kind_of,
+    printable,
+    shown,
+    text_of,
+    twice,
+)
 from permtest.readers.systems import ORDER, Format, SystemScores, listed, told_apart
 
 #: Bytes that a record needs in memory; characters of a text that both systems must have.

@@ -9,101 +9,220 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
-from permtest.readers.cells import is_number, kind_of, printable, shown, text_of
-from permtest.readers.files import ReadError
-from permtest.readers.names import (
-    CLUSTER_NAMES,
-    GOLD_NAMES,
-    GROUP_NAMES,
-    ID_NAMES,
-    KEYS,
-    NO_SYSTEM,
-    OF_THE_ITEM,
-    OUTPUTS,
-    REPEAT_NAMES,
-    SUMMARIES,
-    SYSTEM_NAMES,
-    TEXT_NAMES,
-    TOTALS,
-    WORDS,
-    is_summary,
-    layouts,
-    measured,
-    readings,
-    systems_in,
-    tokens,
-    words,
-    written,
+from permtest.readers.files import (
+    VERDICTS,
+    ReadError,
+    is_number,
+    kind_of,
+    number_or_none,
+    printable,
+    shown,
+    text_of,
 )
 from permtest.readers.systems import ORDER, ROW, SystemScores, did_you_mean, listed
-from permtest.readers.tables import Table
-from permtest.statistics import CountStatistic
+from permtest.readers.tables import SYSTEM_NAMES, Table
+from permtest.score import tokens
+from permtest.statistics import STATISTICS, CountStatistic
 
 Column: TypeAlias = "str | int"
 Columns: TypeAlias = "Column | Sequence[Column]"
 
-#: Systems that one file may have.
-MOST = 1000
+#: Systems that one file may have; distinct cells of a column that say what it holds.
+MOST, SOME = 1000, 5000
 
-#: Distinct cells of a column that say what it holds.
-SOME = 5000
+# ---- what names of columns say -------------------------------------------------------------------
 
-SWAPPED = (
-    "whole values of {!r} are swapped by default, since that column is called so (--no-clusters "
-    "swaps items)"
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: How columns are called that say which item a line is, the surest first.
+ID_NAMES = _names(
+    "id item_id sent_id sample_id doc_id question_id instance_id example_id segment_id seg_id "
+    "utterance_id utt_id sentence_id task_id qid uid guid key item index"
 )
+SCORE_NAMES = ("score", "value", "correct", "is_correct", "accuracy")
+CLUSTER_NAMES = ("cluster", "cluster_id")
+GROUP_NAMES = (*CLUSTER_NAMES, "document", "doc", "docid")
+GOLD_NAMES = ("gold", "y_true", "label", "target", "truth", "ground_truth", "reference", "answer")
+
+#: How columns are called that tell the repeats of an item apart.
+REPEAT_NAMES = _names("epoch epochs seed trial run repeat repetition sample turn fold")
+
+#: How columns are called that show what an item is, and that all systems must agree in.
+TEXT_NAMES = _names(
+    "text sentence question prompt input query utterance user_input source src context reference "
+    "ref gold y_true target ground_truth"
+)
+
+#: Words of a name that make it something of an item or of a run, or derived, and no system.
+NO_SYSTEM = _set(
+    "id ids idx index row line number no n num count total avg mean sum step steps turn turns "
+    "time times tstamp timestamp date year month day age latency duration seconds second secs "
+    "sec ms s elapsed speed cost costs price usd eur dollars length len size width tokens token "
+    "words word wordcount chars char characters sentences seed seeds epoch epochs fold folds "
+    "split partition part run runs trial trials repeat repetition batch iteration iter "
+    "difficulty level rank position user users prompt input output completion temperature weight "
+    "weights memory gpu cpu flops confidence conf proba prob probability probabilities logit "
+    "logits start end begin stop min max minimum maximum lat lon latitude longitude height "
+    "offset annotator rater diff difference delta average"
+)
+
+#: Words of a name that make it one of numbers that are derived from those of systems.
+BY_NAME = _set("diff difference delta mean avg average sum total")
+
+#: Words of a name that say what was measured, and those of what was judged right or wrong.
+MEASURES = _set(
+    "score scores value values correct is accuracy acc exact match em f1 f precision recall auc "
+    "bleu chrf comet bleurt bertscore rouge rougel meteor ter wer cer mer loss losses error "
+    "errors err nll ppl perplexity likelihood loglik logprob mae mse rmse points grade rating "
+    "reward pass passed win wins success gold norm normalized strict flexible macro micro"
+)
+JUDGED = MEASURES | _set("result results status verdict outcome judgement judgment solved resolved")
+
+#: What a column may say, in small letters, and the count it then holds.
+WORDS = {
+    column: column
+    for entry in STATISTICS.values()
+    if isinstance(entry, CountStatistic)
+    for measure in entry.measures
+    for column in measure.columns
+} | dict.fromkeys(("in", "inc", "wrong"), "incorrect")
+JOINTS = ("_", ".", "-", "/", " ")
+
+#: Counts that are of the item, not of a system, so that both may have one column of them.
+OF_THE_ITEM = {"length", "reference_length"}
+
+#: Counts as jiwer and sacreBLEU write them, and those that the statistics take instead.
+DERIVED: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("hits", "substitutions", "deletions", "insertions"): ("errors", "length"),
+    ("counts", "totals", "sys_len", "ref_len"): next(
+        m.columns for s in STATISTICS.values() if isinstance(s, CountStatistic) and s.name == "bleu"
+        for m in s.measures
+    ),
+}  # fmt: skip
+
+#: Words of a name of a column of numbers that make it one that may say which item a line is.
+KEYS = _set(
+    "id ids idx index key hash sha uuid uid guid line row item case pmid image patient unnamed "
+    "number no n docno fold seed epoch step turn year trial run date day"
+)
+
+#: How sure a system was, which is no score of it; and what it wrote, in which systems may differ.
+SURENESS = _set("confidence conf proba prob probability probabilities logit logits")
+OUTPUTS = _set(
+    "answer answers response responses output outputs prediction predictions pred predicted "
+    "completion generation hypothesis mt translation candidate raw extracted parsed said"
+)
+
+#: How summary rows are called: some words that no item is called, and others that some may be.
+TOTALS = _set("total totals subtotal sum mean average avg")
+SUMMARIES = TOTALS | _set(
+    "overall all macro micro weighted std sd median gesamt summe mittelwert durchschnitt"
+)
+
+#: Every set of counts that a statistic takes, or that is made into one, the largest first.
+LAYOUTS = sorted(
+    {m.columns for s in STATISTICS.values() if isinstance(s, CountStatistic) and s.average is None
+     for m in s.measures} | {*DERIVED},
+    key=lambda columns: (-len(columns), columns),
+)  # fmt: skip
+
+
+def words(name: str) -> set[str]:
+    """The words of a name, without numbers."""
+    return {part for part in tokens(name) if not part.isdecimal()} or {name}
+
+
+def readings(name: str) -> list[tuple[str, str]]:
+    """All ways to read the name of a column as that of a system and a count.
+
+    Examples
+    --------
+    >>> readings("crf_TP"), readings("wrong hmm"), readings("fn"), readings("crf")
+    ([('crf', 'tp')], [('hmm', 'incorrect')], [('', 'fn')], [])
+    """
+    said, found = name.lower(), []
+    for word, count in (WORDS | {word: word for layout in DERIVED for word in layout}).items():
+        room = len(said) > len(word) + 1
+        if said == word:
+            found.append(("", count))
+        if room and said.endswith(tuple(joint + word for joint in JOINTS)):
+            found.append((name[: -len(word) - 1], count))
+        if room and said.startswith(tuple(word + joint for joint in JOINTS)):
+            found.append((name[len(word) + 1 :], count))
+    return found
+
+
+def count_statistics(layouts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
+    """Names of the statistics of such counts, f1 first where it is one."""
+    names = [
+        name
+        for name, entry in STATISTICS.items()
+        if isinstance(entry, CountStatistic) and entry.average is None and entry.name == name
+        if any(measure.columns in layouts for measure in entry.measures)
+    ]
+    return tuple(sorted(names, key=lambda name: name != "f1"))
+
+
+def measured(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of a name that say what was measured, and those that say whose it is.
+
+    Examples
+    --------
+    >>> measured("latency_ms_A"), measured("crf_rich_correct"), measured("gpt-4")
+    ((('latency', 'ms'), ('a',)), (('correct',), ('crf', 'rich')), ((), ('gpt', '4')))
+    """
+    parts, known = tokens(name), MEASURES | NO_SYSTEM
+    return tuple(x for x in parts if x in known), tuple(x for x in parts if x not in known)
+
+
+def is_summary(label: str) -> bool:
+    """Whether a row that is called so sums or averages others: "Total", "macro avg", "Mean:"."""
+    parts = [part for part in re.findall(r"[^\W_]+", label.lower()) if not part.isdecimal()]
+    return 0 < len(parts) <= 2 and not SUMMARIES.isdisjoint(parts)
+
+
+# ---- a table and what its columns hold -----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class How:
-    """What the user says of tables; None where the columns have to say it.
+    """What the user says; None where names and cells have to say it."""
 
-    Parameters
-    ----------
-    id : str, int, sequence of them, False or None
-        The columns that say which item a line is; False: items are paired by their order.
-    system, repeat, clusters, gold : str, int or None
-        The columns that say whose a line is, which repeat, which cluster, what is right.
-    score : str or None
-        Which measure is meant.
-    thousands : str or None
-        What separates thousands in numbers: "." or ","; "" says that a point is a decimal point.
-    """
-
-    id: Columns | bool | None = None
-    system: Column | None = None
+    id: Columns | bool | None = None  # the columns that pair items; False: their order does
+    system: Column | None = None  # the column that says whose a line is, and so on
     repeat: Column | None = None
     clusters: Column | bool | None = None
     gold: Column | None = None
-    score: str | None = None
-    thousands: str | None = None
+    score: str | None = None  # which measure is meant
+    thousands: str | None = None  # their separator; "" says that a point is a decimal point
+    missing: str | None = None  # what becomes of items without a score of every system
+    positive: str | None = None  # the label that is to be found
+    same_scale: bool = False  # whether scores up to 1 and up to 100 are on one scale all the same
+    higher_is_better: bool | None = None
 
 
-class Lazy(Sequence[Any]):
-    """A list whose entries are made when they are looked at."""
+@dataclass(frozen=True, eq=False)
+class Places:
+    """What messages call some rows of a table."""
 
-    def __init__(self, size: int, make: Callable[[int], Any]) -> None:
-        self._size, self._make = size, make
+    table: Table
+    rows: Sequence[int]
 
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, i: int) -> Any: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[Any]: ...
-    def __getitem__(self, i: int | slice) -> Any:
-        if isinstance(i, slice):
-            return [self._make(k) for k in range(*i.indices(self._size))]
-        if not -self._size <= i < self._size:
-            raise IndexError(i)
-        return self._make(i % self._size)
+    def __getitem__(self, i: int) -> str:
+        return self.table.place(self.rows[i])
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,19 +232,17 @@ class Sheet:
     table: Table
     how: How
     notes: tuple[str, ...] = ()
-    known_by: str = ""
+    known_by: str = ""  # what pairs the items, where it is called differently in another file
 
     @classmethod
     def of(cls, table: Table, how: How) -> Sheet:
-        """The table without a row of totals, its thousands as numbers without separators."""
-        sheet = cls(table, how)
+        """The table with plain numbers, and without a row of totals."""
+        sheet = cls(table, how)._with_points()
         if how.thousands:
             sheet = sheet._without_separators(how.thousands)
         sheet = sheet._without_summary()
         sheet._check_twice()
         return sheet
-
-    # ---- columns
 
     def __len__(self) -> int:
         return len(self.table.columns[0])
@@ -137,8 +254,7 @@ class Sheet:
 
     def key(self, i: int) -> Column:
         """The name of a column, or its number from 1."""
-        name = self.table.names[i] if self.table.names else ""
-        return name or i + 1
+        return (self.table.names[i] if self.table.names else "") or i + 1
 
     def name(self, i: int) -> str:
         """How a column is called."""
@@ -147,8 +263,7 @@ class Sheet:
 
     def label(self, i: int) -> str:
         """How messages call a column."""
-        key = self.key(i)
-        return f"column {key!r}" if isinstance(key, str) else f"column {key}"
+        return self.table.label(i)
 
     def columns(self) -> str:
         """Which columns there are."""
@@ -168,26 +283,31 @@ class Sheet:
         text = str(wanted)
         if text.isascii() and text.isdecimal() and 1 <= int(text) <= self.width:
             return int(text) - 1
-        hint = did_you_mean(wanted, names)
         said = wanted if isinstance(wanted, int) else repr(wanted)
-        raise self.error(f"no column {said}{hint}; {self.columns()}")
+        raise self.error(f"no column {said}{did_you_mean(wanted, names)}; {self.columns()}")
 
     def called(self, names: Collection[str]) -> int | None:
         """The column that has the first of these names, in whatever case."""
         said = [name.lower() for name in self.table.names or ()]
         return next((said.index(name) for name in names if name in said), None)
 
+    def _meant(self, wanted: Any, names: Collection[str]) -> int | None:
+        """The column that the user names, or the one that is called so; False names none."""
+        if wanted is False:
+            return None
+        return self.called(names) if wanted is None else self.find(wanted)
+
     def texts(self, i: int) -> list[str]:
         """The cells of a column as text that can be printed."""
-        if i not in self._texts:
-            cells = self.table.columns[i]
-            plain = set(map(type, cells)) == {str} and "".join(cells).isprintable()  # as most are
-            self._texts[i] = cells if plain else [printable(text_of(cell)) for cell in cells]
         return self._texts[i]
 
     @cached_property
-    def _texts(self) -> dict[int, list[str]]:
-        return {}
+    def _texts(self) -> list[list[str]]:
+        plain = [{*map(type, x)} == {str} and "".join(x).isprintable() for x in self.table.columns]
+        return [  # most are text already
+            cells if known else [printable(text_of(cell)) for cell in cells]
+            for cells, known in zip(self.table.columns, plain, strict=True)
+        ]
 
     @cached_property
     def _kinds(self) -> list[Counter[str]]:
@@ -196,31 +316,44 @@ class Sheet:
 
     @cached_property
     def numeric(self) -> list[int]:
-        """The columns of numbers, among which there may be slips."""
-        found = enumerate(self._kinds)
-        return [i for i, kinds in found if kinds["number"] >= max(kinds["text"], 1)]
+        """The columns of numbers, among which there may be slips; or of verdicts as scores."""
+        found = [i for i, k in enumerate(self._kinds) if k["number"] >= max(k["text"], 1)]
+        if self.how.gold is not None or self.called(GOLD_NAMES) is not None:
+            return found
+        names = (*TEXT_NAMES, *SYSTEM_NAMES, *ID_NAMES)
+        likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
+        for i in set(range(self.width)) - set(found):
+            said, cells = tokens(self.name(i)), self.texts(i)
+            judged = not JUDGED.isdisjoint(said)
+            if self.name(i).lower() in names or not OUTPUTS.isdisjoint(said):
+                continue
+            # Yes and no may be answers, unless the name speaks of a judgement.
+            pairs = [x for x in VERDICTS if judged or (not likely and x[0] != "yes")]
+            if any(cells) and any(all(x.lower() in (*pair, "") for x in cells) for pair in pairs):
+                found.append(i)
+        return sorted(found)
 
     @cached_property
     def ids(self) -> list[int]:
         """The columns that say which item a line is."""
         if self.how.id is False:
             return []
-        if self.how.id is not None and self.how.id is not True:
+        if self.how.id is not None:
             return [self.find(one) for one in as_list(self.how.id)]
         found = self.called(ID_NAMES)
-        if found is None and (keys := [i for i in range(self.width) if self._is_key(i)]):
-            found = keys[0] if len(set(self.texts(keys[0]))) == len(self) else None
+        if found is None:
+            keys = [i for i in range(self.width) if self._is_key(i)][:1]
+            found = next((i for i in keys if self._distinct([i]) == len(self)), None)
         if found is None and self.how.repeat is not None:
-            each = self.texts(self.find(self.how.repeat))
-            for i in range(self.width):
-                if i not in self.numeric and self._is_unique(i, each):
-                    return [i]
+            each = [self.find(self.how.repeat), *self._whose]
+            text = (i for i in range(self.width) if i not in self.numeric)
+            found = next((i for i in text if self._distinct([i, *each]) == len(self)), None)
         return [] if found is None else [found]
 
-    def _is_unique(self, i: int, beside: Sequence[str]) -> bool:
-        """Whether a column differs in every row, together with another one and the system's."""
-        rows = [self.texts(i), beside, *(self.texts(k) for k in self._whose)]
-        return len(set(zip(*rows, strict=True))) == len(self)
+    def _distinct(self, columns: Sequence[int]) -> int:
+        """How many rows differ in these columns."""
+        rows = map(self.texts, columns)
+        return len(set(next(rows) if len(columns) == 1 else zip(*rows, strict=True)))
 
     def _is_key(self, i: int) -> bool:
         """Whether a column is called like the id of something that is no system."""
@@ -230,17 +363,14 @@ class Sheet:
     @cached_property
     def system(self) -> int | None:
         """The column that says whose a line is."""
-        return self.called(SYSTEM_NAMES) if self.how.system is None else self.find(self.how.system)
+        return self._meant(self.how.system, SYSTEM_NAMES)
 
     @cached_property
     def cluster(self) -> int | None:
         """The column whose values are swapped as a whole."""
-        if self.how.clusters is False:
-            return None
-        if self.how.clusters is not None and self.how.clusters is not True:
-            return self.find(self.how.clusters)
-        found = self.called(CLUSTER_NAMES)
-        return found if found is not None and len(set(self.texts(found))) > 1 else None
+        found = self._meant(self.how.clusters, CLUSTER_NAMES)
+        known = found is not None and self.how.clusters is not None
+        return found if known or found is None or self._distinct([found]) > 1 else None
 
     @cached_property
     def repeat(self) -> int | None:
@@ -249,14 +379,11 @@ class Sheet:
             return self.find(self.how.repeat)
         if not self.ids or self.cluster in self.ids:
             return None
-        for name in REPEAT_NAMES:
-            column = self.called([name])
-            if column is None or column in self.ids:
-                continue
-            rows = [self.texts(i) for i in (*self.ids, *self._whose)]
-            once = len(set(zip(*rows, strict=True)))
-            if once < len(self) == len(set(zip(*rows, self.texts(column), strict=True))):
-                return column
+        for column in (self.called([name]) for name in REPEAT_NAMES):
+            if column is not None and column not in self.ids:
+                rows = [*self.ids, *self._whose]
+                if self._distinct(rows) < len(self) == self._distinct([*rows, column]):
+                    return column
         return None
 
     @property
@@ -266,83 +393,63 @@ class Sheet:
     @cached_property
     def apart(self) -> set[int]:
         """The columns that surely hold no scores."""
-        named = [i for i in range(self.width) if self.name(i).lower() in GROUP_NAMES]
-        known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES))
-        some = [*self.ids, *self._whose, *named, *(i for i in known if i is not None)]
-        return {
-            *some,
-            *(i for i in range(self.width) if self.name(i).lower().endswith("_id")),
-            *filter(self._is_of_item, range(self.width)),
-        }
+        known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), *self.ids, *self._whose)
+        named = {i for i in range(self.width) if self._is_of_item(i)}
+        for i in range(self.width):
+            name = self.name(i).lower()
+            if name in GROUP_NAMES or name.endswith("_id"):
+                named.add(i)
+        return named.union(i for i in known if i is not None)
 
-    # ---- whole rows
+    def may_be_key(self, i: int) -> bool:
+        """Whether a column may say which item a line is: text, or whole numbers called so."""
+        kinds, name = self._kinds[i], tokens(self.name(i))
+        if i in (self.system, self.cluster, self.repeat) or kinds["missing"] or kinds["decimal"]:
+            return False
+        if isinstance(self.table.columns[i][0], list | dict):
+            return False
+        if i in self.numeric and kinds["number"]:
+            bare = self.table.names is not None and not self.table.names[i]
+            return bare or self._is_of_item(i) or not KEYS.isdisjoint(name)
+        return i not in self.numeric and OUTPUTS.isdisjoint(name)
 
-    def _without_summary(self) -> Sheet:
-        """The same without a last row that sums or averages the others, which is said."""
-        if self.how.id not in (None, False) or len(self) < 3:
-            return self
-        named = [self.called(ID_NAMES), *(i for i in range(self.width) if i not in self.numeric)]
-        column = next((i for i in (*self.ids, *named) if i is not None), None)
-        if column is None or self.table.names is None:
-            if len(self) > 4 and self.how.id is None and self._sums_up(largest=True):
-                problem = "the last line holds the sums of all others; remove it, or say that lines"
-                raise self.error(f"{problem} are items (--by-order)", len(self) - 1)
-            return self
-        texts, last = self.texts(column), len(self) - 1
-        written = "\n".join(texts).lower()
-        some = any(word in written for word in SUMMARIES)
-        called = [row for row, label in enumerate(texts) if some and is_summary(label)]
-        totals = (called == [last] or not (called or texts[last])) and self._sums_up()
-        sure = [row for row in called if not TOTALS.isdisjoint(tokens(texts[row]))]
-        if not totals and (sure or {0, last} & set(called)):
-            row = (sure or called)[-1]
-            problem = f"a row is called {texts[row]!r}; remove it, or say that it is an item "
-            raise self.error(f"{problem}(--id {self.key(column)})", row, column)
-        if not totals:
-            return self
-        note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
-        columns = [cells[:-1] for cells in self.table.columns]
-        return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
+    def _is_of_item(self, i: int) -> bool:
+        """Whether a column shows what an item is, but for what is right."""
+        name = self.name(i).lower()
+        return name in TEXT_NAMES and name not in GOLD_NAMES
 
-    def _sums_up(self, *, largest: bool = False) -> bool:
-        """Whether the last row has the sums, or the means, of all columns of scores.
-
-        `largest` asks for sums alone that are larger than all other cells.
-        """
+    def obstacle(self) -> str:
+        """The first cell that keeps a column from being one of scores, for a message."""
         found = []
-        for i in self.numeric:
-            numbers = [_value(text) for text in self.texts(i)]
-            *rest, total = numbers
-            if i in self.apart or total is None or None in rest:
-                continue
-            whole = sum(x for x in rest if x is not None)
-            near = 1e-9 + 0.006 * abs(total)
-            if largest and (
-                total <= max(1.0, *(x for x in rest if x is not None)) or whole != total
-            ):
-                return False
-            found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
-        return bool(found) and all(found)
+        for i in range(self.width):
+            known = i in self.apart or i in self.numeric or i == self.system
+            text = next((x for x in self.texts(i) if not known and kind_of(x) == "text"), None)
+            if text is not None:
+                place = f"; {self.table.place(self.texts(i).index(text))}, {self.label(i)}: "
+                said = f"{shown(text)} is not a number; write digits (and a point) only"
+                found.append((re.search(r"\d", text) is None, i, place + said))
+        return min(found)[2] if found else ""
 
-    def _check_twice(self) -> None:
-        """Refuse a row that is there twice, where rows have texts that differ otherwise."""
-        if self.ids or self.table.names is None or self.table.index is not None:
-            return
-        text = [i for i in range(self.width) if i not in self.numeric and i not in self._whose]
+    # ---- rows that are no items, and numbers that are written otherwise
 
-        def differs(i: int) -> bool:
-            number = len(set(self.texts(i)))
-            return (2 * number if self._is_of_item(i) else number / 0.9) > len(self)
-
-        if self.how.id is False or not any(map(differs, text)):
-            return
-        seen: dict[tuple[str, ...], int] = {}
-        for row, cells in enumerate(zip(*map(self.texts, range(self.width)), strict=True)):
-            if seen.setdefault(cells, row) != row:
-                problem = (
-                    f"the same as {self.table.place(seen[cells])}; remove it, or say that lines "
-                )
-                raise self.error(f"{problem}are items by themselves (--by-order)", row)
+    def _with_points(self) -> Sheet:
+        """The same with decimal commas as points, where semicolons or tabs separate the cells."""
+        if self.table.mark not in (";", "\t") or self.how.thousands == ",":
+            return self
+        found, sure = [], False
+        for i in range(self.width):
+            distinct = set(self.texts(i))
+            commas = {x for x in distinct if re.fullmatch(r"[+-]?\d+,\d+", x)}
+            if commas and all(kind_of(x) in ("integer", "missing") for x in distinct - commas):
+                found.append(i)
+                sure |= not all(re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", x) for x in commas)
+        if not sure:  # of thousands, perhaps
+            return self
+        columns = list(self.table.columns)
+        for i in found:
+            columns[i] = [cell.replace(",", ".") for cell in columns[i]]
+        note = f"commas in {', '.join(map(self.label, found))} are read as decimal points"
+        return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
 
     def _without_separators(self, mark: str) -> Sheet:
         grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+(\.\d+)?")
@@ -356,22 +463,64 @@ class Sheet:
                     raise self.error(f"{problem}; write numbers alike", row, i)
         return Sheet(replace(self.table, columns=columns), self.how, self.notes)
 
-    def may_be_key(self, i: int) -> bool:
-        """Whether a column may say which item a line is: text, or whole numbers called so."""
-        kinds, name = self._kinds[i], tokens(self.name(i))
-        if i in (self.system, self.cluster, self.repeat) or kinds["missing"] or kinds["decimal"]:
-            return False
-        if any(isinstance(cell, list | dict) for cell in self.table.columns[i][:1]):
-            return False
-        if i in self.numeric:
-            bare = self.table.names is not None and not self.table.names[i]
-            return bare or self._is_of_item(i) or not KEYS.isdisjoint(name)
-        return OUTPUTS.isdisjoint(name)
+    def _without_summary(self) -> Sheet:
+        """The same without a last row that sums or averages the others, which is said."""
+        if self.how.id not in (None, False) or len(self) < 3:
+            return self
+        last, text = len(self) - 1, (i for i in range(self.width) if i not in self.numeric)
+        named = [*self.ids, self.called(ID_NAMES), *text]
+        column = next((i for i in named if i is not None), None)
+        if column is None or self.table.names is None:
+            if last > 3 and self.how.id is None and self._sums_up(largest=True):
+                problem = "the last line holds the sums of all others; remove it, or say that lines"
+                raise self.error(f"{problem} are items (--by-order)", last)
+            return self
+        texts = self.texts(column)
+        written = "\n".join(texts).lower()
+        some = any(word in written for word in SUMMARIES)
+        called = [row for row, label in enumerate(texts) if some and is_summary(label)]
+        if (called == [last] or not (called or texts[last])) and self._sums_up():
+            note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
+            columns = [cells[:-1] for cells in self.table.columns]
+            return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
+        sure = [row for row in called if not TOTALS.isdisjoint(tokens(texts[row]))]
+        if sure or {0, last} & set(called):
+            row = (sure or called)[-1]
+            problem = f"a row is called {texts[row]!r}; remove it, or say that it is an item "
+            raise self.error(f"{problem}(--id {self.key(column)})", row, column)
+        return self
 
-    def _is_of_item(self, i: int) -> bool:
-        """Whether a column shows what an item is, but for what is right."""
-        name = self.name(i).lower()
-        return name in TEXT_NAMES and name not in GOLD_NAMES
+    def _sums_up(self, *, largest: bool = False) -> bool:
+        """Whether the last row has the sums, or the means, of all columns of scores.
+
+        `largest` asks for sums alone that are larger than all other cells.
+        """
+        found = []
+        for i in self.numeric:
+            *rest, total = map(number_or_none, self.texts(i))
+            if i in self.apart or total is None or None in rest:
+                continue
+            numbers = [x for x in rest if x is not None]
+            whole, near = sum(numbers), 1e-9 + 0.006 * abs(total)
+            if largest and (total <= max(1.0, *numbers) or whole != total):
+                return False
+            found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
+        return bool(found) and all(found)
+
+    def _check_twice(self) -> None:
+        """Refuse a row that is there twice, where rows have texts that differ otherwise."""
+        bare = self.table.names is None or self.table.index is not None
+        if bare or self.ids or self.how.id is False:
+            return
+        text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
+        share = [self._distinct([i]) * (2 if self._is_of_item(i) else 1 / 0.9) for i in text]
+        if max(share, default=0) <= len(self):
+            return
+        seen: dict[tuple[str, ...], int] = {}
+        for row, cells in enumerate(zip(*map(self.texts, range(self.width)), strict=True)):
+            if seen.setdefault(cells, row) != row:
+                problem = f"the same as {self.table.place(seen[cells])}; remove it, or say that "
+                raise self.error(f"{problem}lines are items by themselves (--by-order)", row)
 
     # ---- rows of systems
 
@@ -381,32 +530,25 @@ class Sheet:
 
     @cached_property
     def _long(self) -> bool:
-        if self.system is None or self.table.names is None:
-            return False
-        whose = self.texts(self.system)
-        if len(set(whose)) < 2:
+        if self.system is None or self.table.names is None or self._distinct([self.system]) < 2:
             return False
         if self.how.system is not None:
             return True
         if not self.ids:
-            return len(self._wide_columns()) < 2
-        items = list(zip(*map(self.texts, self.ids), strict=True))
-        if len(set(zip(items, whose, strict=True))) > len(set(items)):
-            return True
-        return len(set(self.numeric) - self.apart) < 2
+            return len(self._wide_columns) < 2
+        repeated = self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
+        return repeated or len(set(self.numeric) - self.apart) < 2
 
     def rows_by_system(self) -> dict[str, list[int]]:
         """The rows of each system; ReadError where one does not say whose it is."""
         assert self.system is not None
         rows: dict[str, list[int]] = {}
-        for row, name in enumerate(
-            self.labels(self.system, "a missing system; write whose line it is")
-        ):
+        whose = self.labels(self.system, "a missing system; write whose line it is")
+        for row, name in enumerate(whose):
             rows.setdefault(name, []).append(row)
         if len(rows) > MOST:
-            raise self.error(
-                f"more than {MOST} systems; keep those to be compared", None, self.system
-            )
+            problem = f"more than {MOST} systems; keep those to be compared"
+            raise self.error(problem, None, self.system)
         return rows
 
     def labels(self, column: int, problem: str) -> list[str]:
@@ -433,24 +575,25 @@ class Sheet:
         ids, by, swapped, notes = self._identity(rows)
         groups = {}
         for i in range(self.width) if self.table.names or self.how.clusters else ():
-            if i in taken or (i in self.ids and i != self.cluster):
-                continue
             kinds = self._kinds[i]
-            if i == self.cluster:
-                groups[self.name(i)] = some(
-                    self.labels(i, "a missing label; write where the item belongs")
-                )
-            elif kinds["decimal"] == 0 and not (kinds["number"] and kinds["text"]):
+            if i == self.cluster and i not in taken:
+                missing = "a missing label; write where the item belongs"
+                groups[self.name(i)] = some(self.labels(i, missing))
+            elif i in taken or i in self.ids or kinds["decimal"]:
+                continue
+            elif not (kinds["number"] and kinds["text"]):
                 labels = some(self.texts(i))
                 if 1 < len(set(labels)) < len(labels):
                     groups[self.name(i)] = labels
+        name = None
         if swapped is not None:
-            groups |= {swapped[0]: swapped[1]}
-        name = None if swapped is None else swapped[0]
+            name = " and ".join(map(self.name, self.ids))
+            groups[name] = swapped
         if self.cluster is not None:
             name = self.name(self.cluster)
-            if self.how.clusters is None or self.how.clusters is True:
-                notes.append(SWAPPED.format(self.key(self.cluster)))
+            if self.how.clusters is None:
+                note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since "
+                notes.append(f"{note}that column is called so (--no-clusters swaps items)")
         text = self.called(TEXT_NAMES)
         return {
             "ids": ids,
@@ -458,59 +601,71 @@ class Sheet:
             "clusters": groups,
             "swapped": name,
             "notes": (*self.notes, *notes),
-            "places": Lazy(len(rows), lambda i: self.table.place(rows[i])),
+            "places": Places(self.table, rows),
             "texts": None if text is None else some(self.table.columns[text]),
         }
 
     def _identity(
         self, rows: Sequence[int]
-    ) -> tuple[list[str] | None, str, tuple[str, list[str]] | None, list[str]]:
-        """Ids of rows, what they are, the repeats that are swapped together, and notes."""
-        index = self.table.index
-        if not self.ids and self.how.repeat is not None:
-            problem = (
-                "tells repeats of an item apart, but no column says which item; name it (--id)"
-            )
-            raise self.error(problem, None, self.repeat)
-        if not self.ids and index is None:
-            return None, ORDER, None, []
+    ) -> tuple[list[str] | None, str, list[str] | None, list[str]]:
+        """Ids of rows, what they are, the items whose repeats are swapped together, and notes."""
         if self.ids:
             parts = [self.labels(i, "an item without a name; write one") for i in self.ids]
-            by = self.known_by or " and ".join(map(str, map(self.key, self.ids)))
+            by = self.known_by or " and ".join(str(self.key(i)) for i in self.ids)
+        elif self.how.repeat is not None:
+            problem = "tells repeats of an item apart, but no column says which item; name it "
+            raise self.error(f"{problem}(--id)", None, self.repeat)
+        elif self.table.index is not None:
+            parts = [[printable(text_of(one)) for one in self.table.index]]
+            by = self.table.index_name or "index"
         else:
-            parts, by = (
-                [[printable(text_of(one)) for one in index or ()]],
-                self.table.index_name or "index",
-            )
+            return None, ORDER, None, []
         items = [parts[0][row] for row in rows]
         if len(parts) > 1:
             items = [" / ".join(part[row].replace("/", "//") for part in parts) for row in rows]
-        if self.cluster is not None and self.ids == [self.cluster] and len(set(items)) < len(items):
+        once = len(set(items)) == len(items)
+        if not once and self.cluster is not None and self.ids == [self.cluster]:
             return None, ORDER, None, []
         if self.repeat is None:
+            if not once:
+                raise self._twice(items, rows, by)
             return items, by, None, []
         which = self.labels(self.repeat, "a repeat without a name; write one")
-        ids = [
-            f"{item} ({self.name(self.repeat)} {which[row]})"
-            for item, row in zip(items, rows, strict=True)
-        ]
+        told = f"{self.name(self.repeat)} "
+        ids = [f"{item} ({told}{which[row]})" for item, row in zip(items, rows, strict=True)]
         by += f" and {self.key(self.repeat)}"
-        if len(set(items)) == len(items):
-            return ids, by, None, []
         note = f"repeats of an item, told apart by {self.key(self.repeat)!r}, are swapped together"
-        notes = [note] if self.how.clusters is None else []
-        return ids, by, (" and ".join(self.name(i) for i in self.ids), items), notes
+        notes = [note] if self.how.clusters is None and not once else []
+        return ids, by, None if once else items, notes
 
-    def agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, dict[str, Any]]:
+    def _twice(self, items: Sequence[str], rows: Sequence[int], by: str) -> ReadError:
+        """The error that two lines are the same item."""
+        number = Counter(items)
+        item = next(item for item in items if number[item] > 1)
+        places = [self.table.place(row) for x, row in zip(items, rows, strict=True) if x == item]
+        remedy = "remove one"
+        for i in range(self.width) if self.ids else ():
+            both = {(item, self.texts(i)[k]) for item, k in zip(items, rows, strict=True)}
+            if self.may_be_key(i) and i not in self.ids and len(both) == len(rows):
+                names = " ".join(f"--id {self.key(k)}" for k in (i, *self.ids))
+                remedy = f"name the columns that tell lines apart ({names})"
+                break
+        problem = (
+            f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); {remedy}, name "
+        )
+        problem += "the column that tells repeats apart (--repeat), or swap them together "
+        return self.error(f"{problem}(--clusters)")
+
+    def agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """Texts of the items: those that must agree, and those that must not be permuted."""
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
         for i in range(self.width) if self.table.names else ():
             name = self.name(i).lower()
             free = i not in self.ids and i not in taken and i != self.system
-            listed = any(isinstance(cell, list | dict) for cell in self.table.columns[i][:1])
+            nested = isinstance(self.table.columns[i][0], list | dict)
             of_item = not self._kinds[i]["decimal"] and words(name) <= NO_SYSTEM
             plain = i not in self.numeric or of_item or self.may_be_key(i)
-            if free and not listed and plain and OUTPUTS.isdisjoint(tokens(name)):
+            if free and not nested and plain and OUTPUTS.isdisjoint(tokens(name)):
                 column = [self.texts(i)[row] for row in rows]
                 found["agree" if name in TEXT_NAMES else "beside"][name] = column
         return found
@@ -520,225 +675,205 @@ class Sheet:
     def only_system(self) -> str:
         """What the one system of a table is called; ReadError where it may be of several."""
         if self.table.names is None and self.width > 1:
-            raise self.error(
-                f"{self.width} columns and no header, but a file for each system holds one number "
-                "a line; put names above the columns, such as 'id' and 'score'; a file of both "
-                "systems is read alone",
-                0,
-            )
+            problem = f"{self.width} columns and no header, but a file for each system holds one "
+            problem += "number a line; put names above the columns, such as 'id' and 'score'; a "
+            raise self.error(f"{problem}file of both systems is read alone", 0)
         names = list(dict.fromkeys(self.texts(self.system))) if self.system is not None else []
         if len(names) > 1 and not self.ids:
             problem = f"{len(names)} systems and no ids; add a column 'id' that says which item a "
-            raise self.error(
-                f"{problem}line is, or write a file for each system", None, self.system
-            )
+            problem += "line is, or write a file for each system"
+            raise self.error(problem, None, self.system)
         return printable(names[0]) if len(names) == 1 else self.table.file.stem
 
     def of_system(self, system: str, rows: Sequence[int]) -> SystemScores:
         """The scores and counts of one system, of which these rows are."""
-        single = [0] if self.table.names is None else self._single()
-        bare = self._counts().get("", {})
-        known = self._tables(bare, rows)
+        bare = self.table.names is None
+        single = [i for i in self._wide_columns if i not in self._counted]
+        single = [0] if bare else sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
+        known = self._tables("", rows)
         if not single and not known["scores"]:
-            raise self.error(f"no column of numbers; {self.columns()}")
-        cells, name = self.table.columns, self.name if self.table.names else lambda _: "score"
-        scores = {name(i): [cells[i][row] for row in rows] for i in single}
-        shared = [(count, used[0]) for count, used in bare.items() if count in OF_THE_ITEM]
-        same = {count: [_plain(cells[i][row]) for row in rows] for count, i in shared}
+            raise self.error(f"no column of numbers; {self.columns()}{self.obstacle()}")
+        cells, names = self.table.columns, {i: "score" if bare else self.name(i) for i in single}
+        scores = {names[i]: [cells[i][row] for row in rows] for i in single}
         taken = {*single, *self._counted}
         texts = self.agreeing(rows, taken)
-        return SystemScores(
-            system,
-            self.table.file,
-            scores | known["scores"],
-            counts=known["counts"],
-            columns={name(i): [self.label(i)] for i in single} | known["columns"],
-            agree=texts["agree"] | (same if known["scores"] else {}),
-            beside=texts["beside"],
-            **self.common(rows, taken if len(taken) == 1 else ()),
-        )
+        if known["scores"]:
+            for count in OF_THE_ITEM & self._counts.get("", {}).keys():
+                column = cells[self._counts[""][count][0]]
+                texts["agree"][count] = [_plain(column[row]) for row in rows]
+        known["scores"] = scores | known["scores"]
+        known["columns"] |= {names[i]: [self.label(i)] for i in single}
+        common = self.common(rows, taken if len(taken) == 1 else ())
+        return SystemScores(system=system, file=self.table.file, **known, **texts, **common)
 
-    def _single(self) -> list[int]:
-        """The columns of single scores, the likely ones first."""
-        found = [i for i in self._wide_columns() if i not in self._counted]
-        return sorted(found, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
+    # ---- counts
 
+    @cached_property
     def _counts(self) -> dict[str, dict[str, list[int]]]:
-        """The columns of each system, by what they count; "" is no system."""
-        return systems_in([self.name(i) for i in range(self.width)] if self.table.names else [])
+        """The columns of each system by what they count, by their names; "" is no system."""
+        found: dict[str, dict[str, list[int]]] = {}
+        for i in range(self.width) if self.table.names else ():
+            for system, count in readings(self.name(i)):
+                found.setdefault(system, {}).setdefault(count, []).append(i)
+        return found
 
-    def _sets(self, counts: Mapping[str, list[int]]) -> dict[tuple[str, ...], list[int]]:
-        """The complete sets of counts, and their columns."""
-        found = {}
-        for names in layouts():
-            if counts.keys() >= set(names):
-                for count in names:
+    @cached_property
+    def _sets(self) -> dict[str, dict[tuple[str, ...], list[int]]]:
+        """The complete sets of counts of each system, and their columns."""
+        found: dict[str, dict[tuple[str, ...], list[int]]] = {}
+        shared = {k: v for k, v in self._counts.get("", {}).items() if k in OF_THE_ITEM}
+        for system, own in self._counts.items():
+            counts = shared | own
+            for layout in (one for one in LAYOUTS if counts.keys() >= set(one)):
+                for count in layout:
                     if len(counts[count]) > 1:
                         both = " and ".join(self.label(i) for i in counts[count])
                         raise self.error(f"{both} both hold {count}; rename one of them")
-                found[names] = [counts[count][0] for count in names]
+                found.setdefault(system, {})[layout] = [counts[count][0] for count in layout]
         return found
 
-    def _tables(self, counts: Mapping[str, list[int]], rows: Sequence[int]) -> dict[str, Any]:
-        """The scores that are sets of counts, with what `SystemScores` must know of them."""
-        sets = {written(names): (names, used) for names, used in self._sets(counts).items()}
-        return {
-            "scores": {", ".join(k): self._tuples(*both, rows) for k, both in sets.items()},
-            "counts": {", ".join(k): k for k in sets},
-            "columns": {
-                ", ".join(k): [self.label(i) for i in (used if len(used) == len(k) else used * 10)]
-                for k, (_, used) in sets.items()
-            },
-        }
+    @cached_property
+    def _counted(self) -> set[int]:
+        """The columns that are counts of something: of a system that has a full set of them."""
+        return {i for sets in self._sets.values() for used in sets.values() for i in used}
 
-    def _tuples(
-        self, columns: tuple[str, ...], used: Sequence[int], rows: Sequence[int]
-    ) -> list[tuple[Any, ...]]:
-        """The counts of each row; those of sacreBLEU are lists of four."""
-        cells = [self.table.columns[i] for i in used]
-        if columns[0] != "counts":
-            return [tuple(column[row] for column in cells) for row in rows]
-        found = []
-        for row in rows:
-            parts: list[Any] = []
-            for column, i in zip(cells, used, strict=True):
-                cell = column[row]
-                four = re.findall(r"\d+", str(cell)) if str(cell).startswith("[") else [cell]
-                if len(four) != (4 if len(parts) < 8 else 1):
-                    raise self.error(f"{shown(str(cell))} is no list of four counts", row, i)
-                parts += four
-            found.append(tuple(parts))
+    def _tables(self, system: str, rows: Sequence[int]) -> dict[str, Any]:
+        """The scores of a system that are sets of counts, with what `SystemScores` must know."""
+        found: dict[str, dict[str, Any]] = {"scores": {}, "counts": {}, "columns": {}}
+        for layout, used in self._sets.get(system, {}).items():
+            lists = layout[0] == "counts"
+            written = DERIVED[layout] if lists else layout
+            name = ", ".join(written)
+            read = (
+                self._four
+                if lists
+                else lambda row, used: tuple(self.table.columns[i][row] for i in used)
+            )
+            found["scores"][name] = [read(row, used) for row in rows]
+            found["counts"][name] = written
+            found["columns"][name] = [self.label(i) for i in (used * 10 if lists else used)]
         return found
 
-    # ---- systems side by side
-
-    def _wide_columns(self) -> list[int]:
-        return [i for i in self.numeric if i not in self.apart]
-
-    def wide(self) -> tuple[list[SystemScores], list[str], str, list[str]]:
-        """The systems of a table with columns for each.
-
-        Returns
-        -------
-        found : list of SystemScores
-            All that can be named.
-        usual : list of str
-            Those that are meant unless others are named.
-        doubt : str
-            Why none is meant; "" where some are.
-        others : list of str
-            The columns that are no systems.
-        """
-        rows = range(len(self))
-        common = self.common(rows) | {"paired_by": ROW}
-        found = [self._column(i, common) for i in self.numeric if i not in self.ids]
-        names = {one.system for one in found}
-        shared = {k: v for k, v in self._counts().get("", {}).items() if k in OF_THE_ITEM}
-        for system, counts in self._counts().items():
-            known = self._tables(shared | counts, rows) if system and system not in names else {}
-            if known.get("scores"):
-                found.append(SystemScores(system, self.table.file, **known, **common))
-        usual, doubt = self._usual()
-        keys = [self.name(i) for i in range(self.width)]
-        return found, usual, doubt, [key for key in keys if key not in usual]
-
-    def check_not_systems(self) -> None:
-        """Refuse lines that are systems and no items: a model in each, and tasks beside it."""
-        if self.system is None or self.ids or self.how.id is False or self.system in self.numeric:
-            return
-        names = self.texts(self.system)
-        if len(names) > 1 and len(set(names)) == len(names):
-            problem = (
-                "a line is a system, not an item; write a column for each system and a line for"
-            )
-            raise self.error(
-                f"{problem} each item, or pair lines as they are (--by-order)", 0, self.system
-            )
-
-    def column_system(self, wanted: object) -> SystemScores:
-        """The system that is one column of a wide table, whatever it holds."""
-        common = self.common(range(len(self)))
-        return self._column(self.find(wanted), common | {"paired_by": ROW})
-
-    def _column(self, i: int, common: dict[str, Any]) -> SystemScores:
-        cells, label = {"score": self.table.columns[i]}, {"score": [self.label(i)]}
-        return SystemScores(self.name(i), self.table.file, cells, columns=label, **common)
+    def _four(self, row: int, used: Sequence[int]) -> tuple[Any, ...]:
+        """The counts of sacreBLEU, in lists of four, in one tuple."""
+        parts: list[Any] = []
+        for i in used:
+            cell = self.table.columns[i][row]
+            four = re.findall(r"\d+", str(cell)) if str(cell).startswith("[") else [cell]
+            if len(four) != (4 if len(parts) < 8 else 1):
+                raise self.error(f"{shown(str(cell))} is no list of four counts", row, i)
+            parts += four
+        return tuple(parts)
 
     def listed_system(self, wanted: Any, entry: CountStatistic, option: str) -> SystemScores:
         """The system whose counts are in these columns, listed in the order of the counts."""
         columns = [self.find(one) for one in wanted]
-        fitting = [m.columns for m in entry.measures if len(m.columns) == len(columns)]
-        if not fitting:
-            number = f"{len(columns)} column{'s' * (len(columns) != 1)}"
-            problem = f"{option} lists {number}, but {entry.name!r} needs {entry.layouts()} of each"
-            raise self.error(f"{problem} system; {self.columns()}")
+        counts = next((m.columns for m in entry.measures if len(m.columns) == len(columns)), None)
+        if counts is None:
+            problem = f"{option} lists {len(columns)} column{'s' * (len(columns) != 1)}, but "
+            problem += f"{entry.name!r} needs {entry.layouts()} of each system"
+            raise self.error(f"{problem}; {self.columns()}")
         said = [readings(self.name(i)) if self.table.names else [] for i in columns]
-        for i, count, ways in zip(columns, fitting[0], said, strict=True):
+        for i, count, ways in zip(columns, counts, said, strict=True):
             if columns.count(i) > 1:
                 problem = f"{option} lists {self.label(i)} {columns.count(i)} times; list each once"
                 raise self.error(problem)
             said_of = {word for _, word in ways} & set(WORDS.values())
             if said_of and count not in said_of:
                 problem = f"{option} lists {self.label(i)} where {count} belongs; list the columns "
-                order = ", ".join(fitting[0])
-                raise self.error(f"{problem}in the order {order}, or rename this one")
+                raise self.error(f"{problem}in the order {', '.join(counts)}, or rename this one")
         own = [{system for system, _ in ways} for ways in said]
-        common = set.intersection(*own) if own and all(own) else set()
         if any("" in systems for systems in own):  # a count of the item beside those of the system
-            rest = [systems for systems in own if "" not in systems]
-            common = set.intersection(*rest) if rest else set()
-        name = common.pop() if len(common) == 1 else option.upper()
-        cells = list(zip(*(self.table.columns[i] for i in columns), strict=True))
+            own = [systems for systems in own if "" not in systems]
+        common = set.intersection(*own) if own and all(own) else set()
+        name = ", ".join(counts)
         return SystemScores(
-            name,
+            common.pop() if len(common) == 1 else option.upper(),
             self.table.file,
-            {", ".join(fitting[0]): cells},
-            counts={", ".join(fitting[0]): fitting[0]},
-            columns={", ".join(fitting[0]): [self.label(i) for i in columns]},
+            {name: list(zip(*(self.table.columns[i] for i in columns), strict=True))},
+            counts={name: counts},
+            columns={name: [self.label(i) for i in columns]},
             **(self.common(range(len(self))) | {"paired_by": ROW}),
         )
 
-    def halves(self, entry: CountStatistic) -> list[SystemScores]:
-        """Two systems where no header names any: the first half of the columns and the second."""
-        columns = [i + 1 for i in range(self.width) if i not in self.apart]
-        for size in (len(measure.columns) for measure in entry.measures):
-            if len(columns) == 2 * size:
-                both = zip((columns[:size], columns[size:]), "ab", strict=True)
-                return [self.listed_system(some, entry, option) for some, option in both]
-        problem = f"{len(columns)} columns and no header, but {entry.name!r} needs "
-        names = ", ".join(f"A_{count}" for count in entry.columns)
-        remedy = f"call the columns of a system A {names}, or list those of each as a and b"
-        raise self.error(f"{problem}{entry.layouts()} of each system; {remedy}")
+    # ---- systems side by side
 
-    def holds_bare_counts(self) -> bool:
-        """Whether columns are called like counts of no system, or like four without a header."""
-        names = self.table.names
-        if names is None:
-            return self.width == 4
-        return sum(name.lower() in WORDS for name in names) > 1
+    @cached_property
+    def _wide_columns(self) -> list[int]:
+        return [i for i in self.numeric if i not in self.apart]
 
-    def _usual(self) -> tuple[list[str], str]:
-        """The columns that are systems since they look alike, or why that is not clear."""
-        single = [i for i in self._wide_columns() if i not in self._counted]
+    def wide(self) -> tuple[list[SystemScores], list[str], str]:
+        """The systems of a table with columns for each: all, those that are meant, or the doubt."""
+        if self.system is not None and self.system not in self.numeric:
+            each = self._distinct([self.system])
+            if not self.ids and self.how.id is not False and 1 < each == len(self):
+                problem = "a line is a system, not an item; write a column for each system and a "
+                problem += "line for each item, or pair lines as they are (--by-order)"
+                raise self.error(problem, 0, self.system)
+        usual, doubt, notes = self._usual()
+        derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
+        notes += tuple(f"column {name!r} is derived, and taken for no system" for name in derived)
+        common = self.common(range(len(self))) | {"paired_by": ROW}
+        common["notes"] += notes
+        found = [self.column_system(i + 1, common) for i in self.numeric if i not in self.ids]
+        names = {one.system for one in found}
+        for system in self._sets.keys() - {""} - names:
+            known = self._tables(system, range(len(self)))
+            found.append(SystemScores(system=system, file=self.table.file, **known, **common))
+        order = list(self._counts)  # that of the columns
+        found.sort(key=lambda one: order.index(one.system) if one.counts else -1)
+        return found, usual, doubt
+
+    def column_system(self, wanted: object, common: dict[str, Any] | None = None) -> SystemScores:
+        """The system that is one column of a wide table, whatever it holds."""
+        common = common or self.common(range(len(self))) | {"paired_by": ROW}
+        i = self.find(wanted)
+        cells, label = {"score": self.table.columns[i]}, {"score": [self.label(i)]}
+        return SystemScores(self.name(i), self.table.file, cells, columns=label, **common)
+
+    def _usual(self) -> tuple[list[str], str, tuple[str, ...]]:
+        """The columns that are systems since they look alike, or why that is not clear; notes."""
+        single = [i for i in self._wide_columns if i not in self._counted]
         if self.table.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self._kinds):
-                return [], "four whole numbers a line: of which systems?"
-            return [self.name(i) for i in (single if self.width > 2 else range(self.width))], ""
+                return [], "four whole numbers a line: of which systems?", ()
+            return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
         gold = self.called(GOLD_NAMES)
         if gold in single:
             name = self.name(gold)
             problem = f"column {name!r} may say what is right, and others what systems predicted: "
-            return [], f"{problem}score them by it (--gold {name}), or name the columns of scores"
-        families = self._families(single)
+            return [], f"{problem}score them by it (--gold {name}), or name the columns", ()
+        some, doubt = self._family(single)
+        if doubt:
+            return [], doubt, ()
+        kept, notes = self._underived(some)
+        if len(kept) > 1 and not _alike([self.texts(i) for i in kept]):
+            names = ", ".join(repr(self.key(i)) for i in kept)
+            return (
+                [],
+                f"columns of numbers that do not look alike ({names}): which are systems?",
+                (),
+            )
+        return [self.name(i) for i in kept], "", notes
+
+    def _family(self, columns: Sequence[int]) -> tuple[list[int], str]:
+        """The columns of the measure that is meant, or why it is not clear which."""
+        families: dict[tuple[str, ...], list[int]] = {}
+        for i in columns:
+            families.setdefault(measured(self.name(i))[0], []).append(i)
+        families = {  # those of a system by its name
+            what: some
+            for what, some in families.items()
+            if any(measured(self.name(i))[1] for i in some)
+        }
         known = ", ".join(repr("_".join(what)) for what in families if what) or "none"
         if self.how.score is not None:
             wanted = tuple(tokens(self.how.score))
             fitting = [what for what in families if what == wanted]
             fitting = fitting or [what for what in families if set(wanted) <= set(what)]
-            if len(fitting) != 1:
-                problem = f"no measure {self.how.score!r} in the names of columns"
-                return [], f"{problem}; there are {known}"
-            return [self.name(i) for i in families[fitting[0]]], ""
+            if len(fitting) == 1:
+                return families[fitting[0]], ""
+            return [], f"no measure {self.how.score!r} in the names of columns; there are {known}"
         main = {what: some for what, some in families.items() if not what or set(what) - NO_SYSTEM}
         # Costs, times and the like beside the systems themselves are no other measure.
         offered = main if len(families.get((), ())) > 1 else families
@@ -747,32 +882,36 @@ class Sheet:
             return [], f"several measures of each system ({known}); choose one (--score)"
         if not several and len(main) > 1:
             return [], f"columns of different measures ({known}): which are systems?"
-        some = next(iter((several or main or families).values()), [])
-        if len(some) > 1 and not _alike([self.texts(i) for i in some]):
-            names = ", ".join(repr(self.key(i)) for i in some)
-            return [], f"columns of numbers that do not look alike ({names}): which are systems?"
-        return [self.name(i) for i in some], ""
+        return next(iter((several or main or families).values()), []), ""
 
-    def _families(self, columns: Sequence[int]) -> dict[tuple[str, ...], list[int]]:
-        """The columns by what they measure, if any of these is of a system by its name."""
-        found: dict[tuple[str, ...], list[int]] = {}
+    def _underived(self, columns: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
+        """The columns but for sums, means and differences of those before them, which are said."""
+        kept: list[int] = []
+        notes: list[str] = []
+        first: list[float] = []
+        total = [0.0] * len(self)
         for i in columns:
-            found.setdefault(measured(self.name(i))[0], []).append(i)
-        return {
-            what: some
-            for what, some in found.items()
-            if any(measured(self.name(i))[1] for i in some)
-        }
+            known = {text: number_or_none(text) for text in dict.fromkeys(self.texts(i))}
+            own = [known[text] or 0.0 for text in self.texts(i)]
+            ways = [("sum", 1.0, 0.0), ("mean", 1 / max(len(kept), 1), 0.0)]
+            if len(kept) == 2:  # total - 2 first = second - first
+                ways += [("difference", 1.0, -2.0), ("difference", -1.0, 2.0)]
+            copy = any(self.texts(i) == self.texts(k) for k in kept)
+            sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
+            for what, s, t in ways if sure else ():
+                rows = zip(own, total, first, strict=True)
+                if all(abs(x - s * y - t * z) <= 1e-9 * (1 + abs(x)) for x, y, z in rows):
+                    note = f"{self.label(i)} is the {what} of the systems before it, and is taken"
+                    notes.append(f"{note} for no system")
+                    break
+            else:
+                kept.append(i)
+                first = first or own
+                total = [x + y for x, y in zip(total, own, strict=True)]
+        return kept, tuple(notes)
 
-    @cached_property
-    def _counted(self) -> set[int]:
-        """The columns that are counts of something: of a system that has a full set of them."""
-        shared = self._counts().get("", {})
-        sets = [self._sets(shared | counts) for counts in self._counts().values()]
-        return {i for some in sets for used in some.values() for i in used}
 
-
-# ---- cells and names -----------------------------------------------------------------------------
+# ---- cells ---------------------------------------------------------------------------------------
 
 
 def as_list(wanted: Any) -> list[Any]:
@@ -787,14 +926,6 @@ def _plain(cell: Any) -> str:
     return text.partition(".")[0] if kind_of(text) == "integer" else text
 
 
-def _value(text: str) -> float | None:
-    """A cell as a float, None where it is no number."""
-    word = text.lower()
-    if word in ("true", "false"):
-        return float(word == "true")
-    return float(text) if is_number(text) else None
-
-
 def _kinds(column: Sequence[str]) -> Counter[str]:
     """How many cells are a "number", "missing" or "text"; some number a "decimal"."""
     found: Counter[str] = Counter()
@@ -802,15 +933,14 @@ def _kinds(column: Sequence[str]) -> Counter[str]:
     for cell in islice(distinct, SOME):
         kind = kind_of(cell)
         found[kind if kind in ("missing", "text") else "number"] += distinct[cell]
-        found["decimal"] += kind in ("decimal", "scientific")
+        found["decimal"] += kind in ("decimal", "scientific", "percent")
     return found
 
 
 def _alike(columns: Sequence[Sequence[str]]) -> bool:
     """Whether columns of numbers are of one kind, with ranges within a factor of twenty."""
-    values = [{x for x in map(_value, set(column)) if x is not None} for column in columns]
+    values = [{x for x in map(number_or_none, set(c)) if x is not None} for c in columns]
     most = [max(map(abs, some), default=0.0) for some in values]
     known = [x for x in most if x > 0]
-    binary = [some <= {0.0, 1.0} for some in values]
-    mixed = sum(binary) > 1 and any(x > 1 for x in most)
+    mixed = sum(some <= {0.0, 1.0} for some in values) > 1 and any(x > 1 for x in most)
     return not mixed and (not known or max(known) <= 20 * min(known))

@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from permtest.readers.cells import printable, shown
-from permtest.readers.files import File, ReadError
+from permtest.readers.files import File, ReadError, printable, shown
 
 #: How items are paired that have no ids: by their order in two files, or by the row of one table.
 ORDER, ROW = "order", "row"

@@ -22,9 +22,20 @@ import numpy as np
 
 from permtest._optional import optional
 from permtest.decimals import in_common_units
-from permtest.readers.cells import Twice, is_number, kind_of, printable, shown, text_of
-from permtest.readers.files import PER_VALUE, File, ReadError, check_memory, reading, text_size
-from permtest.readers.names import SYSTEM_NAMES
+from permtest.readers.files import (
+    PER_VALUE,
+    File,
+    ReadError,
+    Twice,
+    check_memory,
+    is_number,
+    kind_of,
+    printable,
+    reading,
+    shown,
+    text_of,
+    text_size,
+)
 
 #: What may stand between two cells; runs of blanks count where none of these splits a line.
 SEPARATORS, BLANKS = ("\t", ";", ",", "|"), " "
@@ -38,7 +49,8 @@ PER_CELL, PER_MEMBER = 8, 1000
 #: Floats of fewer digits than Python's, as pandas and Arrow call them, and as NumPy does.
 NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
 
-#: How columns are called that say of which system a row is.
+#: How columns are called that say whose a row is.
+SYSTEM_NAMES = ("system", "model", "system_id", "model_id")
 
 #: A segment as sacreBLEU prints it: BLEU|nrefs:1|case:mixed = 57.9 ...
 SEGMENT = re.compile(r"(\w+)\|\S+ = -?\d")
@@ -55,7 +67,8 @@ class Table:
 
     A cell is text as it is written, a number, a bool, what JSON has, or None where there is
     nothing. Columns without a name are called ""; without a header, `names` is None. The `index` is
-    what a data frame calls its rows; `place` is what messages call a row, counted from 0.
+    what a data frame calls its rows; `place` is what messages call a row, counted from 0; `mark` is
+    what separates the cells of text.
     """
 
     file: File
@@ -64,6 +77,7 @@ class Table:
     index_name: str | None = None
     index: list[str] | None = None
     place: Callable[[int], str] = "row {}".format
+    mark: str = ""
 
     def __post_init__(self) -> None:
         if not self.columns or not self.columns[0]:
@@ -126,7 +140,7 @@ def table_of(file: File) -> Table:
     return _of_json(file) if file.is_json else _of_text(file)
 
 
-# ---- text --------------------------------------------------------------------------------------
+# ---- text ----------------------------------------------------------------------------------------
 
 
 def _of_text(file: File) -> Table:
@@ -139,22 +153,29 @@ def _of_text(file: File) -> Table:
         text = re.sub(rf"(?m)^{segment[1]}\|\S+ = (\S+)(?: .*)?$", r"\1", text)
     mark = _separator(text)
     check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
-    reader, columns = _reader(text, mark), list[list[str]]()
+    reader = _reader(text, mark)
     try:
-        while rows := list(islice(reader, 200)):  # few, so that the garbage collector sleeps
-            columns = columns or [[] for _ in rows[0] or [""]]
-            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
-                column.extend(map(str.strip, cells))
-    except (csv.Error, ValueError):
-        raise _slip(file, text, mark) from None
-    starts: Sequence[int] = range(1, len(columns[0]) + 1)
-    if reader.line_num > len(starts):  # some cells hold line breaks
-        reader = _reader(text, mark)
-        starts = [1, *(reader.line_num + 1 for _ in reader)]
-    table = Table(file, None, columns, place=lambda row: f"line {starts[row]}")
-    if segment and len(columns) == 1:
-        return replace(table, names=[segment[1]])
-    return _with_header(table)
+        rows, broken = list(reader), None
+    except csv.Error as error:
+        rows, broken = [], error
+    starts: Sequence[int] = range(1, len(rows) + 1)
+    if reader.line_num > len(rows):  # some cells hold line breaks, or one is never closed
+        reader, starts = _reader(text, mark), [1]
+        with suppress(csv.Error):
+            starts.extend(reader.line_num + 1 for _ in reader)
+    if broken is not None:
+        problem = f"not CSV ({broken}); close every quote, and double the quotes inside a cell"
+        raise ReadError.at(file.path, problem, line=starts[-1])
+    width = len(rows[0])
+    for k, row in enumerate(rows) if set(map(len, rows)) != {width} or not width else ():
+        if len(row) != width or not row:
+            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
+            problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
+            problem += "remove the line, or quote cells that contain the separator"
+            raise ReadError.at(file.path, problem, line=starts[k])
+    columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
+    table = Table(file, None, columns, place=lambda row: f"line {starts[row]}", mark=mark)
+    return replace(table, names=[segment[1]]) if segment and width == 1 else _with_header(table)
 
 
 def _separator(text: str) -> str:
@@ -174,20 +195,6 @@ def _reader(text: str, mark: str) -> Any:
     if mark == BLANKS:
         lines = (f"{BLANKS.join(line.split())}\n" for line in lines)
     return csv.reader(lines, delimiter=mark, strict=True, skipinitialspace=True)
-
-
-def _slip(file: File, text: str, mark: str) -> ReadError:
-    """What is wrong with the first row that is no CSV, or blank, or not as wide as the first."""
-    reader, line, width = _reader(text, mark), 1, 0
-    try:
-        while (row := next(reader)) and len(row) == (width or len(row)):
-            width, line = len(row), reader.line_num + 1
-        said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
-        problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
-        problem += "remove the line, or quote cells that contain the separator"
-    except csv.Error as error:
-        problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
-    return ReadError.at(file.path, problem, line=line)
 
 
 def _with_header(table: Table) -> Table:
@@ -211,7 +218,7 @@ def _with_header(table: Table) -> Table:
     return replace(table, names=list(map(printable, first)), place=lambda i: table.place(i + 1))
 
 
-# ---- JSON --------------------------------------------------------------------------------------
+# ---- JSON ----------------------------------------------------------------------------------------
 
 
 def _of_json(file: File) -> Table:
@@ -291,7 +298,7 @@ def _leaves(value: dict[str, Any], start: str = "", depth: int = 1) -> Iterator[
             yield start + key, inner
 
 
-# ---- what has types ----------------------------------------------------------------------------
+# ---- what has types ------------------------------------------------------------------------------
 
 _PLAIN = {int, bool, type(None), Fraction, list, dict, Twice}
 
@@ -380,7 +387,7 @@ def _name(name: Any) -> str:
     return printable("_".join(map(str, name)) if isinstance(name, tuple) else str(name))
 
 
-# ---- files that are no text --------------------------------------------------------------------
+# ---- files that are no text ----------------------------------------------------------------------
 
 
 def _of_arrow(file: File) -> Table:

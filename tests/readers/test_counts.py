@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.readers import read
-from permtest.readers.names import JOINTS, readings
+from permtest.readers.shape import JOINTS, readings
 from permtest.statistics import STATISTICS, CountStatistic, statistic
 from tests.readers.texts import assert_refused, columns, exact, file, files
 

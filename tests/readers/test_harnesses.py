@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest.readers import ReadError, harnesses
-from permtest.readers.cells import as_score
-from permtest.readers.files import File
+from permtest.readers.files import File, as_score
 from permtest.readers.pairing import Evaluation as ItemEvaluation
 from tests.readers import made
 from tests.readers.made import entry, instance, lines, lm_eval_row, result, sample, stat

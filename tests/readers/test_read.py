@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.readers import Evaluation, File, ReadError, describe, read, recognise
-from permtest.readers.cells import MAX_DIGITS
+from permtest.readers.files import MAX_DIGITS
 from permtest.readers.systems import ORDER, Format, SystemScores
 from tests.readers.texts import assert_refused, columns, exact, file, files
 
@@ -317,13 +317,8 @@ def test_one_of_several_scores():
 
 
 BAD_PAIRS = {
-    "lengths": (("1\n2\n3\n", "1\n2\n"), ["b.csv: 2 items, but 3 of 'a'", "same order"]),
     "no header": (("1 2\n2 3\n", "1 2\n2 3\n"), ["line 1: 2 columns and no header", "'id'"]),
-    "ids of one": (("id,score\n1,2\n", "2\n"), ["has no ids, but a.csv has"]),
-    "other ids": (("id,s\n1,2\n", "item,s\n1,2\n"), ["b.csv", "by item", "by id", "one name"]),
-    "two systems": (("model,s\nx,1\ny,2\n", "1\n2\n"), ["a.csv", "--id", "--by-order"]),
     "no scores": (("id,said\n1,yes\n", "id,said\n1,no\n"), ["no column of numbers"]),
-    "slip": (("id,score\n1,2\n2,3\n", "id,score\n1,2\n2,x\n"), ["b.csv, line 3, column 'score'"]),
     "no common score": (("id,p,q\n1,2,3\n", "id,r,s\n1,2,3\n"), ["no score in common"]),
     "two measures": (
         ("id,accuracy\n1,2\n", "id,latency_ms\n1,3\n"),

@@ -4,13 +4,15 @@ Each case is a file of a kind that people have. It is answered right, and what i
 said; or it is refused with the option that settles it. Nothing else will do.
 """
 
+import json
 from fractions import Fraction
 from functools import partial
 
+import pandas as pd
 import pytest
 
 from permtest import read_many
-from permtest.readers import describe, read
+from permtest.readers import describe, harnesses, read
 from tests.readers.texts import assert_refused, columns, exact, file, files
 
 
@@ -23,6 +25,11 @@ def named(text, *names):
     for number, name in enumerate(names):
         text = text.replace(f"${number}", name)
     return text
+
+
+def cases(*rows):
+    """Parameters whose texts are one file or several."""
+    return [pytest.param([r[0]] if isinstance(r[0], str) else r[0], *r[1:]) for r in rows]
 
 
 # ---- what an item is -----------------------------------------------------------------------------
@@ -40,68 +47,80 @@ def test_a_column_that_differs_in_every_row_pairs_two_files(name):
     assert f"paired by {name!r}" in pairs.source["notes"][0]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("id", "ID", "sent_id", "number", "n", "line"),
-        ("image_id"),
-        ("patient_id"),
-        ("patient"),
-        ("pmid"),
-        ("hash"),
-        ("Unnamed: 0"),
-        (""),
-    ],
-)
+KEYS = "id ID sent_id number n line image_id patient_id patient pmid hash fold"
+
+
+@pytest.mark.parametrize("name", [*KEYS.split(), "Unnamed: 0", ""])
 def test_numbers_that_are_the_same_in_both_files_pair_them(name):
     both = files(named(FIRST, name), named(SECOND, name))
     assert exact(read(*both, score="score")) == SHUFFLED
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("score", "acc", "x"),
-        ("latency_ms"),
-        ("rank"),
-    ],
-)
+@pytest.mark.parametrize("name", ["score", "acc", "x", "latency_ms", "rank"])
 def test_what_was_measured_is_no_key(name):
     both = files(f"{name},bleu\n7,.5\n9,.25\n", f"{name},bleu\n9,.5\n7,.75\n")
     assert read(*both, score="bleu").source["paired_by"] == "order"
 
 
-@pytest.mark.parametrize(
-    ("texts", "parts"),
-    [
-        # The same id, another question.
-        (("id,question,score\n1,who,1\n2,where,0\n", "id,question,score\n1,who,1\n2,why,0\n"),
-         ["b.csv: line 3", "'why'", "a.csv ('where')", "--id"]),
-        (("id,system,question,score\n1,x,who,1\n1,y,why,0\n",), ["line 3", "'why'", "'who'"]),
-        # Paired by order, of different texts.
-        (("question,score\nq1,1\nq2,0\n", "question,score\nq3,1\nq4,0\n"),
-         ["b.csv: line 2", "'q3'", "'q1'", "--id", "--by-order"]),
-        (("question,score\nq,1\nq,0\nr,1\n", "question,score\nr,1\nq,0\nq,1\n"),
-         ["b.csv: line 2", "'r'", "'q'"]),
-        # Nearly a key.
-        (("file,score\nx,1\ny,0\nz,1\n", "file,score\ny,1\nw,0\nx,1\n"),
-         ["'file'", "2 of 3 values", "--id file", "--by-order"]),
-        # Two keys that disagree.
-        (("question,file,score\nq,x,1\nr,y,0\n", "question,file,score\nr,x,1\nq,y,0\n"),
-         ["'question' and 'file'", "--id"]),
-        # Ids that are not the same thing.
-        (("id,score\n1,1\n2,0\n", "item,score\n1,1\n2,0\n"), ["item", "id", "one name"]),
-        (("id,score\n1,1\n2,0\n", "id,score\n01,1\n02,0\n"), ["no id in common", "'01' and '1'"]),
-        (("file,score\nx,1\nx,0\ny,1\n", "file,score\ny,1\nx,0\nx,1\n"), ["'y'", "'x'"]),
-        (("id,name,score\n1,x,1\n2,y,0\n", "id,name,score\n1,y,1\n2,x,0\n"), ["'y'", "'x'"]),
-        (("id,qid,score\n1,x,1\n2,y,0\n", "id,qid,score\n1,y,1\n2,x,0\n"), ["'y'", "'x'"]),
-        (("question,score\nq,1\nr,0\n", "score\n1\n0\n"), ["question"]),
-        (("score\n1\n0\n", "question,score\np,1\nq,0\n", "question,score\nr,1\nz,0\n"),
-         ["'question'", "--by-order"]),
-    ],
+def two(first, second, header):
+    """A file for each system: the cells of each line, and their header."""
+    return [f"{header}\n" + some.replace(" ", "\n") + "\n" for some in (first, second)]
+
+
+NAMES = [f"f{i}" for i in range(6)]
+
+
+def scored(names, column="filename"):
+    return f"{column},score\n" + "".join(f"{x},{i % 2}\n" for i, x in enumerate(names))
+
+
+NOT_THE_SAME = cases(
+    # The same id, another text.
+    (two("1,who,1 2,where,0", "1,who,1 2,why,0", "id,question,score"),
+     ["b.csv: line 3", "'why'", "a.csv ('where')", "--id"]),
+    *((two("1,p,1 2,q,0", "1,p,1 2,r,0", f"id,{name},score"), ["line 3", name, "'r'", "'q'"])
+      for name in ("question", "prompt", "input", "reference", "target", "gold")),
+    ("id,system,question,score\n1,x,who,1\n1,y,why,0\n", ["line 3", "'why'", "'who'"]),
+    # Paired by order, of different texts.
+    (two("q1,1 q2,0", "q3,1 q4,0", "question,score"),
+     ["b.csv: line 2", "'q3'", "'q1'", "--id", "--by-order"]),
+    (two("q,1 q,0 r,1", "r,1 q,0 q,1", "question,score"), ["b.csv: line 2", "'r'", "'q'"]),
+    ([scored("112233", "user_id"), scored("332211", "user_id")], ["user_id", "'3'", "'1'"]),
+    # Nearly a key.
+    (two("x,1 y,0 z,1", "y,1 w,0 x,1", "file,score"),
+     ["'file'", "2 of 3 values", "--id file", "--by-order"]),
+    *(([scored(a), scored(b)], ["'filename'", "--id filename", "--by-order"]) for a, b in (
+        (["f0", *NAMES], [*NAMES[::-1], "f9"]),
+        (NAMES, ["f0", "f1", *"abcd"]),
+        (NAMES, [name.upper() for name in NAMES[::-1]]),
+        ([f"new/{name}" for name in NAMES], [f"old/{name}" for name in NAMES[::-1]]))),
+    # Two keys that disagree.
+    (["question,file,score\nq,x,1\nr,y,0\n", "question,file,score\nr,x,1\nq,y,0\n"],
+     ["'question' and 'file'", "--id"]),
+    # Ids that are not the same thing, or counted otherwise.
+    (["id,score\n1,1\n2,0\n", "item,score\n1,1\n2,0\n"], ["item", "id", "one name"]),
+    (two("1,1 2,0", "01,1 02,0", "id,score"),
+     ["no id in common", "'01' and '1'", "--id COL", "--by-order"]),
+    (two("0,1 1,0 2,1", "1,1 2,0 3,1", "id,score"), ["counts from 1", "from 0", "--by-order"]),
+    (two("x,1 x,0 y,1", "y,1 x,0 x,1", "file,score"), ["'y'", "'x'"]),
+    (two("1,x,1 2,y,0", "1,y,1 2,x,0", "id,name,score"), ["'y'", "'x'"]),
+    (two("1,x,1 2,y,0", "1,y,1 2,x,0", "id,qid,score"), ["'y'", "'x'"]),
+    (["question,score\nq,1\nr,0\n", "score\n1\n0\n"], ["question"]),
+    (["score\n1\n0\n", "question,score\np,1\nq,0\n", "question,score\nr,1\nz,0\n"],
+     ["'question'", "--by-order"]),
+    # The same item twice.
+    ("id,A,B\n1,1,0\n1,1,0\n2,0,1\n", ["'1'", "line 2 and line 3", "remove one", "--repeat"]),
+    ("id,task,A,B\n1,x,1,0\n1,y,1,0\n2,x,0,1\n", ["'1'", "(--id task --id id)"]),
+    ("id,system,score\n1,x,1\n1,x,0\n1,y,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
+    ("question,A,B\nq,1,0\nq,1,0\nr,0,1\n", ["line 3", "line 2", "--by-order"]),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(("texts", "parts"), NOT_THE_SAME)
 def test_items_that_may_not_be_the_same_are_refused(texts, parts):
     assert_refused(lambda: (read if len(texts) < 3 else read_many)(*files(*texts)), *parts)
+    if "--by-order" in parts and len(texts) == 2 and len({x.count("\n") for x in texts}) == 1:
+        assert read(*files(*texts), id=False).source["paired_by"] == "order"
 
 
 @pytest.mark.parametrize("names", [("Question", "question"), ("file", "path")])
@@ -129,22 +148,19 @@ BOTH = ["id,question,score\n1,p,1\n2,q,0\n", "id,question,score\n2,p,1\n1,q,1\n"
         (DOC, {"id": ["doc", "sent"]}, ([1, 0, 1], [0, 1, 0]), "doc and sent"),
         (DOC, {"id": [1, "sent"]}, ([1, 0, 1], [0, 1, 0]), "doc and sent"),
         (BOTH, {"id": "id"}, ([1, 0], [1, 1]), "id"),
-        (BOTH, {"id": "question", "score": "score"}, ([1, 0], [1, 1]), "question"),
-        (BOTH, {"id": 2, "score": "score"}, ([1, 0], [1, 1]), "question"),
-        (BOTH, {"id": False, "score": "score"}, ([1, 0], [1, 1]), "order"),
-        (["question,score\np,1\nq,0\n", "question,score\nq,1\np,1\n"], {"id": False},
-         ([1, 0], [1, 1]), "order"),
         (BOTH, {"id": "question"}, ([1, 0], [1, 1]), "question"),
+        (BOTH, {"id": 2, "score": "score"}, ([1, 0], [1, 1]), "question"),
         (BOTH, {"id": False}, ([1, 0], [1, 1]), "order"),
+        (two("p,1 q,0", "q,1 p,1", "question,score"), {"id": False}, ([1, 0], [1, 1]), "order"),
     ],
-)  # fmt: skip
+)
 def test_the_user_says_what_an_item_is(texts, options, wanted, by):
     pairs = read(*files(*texts), **options)
     assert (columns(pairs), pairs.source["paired_by"]) == (wanted, by)
 
 
 def test_texts_that_disagree_are_said_where_the_user_chose_the_pairs():
-    texts = "id,question,score\n1,who,1\n2,where,0\n", "id,question,score\n1,who,1\n2,why,0\n"
+    texts = two("1,who,1 2,where,0", "1,who,1 2,why,0", "id,question,score")
     for option in ({"id": "id"}, {"id": False, "score": "score"}):
         pairs = read(*files(*texts), **option)
         assert "line 3 has another question ('why') than in a.csv ('where')" in str(pairs.source)
@@ -155,21 +171,12 @@ def test_ids_of_several_columns_are_not_confused():
     assert read(*both, id=["d", "s"]).source["matched"] == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("id,A,B\n1,1,0\n1,1,0\n2,0,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
-        ("id,system,score\n1,x,1\n1,x,0\n1,y,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
-        ("question,A,B\nq,1,0\nq,1,0\nr,0,1\n", ["line 3", "line 2", "--by-order"]),
-    ],
-)  # fmt: skip
-def test_rows_that_are_there_twice(text, parts):
-    assert_refused(lambda: read(file(text)), *parts)
-
-
 # ---- what a system is ----------------------------------------------------------------------------
 
-ARENA = "question_id,model_a,model_b,winner,turn,tstamp\n81,gpt,llama,model_a,1,168.5\n"
+NO_SYSTEMS = (
+    "step turn time length cost cost_usd tokens nTokens seed epoch latency_ms word_count "
+    "difficulty wordcount diff delta mean avg"
+)
 
 
 @pytest.mark.parametrize(
@@ -177,16 +184,14 @@ ARENA = "question_id,model_a,model_b,winner,turn,tstamp\n81,gpt,llama,model_a,1,
     [
         "sent_id,bleu,n_words\n1,30.1,9\n2,20.5,8\n",
         "user_id,age\n1,20\n2,30\n",
-        *(named("$0,acc\n1,1\n2,0\n3,1\n", name) for name in
-          ("step", "turn", "time", "length", "cost", "cost_usd", "tokens", "nTokens", "seed",
-           "epoch", "latency_ms", "word_count", "difficulty", "wordcount")),
+        *(named("$0,acc\n1,1\n2,0\n3,1\n", name) for name in NO_SYSTEMS.split()),
         "id,bleu,chrf\n1,30,50\n2,20,40\n",
         "id,a,b\n1,1,100\n2,2,300\n",
-        ("id,gpt,reading_time\n1,1,.5\n2,0,1.5\n"),
-        ("id,new_bleu,old_chrf\n1,30,50\n2,20,40\n"),
-        ("id,A_acc,B_f1\n1,1,.5\n2,0,.25\n"),
+        "id,gpt,reading_time\n1,1,.5\n2,0,1.5\n",
+        "id,new_bleu,old_chrf\n1,30,50\n2,20,40\n",
+        "id,A_acc,B_f1\n1,1,.5\n2,0,.25\n",
     ],
-)  # fmt: skip
+)
 def test_columns_that_are_no_two_systems(text):
     assert_refused(lambda: read(file(text)), "--a", "--b", "its columns are")
 
@@ -198,14 +203,12 @@ def test_any_two_columns_can_be_named():
 
 FOUR = "id,latency_ms_A,latency_ms_B,errors_A,errors_B\n1,100,120,0,1\n2,130,90,1,0\n"
 NORM = "id,acc_A,acc_B,acc_norm_A,acc_norm_B\n1,1,0,0,0\n2,0,1,0,1\n"
-COST = "id,cost_gpt,cost_llama,gpt,llama\n1,3,4,1,0\n2,5,6,1,1\n"
 
 
 @pytest.mark.parametrize(
     ("text", "options", "names"),
     [
         ("id,errors_A,errors_B\n1,1,0\n2,0,0\n", {}, "errors_A errors_B"),
-        ("id,A,B,latency_ms\n1,1,0,90\n2,0,0,80\n", {}, "A B"),
         ("id,A,B,n_words,step,cost_usd\n1,1,0,9,1,.1\n2,0,0,8,2,.2\n", {}, "A B"),
         ("id,A,B,seed\n1,1,0,9\n2,0,0,9\n", {}, "A B"),
         ("step,A,B\n1,1,0\n2,0,0\n", {}, "A B"),
@@ -213,16 +216,15 @@ COST = "id,cost_gpt,cost_llama,gpt,llama\n1,3,4,1,0\n2,5,6,1,1\n"
         ("id,step,x\n1,1,0\n2,2,1\n", {"a": "step", "b": "x"}, "step x"),
         (FOUR, {"score": "errors"}, "errors_A errors_B"),
         (FOUR, {"score": "latency"}, "latency_ms_A latency_ms_B"),
-        ("id,A.acc,B.acc,A.ms,B.ms\n1,1,0,9,8\n2,0,1,8,7\n", {"score": "acc"}, "A.acc B.acc"),
         (FOUR, {"score": "latency_ms"}, "latency_ms_A latency_ms_B"),
+        ("id,A.acc,B.acc,A.ms,B.ms\n1,1,0,9,8\n2,0,1,8,7\n", {"score": "acc"}, "A.acc B.acc"),
         (NORM, {"score": "acc"}, "acc_A acc_B"),
         (NORM, {"score": "acc_norm"}, "acc_norm_A acc_norm_B"),
-        (COST, {}, "gpt llama"),
-        ("id,time_A,time_B,A,B\n1,3,4,1,0\n2,5,6,0,1\n", {}, "A B"),
+        ("id,cost_gpt,cost_llama,gpt,llama\n1,3,4,1,0\n2,5,6,1,1\n", {}, "gpt llama"),
         ("id,A,B,n_tokens_A,n_tokens_B\n1,3,4,1,0\n2,5,6,0,1\n", {}, "A B"),
         ("id,correct,correct_baseline\n1,1,0\n2,0,0\n", {}, "correct correct_baseline"),
     ],
-)  # fmt: skip
+)
 def test_columns_that_look_alike_are_the_systems(text, options, names):
     assert read(file(text), **options).names == tuple(names.split())
 
@@ -236,23 +238,33 @@ def test_columns_that_look_alike_are_the_systems(text, options, names):
         (partial(read, file("id,acc_A,acc_B\n1,1,0\n2,0,1\n"), score="f1"), ["f1"]),
         (partial(read_many, file(NORM)), ["--score"]),
     ],
-)  # fmt: skip
+)
 def test_several_measures(call, parts):
     assert_refused(call, *parts)
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        *("latency_ms", "cost_usd", "difficulty", "length", "n_words", "turn", "tstamp", "seed"),
-        ("wordcount"),
-        ("human_rating"),
-    ],
-)
+@pytest.mark.parametrize("more", ["latency_ms", "cost_usd", "difficulty", "human_rating"])
 def test_a_leaderboard_has_systems_alone(more):
     table = read_many(file(f"id,gpt,llama,{more}\n1,1,0,14\n2,0,1,15\n"))
     assert (table.systems, table.source["no_systems"]) == (("gpt", "llama"), ["id", more])
     assert f"taken for no systems: id, {more}" in table.source["read"]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("id,A,B,diff\n1,3,1,9\n2,1,4,9\n3,2,2,9\n", "'diff' is derived"),
+        ("id,A,B,both\n1,3,1,4\n2,1,4,5\n3,2,2,4\n", "'both' is the sum"),
+        ("id,A,B,x\n1,3,1,2\n2,1,4,2.5\n3,2,2,2\n", "'x' is the mean"),
+        ("id,A,B,x\n1,3,1,-2\n2,1,4,3\n3,2,2,0\n", "'x' is the difference"),
+    ],
+)
+def test_derived_columns_are_no_systems(text, note):
+    assert read(file(text)).names == read_many(file(text)).systems == ("A", "B")
+    assert note in said(read(file(text)))
+    if "derived" not in note:  # but answers may add up by accident, and copies are no means
+        for cells in ("1,1,0,1\n2,0,1,1\n3,0,0,0\n", "1,2,2,2\n2,3,3,3\n3,1,1,1\n"):
+            assert read_many(file(f"id,A,B,C\n{cells}")).systems == ("A", "B", "C")
 
 
 LINES = "$0,$1,score\np,x,1\nq,x,0\nq,y,1\np,y,1\n"
@@ -265,18 +277,42 @@ NUMBERS = LINES.replace("x", "7").replace("y", "70")
         (named(LINES, "id", "system"), {}),
         (named(LINES, "id", "model"), {}),
         (named(LINES, "id", "who"), {"system_col": "who"}),
-        (named(LINES, "id", "who"), {"system_col": 2}),
-        (named(LINES, "question", "who"), {"system_col": "who"}),
+        (named(LINES, "question", "who"), {"system_col": 2}),
         (named(LINES, "question", "system"), {"id": "question"}),
-        (named(NUMBERS, "id", "size"), {"system_col": "size", "score": "score"}),
         (named(NUMBERS, "id", "size"), {"system_col": "size"}),
         (named(LINES, "question", "system"), {}),
     ],
-)  # fmt: skip
+)
 def test_whose_a_line_is(text, options):
     pairs = read(file(text), **options)
     assert columns(pairs) == ([1, 0], [1, 1])
     assert pairs.source["loader"] == "long"
+
+
+def test_lists_of_files_and_frames_by_name():
+    texts = "id,score\n1,1\n2,0\n", "id,score\n2,1\n1,0\n"
+    assert exact(read(files(*texts))) == {"1": (1, 0), "2": (0, 1)}
+    frames = {
+        name: pd.DataFrame({"id": [1, 2], "score": x})
+        for name, x in {"gpt-3.5": [1, 0], "b": [0, 1]}.items()
+    }
+    assert read_many(frames).systems == ("gpt-3.5", "b")
+    assert read_many(list(frames.values())).scores.tolist() == [[1, 0], [0, 1]]
+    assert_refused(lambda: read_many({"a": "a.csv", "b": "b.csv"}), "as a list")
+
+
+def test_a_score_by_the_end_of_its_name():
+    both = [[{"id": i, "metrics": {"em": x, "f1": 0.5}} for i, x in (("p", 1), ("q", y))]
+            for y in (0, 1)]  # fmt: skip
+    assert columns(read(*files(*map(json.dumps, both)), score="em")) == ([1, 0], [1, 1])
+
+
+def test_a_folder_of_several_runs(tmp_path):
+    name = harnesses.PATTERNS[0].replace("*", "x_2024-01-01T00")
+    for run in ("new", "old"):
+        (tmp_path / run).mkdir()
+        (tmp_path / run / name).write_text("{}")
+    assert_refused(lambda: read(tmp_path), "2 runs", str(tmp_path / "new"), str(tmp_path / "old"))
 
 
 # ---- rows, repeats, and items without scores -----------------------------------------------------
@@ -288,8 +324,6 @@ def test_whose_a_line_is(text, options):
         ("id", "pqr", "Total,3,2"),
         ("word", "pqr", "TOTAL,3,2"),
         ("", "pqr", "mean,1,0.667"),
-        ("word", "pqr", "Average,1.0,.67"),
-        ("id", "123", "Total,3,2"),
         ("id", "123", "mean,1,.667"),
         ("item", "123", "Total,3,2"),
         ("word", "pqr", "Average:,1,.67"),
@@ -309,18 +343,26 @@ def test_totals_are_no_items_where_order_pairs_them():
     assert columns(read(*both, id=False)) == ([1, 1, 0], [1, 0, 0])
 
 
+LONG_TOTALS = "id,system,score\np,x,1\nq,x,1\n$0,x,2\np,y,0\nq,y,1\n$0,y,1\n"
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("id,A,B\np,1,0\nq,0,1\nr,1,1\nTotal,9,9\n", ["line 5", "'Total'", "--id"]),
         ("id,A,B\np,1,0\nq,0,1\nTotal,1,1\nMean,.5,.5\n", ["line 5", "'Mean'"]),
         ("word,A,B\nall,1,0\nsome,0,1\ntotal,0,0\n", ["line 4", "'total'", "--id word"]),
-        ("id,system,score\np,x,1\np,y,0\nq,x,1\nq,y,1\nTotal,x,2\nTotal,y,1\n", ["Total"]),
+        *((named(LONG_TOTALS, name), ["line 7", f"'{name}'", "remove it", "--id id"])
+          for name in ("Total", "overall")),
         ("id,A,B\nTotal,2,1\np,1,0\nq,1,1\n", ["Total"]),
+        ("model,mmlu,arc\ngpt,.8,.7\nllama,.7,.75\n", ["'model'", "a line is a system"]),
+        ("new,old\n1,0\n1,1\n0,1\n1,0\n3,2\n", ["line 6", "sums", "--by-order"]),
+        ("1 0\n1 1\n0 1\n1 0\n3 2\n", ["line 5", "sums", "--by-order"]),
     ],
 )  # fmt: skip
-def test_rows_that_may_be_totals_are_refused(text, parts):
+def test_lines_that_are_no_items_are_refused(text, parts):
     assert_refused(lambda: read(file(text)), *parts)
+    assert "--by-order" not in parts or len(read(file(text), id=False))
 
 
 @pytest.mark.parametrize(
@@ -329,7 +371,7 @@ def test_rows_that_may_be_totals_are_refused(text, parts):
         ("word,A,B\nthe,1,1\nsome,1,1\nall,1,1\n", {"id": "word"}),
         ("id,mood,A,B\n1,kind,1,1\n2,nice,1,1\n3,mean,1,1\n", {}),
     ],
-)  # fmt: skip
+)
 def test_no_item_is_lost(text, options):
     assert read(file(text), **options).source["matched"] == 3
 
@@ -352,6 +394,8 @@ def test_repeats_are_swapped_together(text, name):
     assert f"told apart by {name!r}" in said(pairs)
     if name == "rater":
         assert_refused(lambda: read(file(named(text, name))), "'1'", "--repeat")
+    apart = read(file(named(text, name)), clusters=False, **options)
+    assert (apart.clusters, "swapped together" in said(apart)) == (None, False)
 
 
 def test_repeats_in_a_file_for_each_system():
@@ -362,17 +406,11 @@ def test_repeats_in_a_file_for_each_system():
     assert_refused(lambda: read(file(again), repeat="seed"), "'1", "line 2 and line 3")
 
 
-def test_repeats_without_ids_are_not_ignored():
-    text = (
-        named(SEEDS, "seed").replace("id", "question").replace("\n1", "\np").replace("\n2", "\nq")
-    )
+def test_repeats_need_items():
+    text = "question,seed,A,B\np,s,1,0\np,t,1,1\nq,s,0,0\nq,t,1,0\n"
     assert read(file(text), repeat="seed").clusters == ("p", "p", "q", "q")
-
-
-def test_repeats_that_are_not_swapped_together():
-    pairs = read(file(named(SEEDS, "seed")), clusters=False)
-    assert pairs.clusters is None
-    assert "swapped together" not in said(pairs)
+    text = "seed,A,B\n1,1,0\n2,0,1\n1,1,1\n"
+    assert_refused(lambda: read(file(text), repeat="seed"), "'seed'", "--id")
 
 
 HOLES = {
@@ -390,7 +428,10 @@ def test_items_without_a_score(texts):
     assert exact(dropped) == {"1": (1, 0), "3": (0, 0)}
     assert dropped.source["left_out"] == 1
     assert "'2'" in said(dropped)
-    assert exact(call(missing="zero")) == {"1": (1, 0), "2": (0, 1), "3": (0, 0)}
+    zero = call(missing="zero")
+    assert exact(zero) == {"1": (1, 0), "2": (0, 1), "3": (0, 0)}
+    assert zero.source["left_out"] == 0
+    assert any("0" in note for note in zero.source["notes"])
     assert_refused(partial(call, missing="error"), "--missing drop", "--missing zero")
     if texts is HOLES["wide"]:
         assert_refused(call, "line 3, column 'A'", "--missing drop")
@@ -400,25 +441,18 @@ def test_items_without_a_score(texts):
         call(missing="skip")
 
 
-@pytest.mark.parametrize("texts", HOLES.values(), ids=HOLES.keys())
-def test_zeros_that_were_put_in_are_said(texts):
-    pairs = read(*files(*texts), missing="zero")
-    assert pairs.source["left_out"] == 0
-    assert any("0" in note for note in pairs.source["notes"])
-
-
 # ---- scales and numbers --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "texts",
     [
-        ("id,score\n1,95\n2,80\n", "id,score\n1,.9\n2,.8\n"),
-        ("id,score\n1,.9\n2,.8\n", "id,score\n1,95\n2,80.5\n"),
-        ("id,system,score\n1,x,95\n1,y,.9\n2,x,80\n2,y,1\n",),
-        (("id,wer\n1,12\n2,8\n", "id,wer\n1,.12\n2,.08\n")),
+        two("1,95 2,80", "1,.9 2,.8", "id,score"),
+        two("1,.9 2,.8", "1,95 2,80.5", "id,score"),
+        ["id,system,score\n1,x,95\n1,y,.9\n2,x,80\n2,y,1\n"],
+        two("1,12 2,8", "1,.12 2,.08", "id,wer"),
     ],
-)  # fmt: skip
+)
 def test_hundredths_beside_ones_are_refused(texts):
     assert_refused(lambda: read(*files(*texts)), "one scale", "--same-scale")
     assert read(*files(*texts), same_scale=True).source["matched"] == 2
@@ -433,49 +467,71 @@ def test_scales_of_named_columns_and_of_many_systems():
 
 
 GERMAN = "id,A,B\n1,1.005,998\n2,998,1.200\n"
-
-
-def test_thousands():
-    assert_refused(
-        lambda: read(file(GERMAN)), "line 2, column 'A'", "'1.005'", "998", "--thousands"
-    )
-    assert columns(read(file(GERMAN), thousands=".")) == ([1005, 998], [998, 1200])
-    points = read(file(GERMAN), thousands="none")
-    assert float(exact(points)["1"][0]) == 1.005
-    english = 'id,A,B\n1,"1,005",998\n2,998,"1,200"\n'
-    assert_refused(lambda: read(file(english)), "line 2, column 'A'", "'1,005'", "commas")
-    assert columns(read(file(english), thousands=",")) == ([1005, 998], [998, 1200])
-    for plain in ("id,A,B\n1,1.005,.998\n2,1.2,1\n", "id,A,B\n1,1.250,3\n2,2.125,4\n"):
-        assert read(file(plain)).scale > 1
-    with pytest.raises(ValueError, match="thousands=' ' must be one of"):
-        read(file(GERMAN), thousands=" ")
+ENGLISH = 'id,A,B\n1,"1,005",998\n2,998,"1,200"\n'
+POINT, NAMED = ["1.005'", "--thousands"], {"a": "A", "b": "B"}
 
 
 @pytest.mark.parametrize(
-    ("texts", "options"),
-    [
-        (("id,A,B\n1,1.005,998\n2,1.200,990\n",), {"a": "A", "b": "B"}),
-        (("id,score\n1,1.005\n2,1.100\n", "id,score\n1,998\n2,990\n"), {}),
-        (("id,A,B\n1,-1.005,998\n2,998,1\n",), {}),
-    ],
+    ("texts", "options", "wanted"),
+    cases(
+        (GERMAN, {}, ["line 2, column 'A'", "'1.005'", "998", "--thousands"]),
+        (GERMAN, {"thousands": "."}, ([1005, 998], [998, 1200])),
+        (ENGLISH, {}, ["line 2, column 'A'", "'1,005'", "commas"]),
+        (ENGLISH, {"thousands": ","}, ([1005, 998], [998, 1200])),
+        ("id,A,B\n1,1.005,998\n2,1.200,990\n", NAMED, POINT),
+        (two("1,1.005 2,1.100", "1,998 2,990", "id,score"), {}, POINT),
+        ("id,A,B\n1,-1.005,998\n2,998,1\n", {}, POINT),
+        ("id,A,B\n1,0.125,2.000\n2,1.005,3.000\n", {"thousands": "."}, ["line 2", "'0.125'"]),
+        ("id,A,B\n1,1.250,3\n2,2.125,4\n", {}, ([10, 17], [24, 32])),
+        ("id;A;B\n1;1,850;1,900\n2;1,100;1,125\n", {}, ["0 systems", "'1,850' is not a number"]),
+        ('id,A,B\n1,"0,5","0,9"\n', {}, ["0 systems", "line 2, column 'A': '0,5' is not a number"]),
+        ("id,A,B\n1,85ms,3ms\n", {}, ["0 systems", "'85ms' is not a number; write digits"]),
+        (
+            "id,A,B\n1,85%,.80\n",
+            {"a": "A", "b": "B"},
+            ["line 2, column 'A'", "'85%' stands beside '.80'"],
+        ),
+        ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, ["'FAIL' stands beside '0'"]),
+        ("id,A,B\n1,yes,no\n2,no,no\n", {}, ["0 systems", "'yes' is not a number"]),
+    ),
 )
-def test_thousands_of_one_system_beside_the_other(texts, options):
-    assert_refused(lambda: read(*files(*texts), **options), "1.005'", "--thousands")
+def test_numbers_that_may_be_read_in_two_ways(texts, options, wanted):
+    call = partial(read, *files(*texts), **options)
+    if isinstance(wanted, list):
+        assert_refused(call, *wanted)
+    else:
+        assert columns(call()) == wanted
+    with pytest.raises(ValueError, match="thousands=' ' must be one of"):
+        call(thousands=" ")
 
 
-def test_what_is_no_thousand_is_not_made_one():
-    text = "id,A,B\n1,0.125,2.000\n2,1.005,3.000\n"
-    assert_refused(lambda: read(file(text), thousands="."), "line 2, column 'A'", "'0.125'")
+@pytest.mark.parametrize(
+    ("texts", "options", "wanted", "note"),
+    cases(
+        ("id,A,B\n1,85%,80%\n2,90 %,91%\n", {}, ([85, 90], [80, 91]), "'80%' is read as 80"),
+        ("id,A,B\n1,PASS,FAIL\n2,fail,\n", {"missing": "drop"}, ([1], [0]), "pass is read as 1"),
+        (two("1,correct 2,incorrect", "2,correct 1,correct", "id,verdict"), {}, ([1, 0], [1, 1]),
+         "incorrect as 0"),
+        ("id,model,correct\n1,x,yes\n1,y,no\n", {}, ([1], [0]), "yes is read as 1, and no as 0"),
+        ("id,ok,A,B\n1,3,yes,no\n2,3,no,no\n", NAMED, ([1, 0], [0, 0]), "no as 0"),
+        ("id,A,B\n1,TRUE,false\n2,False,true\n", {}, ([1, 0], [0, 1]), "true is read as 1"),
+        ("id;A;B\n1;0,85;0,9\n2;1;0,125\n", {}, ([34, 40], [36, 5]), "decimal points"),
+    ),
+)  # fmt: skip
+def test_numbers_that_are_written_otherwise(texts, options, wanted, note):
+    pairs = read(*files(*texts), **options)
+    assert columns(pairs) == wanted
+    assert note in " ".join(pairs.source["notes"])
 
 
-# ---- predictions ---------------------------------------------------------------------------------
+# ---- predictions, judgements ---------------------------------------------------------------------
 
 
 def test_labels_that_differ_in_case_or_blanks():
     wide = "gold,A,B\nYes,yes,Yes \nNo,no,yes\nYes,no ,Yes\n"
-    two = [f"id,gold,pred\n1,Yes,{a}\n2,No,{b}\n3,Yes,{c}\n" for a, b, c in
-           (("yes", "no", "no "), ("Yes ", "yes", "Yes"))]  # fmt: skip
-    for sources in ([file(wide)], files(*two)):
+    both = [f"id,gold,pred\n1,Yes,{a}\n2,No,{b}\n3,Yes,{c}\n" for a, b, c in
+            (("yes", "no", "no "), ("Yes ", "yes", "Yes"))]  # fmt: skip
+    for sources in ([file(wide)], files(*both)):
         pairs = read(*sources)
         assert columns(pairs) == ([1, 1, 0], [1, 0, 1])
         assert "without regard to case" in said(pairs)
@@ -497,18 +553,14 @@ def test_the_label_that_is_to_be_found(label, wanted):
         assert call().u.tolist()[0] == wanted
 
 
-PREDICTED = ("id,gold,pred,$0\n1,x,x,.9\n2,y,x,.8\n", "id,gold,pred,$0\n1,x,y,.7\n2,y,y,.6\n")
-
-
 @pytest.mark.parametrize("name", ["confidence", "proba", "latency_ms", "n_tokens"])
 def test_predictions_go_before_what_is_beside_them(name):
-    pairs = read(*files(*(named(text, name) for text in PREDICTED)))
-    assert columns(pairs) == ([1, 0], [0, 1])
-
-
-def test_predictions_go_before_their_probabilities():
-    text = "id,y_true,y_pred_a,y_pred_b,proba_a,proba_b\n1,x,x,y,.9,.8\n2,y,y,y,.7,.6\n"
+    both = two("1,x,x,.9 2,y,x,.8", "1,x,y,.7 2,y,y,.6", f"id,gold,pred,{name}")
+    assert columns(read(*files(*both))) == ([1, 0], [0, 1])
+    text = f"id,y_true,y_pred_a,y_pred_b,{name}_a,{name}_b\n1,x,x,y,.9,.8\n2,y,y,y,.7,.6\n"
     assert columns(read(file(text))) == ([1, 1], [0, 1])
+    beside = two("1,42,1 2,7,0", "1,42,1 2,8,1", "id,prediction,score")  # a score goes before both
+    assert columns(read(*files(*beside))) == ([1, 0], [1, 1])
 
 
 @pytest.mark.parametrize(
@@ -529,6 +581,8 @@ def test_predictions_that_are_missing(missing):
     call = partial(read, *both, missing=missing)
     if missing == "error":
         assert_refused(call, "a.csv", "'3'", "--missing drop")
+        wide = file("gold,A,B\nx,x,y\ny,,y\n")
+        assert_refused(lambda: read(wide, missing="error"), "line 3", "'A'")
         return
     pairs = call()
     wanted = {None: {"2": (0, 1)}, "drop": {}, "zero": {"2": (0, 1), "3": (0, 1)}}[missing]
@@ -538,73 +592,25 @@ def test_predictions_that_are_missing(missing):
         assert f"{number} predictions of 'a' are missing, and count as wrong" in said(pairs)
 
 
-def test_missing_predictions_are_an_error_if_one_says_so():
-    assert_refused(lambda: read(file("gold,A,B\nx,x,y\ny,,y\n"), missing="error"), "line 3", "'A'")
-
-
 @pytest.mark.parametrize("option", [{"pos_label": "x"}, {"system_col": "doc"}])
 def test_options_that_mean_nothing_are_refused(option):
     assert_refused(lambda: read(file("id,doc,A,B\n1,d,1,0\n2,d,0,1\n"), **option), *option)
 
 
+def test_what_systems_answer_may_differ():
+    for name in ("answer", "output", "prediction", "response"):
+        both = two("1,a,1 2,b,0", "1,b,1 2,a,1", f"id,{name},score")
+        assert columns(read(*files(*both))) == ([1, 0], [1, 1])
+
+
 def test_a_table_of_battles_is_of_the_models():
-    pairs = read(file(ARENA + "82,llama,gpt,tie,2,169.25\n"))
+    arena = "question_id,model_a,model_b,winner,turn,tstamp\n81,gpt,llama,model_a,1,168.5\n"
+    pairs = read(file(arena + "82,llama,gpt,tie,2,169.25\n"))
     assert pairs.source["loader"] == "battles"
     assert set(pairs.names) == {"gpt", "llama"}
     assert exact(pairs)["82 (turn 2)"] == (Fraction(1, 2), Fraction(1, 2))
-
-
-NAMES = [f"f{i}" for i in range(6)]
-
-
-def scored(names, column="filename"):
-    return f"{column},score\n" + "".join(f"{x},{i % 2}\n" for i, x in enumerate(names))
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (["f0", *NAMES], [*NAMES[::-1], "f9"]),  # one of them twice
-        (NAMES, ["f0", "f1", *"abcd"]),  # some in common
-        (NAMES, [name.upper() for name in NAMES[::-1]]),
-        ([f"new/{name}" for name in NAMES], [f"old/{name}" for name in NAMES[::-1]]),
-    ],
-)
-def test_what_is_nearly_a_key_is_refused(first, second):
-    both = files(scored(first), scored(second))
-    assert_refused(lambda: read(*both), "'filename'", "--id filename", "--by-order")
-    if len(first) == len(second):
-        assert read(*both, id=False).source["paired_by"] == "order"
-
-
-def test_numbers_that_are_permuted_are_refused():
-    both = files(scored("112233", "user_id"), scored("332211", "user_id"))
-    assert_refused(lambda: read(*both), "user_id", "'3'", "'1'")
-
-
-def test_repeats_need_items():
-    text = "seed,A,B\n1,1,0\n2,0,1\n1,1,1\n"
-    assert_refused(lambda: read(file(text), repeat="seed"), "'seed'", "--id")
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("model,mmlu,arc\ngpt,.8,.7\nllama,.7,.75\n", ["'model'", "a line is a system"]),
-        ("new,old\n1,0\n1,1\n0,1\n1,0\n3,2\n", ["line 6", "sums", "--by-order"]),
-        ("1 0\n1 1\n0 1\n1 0\n3 2\n", ["line 5", "sums", "--by-order"]),
-    ],
-)
-def test_lines_that_are_no_items_are_refused(text, parts):
-    assert_refused(lambda: read(file(text)), *parts)
-    assert len(read(file(text), id=False))
-
-
-def test_a_prediction_that_looks_like_a_number_is_no_score():
-    both = files("id,prediction,score\n1,42,1\n2,7,0\n", "id,prediction,score\n1,42,1\n2,8,1\n")
-    assert columns(read(*both)) == ([1, 0], [1, 1])
-
-
-def test_folds_pair_two_files():
-    both = files("fold,f1\n0,.8\n1,.7\n2,.6\n", "fold,f1\n2,.5\n0,.9\n1,.7\n")
-    assert read(*both).ids == ("0", "1", "2")
+    header = "id,model_a,model_b,winner_model_a,winner_model_b,winner_tie\n"
+    lmsys = read(file(header + "1,gpt,llama,0,1,0\n2,llama,gpt,0,1,0\n3,gpt,llama,0,0,1\n"))
+    half = Fraction(1, 2)
+    assert exact(lmsys) == {"1": (0, 1), "2": (1, 0), "3": (half, half)}
+    assert_refused(lambda: read(file(header + "1,gpt,llama,1,1,0\n")), "line 2", "the winner is")
