@@ -195,7 +195,9 @@ def test_other_tests_are_those_of_compare_all():
 
 def test_effects_and_power_are_those_of_the_study():
     found, b, c = overview(BITS), np.mean(BITS.u > BITS.v), np.mean(BITS.u < BITS.v)
-    assert [effect.name for effect in found.effects] == ["hedges_g", "cohen_h"]
+    assert [effect.name for effect in found.effects] == [
+        *("hedges_g", "risk_difference", "odds_ratio", "cohen_h")
+    ]
     assert found.effects[0].value == hedges_g(BITS).value
     assert found.power.power == exact_power(b, c, 80)
     assert found.power.needed == exact_power_n(b, c, 0.8)
