@@ -199,6 +199,7 @@ def test_medians_are_of_no_use_among_zeros():
 
 
 def test_independence_is_judged_by_the_correlation():
+    rng = np.random.default_rng(3)
     item = rng.normal(size=300)
     a, b = (item + rng.normal(size=300)).round(2), (item + rng.normal(size=300)).round(2)
     paired, shuffled = recommend(a, b), recommend(a, rng.permutation(b))
