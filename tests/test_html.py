@@ -52,6 +52,7 @@ RESULTS = [
     PARTITION.balance,
     study.cohen_d(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED),
+    study.describe(NEW, OLD, **NAMED).section(),
     study.evaluation_units(NEW, OLD, 2, **NAMED),
     study.overview(PAIRS),
     study.overview(PAIRS)["test"],

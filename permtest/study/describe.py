@@ -531,18 +531,18 @@ def unit_sizes(
     >>> unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]).sizes
     array([1])
     """
-    n = checked_sample(a, b, least=2).n
-    tried = _sizes(n, sizes)
+    pairs = checked_sample(a, b, least=2).pairs
+    tried = _sizes(len(pairs), sizes)
     seed = None if rng is None else as_generator(rng).integers(2**63)
     how: dict[str, Any] = {"metric": metric, "rng": seed, "remainder": "drop"}
-    units = [evaluation_units(a, b, size, **how).pairs for size in tried]
-    sds = np.array([PairedSample(pairs).deviation for pairs in units])
+    units = [evaluation_units(pairs, None, size, **how).pairs for size in tried]
+    sds = np.array([PairedSample(some).deviation for some in units])
     if tolerance is None:
         tolerance = 0.01 * float(sds[0])
     if check_finite(tolerance, "tolerance") < 0:
         raise ValueError(f"tolerance={tolerance} must not be negative")
     stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
-    numbers = np.array([len(pairs) for pairs in units])
+    numbers = np.array([len(some) for some in units])
     return UnitSizes(np.array(tried), sds, numbers, tuple(stable), float(tolerance), metric)
 
 

@@ -575,8 +575,8 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
 
     Notes
     -----
-    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval is that of
-    Clopper and Pearson for b among b + c; it excludes 1 only where the exact test rejects.
+    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
+    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
 
     Examples
     --------

@@ -72,8 +72,11 @@ OTHERS: dict[str, Test] = {
 
 SURFACE = TESTS | OTHERS
 
-#: What has a sum of the scores in its answer, or draws others of their size: these refuse 1e308.
-SUMMED = ("permutation_mean", "randomisation", "paired_bootstrap", "power_curve")
+#: What has sums or squares of the scores in its answer, or draws others: these refuse 1e308.
+SUMMED = (
+    *("permutation_mean", "randomisation", "paired_bootstrap", "power_curve"),
+    *("cohen_d", "hedges_g", "hodges_lehmann", "describe", "recommend", "unit_sizes", "overview"),
+)
 
 
 def told(answer: Any) -> str:

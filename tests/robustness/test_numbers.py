@@ -130,7 +130,7 @@ def close(answer: Any, other: Any) -> bool:
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e150, 1e300])
 @pytest.mark.parametrize(
     "name", [x for x in SURFACE if x.startswith(("sign", "wilc", "paired", "ind", "norm", "boot"))]
-    + ["permutation_mean", "permutation_median", "cohen_d", "hedges_g", "rank_biserial", "describe"]
+    + ["permutation_mean", "permutation_median", "rank_biserial"]
 )  # fmt: skip
 def test_squares_of_vast_and_tiny_scores_neither_overflow_nor_vanish(name, size):
     scaled, zeros = [float(f"{x}e{round(np.log10(size))}") for x in BASE], [0] * 6
@@ -153,7 +153,7 @@ def test_intervals_and_means_have_the_unit_of_the_scores():
 
 def test_t_of_the_smallest_floats_is_that_of_whole_numbers():
     whole = [Fraction(str(x)) * 10**324 for x in TINY]
-    for name in ("paired_t", "independent_t", "normal_z", "cohen_d"):
+    for name in ("paired_t", "independent_t", "normal_z"):
         assert close(SURFACE[name](whole, [0] * 6), SURFACE[name](TINY, [0.0] * 6)), name
 
 
@@ -163,11 +163,12 @@ def test_what_is_no_float_is_refused_where_it_is_the_answer():
     for name in ("permutation_mean", "paired_t", "independent_t", "normal_z", "bootstrap"):
         with pytest.raises(ValueError, match=f"is beyond all floats; {remedy}"):
             SURFACE[name](far, OTHER)
-    for name in ("sign", "wilcoxon", "permutation_median", "hodges_lehmann", "bootstrap, median"):
+    for name in ("sign", "wilcoxon", "permutation_median", "bootstrap, median"):
         kind, said = attempt(name, far)
         assert kind == "answered", said
-    with pytest.raises(ValueError, match=rf"a\[0\] = 1.000e\+308 is beyond 1e\+150.*{remedy}"):
-        SURFACE["power_curve"](VAST, OTHER)
+    for name in ("power_curve", "cohen_d", "hodges_lehmann", "describe", "recommend"):
+        with pytest.raises(ValueError, match=rf"a\[0\] = 1.000e\+308 is beyond 1e\+150.*{remedy}"):
+            SURFACE[name](VAST, OTHER)
     with pytest.raises(ValueError, match=r"a\[3\] = 1e-323 .* so small that squares would vanish"):
         SURFACE["power_curve"](TINY, [0.0] * 6)
     with pytest.raises(

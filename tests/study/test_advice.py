@@ -3,6 +3,8 @@
 import json
 import re
 from functools import cache
+from importlib import import_module
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -71,6 +73,7 @@ def test_reasons_of_the_manual_have_numbers():
 # ---- what is measured ---------------------------------------------------------------------------
 
 
+@patch.object(import_module("permtest.study.recommend"), "SAMPLES", 50)  # to be quick
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=40), st.booleans())
 def test_every_test_is_in_one_list_with_a_reason(rows, binary):
@@ -196,6 +199,7 @@ def test_medians_are_of_no_use_among_zeros():
 
 
 def test_independence_is_judged_by_the_correlation():
+    rng = np.random.default_rng(3)
     item = rng.normal(size=300)
     a, b = (item + rng.normal(size=300)).round(2), (item + rng.normal(size=300)).round(2)
     paired, shuffled = recommend(a, b), recommend(a, rng.permutation(b))
