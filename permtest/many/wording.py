@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from permtest._html import grid, said, together
-from permtest.many.multiplicity import CORRECTIONS
-from permtest.many.rows import of_systems
+from permtest.many.corrections import CORRECTIONS
 from permtest.result import counted
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def ranking(board: Leaderboard, data_set: str) -> tuple[tuple[str, ...], list[tu
     header : tuple of str
     cells : list of tuple of str
     """
-    rows = of_systems(board, data_set)
+    rows = board[data_set].ranking().to_dict("records")
     if board.baseline is not None:
         header = ("system", board.metric, f"less {board.baseline}", "p", "adjusted p", "differs")
         return header, [_against(row) for row in rows]

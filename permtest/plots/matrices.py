@@ -13,7 +13,7 @@ from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
 from permtest.alternatives.result import rejects
-from permtest.many.multiplicity import CORRECTIONS
+from permtest.many import CORRECTIONS
 from permtest.plots import roles
 from permtest.plots.board_texts import (
     LARGE,
@@ -33,7 +33,7 @@ from permtest.plots.words import digits
 
 if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard
-    from permtest.many.replicability import Replicability
+    from permtest.many.data_sets import Replicability
 
 Floats = NDArray[np.float64]
 

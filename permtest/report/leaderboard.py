@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from permtest import __version__
 from permtest._optional import optional
 from permtest.many import Leaderboard
-from permtest.many.multiplicity import CORRECTIONS
+from permtest.many import CORRECTIONS
 from permtest.many.rows import of_pairs
 from permtest.many.wording import ranking
 from permtest.report.files import Layout, write_files

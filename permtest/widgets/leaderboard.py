@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 
 from permtest.alternatives.result import rejects
-from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many
-from permtest.many.variant import with_variant
+from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many, with_variant
 from permtest.plots import plot_ranking, roles
 from permtest.plots.board_texts import p_text
 from permtest.plots.sheet import legend_above
