@@ -140,15 +140,13 @@ def _as_pvalues(pvalue: Any) -> Floats:
 
 #: From so many on, a binomial number takes less time than a coin for each item.
 MANY = 100
-#: Items that are tossed at a time, and values of pairs that are held at a time.
-ITEMS, CELLS = 2**16, 2**18
-#: Sums below these are exact in int32 and in float64.
-SHORT, EXACT = 2**30, 2**50
-#: Squares of longer integers could be too large for a float.
-MOST_BITS = 480
-#: Labellings of one stream of random numbers, those that the kernel looks at together, and columns
-#: whose partial sums fit the cache next to the processor.
-BLOCK, TILE, WIDTH = 1024, 128, 128
+#: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values of
+#: pairs that are held at a time.
+BLOCK, ITEMS, CELLS = 1024, 2**16, 2**18
+#: Columns whose partial sums fit the cache next to the processor.
+WIDTH = 128
+#: Sums below these are exact in int32 and float64; squares of longer integers could be too large.
+SHORT, EXACT, MOST_BITS = 2**30, 2**50, 480
 #: Statistics that differ by less, relative to what was observed, count as ties.
 TIE = 2.0**-48
 
@@ -177,15 +175,15 @@ def max_t(
     for measures such as F1 the one among all labellings looked at. For C labellings in which the
     maximum is at least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more
     than K are possible, so that all are listed; 1 for a pair that never differs. Ties are decided
-    with a tolerance of 4e-15, of measures 1e-12, that can only make p larger; where sums have more
-    digits than floats, it is a bound of all roundings. Coins of different data sets are independent.
+    with a tolerance of 4e-15, of measures 1e-12, that can only make p larger; where sums have
+    more digits than floats, with a bound of all roundings. Coins of data sets are independent.
 
     The familywise error is controlled if the differences between equal systems are jointly
     symmetric about 0. Where those systems are exchangeable and no more, so that each difference
     is symmetric by itself, that is approximate, the closer the more items there are;
     ``python -m benchmarks.familywise`` measures by how much.
 
-    Time O(K (N S / 8 + P)) for N items that differ, or less where many of them differ alike.
+    Time O(K (N S + P)) for N items that differ, or less where many of them differ alike.
     """
     measure, every = _addends(tables)
     informative = sum(int((x != x[:1]).any(axis=(0, 2)).sum()) for x in every)
@@ -202,18 +200,24 @@ def max_t(
         alternative == "two-sided",
         measure,
         np.concatenate([x.astype(np.float64).sum(axis=1) for x in every]),
-        *(np.ones(first.size * len(tables)),) * 2,
     )
     if measure is None:
         spread = np.concatenate([x.spread(first, second) for x in coins])
-        off = np.repeat([x.off for x in coins], first.size)
     else:
-        squares = _over_all(family, _squares, "spread of all pairs")
-        spread, off = np.sqrt(squares / family.seen), np.zeros(squares.size)
+        spread = np.sqrt(family.total(_squares, "spread of all pairs") / family.seen)
         spread[spread <= NEAR] = 0.0
-    order, family = family.ranked(spread, off)
+    weights = 1 / np.where(spread > 0, spread, 1.0)
+    seen = family.gaps(family.observed)[:, 0] * weights
+    order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
+    order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
+    roundings = [0.0 if measure is not None else x.off for x in coins]
+    off = (np.repeat(roundings, first.size) * weights)[order]
+    off += np.maximum.accumulate(off[::-1])[::-1]  # of those that each one is held against
+    least = seen[order] - TIE * np.abs(seen[order]) - off
+    some = family._replace(first=family.first[order], second=family.second[order])
     adjusted = np.ones(spread.size)
-    hits = _over_all(family, _hits, "largest differences")
+    how = weights[order, None], least[:, None], 0.0 if measure is None else NEAR
+    hits = some.total(_hits, "largest differences", *how)
     adjusted[order] = np.maximum.accumulate(hits / family.seen)
     return MaxT(adjusted.reshape(len(tables), -1), listed, family.size)
 
@@ -240,9 +244,10 @@ def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArra
 class _Coins(NamedTuple):
     """How to draw the sums of a data set: rows of differences from system 0, a coin for each item.
 
-    `single` has rows with a coin each, filled up to whole bytes from their `size`; `grouped` has
-    rows with as many coins as `counts` says. `observed` are the sums of the observed labelling,
-    `whole` those where all coins show heads, and `reach` is what none of them exceeds.
+    `single` has `size` rows with a coin each, filled up to a multiple of eight, and `grouped` rows
+    with as many coins as `counts` says.
+    `observed` are the sums of the observed labelling, `whole` those where all coins show heads.
+    `off` is by how much a difference of two sums may be rounded.
     """
 
     single: NDArray[Any]
@@ -251,7 +256,7 @@ class _Coins(NamedTuple):
     counts: Ints
     observed: Floats
     whole: Floats
-    reach: float
+    off: float
 
     @classmethod
     def of(cls, addends: IntArray, *, scaled: bool, listed: bool) -> _Coins:
@@ -278,17 +283,12 @@ class _Coins(NamedTuple):
         rows = rows.astype(np.float64)
         many = (counts >= MANY) & (not listed)
         reach = float((counts @ np.abs(rows)).max(initial=0.0))
+        off = 0.0 if reach < EXACT else 2.0**-49 * (n + 8) * reach
         size, kind = int(counts[~many].sum()), np.int32 if reach < SHORT else np.float64
         single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems * m), dtype=kind)
         single[:size] = np.repeat(rows[~many], counts[~many], axis=0)
         add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
-        return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, reach)
-
-    @property
-    def off(self) -> float:
-        """By how much a difference of two sums may be rounded."""
-        n = self.size + int(self.counts.sum())
-        return 0.0 if self.reach < EXACT else 2.0**-49 * (n + 8) * self.reach
+        return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
 
     def spread(self, first: Ints, second: Ints) -> Floats:
         """The standard deviation of the sum of each pair; 0 if it never differs."""
@@ -298,7 +298,6 @@ class _Coins(NamedTuple):
         for start in range(0, first.size, step):
             part = slice(start, start + step)
             gaps = rows[first[part]] - rows[second[part]]
-            # Not by BLAS, whose sums depend on the number of its threads.
             squares[part] = np.einsum("pn,pn,n->p", gaps, gaps, counts)
         return np.sqrt(squares)
 
@@ -311,17 +310,12 @@ class _Coins(NamedTuple):
         total = heads.astype(np.float64)
         for row, count in zip(self.grouped, self.counts.tolist(), strict=True):
             total += rng.binomial(count, 0.5, draws)[:, None] * row
-        return self._signed(total)
+        return (2 * total - self.whole).T
 
     def listed(self, numbers: Ints) -> Floats:
         """The sums of labellings by number, whose bits are the coins; none may be grouped."""
-        bits = numbers >> np.arange(self.size)[:, None] & 1
-        heads = np.zeros((numbers.size, self.whole.size), dtype=self.single.dtype)
-        add_heads(self.single, np.packbits(bits, axis=0, bitorder="little"), heads)
-        return self._signed(heads.astype(np.float64))
-
-    def _signed(self, heads: Floats) -> Floats:
-        return np.ascontiguousarray((2 * heads - self.whole).T)
+        bits = numbers[:, None] >> np.arange(self.size) & 1
+        return (2.0 * (bits @ self.single[: self.size]) - self.whole).T
 
 
 def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
@@ -341,8 +335,7 @@ class _Family(NamedTuple):
     """All hypotheses: which rows of the sums of all data sets they compare, and how.
 
     There are `size` labellings: all, or, where there is an `origin`, so many random ones besides
-    the observed one. `totals` are the sums of each system, for a `measure`; `least` is what counts
-    as extreme.
+    the observed one. `totals` are the sums of each system, for a `measure`.
     """
 
     size: int
@@ -353,8 +346,6 @@ class _Family(NamedTuple):
     two_sided: bool
     measure: Measure | None
     totals: Floats
-    weights: Floats
-    least: Floats
 
     @property
     def observed(self) -> Floats:
@@ -365,6 +356,15 @@ class _Family(NamedTuple):
     def seen(self) -> int:
         """How many labellings there are with the observed one."""
         return self.size + (self.origin is not None)
+
+    def total(self, function: Callable[..., Floats], what: str, *how: Any) -> Floats:
+        """The sum of what a function finds about each hypothesis in all labellings."""
+        chunks = [range(x, min(x + BLOCK, self.size)) for x in range(0, self.size, BLOCK)]
+        every = in_parallel(_over_chunk, chunks, self, function, how)
+        total = function(self.gaps(self.observed), *how) * (self.origin is not None)
+        for part in progress(every, total=len(chunks), what=what):
+            total += part
+        return total
 
     def tiles(self, chunk: range) -> Iterator[Floats]:
         """The sums of a chunk of labellings, (D S, m, labellings), some labellings at a time."""
@@ -378,9 +378,9 @@ class _Family(NamedTuple):
             rng = stream(self.origin, chunk.start)
             parts = [one.toss(rng, len(chunk)) for one in self.coins]
         sums = self._joined(parts)
-        step = TILE if self.measure is None else max(1, CELLS // (self.first.size * sums.shape[1]))
+        step = max(1, CELLS // max(self.first.size * sums.shape[1], 1))
         for start in range(0, sums.shape[2], step):
-            yield np.ascontiguousarray(sums[..., start : start + step])
+            yield sums[..., start : start + step]
 
     def _joined(self, parts: Sequence[Floats]) -> Floats:
         return np.concatenate([x.reshape(-1, self.totals.shape[1], x.shape[1]) for x in parts])
@@ -398,55 +398,23 @@ class _Family(NamedTuple):
             gaps = gaps.reshape(half.shape[:2])
         return np.abs(gaps) if self.two_sided else gaps
 
-    def ranked(self, spread: Floats, off: Floats) -> tuple[Ints, _Family]:
-        """The hypotheses that differ at all, the clearest first, and which ones they are."""
-        weights = 1 / np.where(spread > 0, spread, 1.0)
-        seen = self.gaps(self.observed)[:, 0] * weights
-        order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
-        order = order[: np.count_nonzero(spread)]
-        off = (off * weights)[order]  # of this statistic, and of any that it is held against
-        off += np.maximum.accumulate(off[::-1])[::-1]
-        return order, self._replace(
-            first=self.first[order],
-            second=self.second[order],
-            weights=weights[order],
-            least=seen[order] - TIE * np.abs(seen[order]) - off,
-        )
+
+def _over_chunk(
+    chunk: range, family: _Family, function: Callable[..., Floats], how: Sequence[Any]
+) -> Any:
+    return sum(function(family.gaps(tile), *how) for tile in family.tiles(chunk))
 
 
-def _over_all(family: _Family, function: Callable[..., Floats], what: str) -> Floats:
-    """The sum of what a function finds in the sums of all labellings."""
-    total = function(family, family.observed)  # compiles the kernel before there are threads
-    if family.origin is None:
-        total[:] = 0  # it is in the list
-    chunks = [range(x, min(x + BLOCK, family.size)) for x in range(0, family.size, BLOCK)]
-    every = in_parallel(_over_chunk, chunks, family, function)
-    for part in progress(every, total=len(chunks), what=what):
-        total += part
-    return total
+def _squares(gaps: Floats) -> Floats:
+    return np.asarray(np.square(gaps).sum(axis=1))
 
 
-def _over_chunk(chunk: range, family: _Family, function: Callable[..., Floats]) -> Any:
-    return sum(function(family, tile) for tile in family.tiles(chunk))
-
-
-def _squares(family: _Family, sums: Floats) -> Floats:
-    return np.asarray(np.square(family.gaps(sums)).sum(axis=1))
-
-
-def _hits(family: _Family, sums: Floats) -> Floats:
+def _hits(gaps: Floats, weights: Floats, least: Floats, near: float) -> Ints:
     """Under how many labellings the maximum from each hypothesis on is extreme for it."""
-    counts = np.zeros(family.first.size)
-    rows, pairs = sums[:, 0], (family.first, family.second)
-    sign = -1.0 if family.two_sided else 1.0
-    if family.measure is not None:
-        gaps = family.gaps(sums)
-        gaps += NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
-        # Values that are there already are differences from a last row of zeros.
-        rows, sign = np.append(gaps, np.zeros((1, gaps.shape[1])), axis=0), 1.0
-        pairs = np.arange(len(gaps)), np.full(len(gaps), len(gaps))
-    count_maxima(np.ascontiguousarray(rows), *pairs, family.weights, sign, family.least, counts)
-    return counts
+    if near:
+        gaps = gaps + near * max(1.0, float(np.abs(gaps).max(initial=0.0)))
+    highest = np.maximum.accumulate((gaps * weights)[::-1], axis=0)[::-1]
+    return np.asarray((highest >= least).sum(axis=1))
 
 
 @jit
@@ -470,35 +438,3 @@ def add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -
                 part, total = table[bits[k, b]], sums[b, left : left + width]
                 for x in range(width):
                     total[x] += part[x]
-
-
-@jit
-def count_maxima(
-    sums: Floats,
-    first: Ints,
-    second: Ints,
-    weights: Floats,
-    sign: float,
-    least: Floats,
-    counts: Floats,
-) -> None:
-    """Add to ``counts[m]`` in how many columns the values from the m-th on have `least[m]` or more.
-
-    They are ``max(v, sign * v)`` with ``v = (sums[first] - sums[second]) * weights``, and never
-    held: there are far more pairs than sums. Going up row by row, the maximum so far is written to
-    another array than it is read from; in one array it would be stored only where it rises, which
-    no compiler makes fast.
-    """
-    highest = np.full((2, sums.shape[1]), -np.inf)
-    for m in range(first.size - 1, -1, -1):
-        a, b, weight = sums[first[m]], sums[second[m]], weights[m]
-        old, new = highest[m % 2], highest[1 - m % 2]
-        bound, hits = least[m], 0
-        for x in range(a.size):
-            value = (a[x] - b[x]) * weight
-            other = sign * value
-            value = value if value > other else other
-            top = value if value > old[x] else old[x]
-            new[x] = top
-            hits += top >= bound
-        counts[m] += hits
