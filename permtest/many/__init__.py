@@ -2,7 +2,7 @@
 
 from permtest.many.corrections import CORRECTIONS, adjusted_pvalues
 from permtest.many.leaderboard import Leaderboard, compare_many
-from permtest.many.table import ScoreTable, with_variant
+from permtest.many.table import ScoreTable
 
 __all__ = [
     "CORRECTIONS",
@@ -10,5 +10,4 @@ __all__ = [
     "ScoreTable",
     "adjusted_pvalues",
     "compare_many",
-    "with_variant",
 ]

@@ -5,17 +5,12 @@ Benjamini and Heller, 2008). p^{u/D} tests whether a system is better on fewer t
 sets. If it is better on k, the count exceeds k only where p^{(k+1)/D}, whose hypothesis is true,
 is at most alpha. That one event has probability alpha at most, so that the count is a lower
 confidence bound of k, and nothing needs to be corrected for the choice among u = 1 ... D.
-
-All start from one-sided p-values, the data sets along axis 0, and look at any number of pairs of
-systems at once. P-values are decimal logarithms here, -1.3 for 0.05: exact ones can be smaller
-than any float.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import log, log10, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +18,9 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_level, check_option
 from permtest._html import grid, said, together
-from permtest._json import AsJson
 from permtest._jit import Floats, Ints
+from permtest._json import AsJson
+from permtest.alternatives.result import SMALLEST, rejects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,83 +30,52 @@ COUNTING = {
     "bonferroni": "Bonferroni, however the data sets depend on each other",
     "fisher": "Fisher, independent data sets",
 }
-#: Roundings of p do not decide: what is at alpha counts as at most alpha.
-SLACK = 1e-11
 #: Pairs that are shown; all are in `Replicability.to_frame`.
 MOST_SHOWN = 20
 HEADER = ("first", "second", "first is better on", "second is better on")
 
 
 def combined_pvalues(greater: Floats, less: Floats, method: str = "fisher") -> Floats:
-    """Combine the p-values of independent data sets into one that speaks of them all.
+    """P-values that combine those of data sets, one-sided and of shape (D, P), into one a pair.
 
     Each side is combined by itself, as by `scipy.stats.combine_pvalues`, and the answer is twice
-    the smaller p: two-sided p-values would let effects of opposite directions add up. "bonferroni",
-    D times the smallest p, is the only method that does without independence. P-values of
+    the smaller p: two-sided p-values would let effects of opposite directions add up. P-values of
     permutation tests are discrete, hence larger than the uniform ones that the methods are made
     for: all stay valid, and are cautious where data sets are small. "stouffer" is so to the
     extreme: a p of 1, which a data set without differences has, makes the whole 1.
     """
     check_option("method", method, ("fisher", "stouffer", "tippett", "bonferroni"))
-    sides = [np.minimum(_combined(np.asarray(logs), method), 0.0) for logs in (greater, less)]
-    return np.minimum(np.minimum(*sides) + log10(2), 0.0)
+    sides = [_combined(np.asarray(p, dtype=np.float64), method) for p in (greater, less)]
+    return np.clip(2 * np.minimum(*sides), SMALLEST, 1.0)
 
 
-def _combined(logs: Floats, method: str) -> Floats:
-    from scipy.special import log_ndtr, ndtri_exp
+def _combined(p: Floats, method: str) -> Floats:
+    from scipy.stats import chi2, norm
 
-    size, least = len(logs), logs.min(axis=0)
+    size, least = len(p), p.min(axis=0)
     if method == "fisher":
-        return _chi_squared_tail(logs.sum(axis=0), size)
-    if method == "stouffer":
-        quantiles = ndtri_exp(log(10) * logs)
-        return np.asarray(log_ndtr(quantiles.sum(axis=0) / sqrt(size)) / log(10))
-    if method == "bonferroni":
-        return np.asarray(least + log10(size))
-    with np.errstate(divide="ignore"):  # p of 1, and p of 0 where it is not looked at
-        near = np.log10(-np.expm1(size * np.log1p(-(10.0**least))))
-    return np.asarray(np.where(least < -300, least + log10(size), near))
+        found = chi2.sf(-2 * np.log(p).sum(axis=0), 2 * size)
+    elif method == "stouffer":
+        found = norm.sf(norm.isf(p).sum(axis=0) / size**0.5)
+    elif method == "tippett":
+        with np.errstate(divide="ignore"):  # p of 1
+            found = -np.expm1(size * np.log1p(-least))
+    else:
+        found = size * least
+    return np.asarray(found)
 
 
-def _chi_squared_tail(log10_product: Floats, terms: int) -> Floats:
-    """Fisher's p: that a product of so many uniform numbers is at most as large, log10.
-
-    The tail of chi-squared with 2 m degrees of freedom at 2 x is e^-x times the sum of x^j / j!
-    over j < m: positive terms, whose sum keeps its digits however far out.
-    """
-    from scipy.special import gammaln, xlogy
-
-    x = -np.log(10) * log10_product
-    total = np.zeros_like(x)
-    for j in range(1, terms):
-        total = np.logaddexp(total, xlogy(j, x) - gammaln(j + 1))
-    return np.asarray((total - x) / log(10))
-
-
-def partial_conjunction(logs: Floats, method: str = "bonferroni") -> Floats:
-    """Decimal logarithms of p^{u/D} in row u - 1: whether effects are on at least u data sets.
+def partial_conjunction(p: Floats, method: str = "bonferroni") -> Floats:
+    """p^{u/D} in row u - 1: whether effects are on u data sets at least; p-values of shape (D, P).
 
     "bonferroni": D - u + 1 times the u-th smallest p, for data sets that may share items; these
     are Holm's adjusted p-values, sorted. "fisher": the D - u + 1 largest p-values combined, for
     independent data sets only; it finds more where many p-values are rather small.
     """
     check_option("method", method, COUNTING)
-    ordered, size = np.sort(logs, axis=0), len(logs)
-    if method == "bonferroni":
-        rows = [ordered[u] + log10(size - u) for u in range(size)]
-    else:
-        sums = np.cumsum(ordered[::-1], axis=0)[::-1]
-        rows = [_chi_squared_tail(sums[u], size - u) for u in range(size)]
-    return np.maximum.accumulate(np.minimum(np.stack(rows), 0.0), axis=0)
-
-
-def replicability_count(logs: Floats, alpha: float, method: str = "bonferroni") -> Ints:
-    """On how many data sets there is an effect, at least, with confidence 1 - alpha."""
-    return np.asarray((partial_conjunction(logs, method) <= _level(alpha)).sum(axis=0))
-
-
-def _level(alpha: float) -> float:
-    return log10(alpha * (1 + SLACK))
+    ordered = np.sort(p, axis=0)
+    rows = [_combined(ordered[u:], method) for u in range(len(ordered))]
+    return np.maximum.accumulate(np.minimum(np.stack(rows), 1.0), axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +108,8 @@ class Replicability(AsJson):
     --------
     >>> import numpy as np
     >>> from permtest.many.data_sets import Replicability
-    >>> greater = np.log10([[0.001, 0.9], [0.004, 0.6], [0.01, 0.1]])
-    >>> less = np.log10([[1, 0.11], [0.999, 0.5], [0.995, 0.92]])
+    >>> greater = np.array([[0.001, 0.9], [0.004, 0.6], [0.01, 0.1]])
+    >>> less = np.array([[1, 0.11], [0.999, 0.5], [0.995, 0.92]])
     >>> names = ("new", "old", "base"), ("ewt", "gum", "pud")
     >>> found = Replicability.of(*names, [0, 0], [1, 2], greater, less, alpha=0.05)
     >>> for row in found.rows():
@@ -176,7 +141,7 @@ class Replicability(AsJson):
         alpha: float,
         method: str = "bonferroni",
     ) -> Replicability:
-        """Count and name data sets, from the logarithms of p that the first or second is better.
+        """Count and name data sets, from one-sided p-values that the first or second is better.
 
         Half of `alpha` is for each direction. By "bonferroni" as many data sets are named as are
         counted; "fisher" may count more than can be named, and less where p-values of 1 weigh it
@@ -184,12 +149,11 @@ class Replicability(AsJson):
         """
         check_level(alpha)
         counts, named = [], []
-        for logs in (greater, less):
-            counts.append(replicability_count(logs, alpha / 2, method))
-            holm = np.empty_like(logs)
-            order = np.argsort(logs, axis=0)
-            np.put_along_axis(holm, order, partial_conjunction(logs), axis=0)
-            named.append((holm <= _level(alpha / 2)).astype(np.int8))
+        for p in (greater, less):
+            counts.append(rejects(partial_conjunction(p, method), alpha / 2).sum(axis=0))
+            holm = np.empty_like(p)
+            np.put_along_axis(holm, np.argsort(p, axis=0), partial_conjunction(p), axis=0)
+            named.append(rejects(holm, alpha / 2).astype(np.int8))
         pairs = (np.array(x, dtype=np.int64) for x in (first, second))
         return cls(systems, data_sets, *pairs, *counts, named[0] - named[1], alpha, method)
 

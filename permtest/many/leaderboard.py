@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +17,7 @@ from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.resamples import check_resamples
-from permtest.alternatives.result import SMALLEST, rejects
+from permtest.alternatives.result import rejects
 from permtest.exact import exact_perm_test
 from permtest.many import wording
 from permtest.many.corrections import adjusted_pvalues, check_correction, max_t
@@ -80,20 +78,10 @@ class Leaderboard(AsJson):
         Numbers of items.
     metric : str
         Name of the statistic.
-    alternative : str
-        "two-sided"; against a baseline also "greater" or "less".
-    correction : str
-        One of `CORRECTIONS`.
-    family : str
-        "each" if every data set is corrected by itself, "all" if all tests together are.
-    alpha : float
-        Level; a pair differs if its adjusted p is at most that.
-    baseline : str or None
-        The system that all others are compared with, if it is one.
+    alternative, correction, family, alpha, baseline, K
+        As in `compare_many`.
     ascending : bool
         Whether lower is better.
-    K : int
-        Random labellings of "max_t".
     seed : int
         What random labellings start from.
     sampled : tuple of D bool
@@ -429,15 +417,14 @@ class Leaderboard(AsJson):
         ndarray of shape (P,)
             In (0, 1], without a correction for the number of pairs.
         """
-        logs = combined_pvalues(*self._one_sided(), method)
-        return np.maximum(10.0**logs, SMALLEST)
+        return combined_pvalues(*self._one_sided(), method)
 
     def _one_sided(self) -> tuple[Floats, Floats]:
-        """Decimal logarithms of p for "the first is better", and for the second; (D, P) each."""
+        """P-values for "the first is better", and for the second; (D, P) each."""
         sides = ("less", "greater") if self.ascending else ("greater", "less")
         how = self.seed, self._numbers
         better, worse = (_solve(self._tables, self.first, self.second, x, *how) for x in sides)
-        return better.values[1], worse.values[1]
+        return better.values[0], worse.values[0]
 
     # ---- tables and sentences
 
@@ -621,13 +608,15 @@ def compare_many(
     seed, numbers = int(as_generator(rng).integers(2**63)), tuple(range(len(some)))
     found = _solve(some, first, second, alternative, seed, numbers)
     pvalue, log10_pvalue, error_bound = found.values
+    exact = [table.exact_values for table in some]
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     board = Leaderboard(
         systems=some[0].systems,
         data_sets=tuple(tables),
-        values=np.array([[float(x) for x in table.exact_values] for table in some]),
+        values=np.array([[float(x) for x in one] for one in exact]),
         first=first,
         second=second,
-        statistic=np.stack([_differences(table, first, second) for table in some]),
+        statistic=np.array([[float(subtract(x[i], x[j])) for i, j in pairs] for x in exact]),
         pvalue=pvalue,
         log10_pvalue=log10_pvalue,
         error_bound=error_bound,
@@ -670,19 +659,6 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
         raise ValueError(f"baseline={baseline!r} is no system; there are {', '.join(systems)}")
     where = systems.index(baseline)
     return np.delete(np.arange(size), where), np.full(size - 1, where)
-
-
-def _differences(table: ScoreTable, first: Ints, second: Ints) -> Floats:
-    """The difference of each pair, rounded once."""
-    exact = table.exact_values
-    if all(isinstance(x, Fraction) for x in exact):
-        common = lcm(*(x.denominator for x in exact))
-        wholes = [int(x * common) for x in exact]
-        if max(map(abs, wholes)) < 2**52 and common < 2**53:
-            numbers = np.array(wholes, dtype=np.int64)
-            return np.asarray((numbers[first] - numbers[second]) / common)
-    pairs = zip(first.tolist(), second.tolist(), strict=True)
-    return np.array([float(subtract(exact[i], exact[j])) for i, j in pairs])
 
 
 class _Tests(NamedTuple):

@@ -102,15 +102,8 @@ class ScoreTable:
         ----------
         table : data frame, or mapping of str to array_like
             A column for each system, of N scores; for counts an array of shape (N, c).
-        statistic : str, or what `statistic` returns, default "mean"
-            As in `exact_perm_test`.
-        systems : sequence of str, optional
-            Which columns are systems. Default: all but those that `clusters` and `strata` name.
-        clusters : str, or array_like of shape (N,), optional
-            What each item belongs to, such as its document: a column, or labels.
-        strata : str, or array_like of shape (N,), optional
-            Groups of items that count alike, however many items they have: the statistic becomes
-            the mean over the strata of their means. Only for "mean".
+        statistic, systems, clusters, strata
+            As in `compare_many`.
         name : str
             How error messages call `table`.
 
@@ -285,57 +278,6 @@ class ScoreTable:
         return tuple(found)
 
 
-def with_variant(
-    table: ScoreTable, base: str, gains: int, losses: int, *, name: str = "new", rng: int = 0
-) -> ScoreTable:
-    """Add a system that is another one but for some items, drawn at random.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        Of the statistic "mean", with a score of 0 or 1 for each item.
-    base : str
-        The system that the new one resembles.
-    gains, losses : int
-        How many of the items that the base has wrong it has right, and the other way round.
-    name : str, default "new"
-        What it is called.
-    rng : int, default 0
-        Seed. With the same one, more gains are the same items and others.
-
-    Returns
-    -------
-    ScoreTable
-
-    Raises
-    ------
-    ValueError
-        If there is no such base, a system of that name already, or not so many items.
-
-    Examples
-    --------
-    >>> from permtest.many import ScoreTable, with_variant
-    >>> table = ScoreTable.of({"old": [1, 1, 0, 0, 0], "older": [1, 0, 0, 0, 0]})
-    >>> more = with_variant(table, "old", 2, 1)
-    >>> more.systems, [float(x) for x in more.exact_values]
-    (('old', 'older', 'new'), [0.4, 0.2, 0.6])
-    """
-    if base not in table.systems:
-        raise ValueError(f"base={base!r} is no system; there are {', '.join(table.systems)}")
-    scores = table.scores[table.systems.index(base)].copy()
-    order = np.random.default_rng(rng).permutation(scores.size)
-    right = scores[order] != 0
-    for what, number, items, score in (
-        ("gains", gains, order[~right], table.scale),
-        ("losses", losses, order[right], 0),
-    ):
-        if not 0 <= number <= items.size:
-            raise ValueError(f"{what}={number} must lie between 0 and {items.size}")
-        scores[items[:number]] = score
-    rows = np.concatenate([table.scores, scores[None]])
-    return replace(table, systems=(*table.systems, name), scores=rows, source={})
-
-
 # ---- the columns of a table --------------------------------------------------------------------
 
 
@@ -414,18 +356,7 @@ def _of_counts(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
 
 def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreTable]:
     """The table of each data set, "" being the name of one alone; options as in `compare_many`."""
-    entry = None if statistic is None else lookup(statistic)
-    measures = entry.measures if isinstance(entry, CountStatistic) else ()
-
-    def is_table(value: Any) -> bool:
-        """Whether it is a data set, and neither a column nor the counts of one system."""
-        frame = hasattr(value, "columns") and getattr(value, "ndim", 2) == 2
-        if not frame and not isinstance(value, Mapping):
-            return isinstance(value, ScoreTable)
-        names = {str(x).lower() for x in _names(value)}
-        return not any(set(measure.columns) <= names for measure in measures)
-
-    if not isinstance(table, Mapping) or not any(map(is_table, table.values())):
+    if not isinstance(table, Mapping) or not any(_is_table(x, statistic) for x in table.values()):
         if any(isinstance(labels, Mapping) for labels in options.values()):
             raise TypeError("clusters and strata are mappings, but there is one data set only")
         return {"": _table(table, statistic, options, "table")}
@@ -440,23 +371,31 @@ def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreT
             )
     found: dict[str, ScoreTable] = {}
     for name, one in table.items():
-        if not is_table(one):
+        if not _is_table(one, statistic):
             kind = type(one).__name__
             raise TypeError(f"table[{name!r}] must be a table, as others are, not {kind}")
         own = {k: x[name] if isinstance(x, Mapping) else x for k, x in options.items()}
-        made = found[str(name)] = _table(one, statistic, own, f"table[{name!r}]")
-        if made.systems != found[names[0]].systems:
+        found[str(name)] = _table(one, statistic, own, f"table[{name!r}]")
+    head = found[names[0]]
+    for name, one in found.items():
+        if one.systems != head.systems or repr(one.statistic) != repr(head.statistic):
             raise ValueError(
-                f"data set {name!r} has the systems {', '.join(made.systems)}, but {names[0]!r} "
-                f"{', '.join(found[names[0]].systems)}; choose the same ones, in the same order, "
-                "with systems=[...]"
-            )
-        if repr(made.statistic) != repr(found[names[0]].statistic):
-            raise ValueError(
-                f"data sets {names[0]!r} and {name!r} are compared by different statistics, or "
-                "variants of one; make all tables with one statistic"
+                f"data set {name!r} has the systems {', '.join(one.systems)} and is compared by "
+                f"{one.statistic.name!r}, but {names[0]!r} {', '.join(head.systems)} by "
+                f"{head.statistic.name!r} or a variant of it; choose the same systems in the same "
+                "order, with systems=[...], and one statistic"
             )
     return found
+
+
+def _is_table(value: Any, statistic: Any) -> bool:
+    """Whether it is a data set, and neither a column nor the counts of one system."""
+    frame = hasattr(value, "columns") and getattr(value, "ndim", 2) == 2
+    if not frame and not isinstance(value, Mapping):
+        return isinstance(value, ScoreTable)
+    measures = getattr(None if statistic is None else lookup(statistic), "measures", ())
+    names = {str(x).lower() for x in _names(value)}
+    return not any(set(measure.columns) <= names for measure in measures)
 
 
 def _table(table: Any, statistic: Any, options: Mapping[str, Any], name: str) -> ScoreTable:

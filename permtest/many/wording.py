@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -125,34 +125,25 @@ def html(board: Leaderboard) -> str:
 
 
 def ranking(board: Leaderboard, data_set: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and cells of the ranking on a data set, as people write them.
-
-    Parameters
-    ----------
-    board : Leaderboard
-    data_set : str
-
-    Returns
-    -------
-    header : tuple of str
-    cells : list of tuple of str
-    """
-    rows = board[data_set].ranking().to_dict("records")
+    """Header and cells of the ranking on a data set, as people write them."""
+    rows = board[data_set].ranking().itertuples()
     if board.baseline is not None:
         header = ("system", board.metric, f"less {board.baseline}", "p", "adjusted p", "differs")
-        return header, [_against(row) for row in rows]
-    return ("rank", "system", board.metric, "may be", "tied with the best"), [
-        _ranked(row) for row in rows
-    ]
-
-
-def _against(row: dict[str, Any]) -> tuple[str, ...]:
-    numbers = f"{row['value']:.6g}", f"{row['difference']:+.4g}", f"{row['pvalue']:.3g}"
-    return row["system"], *numbers, f"{row['adjusted']:.3g}", "yes" if row["differs"] else "no"
-
-
-def _ranked(row: dict[str, Any]) -> tuple[str, ...]:
-    low, high = row["rank_low"], row["rank_high"]
-    may_be = f"{low}" if low == high else f"{low} to {high}"
-    tied = "yes" if row["tied_with_best"] else ""
-    return str(row["rank"]), row["system"], f"{row['value']:.6g}", may_be, tied
+        return header, [
+            (
+                row.system,
+                f"{row.value:.6g}",
+                f"{row.difference:+.4g}",
+                f"{row.pvalue:.3g}",
+                f"{row.adjusted:.3g}",
+                "yes" if row.differs else "no",
+            )
+            for row in rows
+        ]
+    cells = []
+    for row in rows:
+        low, high = row.rank_low, row.rank_high
+        may_be = f"{low}" if low == high else f"{low} to {high}"
+        tied = "yes" if row.tied_with_best else ""
+        cells.append((f"{row.rank}", row.system, f"{row.value:.6g}", may_be, tied))
+    return ("rank", "system", board.metric, "may be", "tied with the best"), cells

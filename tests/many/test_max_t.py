@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from permtest.many.coins import Items, add_heads, differences, digits_needed
+from permtest.many.max_t import count_maxima, max_t
 
 from permtest import _parallel, exact_perm_test
 from permtest.many import ScoreTable
 from permtest.many import max_t as module
-from permtest.many.coins import Items, add_heads, differences, digits_needed
-from permtest.many.max_t import count_maxima, max_t
 from permtest.statistics import lookup
 from tests.many import naive_max_t as naive
 from tests.strategies import SCORES, alternatives

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from permtest.many.multiplicity import CORRECTIONS, adjusted_pvalues, check_correction
 from scipy.stats import false_discovery_control
 
-from permtest.many.multiplicity import CORRECTIONS, adjusted_pvalues, check_correction
 from tests.many import naive
 
 SMALLEST = 5e-324

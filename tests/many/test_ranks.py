@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-
 from permtest.many.ranks import in_order, verdicts
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from permtest.many.combining import combined_pvalues, partial_conjunction, replicability_count
+from permtest.many.replicability import MOST_SHOWN, Replicability, replicability
 from scipy.stats import combine_pvalues
 
 from permtest import exact_perm_test
-from permtest.many.combining import combined_pvalues, partial_conjunction, replicability_count
-from permtest.many.replicability import MOST_SHOWN, Replicability, replicability
 from tests.many import naive
 
 METHODS = ["bonferroni", "fisher"]

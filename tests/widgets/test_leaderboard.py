@@ -11,7 +11,6 @@ import pytest
 from matplotlib import image
 
 import permtest as pt
-from permtest.many import with_variant
 from permtest.widgets import LeaderboardExplorer, leaderboard
 from permtest.widgets.leaderboard import MOST, describe
 

@@ -175,7 +175,7 @@ PAGES = (
             "What explorers show": "plots.plot_estimates null.dp.Step plots.plot_step "
             "study.far_tail.FarTail plots.plot_tail study.dependence.two_systems "
             "study.dependence.Dependence plots.plot_dependence study.plan.Plan plots.plot_plan "
-            "many.with_variant",
+            "widgets.leaderboard.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },
     ),
