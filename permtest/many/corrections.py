@@ -315,7 +315,7 @@ class _Coins(NamedTuple):
     def listed(self, numbers: Ints) -> Floats:
         """The sums of labellings by number, whose bits are the coins; none may be grouped."""
         bits = numbers[:, None] >> np.arange(self.size) & 1
-        return (2.0 * (bits @ self.single[: self.size]) - self.whole).T
+        return np.asarray(2.0 * (bits @ self.single[: self.size]) - self.whole).T
 
 
 def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
@@ -396,7 +396,7 @@ class _Family(NamedTuple):
             both = [(mean + side * half).reshape(-1, x.shape[2]) for side in (1, -1)]
             gaps = self.measure.values(both[0]) - self.measure.values(both[1])
             gaps = gaps.reshape(half.shape[:2])
-        return np.abs(gaps) if self.two_sided else gaps
+        return np.asarray(np.abs(gaps) if self.two_sided else gaps)
 
 
 def _over_chunk(
@@ -409,12 +409,12 @@ def _squares(gaps: Floats) -> Floats:
     return np.asarray(np.square(gaps).sum(axis=1))
 
 
-def _hits(gaps: Floats, weights: Floats, least: Floats, near: float) -> Ints:
+def _hits(gaps: Floats, weights: Floats, least: Floats, near: float) -> Floats:
     """Under how many labellings the maximum from each hypothesis on is extreme for it."""
     if near:
         gaps = gaps + near * max(1.0, float(np.abs(gaps).max(initial=0.0)))
     highest = np.maximum.accumulate((gaps * weights)[::-1], axis=0)[::-1]
-    return np.asarray((highest >= least).sum(axis=1))
+    return np.asarray((highest >= least).sum(axis=1), dtype=np.float64)
 
 
 @jit

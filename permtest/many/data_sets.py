@@ -46,7 +46,7 @@ def combined_pvalues(greater: Floats, less: Floats, method: str = "fisher") -> F
     """
     check_option("method", method, ("fisher", "stouffer", "tippett", "bonferroni"))
     sides = [_combined(np.asarray(p, dtype=np.float64), method) for p in (greater, less)]
-    return np.clip(2 * np.minimum(*sides), SMALLEST, 1.0)
+    return np.asarray(np.clip(2 * np.minimum(*sides), SMALLEST, 1.0))
 
 
 def _combined(p: Floats, method: str) -> Floats:
@@ -154,8 +154,9 @@ class Replicability(AsJson):
             holm = np.empty_like(p)
             np.put_along_axis(holm, np.argsort(p, axis=0), partial_conjunction(p), axis=0)
             named.append(rejects(holm, alpha / 2).astype(np.int8))
-        pairs = (np.array(x, dtype=np.int64) for x in (first, second))
-        return cls(systems, data_sets, *pairs, *counts, named[0] - named[1], alpha, method)
+        i, j = (np.array(x, dtype=np.int64) for x in (first, second))
+        better = named[0] - named[1]
+        return cls(systems, data_sets, i, j, counts[0], counts[1], better, alpha, method)
 
     def __post_init__(self) -> None:
         for values in vars(self).values():

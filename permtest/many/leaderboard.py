@@ -185,14 +185,17 @@ class Leaderboard(AsJson):
             codes.append([ranks[value] for value in table.exact_values])
         return np.array(codes, dtype=np.int64) * (-1 if self.ascending else 1)
 
-    @cached_property
-    def _better(self) -> NDArray[np.bool_]:
-        """Whether the system of a row differs from that of the column, and is better; (D, S, S)."""
+    def _check_all_pairs(self) -> None:
         if self.baseline is not None:
             raise ValueError(
                 f"these are comparisons with {self.baseline!r} alone, which say nothing about the "
                 "ranks of the others; compare all pairs, without a baseline"
             )
+
+    @cached_property
+    def _better(self) -> NDArray[np.bool_]:
+        """Whether the system of a row differs from that of the column, and is better; (D, S, S)."""
+        self._check_all_pairs()
         lead = self._codes[:, self.first] - self._codes[:, self.second]
         better = np.zeros((len(self.data_sets), *(len(self.systems),) * 2), dtype=bool)
         better[:, self.first, self.second] = self.differs & (lead > 0)
@@ -209,8 +212,9 @@ class Leaderboard(AsJson):
     def places(self, data_set: str | None = None) -> Ints:
         """Ranks by the values, 1 for the best; systems with equal values share the better rank."""
         codes = self._codes[self._data_set(data_set)]
+        self._check_all_pairs()
         places = 1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right")
-        return places.astype(np.int64) if self._better.size else places
+        return np.asarray(places, dtype=np.int64)
 
     def rank_ranges(self, data_set: str | None = None) -> Ints:
         """The best and the worst rank that each system may have, of shape (S, 2).
@@ -349,12 +353,17 @@ class Leaderboard(AsJson):
                 adjusted[some] = adjusted_pvalues(p, correction)
                 continue
             rng = np.random.default_rng([self.seed, 2, self._numbers[some[0]]])
-            tables, how = [self._tables[k] for k in some], {"K": self.K, "rng": rng}
-            found = max_t(tables, self.first, self.second, alternative=self.alternative, **how)
+            tables, pairs = [self._tables[k] for k in some], (self.first, self.second)
+            found = max_t(tables, *pairs, alternative=self.alternative, K=self.K, rng=rng)
             # What was sampled could fall below p, which is exact.
             adjusted[some], sampled[some] = np.maximum(found.adjusted, p), not found.exact
-        changed = {"correction": correction, "family": family, "sampled": tuple(sampled.tolist())}
-        return replace(self, adjusted=adjusted, **changed)
+        return replace(
+            self,
+            adjusted=adjusted,
+            correction=correction,
+            family=family,
+            sampled=tuple(sampled.tolist()),
+        )
 
     def overall(self) -> Leaderboard:
         """The board of all data sets together, by exact tests as well.
@@ -494,8 +503,11 @@ class Leaderboard(AsJson):
 def _plain(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return value
-    missing = value.dtype.kind == "f" and not np.isfinite(value).all()
-    return (np.where(np.isfinite(value), value, None) if missing else value).tolist()
+    if value.dtype.kind == "f" and not np.isfinite(value).all():
+        bad = ~np.isfinite(value)
+        value = value.astype(object)
+        value[bad] = None
+    return value.tolist()
 
 
 def compare_many(

@@ -376,16 +376,22 @@ def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreT
             raise TypeError(f"table[{name!r}] must be a table, as others are, not {kind}")
         own = {k: x[name] if isinstance(x, Mapping) else x for k, x in options.items()}
         found[str(name)] = _table(one, statistic, own, f"table[{name!r}]")
-    head = found[names[0]]
     for name, one in found.items():
-        if one.systems != head.systems or repr(one.statistic) != repr(head.statistic):
-            raise ValueError(
-                f"data set {name!r} has the systems {', '.join(one.systems)} and is compared by "
-                f"{one.statistic.name!r}, but {names[0]!r} {', '.join(head.systems)} by "
-                f"{head.statistic.name!r} or a variant of it; choose the same systems in the same "
-                "order, with systems=[...], and one statistic"
-            )
+        _check_alike(names[0], found[names[0]], name, one)
     return found
+
+
+def _check_alike(first: str, head: ScoreTable, name: str, one: ScoreTable) -> None:
+    if one.systems != head.systems:
+        raise ValueError(
+            f"data set {name!r} has the systems {', '.join(one.systems)}, but {first!r} "
+            f"{', '.join(head.systems)}; choose the same ones in the same order: systems=[...]"
+        )
+    if repr(one.statistic) != repr(head.statistic):
+        raise ValueError(
+            f"data set {name!r} is compared by {one.statistic.name!r}, but {first!r} by "
+            f"{head.statistic.name!r} or a variant of it; make all tables with one statistic"
+        )
 
 
 def _is_table(value: Any, statistic: Any) -> bool:

@@ -140,7 +140,7 @@ def ranking(board: Leaderboard, data_set: str) -> tuple[tuple[str, ...], list[tu
             )
             for row in rows
         ]
-    cells = []
+    cells: list[tuple[str, ...]] = []
     for row in rows:
         low, high = row.rank_low, row.rank_high
         may_be = f"{low}" if low == high else f"{low} to {high}"

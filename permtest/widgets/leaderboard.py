@@ -269,6 +269,8 @@ def with_variant(
     """
     if base not in table.systems:
         raise ValueError(f"base={base!r} is no system; there are {', '.join(table.systems)}")
+    if name in table.systems:
+        raise ValueError(f"name={name!r} is a system already; choose another name")
     scores = table.scores[table.systems.index(base)].copy()
     order = np.random.default_rng(rng).permutation(scores.size)
     right = scores[order] != 0

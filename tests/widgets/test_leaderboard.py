@@ -12,7 +12,7 @@ from matplotlib import image
 
 import permtest as pt
 from permtest.widgets import LeaderboardExplorer, leaderboard
-from permtest.widgets.leaderboard import MOST, describe
+from permtest.widgets.leaderboard import MOST, describe, with_variant
 
 RNG = np.random.default_rng(9)
 N = 200
