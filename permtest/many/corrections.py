@@ -145,8 +145,8 @@ MANY = 100
 BLOCK, ITEMS, CELLS = 1024, 2**16, 2**18
 #: Columns whose partial sums fit the cache next to the processor.
 WIDTH = 128
-#: Sums below these are exact in int32 and float64; squares of longer integers could be too large.
-SHORT, EXACT, MOST_BITS = 2**30, 2**50, 480
+#: Sums below these are exact in int32 and in float64.
+SHORT, EXACT = 2**30, 2**50
 #: Statistics that differ by less, relative to what was observed, count as ties.
 TIE = 2.0**-48
 
@@ -164,8 +164,8 @@ def max_t(
     first: Ints,
     second: Ints,
     *,
-    alternative: str,
-    K: int,
+    alternative: str = "two-sided",
+    K: int = 10_000,
     rng: np.random.Generator,
 ) -> MaxT:
     """Adjusted p-values of one family of hypotheses: all pairs on all data sets.
@@ -269,14 +269,8 @@ class _Coins(NamedTuple):
         rows = (addends - addends[:1]).transpose(1, 0, 2).reshape(n, systems * m)
         rows = rows[(rows != 0).any(axis=1)]
         unit = int(np.gcd.reduce(rows, axis=None)) if scaled and rows.size else 1
-        rows, most = rows // max(unit, 1), largest(rows) // max(unit, 1)
-        if most.bit_length() > MOST_BITS:
-            raise ValueError(
-                "tables: correction='max_t' cannot handle scores that differ by integers of "
-                f"{most.bit_length()} bits; divide all of them by the same power of ten, or "
-                "choose 'holm'"
-            )
-        if rows.dtype == object and most < EXACT:
+        rows = rows // max(unit, 1)
+        if rows.dtype == object and largest(rows) < EXACT:
             rows = rows.astype(np.int64)
         signs = np.where(rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)] > 0, 1, -1)
         rows, counts, net = _distinct(rows * signs[:, None], signs)

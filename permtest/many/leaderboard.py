@@ -117,8 +117,8 @@ class Leaderboard(AsJson):
     family: str
     alpha: float
     baseline: str | None
-    ascending: bool
     K: int
+    ascending: bool
     seed: int
     sampled: tuple[bool, ...]
     _tables: tuple[ScoreTable, ...] = field(kw_only=True, repr=False)
@@ -433,7 +433,7 @@ class Leaderboard(AsJson):
         sides = ("less", "greater") if self.ascending else ("greater", "less")
         how = self.seed, self._numbers
         better, worse = (_solve(self._tables, self.first, self.second, x, *how) for x in sides)
-        return better.values[0], worse.values[0]
+        return better.pvalue, worse.pvalue
 
     # ---- tables and sentences
 
@@ -472,17 +472,10 @@ class Leaderboard(AsJson):
             return frame.assign(
                 **ranks, tied_with_best=frame.system.isin(self.tied_with_best(name))
             )
-        pair = np.full(len(order), -1)  # of the baseline itself, whose comparison finds nothing
-        pair[self.first] = np.arange(self.first.size)
-        pair = pair[order]
-        for column, found, nothing in (
-            ("difference", self.statistic, 0.0),
-            ("pvalue", self.pvalue, 1.0),
-            ("adjusted", self.adjusted, 1.0),
-            ("differs", self.differs, False),
-        ):
-            frame[column] = np.where(pair < 0, nothing, found[k, pair])
-        return frame
+        own = {"first": [self.baseline], "difference": 0.0, "pvalue": 1.0, "adjusted": 1.0}
+        nothing = pd.DataFrame(own | {"differs": False})  # what it differs by from itself
+        beside = pd.concat([self[name].to_frame()[[*nothing]], nothing])
+        return frame.join(beside.set_index("first"), on="system")
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
@@ -597,18 +590,11 @@ def compare_many(
     >>> print(board.sentence())
     new leads alone. 2 of 3 pairs differ at a level of 0.05 (Holm), over 8 items.
     """
-    check_alternative(alternative)
     correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_correction(correction)
-    if family not in ("each", "all"):
-        raise ValueError(f"family={family!r} must be 'each' or 'all'")
     check_level(alpha)
     check_resamples(K)
-    if baseline is None and alternative != "two-sided":
-        raise ValueError(
-            f"alternative={alternative!r} asks whether one system is better than another, which "
-            "all pairs cannot share; name a baseline, or leave alternative out"
-        )
+    _check_question(baseline, alternative, family)
     tables = tables_of(
         table, statistic=statistic, systems=systems, clusters=clusters, strata=strata
     )
@@ -619,7 +605,6 @@ def compare_many(
     first, second = _pairings(some[0].systems, baseline, len(some))
     seed, numbers = int(as_generator(rng).integers(2**63)), tuple(range(len(some)))
     found = _solve(some, first, second, alternative, seed, numbers)
-    pvalue, log10_pvalue, error_bound = found.values
     exact = [table.exact_values for table in some]
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     board = Leaderboard(
@@ -629,12 +614,8 @@ def compare_many(
         first=first,
         second=second,
         statistic=np.array([[float(subtract(x[i], x[j])) for i, j in pairs] for x in exact]),
-        pvalue=pvalue,
-        log10_pvalue=log10_pvalue,
-        error_bound=error_bound,
-        n_informative=found.n_informative,
-        method=found.method,
-        adjusted=pvalue,
+        **found._asdict(),
+        adjusted=found.pvalue,
         n=tuple(table.n_items for table in some),
         metric=some[0].statistic.name,
         alternative=alternative,
@@ -650,6 +631,17 @@ def compare_many(
         _numbers=numbers,
     )
     return board.corrected(correction)
+
+
+def _check_question(baseline: str | None, alternative: str, family: str) -> None:
+    check_alternative(alternative)
+    if baseline is None and alternative != "two-sided":
+        raise ValueError(
+            f"alternative={alternative!r} asks whether one system is better than another, which "
+            "all pairs cannot share; name a baseline, or leave alternative out"
+        )
+    if family not in ("each", "all"):
+        raise ValueError(f"family={family!r} must be 'each' or 'all'")
 
 
 # ---- the tests ---------------------------------------------------------------------------------
@@ -674,9 +666,11 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
 
 
 class _Tests(NamedTuple):
-    """What tests found: `values` has the rows p, its decimal logarithm and its error bound."""
+    """What tests found, in fields of a `Leaderboard`."""
 
-    values: Floats
+    pvalue: Floats
+    log10_pvalue: Floats
+    error_bound: Floats
     n_informative: Ints
     method: NDArray[np.object_]
 
@@ -702,8 +696,8 @@ def _solve(
             )
 
     found = progress(each(), total=sum(map(len, blocks)), what="exact tests")
-    parts = (np.concatenate(x, axis=-1) for x in zip(*found, strict=True))
-    return _Tests(*(x.reshape(*x.shape[:-1], len(tables), first.size) for x in parts))
+    shape = len(tables), first.size
+    return _Tests(*(np.concatenate(x).reshape(shape) for x in zip(*found, strict=True)))
 
 
 def _blocks(table: ScoreTable, size: int) -> list[range]:
@@ -741,4 +735,4 @@ def _solve_block(
         found = exact_perm_test(pairs, statistic=table.statistic, **how)
         values[:, i] = found.pvalue, found.log10_pvalue, found.error_bound
         n_informative[i], method[i] = found.n_informative, found.method
-    return _Tests(values, n_informative, method)
+    return _Tests(*values, n_informative, method)

@@ -295,7 +295,5 @@ def test_sums_of_the_rows_that_show_heads(octets, columns, draws, kind):
 
 
 def test_what_else_is_refused():
-    with pytest.raises(ValueError, match="differ by integers of 499 bits"):
-        corrected([[2**499 - 1, 1], [0, 0]])
     with pytest.raises(ValueError, match=r"tables\[0\] has counts that add up to"):
         corrected([[(2**50, 1, 0)], [(0, 0, 1)]], statistic="f1")
