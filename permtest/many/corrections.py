@@ -143,6 +143,8 @@ MANY = 100
 #: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values of
 #: pairs that are held at a time.
 BLOCK, ITEMS, CELLS = 1024, 2**16, 2**18
+#: Of very many pairs, so many labellings are looked at together if that makes no more values.
+LEAST, MOST_CELLS = 16, 2**23
 #: Columns whose partial sums fit the cache next to the processor.
 WIDTH = 128
 #: Sums below these are exact in int32 and in float64.
@@ -372,7 +374,8 @@ class _Family(NamedTuple):
             rng = stream(self.origin, chunk.start)
             parts = [one.toss(rng, len(chunk)) for one in self.coins]
         sums = self._joined(parts)
-        step = max(1, CELLS // max(self.first.size * sums.shape[1], 1))
+        cells = max(self.first.size * sums.shape[1], 1)
+        step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
         for start in range(0, sums.shape[2], step):
             yield sums[..., start : start + step]
 

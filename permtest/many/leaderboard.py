@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +25,7 @@ from permtest.many import wording
 from permtest.many.corrections import adjusted_pvalues, check_correction, max_t
 from permtest.many.data_sets import Replicability, combined_pvalues
 from permtest.many.table import ScoreTable, tables_of
-from permtest.measures import subtract
+from permtest.measures import Exact, subtract
 from permtest.null.batch import Laws, compile_kernels
 from permtest.null.grouping import TABLE
 from permtest.result import PermutationTestResult
@@ -606,14 +608,13 @@ def compare_many(
     seed, numbers = int(as_generator(rng).integers(2**63)), tuple(range(len(some)))
     found = _solve(some, first, second, alternative, seed, numbers)
     exact = [table.exact_values for table in some]
-    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     board = Leaderboard(
         systems=some[0].systems,
         data_sets=tuple(tables),
         values=np.array([[float(x) for x in one] for one in exact]),
         first=first,
         second=second,
-        statistic=np.array([[float(subtract(x[i], x[j])) for i, j in pairs] for x in exact]),
+        statistic=np.stack([_differences(one, first, second) for one in exact]),
         **found._asdict(),
         adjusted=found.pvalue,
         n=tuple(table.n_items for table in some),
@@ -663,6 +664,18 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
         raise ValueError(f"baseline={baseline!r} is no system; there are {', '.join(systems)}")
     where = systems.index(baseline)
     return np.delete(np.arange(size), where), np.full(size - 1, where)
+
+
+def _differences(exact: Sequence[Exact], first: Ints, second: Ints) -> Floats:
+    """The difference of each pair, rounded once."""
+    if all(isinstance(x, Fraction) for x in exact):
+        common = lcm(*(x.denominator for x in exact))
+        wholes = [int(x * common) for x in exact]
+        if max(map(abs, wholes)) < 2**52 and common < 2**53:  # without an object for each pair
+            numbers = np.array(wholes, dtype=np.int64)
+            return np.asarray((numbers[first] - numbers[second]) / common)
+    pairs = zip(first.tolist(), second.tolist(), strict=True)
+    return np.array([float(subtract(exact[i], exact[j])) for i, j in pairs])
 
 
 class _Tests(NamedTuple):
@@ -735,4 +748,4 @@ def _solve_block(
         found = exact_perm_test(pairs, statistic=table.statistic, **how)
         values[:, i] = found.pvalue, found.log10_pvalue, found.error_bound
         n_informative[i], method[i] = found.n_informative, found.method
-    return _Tests(*values, n_informative, method)
+    return _Tests(values[0], values[1], values[2], n_informative, method)

@@ -1,6 +1,5 @@
 """Step-down max-T: held against its definition, the exact test of each pair, and itself."""
 
-import pickle
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb, sqrt
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from permtest import _parallel, exact_perm_test
 from permtest.many import ScoreTable
-from permtest.many import corrections as module
 from permtest.many.corrections import add_heads, max_t
 from permtest.statistics import lookup
 from tests.many import naive_max_t as naive
@@ -219,24 +217,6 @@ def test_the_same_numbers_whatever_the_number_of_threads(monkeypatch, kind):
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
     assert not np.array_equal(found[0], corrected(scores, scores[::-1], rng=8, **options).adjusted)
-
-
-def test_another_process_could_do_a_chunk():
-    captured = []
-
-    def keep(function, chunks, *shared):
-        captured.append((function, chunks, shared))
-        return (function(chunk, *shared) for chunk in chunks)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "in_parallel", keep)
-        scores = np.random.default_rng(3).integers(0, 4, (3, 30, 3))
-        corrected(scores, statistic="f1", K=3000, rng=0)
-    assert len(captured) == 2
-    for function, chunks, shared in captured:
-        assert len(chunks) == 3
-        there, common = pickle.loads(pickle.dumps((function, shared)))
-        np.testing.assert_array_equal(there(chunks[2], *common), function(chunks[2], *shared))
 
 
 # ---- what makes no difference ------------------------------------------------------------------
