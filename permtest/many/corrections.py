@@ -190,7 +190,7 @@ def max_t(
     measure, every = _addends(tables)
     informative = sum(int((x != x[:1]).any(axis=(0, 2)).sum()) for x in every)
     listed = informative < 62 and 2**informative <= K
-    coins = tuple(_Coins.of(x, scaled=measure is None, listed=listed) for x in every)
+    coins = tuple(_Coins.of(x, listed=listed) for x in every)
     a, b = (second, first) if alternative == "less" else (first, second)
     shift = len(every[0]) * np.arange(len(tables))[:, None]
     family = _Family(
@@ -204,7 +204,7 @@ def max_t(
         np.concatenate([x.astype(np.float64).sum(axis=1) for x in every]),
     )
     if measure is None:
-        spread = np.concatenate([x.spread(first, second) for x in coins])
+        spread = np.concatenate([_spread(x[:, :, 0], first, second) for x in every])
     else:
         spread = np.sqrt(family.total(_squares, "spread of all pairs") / family.seen)
         spread[spread <= NEAR] = 0.0
@@ -230,7 +230,11 @@ def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArra
     for k, table in enumerate(tables):
         folded, entry = table.folded, table.statistic
         if isinstance(entry, Statistic):
-            every.append(roomy(folded.scores)[:, :, None])
+            scores = roomy(folded.scores)
+            scores = scores - scores[:1]  # only differences count, in whatever unit
+            scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
+            short = largest(scores) < EXACT
+            every.append((scores.astype(np.int64) if short else scores)[:, :, None])
             continue
         found = [entry.measure(folded.pairs(i, i - 1)) for i in range(len(folded.systems))]
         measure, counts = found[0][0], np.stack([addends for _, addends, _ in found])
@@ -241,6 +245,17 @@ def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArra
             )
         every.append(counts)
     return measure, every
+
+
+def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
+    """The standard deviation of the sum of each pair; 0 if and only if it never differs."""
+    squares, step = np.empty(first.size), max(1, CELLS // max(scores.shape[1], 1))
+    for start in range(0, first.size, step):
+        part = slice(start, start + step)
+        gaps = (scores[first[part]] - scores[second[part]]).astype(np.float64)
+        # Not by BLAS, whose sums depend on the number of its threads.
+        squares[part] = np.einsum("pn,pn->p", gaps, gaps)
+    return np.sqrt(squares)
 
 
 class _Coins(NamedTuple):
@@ -261,19 +276,11 @@ class _Coins(NamedTuple):
     off: float
 
     @classmethod
-    def of(cls, addends: IntArray, *, scaled: bool, listed: bool) -> _Coins:
-        """Those of addends (S, N, m).
-
-        `scaled` if the unit of the differences does not matter, `listed` if all labellings are to
-        be listed, for which each item needs a coin of its own.
-        """
+    def of(cls, addends: IntArray, *, listed: bool) -> _Coins:
+        """Those of addends (S, N, m); to list all labellings, each item needs a coin of its own."""
         systems, n, m = addends.shape
         rows = (addends - addends[:1]).transpose(1, 0, 2).reshape(n, systems * m)
         rows = rows[(rows != 0).any(axis=1)]
-        unit = int(np.gcd.reduce(rows, axis=None)) if scaled and rows.size else 1
-        rows = rows // max(unit, 1)
-        if rows.dtype == object and largest(rows) < EXACT:
-            rows = rows.astype(np.int64)
         signs = np.where(rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)] > 0, 1, -1)
         rows, counts, net = _distinct(rows * signs[:, None], signs)
         rows = rows.astype(np.float64)
@@ -285,17 +292,6 @@ class _Coins(NamedTuple):
         single[:size] = np.repeat(rows[~many], counts[~many], axis=0)
         add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
         return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
-
-    def spread(self, first: Ints, second: Ints) -> Floats:
-        """The standard deviation of the sum of each pair; 0 if it never differs."""
-        rows = np.ascontiguousarray(np.concatenate([self.grouped, self.single[: self.size]]).T)
-        counts = np.append(self.counts, np.ones(self.size))
-        squares, step = np.empty(first.size), max(1, CELLS // max(counts.size, 1))
-        for start in range(0, first.size, step):
-            part = slice(start, start + step)
-            gaps = rows[first[part]] - rows[second[part]]
-            squares[part] = np.einsum("pn,pn,n->p", gaps, gaps, counts)
-        return np.sqrt(squares)
 
     def toss(self, rng: np.random.Generator, draws: int) -> Floats:
         """Random sums, of shape (C, draws)."""
