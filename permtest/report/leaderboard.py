@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permtest import __version__
 from permtest._optional import optional
-from permtest.many import Leaderboard
-from permtest.many.multiplicity import CORRECTIONS
-from permtest.many.rows import of_pairs
+from permtest.many import CORRECTIONS, Leaderboard
 from permtest.many.wording import ranking
 from permtest.report.files import Layout, write_files
 from permtest.report.pages import Shown, data_uri, page
@@ -110,19 +107,15 @@ def write_leaderboard(
 
 def _csv(board: Leaderboard) -> bytes:
     """All pairs, a line each."""
-    columns = of_pairs(board)
-    text = StringIO(newline="")
-    lines = zip(*(values.tolist() for values in columns.values()), strict=True)
-    csv.writer(text, lineterminator="\n").writerows([tuple(columns), *lines])
-    return text.getvalue().encode()
+    text: str = board.to_frame().to_csv(index=False, lineterminator="\n", na_rep="nan")
+    return text.encode()
 
 
 def _parquet(board: Leaderboard) -> bytes:
     parquet = optional("pyarrow.parquet", needed_by=".parquet", extra="many")
     table = optional("pyarrow", needed_by=".parquet", extra="many").table
     stream = BytesIO()
-    columns = {name: values.tolist() for name, values in of_pairs(board).items()}
-    parquet.write_table(table(columns), stream)
+    parquet.write_table(table(board.to_frame().to_dict("list")), stream)
     return stream.getvalue()
 
 

@@ -176,7 +176,7 @@ PAGES = (
             "What explorers show": "plots.plot_estimates null.dp.Step plots.plot_step "
             "plots.tail.FarTail plots.plot_tail study.dependence.two_systems "
             "study.dependence.Dependence plots.plot_dependence plots.plan.Plan plots.plot_plan "
-            "many.variant.with_variant",
+            "widgets.leaderboard.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },
     ),
