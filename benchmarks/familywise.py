@@ -30,7 +30,7 @@ from statsmodels.stats.proportion import proportion_confint
 import permtest as pt
 from benchmarks.tables import Section, table
 from permtest.many import ScoreTable
-from permtest.many.max_t import max_t
+from permtest.many.corrections import max_t
 
 ALPHA = 0.05
 BOARDS = 2000

@@ -302,21 +302,12 @@ def test_the_page_says_what_was_tested_and_on_what(run, folder):
     assert section.count(sha256) == 2
 
 
-def test_a_store_is_kept_and_taken_up(board, folder):
-    found = board("scores.csv", "--store", "kept")
-    assert list((folder / "kept").glob("*.parquet"))
-    assert board("scores.csv", "--store", "kept") == found
-
-
-def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
+def test_an_interrupted_run_ends_in_one_line(run, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("permtest.many.compare_many", stop)
     assert run("leaderboard", "scores.csv")[::2] == (130, "permtest: error: interrupted\n")
-    code, _, err = run("leaderboard", "scores.csv", "--store", "kept")
-    assert code == 130
-    assert err == "permtest: error: interrupted; the same command goes on from kept\n"
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -404,7 +395,7 @@ def test_metrics_of_all_data_sets_must_agree(run, folder):
 
 @pytest.mark.parametrize(
     ("argv", "module"),
-    [((), "statsmodels"), (("--store", "x"), "pyarrow"), (("-o", "x.html"), "jinja2")],
+    [(("-o", "x.parquet"), "pyarrow"), (("-o", "x.html"), "jinja2")],
 )
 def test_what_is_missing_is_said_at_once(run, monkeypatch, argv, module):
     monkeypatch.setattr(options, "find_spec", lambda name: None if name == module else 1)
@@ -422,5 +413,5 @@ def test_help_has_examples(run):
 
 def test_completion_knows_the_command(run):
     script = run("completion", "bash")[1]
-    for word in ("leaderboard", "--data-set", "--correction", "max-t", "--store"):
+    for word in ("leaderboard", "--data-set", "--correction", "max-t"):
         assert word in script

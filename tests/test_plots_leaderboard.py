@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest.many.replicability import replicability
+from permtest.many.data_sets import Replicability
 from permtest.plots import plot_pairs, plot_ranking, plot_replicability, style
 from permtest.plots.board_texts import distinct, numbers, p_text
 
@@ -289,8 +289,8 @@ def counted(systems, data_sets, pairs=None):
     first, second = pairs or np.triu_indices(systems, 1)
     some = [f"d{d}" for d in range(data_sets)], first, second
     z = np.subtract(second, first) - 1.0 + np.zeros((data_sets, 1))
-    greater, less = -z, np.minimum(z - 10, 0.0) * 0
-    return replicability([f"s{i}" for i in range(systems)][::-1], *some, greater, less)
+    names = tuple(f"s{i}" for i in range(systems))[::-1]
+    return Replicability.of(names, *some, 10.0**-z, np.ones_like(z), alpha=0.05)
 
 
 def test_on_how_many_data_sets_a_system_is_better():

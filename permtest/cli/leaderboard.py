@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from permtest.cli import options
 from permtest.cli.inputs import COUNTS, GOLD, add_metric, read_table
 from permtest.cli.rankings import as_json, as_text
-from permtest.cli.shared import EXIT_CODES, fail, print_text, print_written
+from permtest.cli.shared import EXIT_CODES, print_text, print_written
 from permtest.readers import ReadError, recognise
 from permtest.readers.files import printable
 from permtest.statistics import CountStatistic
@@ -18,9 +18,6 @@ from permtest.statistics import CountStatistic
 if TYPE_CHECKING:
     from permtest.cli.shared import Commands
     from permtest.many import Leaderboard, ScoreTable
-
-#: The exit code of what was interrupted.
-INTERRUPTED = 130
 
 CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
 
@@ -127,11 +124,6 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
         "--k", metavar="K", type=int, default=10_000, help="samples of max-t; default: %(default)s"
     )
     options.add_direction(parser, "--ascending")
-    parser.add_argument(
-        "--store",
-        metavar="FOLDER",
-        help="keep p-values there while they are computed; a run that was stopped goes on from it",
-    )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -165,26 +157,19 @@ def _leaderboard(args: argparse.Namespace) -> None:
 
 
 def _board(args: argparse.Namespace, tables: Mapping[str, ScoreTable]) -> Leaderboard:
-    """All pairs; who interrupts it is told whether what was computed is kept."""
+    """All pairs, or all systems against the baseline."""
     from permtest.many import compare_many  # which other commands do not need
 
-    try:
-        return compare_many(
-            tables,
-            baseline=args.baseline,
-            alternative=args.alternative,
-            correction=args.correction.replace("-", "_"),
-            family=args.family,
-            alpha=args.alpha,
-            K=args.k,
-            rng=args.seed,
-            store=args.store,
-        )
-    except KeyboardInterrupt:
-        if args.store is None:
-            raise
-        advice = f"interrupted; the same command goes on from {args.store}"
-        raise SystemExit(fail(advice, INTERRUPTED)) from None
+    return compare_many(
+        tables,
+        baseline=args.baseline,
+        alternative=args.alternative,
+        correction=args.correction.replace("-", "_"),
+        family=args.family,
+        alpha=args.alpha,
+        K=args.k,
+        rng=args.seed,
+    )
 
 
 def _can_be_joined(tables: Mapping[str, ScoreTable]) -> bool:
@@ -204,10 +189,6 @@ def _check_options(args: argparse.Namespace) -> None:
     if args.k < 1:
         raise ValueError(f"--k {args.k}: at least 1 is needed")
     options.check_seed(args.seed)
-    if args.correction in ("holm", "hochberg", "bh", "by"):
-        options.check_installed(["statsmodels"], f"--correction {args.correction}", "many")
-    if args.store is not None:
-        options.check_installed(["pyarrow"], "--store", "many")
 
 
 def _check_out(path: str, force: bool) -> None:

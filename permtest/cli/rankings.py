@@ -138,9 +138,8 @@ def as_json(boards: Sequence[Leaderboard], sources: Mapping[str, Any]) -> str:
 
 def _facts(board: Leaderboard, name: str) -> dict[str, Any]:
     """What a ranking says."""
-    from permtest.many.rows import of_systems
-
-    facts = {"data_set": name, "systems": of_systems(board, name), "sentence": board.sentence(name)}
+    systems = board[name].ranking().to_dict("records")
+    facts = {"data_set": name, "systems": systems, "sentence": board.sentence(name)}
     if board.baseline is not None:
         return facts
     return facts | {"tied_with_best": board.tied_with_best(name), "groups": board.groups(name)}

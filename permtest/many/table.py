@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, exact_sum, with_room
-from permtest.decimals import in_common_units
-from permtest.many.columns import at, columns_of, flat, is_single, labels_of
-from permtest.measures import Exact, Measure
-from permtest.pairs import Pairs, add_up, cluster_numbers
+from permtest.decimals import in_common_units, unscaled
+from permtest.measures import Exact
+from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
 from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, lookup
 
@@ -103,15 +102,8 @@ class ScoreTable:
         ----------
         table : data frame, or mapping of str to array_like
             A column for each system, of N scores; for counts an array of shape (N, c).
-        statistic : str, or what `statistic` returns, default "mean"
-            As in `exact_perm_test`.
-        systems : sequence of str, optional
-            Which columns are systems. Default: all but those that `clusters` and `strata` name.
-        clusters : str, or array_like of shape (N,), optional
-            What each item belongs to, such as its document: a column, or labels.
-        strata : str, or array_like of shape (N,), optional
-            Groups of items that count alike, however many items they have: the statistic becomes
-            the mean over the strata of their means. Only for "mean".
+        statistic, systems, clusters, strata
+            As in `compare_many`.
         name : str
             How error messages call `table`.
 
@@ -127,20 +119,22 @@ class ScoreTable:
         """
         entry = lookup(statistic)
         labels = {"clusters": clusters, "strata": strata}
-        named = [x for x in labels.values() if isinstance(x, str)]
-        columns = columns_of(table, systems, named, name)
-        head = next(iter(columns.items()))
-        clusters, strata = (labels_of(table, x, key, name, head) for key, x in labels.items())
-        if isinstance(entry, CountStatistic):
-            found = _of_counts(columns, entry, name)
-        else:
-            found = _of_scores(columns, entry, name)
+        columns = _columns(table, systems, [x for x in labels.values() if isinstance(x, str)], name)
+        of_kind = _of_counts if isinstance(entry, CountStatistic) else _of_scores
+        found = of_kind(columns, entry, name)
         if found.n_items == 0:
             raise ValueError(f"{name} has no items; a comparison needs one at least")
+        first, head = next(iter(columns.items()))
+        for key, given in labels.items():
+            if isinstance(given, str):
+                _check_column(given, table, f"{key}={given!r} is no column of {name}")
+                labels[key] = table[given]
+            check_aligned(head, labels[key], (f"{name}[{first!r}]", key))
         if clusters is not None:
-            cluster_numbers(clusters, found.n_items)
-            found = replace(found, clusters=tuple(np.asarray(clusters, dtype=object).tolist()))
-        return found if strata is None else found.stratified(strata)
+            cluster_numbers(labels["clusters"], found.n_items)
+            listed = np.asarray(labels["clusters"], dtype=object).tolist()
+            found = replace(found, clusters=tuple(listed))
+        return found if strata is None else found.stratified(labels["strata"])
 
     @property
     def n_items(self) -> int:
@@ -153,12 +147,6 @@ class ScoreTable:
         if isinstance(self.statistic, CountStatistic):
             return self.score.known(self.statistic.name, "", not self.statistic.ascending)
         return self.statistic.score(self.score, self.scale, self.scores.min(initial=0), self.scores)
-
-    @cached_property
-    def spread(self) -> int:
-        """The largest difference between two systems on an item, or a cluster."""
-        scores = self.folded.scores
-        return int((scores.max(axis=0) - scores.min(axis=0)).max()) if scores.size else 0
 
     @cached_property
     def folded(self) -> ScoreTable:
@@ -191,22 +179,18 @@ class ScoreTable:
         numbers = cluster_numbers(strata, self.n_items, "strata")
         sizes = np.bincount(numbers)
         weights = [Fraction(self.n_items, sizes.size * size) for size in sizes.tolist()]
-        return self._weighted([weights[k] for k in numbers.tolist()])
-
-    def _weighted(self, weights: Sequence[Fraction]) -> ScoreTable:
-        """All scores of an item times its weight."""
-        common = lcm(*{weight.denominator for weight in weights})
+        common = lcm(*(weight.denominator for weight in weights))
         whole = [int(weight * common) for weight in weights]
-        shared = gcd(common, *set(whole))
-        factors = np.array([x // shared for x in whole], dtype=object)
+        shared = gcd(common, *whole)
+        factors = np.array([x // shared for x in whole], dtype=object)[numbers]
         scores = with_room(self.scores, max(factors.tolist(), default=1))
         if scores.dtype != object:
             factors = factors.astype(np.int64)
-        rounding = None
-        if self.rounding is not None:
-            rounding = self.rounding * np.array([float(weight) for weight in weights])
+        off = self.rounding
+        if off is not None:
+            off = off * np.array([float(weight) for weight in weights])[numbers]
         scale = self.scale * (common // shared)
-        return replace(self, scores=scores * factors, scale=scale, rounding=rounding)
+        return replace(self, scores=scores * factors, scale=scale, rounding=off)
 
     @classmethod
     def joined(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -262,8 +246,10 @@ class ScoreTable:
 
     def pairs(self, i: int, j: int) -> Pairs:
         """Two systems, as `exact_perm_test` takes them."""
-        counts = isinstance(self.statistic, CountStatistic)
-        columns = self._layout.columns if counts else ()
+        columns: tuple[str, ...] = ()
+        if isinstance(self.statistic, CountStatistic):
+            layouts = [measure.columns for measure in self.statistic.measures]
+            columns = next(x for x in layouts if len(x) == self.scores.shape[-1])
         return Pairs(
             self.scores[i],
             self.scores[j],
@@ -277,13 +263,6 @@ class ScoreTable:
             reading=self.reading,
             score=self.score,
         )
-
-    @property
-    def _layout(self) -> Measure:
-        """The measure that has columns such as the counts."""
-        assert isinstance(self.statistic, CountStatistic)
-        width = self.scores.shape[-1]
-        return next(m for m in self.statistic.measures if len(m.columns) == width)
 
     @cached_property
     def exact_values(self) -> tuple[Exact, ...]:
@@ -299,40 +278,141 @@ class ScoreTable:
         return tuple(found)
 
 
-def _of_scores(columns: Mapping[str, Any], entry: Statistic, name: str) -> ScoreTable:
-    labels = [at(name, label) for label in columns]
-    raw = [flat(x, label) for x, label in zip(columns.values(), labels, strict=True)]
-    found = in_common_units(raw, labels)
-    scores, scale = np.stack(found.columns), found.scale
-    for label, row in zip(columns, scores, strict=True):
+# ---- the columns of a table --------------------------------------------------------------------
+
+
+def _names(table: Any) -> list[Any]:
+    return list(table.columns if hasattr(table, "columns") else table.keys())
+
+
+def _check_column(column: Any, table: Any, problem: str) -> None:
+    if column not in _names(table):
+        raise ValueError(f"{problem}; it has {', '.join(map(str, _names(table)))}")
+
+
+def _columns(
+    table: Any, systems: Sequence[str] | None, besides: Sequence[str], name: str
+) -> dict[str, Any]:
+    """The columns of the systems by their names."""
+    if not hasattr(table, "keys") and not hasattr(table, "columns"):
+        raise TypeError(
+            f"{name} must be a data frame with a column for each system, or a mapping of names to "
+            f"scores, not {type(table).__name__}"
+        )
+    if isinstance(systems, str):
+        raise TypeError(f"systems={systems!r} must be a list of names")
+    there = _names(table)
+    chosen = [x for x in there if x not in besides] if systems is None else list(systems)
+    for wanted in chosen:
+        _check_column(wanted, table, f"{name} has no system {wanted!r}")
+    if len(set(map(str, chosen))) != len(chosen) or len(set(there)) != len(there):
+        raise ValueError(f"{name} has several systems of one name; names must differ")
+    if len(chosen) < 2:
+        raise ValueError(f"{name} has {len(chosen)} system(s), but a comparison needs two or more")
+    return {str(x): table[x] for x in chosen}
+
+
+def _of_scores(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
+    labels = [f"{name}[{system!r}]" for system in columns]
+    found = in_common_units(list(columns.values()), labels)
+    head, scale = next(iter(columns.values())), found.scale
+    for label, column, row in zip(labels, columns.values(), found.columns, strict=True):
+        check_aligned(head, column, (labels[0], label))
+        if row.size != found.columns[0].size:
+            raise ValueError(
+                f"{label} has {row.size} scores and {labels[0]} {found.columns[0].size}: all "
+                "systems need scores on the same items in the same order; align them first"
+            )
         bad = entry.first_bad(row, scale)
         if bad is not None:
-            score = Fraction(int(row[bad]), scale)
-            shown = int(score) if score.denominator == 1 else float(score)
-            raise ValueError(f"{at(name, label)}[{bad}] = {entry.problem(shown)}")
-    rounding = None if found.rounding is None else np.stack(found.rounding)
-    table = ScoreTable(tuple(columns), scores, entry, scale, score=Score.shared([*columns]))
-    return replace(table, rounding=rounding, reading=found.reading)
+            raise ValueError(f"{label}[{bad}] = {entry.problem(unscaled(int(row[bad]), scale))}")
+    return ScoreTable(
+        tuple(columns),
+        np.stack(found.columns),
+        entry,
+        scale,
+        rounding=None if found.rounding is None else np.stack(found.rounding),
+        reading=found.reading,
+        score=Score.shared([*columns]),
+    )
 
 
-def _of_counts(columns: Mapping[str, Any], entry: CountStatistic, name: str) -> ScoreTable:
-    labels, tables = list(columns), list(columns.values())
-    for label, column in columns.items():
-        if is_single(column):
-            raise ValueError(
-                f"{at(name, label)} is one column, but {entry.name!r} needs counts for each item: "
-                f"{entry.layouts()}; give arrays of shape (N, columns), or read columns such as "
-                f"{label}_{entry.columns[0]} with permtest.read_many(frame, "
-                f"statistic={entry.name!r})"
-            )
-    found = []
-    for i, column in enumerate(tables):
-        other = 1 if i == 0 else 0
+def _of_counts(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
+    found, (first, second, *_) = [], columns
+    for system, column in columns.items():
+        other = second if system == first else first
         try:
-            pairs = entry.pairs(column, tables[other], None)
+            pairs = entry.pairs(column, columns[other], None)
             entry.measure(pairs)
         except (TypeError, ValueError) as error:
-            u, v = at(name, labels[i]), at(name, labels[other])
-            raise type(error)(f"{error} (u is {u}, v is {v})") from None
+            names = f"u is {name}[{system!r}], v is {name}[{other!r}]"
+            raise type(error)(f"{error} ({names})") from None
         found.append(pairs.u)
     return ScoreTable(tuple(columns), np.stack(found), entry)
+
+
+# ---- several data sets -------------------------------------------------------------------------
+
+
+def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreTable]:
+    """The table of each data set, "" being the name of one alone; options as in `compare_many`."""
+    if not isinstance(table, Mapping) or not any(_is_table(x, statistic) for x in table.values()):
+        if any(isinstance(labels, Mapping) for labels in options.values()):
+            raise TypeError("clusters and strata are mappings, but there is one data set only")
+        return {"": _table(table, statistic, options, "table")}
+    names = [str(name) for name in table]
+    if len(set(names)) != len(names):
+        raise ValueError(f"data sets have the same name: {', '.join(names)}; names must differ")
+    for key, labels in options.items():
+        if isinstance(labels, Mapping) and set(labels) != set(table):
+            raise ValueError(
+                f"{key} is for the data sets {', '.join(map(str, labels))}, but there are "
+                f"{', '.join(names)}; give labels for each, and for no others"
+            )
+    found: dict[str, ScoreTable] = {}
+    for name, one in table.items():
+        if not _is_table(one, statistic):
+            kind = type(one).__name__
+            raise TypeError(f"table[{name!r}] must be a table, as others are, not {kind}")
+        own = {k: x[name] if isinstance(x, Mapping) else x for k, x in options.items()}
+        found[str(name)] = _table(one, statistic, own, f"table[{name!r}]")
+    for name, one in found.items():
+        _check_alike(names[0], found[names[0]], name, one)
+    return found
+
+
+def _check_alike(first: str, head: ScoreTable, name: str, one: ScoreTable) -> None:
+    if one.systems != head.systems:
+        raise ValueError(
+            f"data set {name!r} has the systems {', '.join(one.systems)}, but {first!r} "
+            f"{', '.join(head.systems)}; choose the same ones in the same order: systems=[...]"
+        )
+    if repr(one.statistic) != repr(head.statistic):
+        raise ValueError(
+            f"data set {name!r} is compared by {one.statistic.name!r}, but {first!r} by "
+            f"{head.statistic.name!r} or a variant of it; make all tables with one statistic"
+        )
+
+
+def _is_table(value: Any, statistic: Any) -> bool:
+    """Whether it is a data set, and neither a column nor the counts of one system."""
+    frame = hasattr(value, "columns") and getattr(value, "ndim", 2) == 2
+    if not frame and not isinstance(value, Mapping):
+        return isinstance(value, ScoreTable)
+    measures = getattr(None if statistic is None else lookup(statistic), "measures", ())
+    names = {str(x).lower() for x in _names(value)}
+    return not any(set(measure.columns) <= names for measure in measures)
+
+
+def _table(table: Any, statistic: Any, options: Mapping[str, Any], name: str) -> ScoreTable:
+    if not isinstance(table, ScoreTable):
+        return ScoreTable.of(table, statistic=statistic or "mean", name=name, **options)
+    given = [key for key, value in options.items() if value is not None]
+    if statistic is not None and repr(lookup(statistic)) != repr(table.statistic):
+        given.append("statistic")
+    if given:
+        raise ValueError(
+            f"{name} is a ScoreTable, which has {' and '.join(given)} of its own; leave them out, "
+            "or give them when the table is made"
+        )
+    return table

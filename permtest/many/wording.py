@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from permtest._html import grid, said, together
-from permtest.many.multiplicity import CORRECTIONS
-from permtest.many.rows import of_systems
+from permtest.many.corrections import CORRECTIONS
 from permtest.result import counted
 
 if TYPE_CHECKING:
@@ -31,52 +30,42 @@ def text(board: Leaderboard) -> str:
 
 
 def _inexact(board: Leaderboard) -> str:
-    """How many p-values are samples or bounds, and how to get exact ones."""
-    methods, said_so = board.method.ravel().tolist(), ""
-    for method, what in (("monte_carlo", "sampled"), ("bracket", "upper bounds")):
-        number = methods.count(method)
-        if number:
-            verb = "is" if number == 1 else "are"
-            kind = "an upper bound" if number == 1 and method == "bracket" else what
-            some = f"Of {counted(len(methods), 'p-values')}, {number} {verb}"
-            some = f"All {number} p-values are" if number == len(methods) > 1 else some
-            said_so += f" {some} {kind}"
-            said_so += "." if method == "monte_carlo" else f", {_how_far(board)}."
-    return said_so
-
-
-def _how_far(board: Leaderboard) -> str:
-    """How close upper bounds are, and what would make them exact."""
-    most = float(board.error_bound[board.method == "bracket"].max())
-    text = f"too large by a share of {most:.1g} at most, because the scores have many digits"
-    if float(np.abs(board.values).max()) < SMALL_SCORES and board.metric in ("mean", "sum"):
-        return f"{text}; scores rounded to four decimals have exact p-values"
-    return text
+    """How many p-values are samples or bounds, how close these are, and how to get exact ones."""
+    methods, found = board.method.ravel(), ""
+    for method, one, many in (
+        ("monte_carlo", "sampled", "sampled"),
+        ("bracket", "an upper bound", "upper bounds"),
+    ):
+        number = int(np.count_nonzero(methods == method))
+        if number == 0:
+            continue
+        some = f"Of {counted(methods.size, 'p-values')}, {number} {'is' if number == 1 else 'are'}"
+        if number == methods.size > 1:
+            some = f"All {number} p-values are"
+        found += f" {some} {one if number == 1 else many}"
+        if method == "bracket":
+            most = float(board.error_bound[board.method == method].max())
+            found += f", too large by a share of {most:.1g} at most, because the scores have many"
+            small = float(np.abs(board.values).max()) < SMALL_SCORES
+            rounded = "; scores rounded to four decimals have exact p-values"
+            found += " digits" + rounded * (small and board.metric in ("mean", "sum"))
+        found += "."
+    return found
 
 
 def sentence(board: Leaderboard, data_set: str) -> str:
-    """Who leads on a data set, and how many pairs differ."""
+    """Who leads on a data set, how many pairs differ, and how many hang on random labellings."""
     one = board[data_set]
     where = f"{data_set}: " if data_set else ""
+    lead = "" if one.baseline is not None else f"{_lead(one)}. "
     family = ", all data sets together" if one.family == "all" else ""
     level = f"at a level of {one.alpha:g} ({CORRECTIONS[one.correction].title}{family})"
-    lead = "" if one.baseline is not None else f"{_lead(one)}. "
-    return f"{where}{lead}{_share(one)} {level}, over {_items(one)}.{_open(one)}"
-
-
-def _items(one: Leaderboard) -> str:
-    """How many there are, and how many clusters, if those are swapped."""
     items, clusters = counted(one.n[0], "items"), one.n_clusters[0]
-    return items if clusters is None else f"{items} in {counted(clusters, 'clusters')}"
-
-
-def _open(one: Leaderboard) -> str:
-    """How many pairs hang on the random labellings."""
+    items += "" if clusters is None else f" in {counted(clusters, 'clusters')}"
     number = int(one.undecided.sum())
-    if number == 0:
-        return ""
-    are = "is" if number == 1 else "are"
-    return f" {counted(number, 'pairs')} {are} too close to call with K = {one.K}."
+    are = f"{counted(number, 'pairs')} {'is' if number == 1 else 'are'}"
+    close = f" {are} too close to call with K = {one.K}." if number else ""
+    return f"{where}{lead}{_share(one)} {level}, over {items}.{close}"
 
 
 def _share(one: Leaderboard) -> str:
@@ -93,14 +82,14 @@ def _share(one: Leaderboard) -> str:
 def _lead(one: Leaderboard) -> str:
     """Who leads, and who is tied with that."""
     places = dict(zip(one.systems, one.places().tolist(), strict=True))
-    tied = one.tied_with_best()
-    best = [name for name in tied if places[name] == 1]
-    rest = [name for name in tied if places[name] > 1]
+    best = [name for name in one.tied_with_best() if places[name] == 1]
+    rest = [name for name in one.tied_with_best() if places[name] > 1]
+    lead, it = f"{_listed(best)} leads", "it"
     if len(best) > 1:
-        lead = f"{_listed(best)} lead together"
-        return f"{lead}; {_listed(rest)} {_are(rest)} tied with them" if rest else lead
-    lead = f"{best[0]} leads"
-    return f"{lead}; {_listed(rest)} {_are(rest)} tied with it" if rest else f"{lead} alone"
+        lead, it = f"{_listed(best)} lead together", "them"
+    if not rest:
+        return lead if len(best) > 1 else f"{lead} alone"
+    return f"{lead}; {_listed(rest)} {'are' if len(rest) > 1 else 'is'} tied with {it}"
 
 
 def _listed(names: list[str]) -> str:
@@ -108,10 +97,6 @@ def _listed(names: list[str]) -> str:
     if len(names) > NAMED:
         return f"{len(names)} systems"
     return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
-
-
-def _are(names: list[str]) -> str:
-    return "are" if names[1:] else "is"
 
 
 def html(board: Leaderboard) -> str:
@@ -126,34 +111,25 @@ def html(board: Leaderboard) -> str:
 
 
 def ranking(board: Leaderboard, data_set: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and cells of the ranking on a data set, as people write them.
-
-    Parameters
-    ----------
-    board : Leaderboard
-    data_set : str
-
-    Returns
-    -------
-    header : tuple of str
-    cells : list of tuple of str
-    """
-    rows = of_systems(board, data_set)
+    """Header and cells of the ranking on a data set, as people write them."""
+    rows = board[data_set].ranking().itertuples()
     if board.baseline is not None:
         header = ("system", board.metric, f"less {board.baseline}", "p", "adjusted p", "differs")
-        return header, [_against(row) for row in rows]
-    return ("rank", "system", board.metric, "may be", "tied with the best"), [
-        _ranked(row) for row in rows
-    ]
-
-
-def _against(row: dict[str, Any]) -> tuple[str, ...]:
-    numbers = f"{row['value']:.6g}", f"{row['difference']:+.4g}", f"{row['pvalue']:.3g}"
-    return row["system"], *numbers, f"{row['adjusted']:.3g}", "yes" if row["differs"] else "no"
-
-
-def _ranked(row: dict[str, Any]) -> tuple[str, ...]:
-    low, high = row["rank_low"], row["rank_high"]
-    may_be = f"{low}" if low == high else f"{low} to {high}"
-    tied = "yes" if row["tied_with_best"] else ""
-    return str(row["rank"]), row["system"], f"{row['value']:.6g}", may_be, tied
+        return header, [
+            (
+                row.system,
+                f"{row.value:.6g}",
+                f"{row.difference:+.4g}",
+                f"{row.pvalue:.3g}",
+                f"{row.adjusted:.3g}",
+                "yes" if row.differs else "no",
+            )
+            for row in rows
+        ]
+    cells: list[tuple[str, ...]] = []
+    for row in rows:
+        low, high = row.rank_low, row.rank_high
+        may_be = f"{low}" if low == high else f"{low} to {high}"
+        tied = "yes" if row.tied_with_best else ""
+        cells.append((f"{row.rank}", row.system, f"{row.value:.6g}", may_be, tied))
+    return ("rank", "system", board.metric, "may be", "tied with the best"), cells

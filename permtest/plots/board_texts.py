@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from permtest.alternatives.result import rejects
-from permtest.many.multiplicity import CORRECTIONS
+from permtest.many import CORRECTIONS
 from permtest.plots.fitting import in_points
 from permtest.plots.parts import literal
 from permtest.plots.sheet import legend_above, plain

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
 from permtest.alternatives.result import rejects
-from permtest.many.multiplicity import CORRECTIONS
+from permtest.many import CORRECTIONS
 from permtest.plots import roles
 from permtest.plots.board_texts import (
     LARGE,
@@ -32,8 +32,8 @@ from permtest.plots.sheet import legend_above, new_figure, style
 from permtest.plots.words import digits
 
 if TYPE_CHECKING:
+    from permtest.many.data_sets import Replicability
     from permtest.many.leaderboard import Leaderboard
-    from permtest.many.replicability import Replicability
 
 Floats = NDArray[np.float64]
 
@@ -181,7 +181,7 @@ def plot_replicability(found: Replicability, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     found : Replicability
-        Of `permtest.many.replicability`.
+        Of `Leaderboard.replicability`.
     ax : matplotlib.axes.Axes, optional
         Where to draw, with the settings of the caller. Default: a new figure in the style of the
         project.
@@ -195,13 +195,12 @@ def plot_replicability(found: Replicability, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from matplotlib.figure import Figure
-    >>> from permtest.many.replicability import replicability
+    >>> import permtest as pt
     >>> from permtest.plots import plot_replicability
-    >>> greater, less = np.log10([[0.001], [0.004], [0.01]]), np.log10([[1], [0.999], [0.995]])
-    >>> found = replicability(["new", "old"], ["ewt", "gum", "pud"], [0], [1], greater, less)
-    >>> ax = plot_replicability(found, ax=Figure().subplots())
+    >>> scores = {"new": [1] * 10, "old": [0] * 10}
+    >>> board = pt.compare_many({"ewt": scores, "gum": scores, "pud": scores})
+    >>> ax = plot_replicability(board.replicability(), ax=Figure().subplots())
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "count"]
     ['3', '0']
     """

@@ -46,7 +46,7 @@ def content(
     if kind in ("csv", "parquet"):
         frame = document.frame()  # type: ignore[attr-defined]
         if kind == "csv":
-            return bytes(frame.to_csv(index=False, lineterminator="\n").encode())
+            return bytes(frame.to_csv(index=False, lineterminator="\n", na_rep="nan").encode())
         optional("pyarrow", needed_by=".parquet", extra="frames")
         return bytes(frame.to_parquet(index=False))
     return picture(document.picture, kind)

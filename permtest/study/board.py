@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from permtest.many import CORRECTIONS, Leaderboard
-from permtest.many.rows import of_systems
 from permtest.many.wording import ranking
 from permtest.result import counted
 from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
@@ -106,7 +105,7 @@ class BoardDocument(Document):
             }.get(board.alternative, "do not differ from")
             limits = f"That systems which {than} {board.baseline} are as good: the difference may "
             limits += "be too small for these items."
-        best = [row["system"] for row in of_systems(board, name) if row.get("rank") == 1]
+        best = [system for rank, system, *_ in cells if rank == "1"]
         some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
         alt = f"What {counted(len(board.systems), 'systems')} score{on}; best: {some}"
         if board.baseline is not None:

@@ -2,9 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import permtest as pt
 
@@ -52,6 +56,48 @@ def test_ranks_and_groups_have_names():
     assert BOARD.rank_ranges().tolist() == [[3, 4], [1, 2], [1, 2], [3, 4]]
     assert BOARD.tied_with_best() == ("good", "fine")
     assert BOARD.groups() == [("good", "fine"), ("weak", "poor")]
+
+
+@st.composite
+def boards(draw):
+    """A board of given values, on which given pairs differ; equal values never do."""
+    values = draw(st.lists(st.integers(0, 5), min_size=2, max_size=7))
+    pairs = list(combinations(range(len(values)), 2))
+    differ = [draw(st.booleans()) and values[i] != values[j] for i, j in pairs]
+    board = pt.compare_many({f"s{i}": [x] for i, x in enumerate(values)}, correction="none")
+    unequal = {frozenset(pair) for pair, flag in zip(pairs, differ, strict=True) if flag}
+    return values, unequal, replace(board, adjusted=np.where([differ], 0.001, 1.0))
+
+
+@settings(max_examples=60)
+@given(boards())
+def test_ranks_are_counts_of_better_systems(drawn):
+    values, unequal, found = drawn
+    assert found.places().tolist() == [1 + sum(x > own for x in values) for own in values]
+    for i, own in enumerate(values):
+        others = [j for j in range(len(values)) if frozenset((i, j)) in unequal]
+        above, below = (sum(sign * values[j] > sign * own for j in others) for sign in (1, -1))
+        assert found.rank_ranges()[i].tolist() == [1 + above, len(values) - below]
+    best = [i for i, x in enumerate(values) if x == max(values)]
+    tied = {f"s{i}" for i in range(len(values)) if not any({i, j} in unequal for j in best)}
+    assert set(found.tied_with_best()) == tied
+    order = [int(name[1:]) for name in found.order()]
+    assert [values[i] for i in order] == sorted(values, reverse=True)
+
+
+@settings(max_examples=60)
+@given(boards())
+def test_groups_are_the_longest_runs_without_a_difference(drawn):
+    values, unequal, found = drawn
+    order, size = [int(name[1:]) for name in found.order()], len(values)
+    runs = [
+        set(order[a:b])
+        for a in range(size)
+        for b in range(a + 2, size + 1)
+        if not any({i, j} in unequal for i, j in combinations(order[a:b], 2))
+    ]
+    longest = [run for run in runs if not any(run < other for other in runs)]
+    assert [{int(name[1:]) for name in run} for run in found.groups()] == longest
 
 
 def test_a_baseline_says_nothing_about_ranks():

@@ -11,9 +11,8 @@ import pytest
 from matplotlib import image
 
 import permtest as pt
-from permtest.many.variant import with_variant
 from permtest.widgets import LeaderboardExplorer, leaderboard
-from permtest.widgets.leaderboard import MOST, describe
+from permtest.widgets.leaderboard import MOST, describe, with_variant
 
 RNG = np.random.default_rng(9)
 N = 200

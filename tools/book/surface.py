@@ -179,7 +179,7 @@ PAGES = (
             "What explorers show": "plots.plot_estimates null.dp.Step plots.plot_step "
             "plots.tail.FarTail plots.plot_tail widgets.assumptions.two_systems "
             "plots.Dependence plots.plot_dependence plots.plan.Plan plots.plot_plan "
-            "many.variant.with_variant",
+            "widgets.leaderboard.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },
     ),

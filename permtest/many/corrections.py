@@ -1,0 +1,433 @@
+"""P-values of many comparisons, adjusted so that their number does not mislead.
+
+An adjusted p-value is the smallest level at which the correction rejects the hypothesis: compare
+it with alpha, whatever the number of tests. Exact p-values of permutation tests are discrete,
+which makes the corrections that see nothing but p more cautious, never less.
+
+Westfall and Young's max-T looks at the scores, too, and learns how the tests hang together. Where
+all systems are equally good, an item may turn all of its differences around at once: d_ij becomes
+-d_ij for all i and j. So one fair coin for each item gives the sum of every pair as R_i - R_j, with
+R_i the sum over the items of a random sign times what system i has there. Only differences
+between systems matter, and items that differ alike, up to the sign, need not be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._integers import IntArray, largest, roomy
+from permtest._jit import Floats, Ints, jit
+from permtest._parallel import in_parallel
+from permtest._progress import progress
+from permtest._rng import seeds, stream
+from permtest.many.table import ScoreTable
+from permtest.measures import Measure
+from permtest.statistics import Statistic
+from permtest.structured import NEAR
+
+
+class Correction(NamedTuple):
+    """A correction: its title for sentences, what it keeps below alpha, and for which tests."""
+
+    title: str
+    controls: str
+    holds: str
+
+
+_ANY, _POSITIVE = "whatever the dependence", "if tests are independent or depend positively"
+_SYMMETRIC = "if differences are jointly symmetric, and nearly so if there are many items"
+_FAMILYWISE, _FALSE_DISCOVERIES = "familywise error", "false discovery rate"
+
+#: Corrections for the number of tests by name: what each controls, and when.
+CORRECTIONS = {
+    "holm": Correction("Holm", _FAMILYWISE, _ANY),
+    "hochberg": Correction("Hochberg", _FAMILYWISE, _POSITIVE),
+    "bh": Correction("Benjamini-Hochberg", _FALSE_DISCOVERIES, _POSITIVE),
+    "by": Correction("Benjamini-Yekutieli", _FALSE_DISCOVERIES, _ANY),
+    "max_t": Correction("Westfall-Young max-T", _FAMILYWISE, _SYMMETRIC),
+    "none": Correction("no correction", "error of each test by itself", _ANY),
+}
+
+
+def check_correction(name: str) -> None:
+    """Raise ValueError unless `name` is one of `CORRECTIONS`."""
+    if not isinstance(name, str) or name not in CORRECTIONS:
+        known = ", ".join(map(repr, CORRECTIONS))
+        hint = "; 'holm' holds as much, and finds more" if name == "bonferroni" else ""
+        raise ValueError(f"correction={name!r} is not known; choose one of {known}{hint}")
+
+
+def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
+    """Adjust the p-values of one family of tests.
+
+    Parameters
+    ----------
+    pvalue : array_like of float
+        Of any shape, in (0, 1]; all of them are one family.
+    correction : {"holm", "hochberg", "bh", "by", "none"}, default "holm"
+        As in `CORRECTIONS`; "max_t" needs the scores and is not made here.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the same shape, in (0, 1]; no p-value becomes smaller, and their order stays.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the correction is unknown, or a p-value is none; the message says which.
+
+    Notes
+    -----
+    O(m log m) for m tests. Where p stands at the smallest float, 5e-324, for something smaller,
+    what is returned is an upper bound.
+
+    References
+    ----------
+    Holm (1979); Hochberg (1988); Benjamini & Hochberg (1995); Benjamini & Yekutieli (2001).
+
+    Examples
+    --------
+    >>> from permtest.many import adjusted_pvalues
+    >>> adjusted_pvalues([0.03125, 0.5, 0.0078125]).tolist()
+    [0.0625, 0.5, 0.0234375]
+    """
+    check_correction(correction)
+    p = _as_pvalues(pvalue)
+    if correction == "max_t":
+        raise ValueError(
+            "correction='max_t' samples swaps of the scores, which p-values do not have; ask "
+            "compare_many(table, correction='max_t') for it"
+        )
+    if correction == "none" or p.size == 0:
+        return p
+    order = np.argsort(p, axis=None)
+    rank, ordered = np.arange(1, p.size + 1), p.ravel()[order]
+    if correction in ("holm", "hochberg"):
+        steps = ordered * rank[::-1]
+    else:
+        steps = ordered / (rank / p.size / (np.sum(1 / rank) if correction == "by" else 1.0))
+    if correction == "holm":  # it steps down from the smallest p, the others step up
+        steps = np.maximum.accumulate(steps)
+    else:
+        steps = np.minimum.accumulate(steps[::-1])[::-1]
+    adjusted = np.empty(p.size)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted.reshape(p.shape)
+
+
+def _as_pvalues(pvalue: Any) -> Floats:
+    """A copy, or an error that names the first that is no p-value of an exact test."""
+    given = np.asarray(pvalue)
+    if given.size and given.dtype.kind not in "fiu":
+        raise TypeError(f"pvalue holds {given.dtype.name}, but p-values are numbers")
+    p = np.array(given, dtype=np.float64)
+    bad = np.argwhere(~((p > 0) & (p <= 1)))
+    if bad.size:
+        where = ", ".join(map(str, bad[0]))
+        raise ValueError(
+            f"pvalue[{where}] = {p[tuple(bad[0])]} must lie in (0, 1]: a permutation test has no "
+            "p of 0, and a test without p has to be left out"
+        )
+    return p
+
+
+# ---- max-T -------------------------------------------------------------------------------------
+
+#: From so many on, a binomial number takes less time than a coin for each item.
+MANY = 100
+#: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values of
+#: pairs that are held at a time.
+BLOCK, ITEMS, CELLS = 1024, 2**16, 2**18
+#: Of very many pairs, so many labellings are looked at together if that makes no more values.
+LEAST, MOST_CELLS = 16, 2**23
+#: Columns whose partial sums fit the cache next to the processor.
+WIDTH = 128
+#: Sums below these are exact in int32 and in float64.
+SHORT, EXACT = 2**30, 2**50
+#: Statistics that differ by less, relative to what was observed, count as ties.
+TIE = 2.0**-48
+
+
+class MaxT(NamedTuple):
+    """Adjusted p-values of shape (D, P), whether all labellings were listed, and how many."""
+
+    adjusted: Floats
+    exact: bool
+    K: int
+
+
+def max_t(
+    tables: Sequence[ScoreTable],
+    first: Ints,
+    second: Ints,
+    *,
+    alternative: str = "two-sided",
+    K: int = 10_000,
+    rng: np.random.Generator,
+) -> MaxT:
+    """Adjusted p-values of one family of hypotheses: all pairs on all data sets.
+
+    Free step-down (Westfall and Young 1993, Alg. 4.1). The statistic of a pair is its difference
+    over the standard deviation of that: for sums the one of the null law, ``sqrt(sum_n d_n**2)``,
+    for measures such as F1 the one among all labellings looked at. For C labellings in which the
+    maximum is at least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more
+    than K are possible, so that all are listed; 1 for a pair that never differs. Ties are decided
+    with a tolerance of 4e-15, of measures 1e-12, that can only make p larger; where sums have
+    more digits than floats, with a bound of all roundings. Coins of data sets are independent.
+
+    The familywise error is controlled if the differences between equal systems are jointly
+    symmetric about 0. Where those systems are exchangeable and no more, so that each difference
+    is symmetric by itself, that is approximate, the closer the more items there are;
+    ``python -m benchmarks.familywise`` measures by how much.
+
+    Time O(K (N S + P)) for N items that differ, or less where many of them differ alike.
+    """
+    measure, every = _addends(tables)
+    informative = sum(int((x != x[:1]).any(axis=(0, 2)).sum()) for x in every)
+    listed = informative < 62 and 2**informative <= K
+    coins = tuple(_Coins.of(x, listed=listed) for x in every)
+    a, b = (second, first) if alternative == "less" else (first, second)
+    shift = len(every[0]) * np.arange(len(tables))[:, None]
+    family = _Family(
+        2**informative if listed else K,
+        None if listed else seeds(rng),
+        coins,
+        (a + shift).ravel(),
+        (b + shift).ravel(),
+        alternative == "two-sided",
+        measure,
+        np.concatenate([x.astype(np.float64).sum(axis=1) for x in every]),
+    )
+    if measure is None:
+        spread = np.concatenate([_spread(x[:, :, 0], first, second) for x in every])
+    else:
+        spread = np.sqrt(family.total(_squares, "spread of all pairs") / family.seen)
+        spread[spread <= NEAR] = 0.0
+    weights = 1 / np.where(spread > 0, spread, 1.0)
+    seen = family.gaps(family.observed)[:, 0] * weights
+    order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
+    order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
+    roundings = [0.0 if measure is not None else x.off for x in coins]
+    off = (np.repeat(roundings, first.size) * weights)[order]
+    off += np.maximum.accumulate(off[::-1])[::-1]  # of those that each one is held against
+    least = seen[order] - TIE * np.abs(seen[order]) - off
+    some = family._replace(first=family.first[order], second=family.second[order])
+    adjusted = np.ones(spread.size)
+    how = weights[order, None], least[:, None], 0.0 if measure is None else NEAR
+    hits = some.total(_hits, "largest differences", *how)
+    adjusted[order] = np.maximum.accumulate(hits / family.seen)
+    return MaxT(adjusted.reshape(len(tables), -1), listed, family.size)
+
+
+def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArray]]:
+    """The measure, None for sums, and what is added up, of shape (S, N, m) for each data set."""
+    measure, every = None, []
+    for k, table in enumerate(tables):
+        folded, entry = table.folded, table.statistic
+        if isinstance(entry, Statistic):
+            scores = roomy(folded.scores)
+            scores = scores - scores[:1]  # only differences count, in whatever unit
+            scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
+            short = largest(scores) < EXACT
+            every.append((scores.astype(np.int64) if short else scores)[:, :, None])
+            continue
+        found = [entry.measure(folded.pairs(i, i - 1)) for i in range(len(folded.systems))]
+        measure, counts = found[0][0], np.stack([addends for _, addends, _ in found])
+        if counts.size and float(np.abs(counts.astype(np.float64)).sum(axis=1).max()) >= EXACT:
+            raise ValueError(
+                f"tables[{k}] has counts that add up to {EXACT} or more, which correction='max_t' "
+                "cannot do; divide them by a power of ten, or choose 'holm'"
+            )
+        every.append(counts)
+    return measure, every
+
+
+def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
+    """The standard deviation of the sum of each pair; 0 if and only if it never differs."""
+    squares, step = np.empty(first.size), max(1, CELLS // max(scores.shape[1], 1))
+    for start in range(0, first.size, step):
+        part = slice(start, start + step)
+        gaps = (scores[first[part]] - scores[second[part]]).astype(np.float64)
+        # Not by BLAS, whose sums depend on the number of its threads.
+        squares[part] = np.einsum("pn,pn->p", gaps, gaps)
+    return np.sqrt(squares)
+
+
+class _Coins(NamedTuple):
+    """How to draw the sums of a data set: rows of differences from system 0, a coin for each item.
+
+    `single` has `size` rows with a coin each, filled up to a multiple of eight, and `grouped` rows
+    with as many coins as `counts` says.
+    `observed` are the sums of the observed labelling, `whole` those where all coins show heads.
+    `off` is by how much a difference of two sums may be rounded.
+    """
+
+    single: NDArray[Any]
+    size: int
+    grouped: Floats
+    counts: Ints
+    observed: Floats
+    whole: Floats
+    off: float
+
+    @classmethod
+    def of(cls, addends: IntArray, *, listed: bool) -> _Coins:
+        """Those of addends (S, N, m); to list all labellings, each item needs a coin of its own."""
+        systems, n, m = addends.shape
+        rows = (addends - addends[:1]).transpose(1, 0, 2).reshape(n, systems * m)
+        rows = rows[(rows != 0).any(axis=1)]
+        signs = np.where(rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)] > 0, 1, -1)
+        rows, counts, net = _distinct(rows * signs[:, None], signs)
+        rows = rows.astype(np.float64)
+        many = (counts >= MANY) & (not listed)
+        reach = float((counts @ np.abs(rows)).max(initial=0.0))
+        off = 0.0 if reach < EXACT else 2.0**-49 * (n + 8) * reach
+        size, kind = int(counts[~many].sum()), np.int32 if reach < SHORT else np.float64
+        single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems * m), dtype=kind)
+        single[:size] = np.repeat(rows[~many], counts[~many], axis=0)
+        add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
+        return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
+
+    def toss(self, rng: np.random.Generator, draws: int) -> Floats:
+        """Random sums, of shape (C, draws)."""
+        heads = np.zeros((draws, self.whole.size), dtype=self.single.dtype)
+        for start in range(0, len(self.single), ITEMS):
+            rows = self.single[start : start + ITEMS]
+            add_heads(rows, rng.integers(0, 256, (len(rows) // 8, draws), dtype=np.uint8), heads)
+        total = heads.astype(np.float64)
+        for row, count in zip(self.grouped, self.counts.tolist(), strict=True):
+            total += rng.binomial(count, 0.5, draws)[:, None] * row
+        return (2 * total - self.whole).T
+
+    def listed(self, numbers: Ints) -> Floats:
+        """The sums of labellings by number, whose bits are the coins; none may be grouped."""
+        bits = numbers[:, None] >> np.arange(self.size) & 1
+        return np.asarray(2.0 * (bits @ self.single[: self.size]) - self.whole).T
+
+
+def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
+    """Rows that differ, how many there are of each, and how many more with the sign 1."""
+    if rows.dtype == object:
+        return rows, np.ones(len(rows), dtype=np.int64), signs
+    rng = np.random.default_rng(0)
+    while True:  # until no two rows that differ have the same key
+        key = rows @ rng.integers(-(2**63), 2**63 - 1, rows.shape[1])  # modulo 2**64
+        found = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        _, where, group, counts = found
+        if all(np.array_equal(column[where][group], column) for column in rows.T):
+            return rows[where], counts, np.bincount(group, signs, len(where)).astype(np.int64)
+
+
+class _Family(NamedTuple):
+    """All hypotheses: which rows of the sums of all data sets they compare, and how.
+
+    There are `size` labellings: all, or, where there is an `origin`, so many random ones besides
+    the observed one. `totals` are the sums of each system, for a `measure`.
+    """
+
+    size: int
+    origin: np.random.SeedSequence | None
+    coins: tuple[_Coins, ...]
+    first: Ints
+    second: Ints
+    two_sided: bool
+    measure: Measure | None
+    totals: Floats
+
+    @property
+    def observed(self) -> Floats:
+        """The sums of the observed labelling."""
+        return self._joined([x.observed[:, None] for x in self.coins])
+
+    @property
+    def seen(self) -> int:
+        """How many labellings there are with the observed one."""
+        return self.size + (self.origin is not None)
+
+    def total(self, function: Callable[..., Floats], what: str, *how: Any) -> Floats:
+        """The sum of what a function finds about each hypothesis in all labellings."""
+        chunks = [range(x, min(x + BLOCK, self.size)) for x in range(0, self.size, BLOCK)]
+        every = in_parallel(_over_chunk, chunks, self, function, how)
+        total = function(self.gaps(self.observed), *how) * (self.origin is not None)
+        for part in progress(every, total=len(chunks), what=what):
+            total += part
+        return total
+
+    def tiles(self, chunk: range) -> Iterator[Floats]:
+        """The sums of a chunk of labellings, (D S, m, labellings), some labellings at a time."""
+        parts = []
+        if self.origin is None:
+            numbers = np.arange(chunk.start, chunk.stop)
+            for one in self.coins:
+                parts.append(one.listed(numbers))
+                numbers >>= one.size
+        else:
+            rng = stream(self.origin, chunk.start)
+            parts = [one.toss(rng, len(chunk)) for one in self.coins]
+        sums = self._joined(parts)
+        cells = max(self.first.size * sums.shape[1], 1)
+        step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
+        for start in range(0, sums.shape[2], step):
+            yield sums[..., start : start + step]
+
+    def _joined(self, parts: Sequence[Floats]) -> Floats:
+        return np.concatenate([x.reshape(-1, self.totals.shape[1], x.shape[1]) for x in parts])
+
+    def gaps(self, sums: Floats) -> Floats:
+        """What is compared of each pair under each labelling, before it is standardised."""
+        first, second = self.first, self.second
+        if self.measure is None:
+            gaps = sums[first, 0] - sums[second, 0]
+        else:
+            x, totals = sums.transpose(0, 2, 1), self.totals[:, None]
+            mean, half = (totals[first] + totals[second]) / 2, (x[first] - x[second]) / 2
+            both = [(mean + side * half).reshape(-1, x.shape[2]) for side in (1, -1)]
+            gaps = self.measure.values(both[0]) - self.measure.values(both[1])
+            gaps = gaps.reshape(half.shape[:2])
+        return np.asarray(np.abs(gaps) if self.two_sided else gaps)
+
+
+def _over_chunk(
+    chunk: range, family: _Family, function: Callable[..., Floats], how: Sequence[Any]
+) -> Any:
+    return sum(function(family.gaps(tile), *how) for tile in family.tiles(chunk))
+
+
+def _squares(gaps: Floats) -> Floats:
+    return np.asarray(np.square(gaps).sum(axis=1))
+
+
+def _hits(gaps: Floats, weights: Floats, least: Floats, near: float) -> Floats:
+    """Under how many labellings the maximum from each hypothesis on is extreme for it."""
+    if near:
+        gaps = gaps + near * max(1.0, float(np.abs(gaps).max(initial=0.0)))
+    highest = np.maximum.accumulate((gaps * weights)[::-1], axis=0)[::-1]
+    return np.asarray((highest >= least).sum(axis=1), dtype=np.float64)
+
+
+@jit
+def add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
+    """Add to ``sums[b]`` the rows whose coins show heads in column b of `bits`.
+
+    The coin of row ``8 k + i`` is bit i of ``bits[k]``, and the number of rows a multiple of 8. The
+    256 sums of eight rows are made once, for all columns.
+    """
+    table = np.zeros((256, WIDTH), dtype=rows.dtype)
+    for left in range(0, rows.shape[1], WIDTH):
+        width = min(WIDTH, rows.shape[1] - left)
+        for k in range(bits.shape[0]):
+            for i in range(8):
+                row = rows[8 * k + i, left : left + width]
+                for v in range(2**i):
+                    without, there = table[v], table[2**i + v]
+                    for x in range(width):
+                        there[x] = without[x] + row[x]
+            for b in range(bits.shape[1]):
+                part, total = table[bits[k, b]], sums[b, left : left + width]
+                for x in range(width):
+                    total[x] += part[x]
