@@ -264,7 +264,8 @@ def test_pairs_are_written_as_tables(run):
 def test_a_folder_gets_all(run):
     assert run("leaderboard", "counts.csv", "--metric", "f1", "-o", "out")[0] == 0
     names = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    assert set(names) == {f"leaderboard.{x}" for x in ("html", "csv", "json", "png", "svg")}
+    formats = {f"leaderboard.{x}" for x in ("html", "md", "tex", "csv", "json", "png", "svg")}
+    assert set(names) == formats | {"leaderboard-ranking-1.svg", "leaderboard-pairs-1.svg"}
     page = names["leaderboard.html"].decode()
     assert "<h1>Leaderboard of 3 systems</h1>" in page
     assert page.count("<img ") == 2
@@ -325,7 +326,7 @@ def test_an_interrupted_run_ends_in_one_line(run, monkeypatch):
         (["scores.csv", "--alpha", "5"], "--alpha 5: a level lies between 0 and 1"),
         (["scores.csv", "--k", "0"], "--k 0: at least 1 is needed"),
         (["scores.csv", "--seed", "-1"], "--seed -1: a seed must not be negative"),
-        (["scores.csv", "-o", "a.pdf"], "--out a.pdf: a report ends in .html, .csv, .json, .png"),
+        (["scores.csv", "-o", "a.pdf"], "--out a.pdf: a report ends in .html, .md, .tex, .json, .png"),
         (["scores.csv", "-o", "none/a.csv"], "there is no folder none; create it first"),
         (["scores.csv", "--gold", "a", "--gold", "b"], "--gold b: there is one already"),
     ],
