@@ -1,0 +1,513 @@
+"""The other commands: leaderboards, reports, studies, plans, formats, the page, the notebooks."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Context, Decimal
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+import permtest
+from permtest import __version__
+from permtest._jupyter import SOCKETS, choose_port, serve
+from permtest.cli.inputs import (
+    aligned,
+    check_installed,
+    check_out,
+    direction,
+    named_statistic,
+    print_text,
+    print_written,
+    read_input,
+    read_table,
+)
+from permtest.null.probability import UNDERFLOW
+from permtest.readers import FORMATS
+from permtest.readers.cells import printable
+from permtest.statistics import CountStatistic, Statistic, lookup
+
+if TYPE_CHECKING:
+    from permtest.many import Leaderboard, ScoreTable
+
+PACKAGE = Path(permtest.__file__).parent
+REPORTS = ("html", "md", "tex", "json", "png", "svg")
+BOARDS = ("html", "csv", "json", "png", "svg")
+
+#: Any of these modules will do for the extra of a format.
+READERS = {"excel": ("openpyxl",), "frames": ("pyarrow",)}
+READERS["inspect"] = ("compression.zstd", "backports.zstd")
+
+COUNTS = """\
+A line holds one score of each system: a number of points, 0 or 1, or a decimal. For a metric of
+counts it holds several whole numbers of each system:
+  precision, recall, f1, f0.5, f2, ..., jaccard (or iou)   tp, fp, fn
+  f1, jaccard                                              or tp, incorrect
+  specificity, balanced_accuracy, mcc                      tp, fp, fn, tn
+  wer                                                      errors, length
+  bleu       match_1 to match_4, total_1 to total_4, length, reference_length
+With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and no option is
+needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
+header and options, a line is the counts of A, then those of B."""
+
+
+# ---- leaderboard ---------------------------------------------------------------------------------
+
+
+def leaderboard(args: argparse.Namespace) -> None:
+    """Rank many systems, and say which are tied.
+
+    permtest leaderboard FILE ... [options]
+
+    Compares all pairs of systems on the same items by exact tests, corrects p for their number, and
+    says who leads, and who is tied. A FILE has all systems, or one each; several data sets with the
+    same systems are named by --data-set. With --alternative greater, others score more than the
+    baseline. Reports end in .html, .csv and .parquet (all pairs), .json, .png or .svg.
+
+    For example:
+      permtest leaderboard taggers.csv --metric accuracy --pairs
+      permtest leaderboard runs/* --score acc_norm --baseline gpt2 --alternative greater
+      permtest leaderboard --data-set news=news.csv --data-set web=web.csv -o leaderboard.html
+      permtest leaderboard --gold gold.conllu crf.conllu hmm.conllu svm.conllu --metric las --json
+    """
+    from permtest.many import compare_many  # which other commands do not need
+
+    if args.alternative != "two-sided" and args.baseline is None:
+        raise ValueError(f"--alternative {args.alternative} needs --baseline")
+    if args.correction not in ("max-t", "none"):
+        check_installed(["statsmodels"], f"--correction {args.correction}")
+    if args.out is not None:
+        check_out("--out", Path(args.out), (*BOARDS, "parquet"), args.force, "leaderboard")
+    tables = _tables(args)
+    board = compare_many(
+        tables,
+        baseline=args.baseline,
+        alternative=args.alternative,
+        correction=args.correction.replace("-", "_"),
+        family=args.family,
+        alpha=args.alpha,
+        K=args.k,
+        rng=args.seed,
+    )
+    # Classes may be others elsewhere.
+    by_class = getattr(next(iter(tables.values())).statistic, "average", None) is not None
+    overall = board.overall() if len(tables) > 1 and not by_class else None
+    boards = [board] if overall is None else [board, overall]
+    sources = {name: table.source for name, table in tables.items()}
+    print_text(_board_json(boards, sources) if args.json else _board(boards, sources, args.pairs))
+    if args.out is not None:
+        from permtest.report import write_leaderboard
+
+        how = {"overall": overall, "sources": sources, "seed": args.seed}
+        written = write_leaderboard(board, args.out, **how, overwrite=args.force)
+        print_written([] if args.json else written)
+
+
+def _tables(args: argparse.Namespace) -> dict[str, ScoreTable]:
+    """The scores on each data set, "" where there is one without a name."""
+    if bool(args.files) == bool(args.data_set):
+        problem = f"{args.files[0]}: no data set is named for it" if args.files else "no file"
+        raise ValueError(f"{problem}; name files, or all data sets as --data-set NAME=FILE")
+    files: dict[str, list[str]] = {"": args.files} if args.files else {}
+    for head, *more in args.data_set:
+        name, _, file = head.partition("=")
+        if not name or not file or name in files:
+            problem = "is there twice" if name in files else "write NAME=FILE, and more files after"
+            raise ValueError(f"--data-set {printable(head)}: {problem}")
+        files[printable(name)] = [file, *more]
+    gold: dict[str, str] = {}
+    for text in args.gold:
+        name, mark, file = text.partition("=")
+        name, file = (name, file) if mark and name in files else ("", text)
+        if name in gold:
+            raise ValueError(f"--gold {text}: there is one already; a data set has one")
+        gold[name] = file
+    systems = args.system if args.systems is None else [x.strip() for x in args.systems.split(",")]
+    tables: dict[str, ScoreTable] = {}
+    for name, some in files.items():
+        first = next(iter(tables.values())).systems if tables else ()
+        tables[name] = read_table(args, some, gold.get(name, gold.get("")), systems, first)
+    return tables
+
+
+def _board(boards: Sequence[Leaderboard], sources: Mapping[str, Any], pairs: bool) -> str:
+    """A ranking and a sentence for each data set, and what is known of all of them."""
+    parts = []
+    for board in boards:
+        for name in board.data_sets:
+            parts += [*([name] if name else []), _ranking(board, name), board.sentence(name)]
+            parts += [_all_pairs(board[name])] if pairs else []
+            parts += [f"data   {sources[name]['read']}"] if name in sources else []
+    parts.append(f"score  {direction(boards[0].score)}")
+    return "\n\n".join(
+        [*parts, *([str(boards[0].replicability())] if sources.keys() - {""} else [])]
+    )
+
+
+def _ranking(board: Leaderboard, name: str) -> str:
+    """The systems from the best to the worst."""
+    from permtest.many.wording import ranking
+
+    header, cells = ranking(board, name)
+    if board.baseline is not None:
+        return aligned([header, *cells])
+    letters = _letters(board.groups(name))
+    room = max(map(len, letters.values()), default=0)
+    rows = [("rank   system", header[2], header[3], "alike", "")]
+    for rank, system, value, may_be, tied in cells:
+        alike = letters.get(system, "").ljust(room)
+        rows.append((f"{rank:>4}   {system}", value, may_be, alike, "*" * bool(tied)))
+    more = "; systems that share a letter do not differ" if letters else ""
+    return f"{aligned(rows)}\n* is the best, or does not differ from it{more}"
+
+
+def _letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
+    """A letter for each group that a system is in; of more than three the first and the last."""
+
+    def letter(number: int) -> str:
+        return (letter(number // 26 - 1) if number > 25 else "") + chr(ord("a") + number % 26)
+
+    found: dict[str, list[str]] = {}
+    for number, group in enumerate(groups):
+        for system in group:
+            found.setdefault(system, []).append(letter(number))
+    short = {name: own for name, own in found.items() if len(own) < 4 and len(own[-1]) == 1}
+    return {
+        name: "".join(own) if name in short else f"{own[0]}-{own[-1]}"
+        for name, own in found.items()
+    }
+
+
+def _all_pairs(one: Leaderboard) -> str:
+    """All pairs of systems on one data set, each with its p."""
+    columns = (one.statistic, one.log10_pvalue, one.pvalue, one.adjusted, one.differs)
+    rows = [("pair", "difference", "p", "adjusted p", "differs")]
+    for i, j, difference, log10, p, adjusted, differs in zip(
+        one.first, one.second, *(column[0].tolist() for column in columns), strict=True
+    ):
+        tiny = Context(prec=6).power(10, Decimal(log10)) if p <= UNDERFLOW else p
+        shown = (f"{difference:+.6g}", f"{tiny:.6g}", f"{adjusted:.6g}", "yes" if differs else "no")
+        rows.append((f"{one.systems[i]} - {one.systems[j]}", *shown))
+    return aligned(rows)
+
+
+def _board_json(boards: Sequence[Leaderboard], sources: Mapping[str, Any]) -> str:
+    """The same, and all numbers, as one JSON object."""
+    from permtest.many.rows import of_systems
+
+    rankings = []
+    for board in boards:
+        for name in board.data_sets:
+            said = {"systems": of_systems(board, name), "sentence": board.sentence(name)}
+            if board.baseline is None:
+                tied, groups = board.tied_with_best(name), board.groups(name)
+                said |= {"tied_with_best": tied, "groups": groups}
+            rankings.append({"data_set": name, **said})
+    more = {
+        "rankings": rankings,
+        "sources": sources,
+        "overall": boards[1].to_dict() if boards[1:] else None,
+        "replicability": boards[0].replicability().to_dict() if len(sources) > 1 else None,
+        "version": __version__,
+    }
+    return json.dumps(boards[0].to_dict() | more, allow_nan=False)
+
+
+# ---- report and study ----------------------------------------------------------------------------
+
+
+def report(args: argparse.Namespace) -> None:
+    """Compare two systems, and write all there is to say about it.
+
+    permtest report FILE [FILE_B] [options]
+
+    Compares two systems by the exact test, and says what there is to say about the difference: its
+    interval, the items behind it, other tests side by side, effect size, power, and what to cite.
+    Reports end in .html, .md, .tex, .json, .png or .svg.
+
+    For example:
+      permtest report results.csv --a new --b old -o report.html
+      permtest report entities.csv --a new --b old --metric f1 --clusters document -o table.tex
+      permtest report runs/new runs/old --metric acc_norm -o report/
+    """
+    from permtest.study import overview
+
+    if args.out is not None:
+        check_out("--out", Path(args.out), REPORTS, args.force, "report")
+    pairs, entry = read_input(args)
+    if named_statistic(args.metric) is None and isinstance(entry, Statistic):
+        entry = lookup("mean")  # on the scale of single items, as intervals are
+    how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed}
+    found = overview(pairs, statistic=entry, **how)
+    _print_document(found, args)
+    if args.out is not None:
+        from permtest.report import write_overview
+
+        written = write_overview(found, args.out, overwrite=args.force)
+        print_written([] if args.json else written)
+
+
+def _print_document(found: Any, args: argparse.Namespace) -> None:
+    """All of it, or the sentence where it is written to a file."""
+    text = found.sentence() if args.out is not None else str(found)
+    print_text(found.to_json() if args.json else text)
+
+
+def study(args: argparse.Namespace) -> None:
+    """Answer one question by its plan: describe, test, measure, look ahead, and report.
+
+    permtest study FILE [FILE_B] [options]
+
+    Describes the scores, recommends tests, makes them side by side, estimates how large the
+    difference is, what power such a test has and how many items another study needs. A report has
+    its configuration beside it, study.yml, which repeats the study byte by byte.
+
+    For example:
+      permtest study results.csv --a new --b old --out report/
+      permtest study results.csv --a new --b old --write-config study.yml
+      permtest study results.csv --config study.yml --out report/ --force
+    """
+    from permtest.study import StudyConfig, run_study
+
+    config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
+    data = config.data
+    args.a, args.b = args.a or data.a, args.b or data.b
+    if args.higher_is_better is None:
+        args.higher_is_better = data.higher_is_better
+    data = replace(data, a=args.a, b=args.b, higher_is_better=args.higher_is_better)
+    seed = config.seed if args.seed is None else args.seed
+    config = replace(config, data=data, seed=seed)
+    if args.write_config is not None:
+        if args.out is not None or args.json:
+            raise ValueError("--write-config stops before the study; leave out --out and --json")
+        path = Path(args.write_config)
+        check_out("--write-config", path, (), args.force)
+        path.write_text(config.to_yaml(), encoding="utf-8")
+        print_text(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
+        return
+    if args.out is not None:
+        check_out("--out", Path(args.out), config.report.formats, args.force, "report")
+    pairs, entry = read_input(args)
+    if isinstance(entry, CountStatistic):
+        raise ValueError(
+            f"a study is of one score for each item, not of {entry.name}; permtest report takes it"
+        )
+    if pairs.clusters is not None:
+        raise ValueError(
+            f"{args.file}: {len(pairs)} items are in {len(set(pairs.clusters))} clusters, and a "
+            "study is of items that are independent; permtest report handles clusters, or "
+            "--no-clusters studies the items by themselves"
+        )
+    found = run_study(pairs, config=config)
+    _print_document(found, args)
+    if args.out is not None:
+        from permtest.report import write_report
+
+        formats = config.report.formats
+        written = write_report(found, args.out, formats=formats, overwrite=args.force)
+        print_written([] if args.json else written)
+
+
+# ---- plan ----------------------------------------------------------------------------------------
+
+
+def plan(args: argparse.Namespace) -> None:
+    """Say how many items a comparison needs.
+
+    permtest plan [FILE [FILE_B]] [options]
+
+    How many items does a test need to find a difference? State the difference and the standard
+    deviation of the differences, or the shares of items that one system alone has right; or name
+    the files of a pilot, which say what is not stated.
+
+    For example:
+      permtest plan --delta 0.5 --sigma 2
+      permtest plan --shares 0.06 0.03 --power 0.9
+      permtest plan pilot.csv --a new --b old --alternative greater
+    """
+    from permtest.study import exact_power, exact_power_n, power_t, sample_size
+
+    level = {"alpha": args.alpha, "alternative": args.alternative}
+    found, items = _planned(args), "items"
+    if "p_b" in found:
+        of = (found["p_b"], found["p_c"])
+        needed = exact_power_n(*of, args.power, **level)
+        powers, test = (lambda n: exact_power(*of, n, **level)), "exact test of 0/1 scores"
+        effect = f"if A alone has {of[0]:.4g} of them right, and B alone {of[1]:.4g}"
+    else:
+        of, items = (found["delta"], found["sigma"]), found.get("unit", "items")
+        needed = int(sample_size(*of, power=args.power, **level))
+        powers, test = (lambda n: power_t(n, *of, **level)), "paired t-test"
+        effect = (
+            f"if differences have a mean of {of[0]:.6g} and a standard deviation of {of[1]:.6g}"
+        )
+    sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)} | {needed})
+    curve = [{"n": n, "power": powers(n)} for n in sizes]
+    facts = {"n": needed, "power": powers(needed), "target": args.power, "test": test, **level}
+    if args.json:
+        print_text(json.dumps(facts | found | {"curve": curve, "version": __version__}))
+        return
+    sides = (
+        args.alternative if args.alternative == "two-sided" else f"one-sided ({args.alternative})"
+    )
+    text = f"The {sides} {test} at a level of {args.alpha:g} needs {needed} {items} for a power of "
+    text += f"{args.power:g}, {effect}."
+    if "p_b" not in found:
+        text += " The exact permutation test needs about as many."
+    if "pilot" in found:
+        text += f"\n\ndata   {found['source']['read']}\n\nThe pilot's own difference may be luck; "
+        text += "--delta names the smallest one that matters."
+    rows = [(str(one["n"]), f"{one['power']:.4f}") for one in curve]
+    print_text(f"{text}\n\n{aligned([(items, 'power', ''), *((*row, '') for row in rows)])}")
+
+
+def _planned(args: argparse.Namespace) -> dict[str, Any]:
+    """What is to be found: shares of items that one system alone has right, or a difference."""
+    stated = args.delta is not None or args.sigma is not None
+    if args.shares is not None:
+        if stated or args.file is not None:
+            raise ValueError("--shares says all; leave out --delta, --sigma and files")
+        return {"p_b": args.shares[0], "p_c": args.shares[1]}
+    if args.file is None:
+        if args.delta is None or args.sigma is None:
+            raise ValueError("name --delta and --sigma, or --shares, or the files of a pilot")
+        return {"delta": args.delta, "sigma": args.sigma}
+    pairs, entry = read_input(args)
+    if isinstance(entry, CountStatistic):
+        raise ValueError(f"a plan is for one score of each item, not for --metric {entry.name}")
+    unit = "items" if pairs.clusters is None else "clusters"
+    pairs = pairs if pairs.clusters is None else pairs.by_cluster()
+    gaps = [pairs.in_scores(int(u) - int(v)) for u, v in zip(pairs.u, pairs.v, strict=True)]
+    found = {"pilot": len(gaps), "unit": unit, "source": pairs.source}
+    delta = fmean(gaps) if args.delta is None else args.delta
+    if not delta:
+        raise ValueError(f"{args.file}: the systems tie; name the difference to find as --delta")
+    binary = unit == "items" and {*pairs.u.tolist(), *pairs.v.tolist()} <= {0, 1}
+    if binary and args.sigma is None:
+        apart = fmean(map(abs, gaps))
+        if abs(delta) > apart:
+            raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")
+        return found | {"p_b": (apart + delta) / 2, "p_c": (apart - delta) / 2}
+    sigma = stdev(gaps) if args.sigma is None else args.sigma
+    return found | {"delta": delta, "sigma": sigma}
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+
+def formats(args: argparse.Namespace) -> None:
+    """List the formats of files that can be compared.
+
+    permtest formats [NAME] [--json]
+
+    Which format a file has is seen from its content; its name does not matter.
+
+    For example:
+      permtest formats
+      permtest formats table
+    """
+    names = ("name", "title", "rows", "pairs_on", "gold", "extra", "example")
+    facts = []
+    for kind in (FORMATS[args.format],) if args.format else FORMATS.values():
+        there = kind.extra is None or any(map(_is_there, READERS[kind.extra]))
+        facts.append({name: getattr(kind, name) for name in names} | {"installed": there})
+    if args.json:
+        print_text(json.dumps(facts[0] if args.format else facts))
+    elif args.format:
+        (one,) = facts
+        needs = f"pip install 'permtest[{one['extra']}]'" if one["extra"] else "nothing more"
+        rows = [("an item holds", one["rows"]), ("paired on", one["pairs_on"])]
+        rows += [("gold file", one["gold"]), ("needs", needs + " (installed)" * one["installed"])]
+        print_text(f"{one['title']}\n\n{aligned(rows)}\n\n  {one['example']}")
+    else:
+        table = aligned([(one["name"], one["title"]) for one in facts])
+        print_text(f"{table}\n\n{COUNTS}\n\npermtest formats NAME shows one, with an example.")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:  # of the package that it is in
+        return False
+
+
+# ---- the page and the notebooks ------------------------------------------------------------------
+
+
+def app(args: argparse.Namespace) -> None:
+    """Compare two systems on a web page of this machine.
+
+    permtest app [options]
+
+    Only this machine can see the page, and nothing leaves this machine. Each page has a Python of
+    its own, which ends when the page is closed. Needs pip install 'permtest[lab]'.
+
+    For example:
+      permtest app
+      permtest app --port 8866 --no-browser
+    """
+    check_installed(("voila", "ipywidgets", "matplotlib", "jinja2"), args.prog)
+    print("starting the page", flush=True)  # Voila takes some seconds
+    serve(find_notebook("09-your-own-data.ipynb"), port=args.port, browser=not args.no_browser)
+
+
+def lab(args: argparse.Namespace) -> None:
+    """Open the notebooks in JupyterLab.
+
+    permtest lab [FOLDER] [options]
+
+    The notebooks are copied to FOLDER, where what is there is left as it is. Without FOLDER a
+    checkout's own are opened, and an installed package copies them to permtest-notebooks. Needs
+    pip install 'permtest[lab]'.
+
+    For example:
+      permtest lab --notebook 05
+      permtest lab course --port 8888 --no-browser
+    """
+    check_installed(("jupyterlab", "ipywidgets", "matplotlib"), args.prog)
+    path = find_notebook(args.notebook)
+    if args.folder is not None or path.parent == PACKAGE / "notebooks":
+        folder = Path(args.folder or "permtest-notebooks")
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"{folder}: this is a file; name a folder")
+        hidden = shutil.ignore_patterns(".*")
+        shutil.copytree(path.parent, folder, ignore=hidden, copy_function=_copy, dirs_exist_ok=True)
+        print_text(f"the notebooks are in {folder.resolve()}; what was there is as it was")
+        path = folder.resolve() / path.name
+    from jupyterlab.labapp import LabApp
+
+    options = ["--ip=127.0.0.1", f"--port={choose_port(args.port)}", "--ServerApp.port_retries=0"]
+    options += [f"--ServerApp.tornado_settings={SOCKETS}", "--ServerApp.answer_yes=True"]
+    options += ["--no-browser"] * args.no_browser
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # the only user in many containers
+        options += ["--allow-root"]
+    LabApp.launch_instance([str(path), *options])
+
+
+def find_notebook(name: str) -> Path:
+    """The notebook of that name, or the only one whose name begins so.
+
+    They are beside the package in a checkout, and within it once it is installed.
+    """
+    beside = PACKAGE.parent / "notebooks"
+    checkout = beside.is_dir() and (PACKAGE.parent / "pyproject.toml").is_file()
+    folder = beside if checkout else PACKAGE / "notebooks"
+    found = sorted(folder.glob(f"{glob.escape(name)}*"))
+    if len(found) != 1:
+        known = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
+        said = "could be several" if found else "is none"
+        raise ValueError(f"--notebook {name}: this {said}; choose one of {known or 'none'}")
+    return found[0]
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file that is not there yet."""
+    if not os.path.lexists(target):
+        shutil.copyfile(source, target)
