@@ -23,9 +23,9 @@ from permtest.cli.inputs import (
     check_installed,
     check_out,
     direction,
+    finish,
     named_statistic,
     print_text,
-    print_written,
     read_input,
     read_table,
 )
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from permtest.many import Leaderboard, ScoreTable
 
 PACKAGE = Path(permtest.__file__).parent
-REPORTS = ("html", "md", "tex", "json", "png", "svg")
-BOARDS = ("html", "csv", "json", "png", "svg")
 
 #: Any of these modules will do for the extra of a format.
 READERS = {"excel": ("openpyxl",), "frames": ("pyarrow",)}
@@ -77,15 +75,22 @@ def leaderboard(args: argparse.Namespace) -> None:
       permtest leaderboard --data-set news=news.csv --data-set web=web.csv -o leaderboard.html
       permtest leaderboard --gold gold.conllu crf.conllu hmm.conllu svm.conllu --metric las --json
     """
-    from permtest.many import compare_many  # which other commands do not need
+    from permtest.many import compare_many
+    from permtest.study import BoardDocument, board_document
 
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
     if args.correction not in ("max-t", "none"):
         check_installed(["statsmodels"], f"--correction {args.correction}")
     if args.out is not None:
-        check_out("--out", Path(args.out), (*BOARDS, "parquet"), args.force, "leaderboard")
-    tables = _tables(args)
+        kinds = BoardDocument.formats
+        kinds += BoardDocument.further_formats if Path(args.out).suffix else ()
+        check_out("--out", Path(args.out), kinds, args.force, "report")
+    files = _files(args)
+    tables: dict[str, ScoreTable] = {}
+    for name, (some, gold) in files.items():
+        first = next(iter(tables.values())).systems if tables else ()
+        tables[name] = read_table(args, some, gold, first)
     board = compare_many(
         tables,
         baseline=args.baseline,
@@ -101,17 +106,13 @@ def leaderboard(args: argparse.Namespace) -> None:
     overall = board.overall() if len(tables) > 1 and not by_class else None
     boards = [board] if overall is None else [board, overall]
     sources = {name: table.source for name, table in tables.items()}
-    print_text(_board_json(boards, sources) if args.json else _board(boards, sources, args.pairs))
-    if args.out is not None:
-        from permtest.report import write_leaderboard
-
-        how = {"overall": overall, "sources": sources, "seed": args.seed}
-        written = write_leaderboard(board, args.out, **how, overwrite=args.force)
-        print_written([] if args.json else written)
+    document = board_document(board, overall=overall, sources=sources, seed=args.seed)
+    text = _board(boards, sources, args.pairs)
+    finish(text, lambda: _board_json(boards, sources), args, document)
 
 
-def _tables(args: argparse.Namespace) -> dict[str, ScoreTable]:
-    """The scores on each data set, "" where there is one without a name."""
+def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
+    """Data set -> its files, and what is right there; "" where there is one without a name."""
     if bool(args.files) == bool(args.data_set):
         problem = f"{args.files[0]}: no data set is named for it" if args.files else "no file"
         raise ValueError(f"{problem}; name files, or all data sets as --data-set NAME=FILE")
@@ -129,12 +130,7 @@ def _tables(args: argparse.Namespace) -> dict[str, ScoreTable]:
         if name in gold:
             raise ValueError(f"--gold {text}: there is one already; a data set has one")
         gold[name] = file
-    systems = args.system if args.systems is None else [x.strip() for x in args.systems.split(",")]
-    tables: dict[str, ScoreTable] = {}
-    for name, some in files.items():
-        first = next(iter(tables.values())).systems if tables else ()
-        tables[name] = read_table(args, some, gold.get(name, gold.get("")), systems, first)
-    return tables
+    return {name: (some, gold.get(name, gold.get(""))) for name, some in files.items()}
 
 
 def _board(boards: Sequence[Leaderboard], sources: Mapping[str, Any], pairs: bool) -> str:
@@ -237,27 +233,16 @@ def report(args: argparse.Namespace) -> None:
       permtest report entities.csv --a new --b old --metric f1 --clusters document -o table.tex
       permtest report runs/new runs/old --metric acc_norm -o report/
     """
-    from permtest.study import overview
+    from permtest.study import Overview, overview
 
     if args.out is not None:
-        check_out("--out", Path(args.out), REPORTS, args.force, "report")
+        check_out("--out", Path(args.out), Overview.formats, args.force, "report")
     pairs, entry = read_input(args)
     if named_statistic(args.metric) is None and isinstance(entry, Statistic):
         entry = lookup("mean")  # on the scale of single items, as intervals are
-    how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed}
+    how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed or 0}
     found = overview(pairs, statistic=entry, **how)
-    _print_document(found, args)
-    if args.out is not None:
-        from permtest.report import write_overview
-
-        written = write_overview(found, args.out, overwrite=args.force)
-        print_written([] if args.json else written)
-
-
-def _print_document(found: Any, args: argparse.Namespace) -> None:
-    """All of it, or the sentence where it is written to a file."""
-    text = found.sentence() if args.out is not None else str(found)
-    print_text(found.to_json() if args.json else text)
+    finish(str(found) if args.out is None else found.sentence(), found.to_json, args, found)
 
 
 def study(args: argparse.Namespace) -> None:
@@ -274,16 +259,13 @@ def study(args: argparse.Namespace) -> None:
       permtest study results.csv --a new --b old --write-config study.yml
       permtest study results.csv --config study.yml --out report/ --force
     """
-    from permtest.study import StudyConfig, run_study
+    from permtest.study import Study, StudyConfig, run_study
 
     config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
-    data = config.data
-    args.a, args.b = args.a or data.a, args.b or data.b
-    if args.higher_is_better is None:
-        args.higher_is_better = data.higher_is_better
-    data = replace(data, a=args.a, b=args.b, higher_is_better=args.higher_is_better)
-    seed = config.seed if args.seed is None else args.seed
-    config = replace(config, data=data, seed=seed)
+    for name in ("a", "b", "higher_is_better", "seed"):  # the command line goes before the file
+        if getattr(args, name) is None:
+            setattr(args, name, getattr(config, name))
+        config = replace(config, **{name: getattr(args, name)})
     if args.write_config is not None:
         if args.out is not None or args.json:
             raise ValueError("--write-config stops before the study; leave out --out and --json")
@@ -293,12 +275,10 @@ def study(args: argparse.Namespace) -> None:
         print_text(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
         return
     if args.out is not None:
-        check_out("--out", Path(args.out), config.report.formats, args.force, "report")
+        check_out("--out", Path(args.out), Study.formats, args.force, "report")
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
-        raise ValueError(
-            f"a study is of one score for each item, not of {entry.name}; permtest report takes it"
-        )
+        raise ValueError(f"--metric {entry.name}: a study takes one score; see permtest report")
     if pairs.clusters is not None:
         raise ValueError(
             f"{args.file}: {len(pairs)} items are in {len(set(pairs.clusters))} clusters, and a "
@@ -306,13 +286,7 @@ def study(args: argparse.Namespace) -> None:
             "--no-clusters studies the items by themselves"
         )
     found = run_study(pairs, config=config)
-    _print_document(found, args)
-    if args.out is not None:
-        from permtest.report import write_report
-
-        formats = config.report.formats
-        written = write_report(found, args.out, formats=formats, overwrite=args.force)
-        print_written([] if args.json else written)
+    finish(str(found) if args.out is None else found.sentence(), found.to_json, args, found)
 
 
 # ---- plan ----------------------------------------------------------------------------------------

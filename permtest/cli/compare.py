@@ -198,7 +198,7 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
 
 def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry, zero: float | None) -> str:
     """A sentence, both systems, and how p was computed."""
-    from permtest.study.gold import gold_doubt  # a study is more than a comparison has to load
+    from permtest.study.overview import gold_doubt  # a study is more than a comparison has to load
 
     metric = result.metric
     if isinstance(entry, CountStatistic):

@@ -187,6 +187,7 @@ MORE: dict[str, dict[str, Any]] = {
     "pilot": {"dest": "file", "nargs": "?"},
     "format": {"nargs": "?", "choices": tuple(FORMATS)},
     "folder": {"nargs": "?"},
+    "--by-order": {"action": "store_const", "const": False, "dest": "id"},
     "--alpha": {"type": _level, "default": 0.05},
     "--alternative": {"choices": ALTERNATIVES, "default": "two-sided"},
     "--correction": {"choices": _corrections, "default": "holm"},
@@ -203,6 +204,7 @@ MORE: dict[str, dict[str, Any]] = {
     "--margin": {"type": _amount},
     "--method": {"choices": ("auto", *SOLVERS, MONTE_CARLO), "default": "auto"},
     "--missing": {"choices": MISSING},
+    "--no-clusters": {"action": "store_const", "const": False, "dest": "clusters"},
     "--notebook": {"default": "01"},
     "--port": {"type": _seed, "default": 0},
     "--power": {"type": _level, "default": 0.8},
@@ -234,33 +236,26 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Entry]:
     named = None if args.a is None or args.b is None else [args.a, args.b]
     if len(args.gold) > 1:
         raise ValueError(f"--gold {args.gold[1]}: there is one already")
-    evaluation, chosen, score = _recognised(args, files, (*args.gold, None)[0], named)
-    clusters = False if args.no_clusters else args.clusters
-    pairs = evaluation.pairs(
-        args.a, args.b, score=score, statistic=chosen or "sum", clusters=clusters
-    )
-    if chosen is None:
+    evaluation, entry, score = _recognised(args, files, (*args.gold, None)[0], named)
+    how = {"score": score, "statistic": entry or "sum", "clusters": args.clusters}
+    pairs = evaluation.pairs(args.a, args.b, **how)
+    if entry is None:
         counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
-        chosen = _with_zero("sum" if counts else "mean", args)
+        entry = _with_zero("sum" if counts else "mean", args)
     pairs.source["read"] = describe(pairs.source, evaluation.format.title)
-    return pairs, chosen
+    return pairs, entry
 
 
 def read_table(
-    args: argparse.Namespace,
-    files: Sequence[str],
-    gold: str | None,
-    systems: Sequence[str] | None,
-    order: Sequence[str],
+    args: argparse.Namespace, files: Sequence[str], gold: str | None, first: Sequence[str]
 ) -> ScoreTable:
-    """The scores of many systems on one data set, in `order` if they are the same systems."""
-    evaluation, chosen, score = _recognised(args, files, gold, systems)
-    if systems is None and order and set(order) == set(evaluation.systems):
-        systems = order
-    chosen = chosen or _with_zero("mean", args)
-    clusters = False if args.no_clusters else args.clusters
-    how = {"systems": systems, "clusters": clusters, "strata": args.strata}
-    return evaluation.table(score=score, statistic=chosen, **how)
+    """The scores of many systems on one data set, in the order of the `first` one."""
+    systems = args.system if args.systems is None else [x.strip() for x in args.systems.split(",")]
+    evaluation, entry, score = _recognised(args, files, gold, systems)
+    if systems is None and first and set(first) == set(evaluation.systems):
+        systems = first
+    how = {"systems": systems, "clusters": args.clusters, "strata": args.strata, "score": score}
+    return evaluation.table(statistic=entry or _with_zero("mean", args), **how)
 
 
 def named_statistic(name: str | None) -> Entry | None:
@@ -278,14 +273,9 @@ def _recognised(
     entry = named_statistic(args.metric)
     if entry is not None:
         entry = _with_zero(args.metric, args)
-    options = ("score", "higher_is_better", "system_col", "repeat", "missing", "pos_label")
-    evaluation = recognise(
-        *files,
-        gold=gold,
-        id=False if args.by_order else args.id,
-        clusters=False if args.no_clusters else args.clusters,
-        **{name: getattr(args, name) for name in (*options, "thousands", "same_scale")},
-    )
+    options = "id system_col repeat missing pos_label thousands same_scale clusters score"
+    how = {name: getattr(args, name) for name in options.split()}
+    evaluation = recognise(*files, gold=gold, higher_is_better=args.higher_is_better, **how)
     names, score = evaluation.systems, args.score
     two = tuple(names if named is None else named)[:2]
     clear = len(two) == 2 and (named is not None or len(names) == 2)
@@ -334,27 +324,26 @@ def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
 
 
 def check_out(option: str, path: Path, kinds: Sequence[str], force: bool, stem: str = "") -> None:
-    """Refuse what could not be written; a folder gets a file of each kind that begins with `stem`.
+    """Refuse what could not be written: a file of one of the kinds, which may be any if empty.
 
-    Without `stem` there is no folder, and without `kinds` a file may have any name.
+    With a `stem` it may also be a folder, which gets a file of each kind that is called so.
     """
-    suffix, problem = path.suffix[1:].lower(), ""
+    suffix = path.suffix[1:].lower()
     folder = stem != "" and (path.is_dir() or not suffix)
-    files = [path / f"{stem}.{kind}" for kind in kinds] if folder else [path]
-    there = next((file for file in files if file.exists()), None)
-    if not folder and kinds and suffix not in kinds:
-        problem = f"the name must end in {', '.join('.' + kind for kind in kinds)}"
-        problem += ", or be that of a folder" * bool(stem)
-    elif folder and path.exists() and not path.is_dir():
-        problem = "this is a file; name a folder"
-    elif not folder and not path.parent.is_dir():
-        problem = f"there is no folder {path.parent}; create it first"
-    elif there is not None and there.is_dir():
-        path, problem = there, "this is a folder; name a file"
-    elif there is not None and not force:
-        path, problem = there, "the file exists; choose another name, or add --force"
-    if problem:
-        raise ValueError(f"{option} {path}: {problem}")
+    for file in [path / f"{stem}.{kind}" for kind in kinds] if folder else [path]:
+        if not folder and kinds and suffix not in kinds:
+            problem = f"the name must end in .{', .'.join(kinds)}" + ", or be a folder's" * bool(
+                stem
+            )
+        elif not folder and not path.parent.is_dir():
+            problem = f"there is no folder {path.parent}; create it first"
+        elif file.is_dir() or (folder and path.is_file()):
+            problem = "this is a folder; name a file" if file.is_dir() else "this is in a file"
+        elif file.exists() and not force:
+            problem = "the file exists; choose another name, or add --force"
+        else:
+            continue
+        raise ValueError(f"{option} {file}: {problem}")
     needed = kinds if folder else [suffix]
     check_installed([x for kind in needed for x in NEEDS.get(kind, ())], f"{option} {path}")
 
@@ -376,9 +365,15 @@ def print_text(text: str) -> None:
     print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def print_written(paths: Sequence[object]) -> None:
-    """Say which files were written."""
-    print_text("\nwrote " + "\n      ".join(map(str, paths)))
+def finish(text: str, record: Callable[[], str], args: argparse.Namespace, found: Any) -> None:
+    """Print the text, or the record for --json; write what was found, where --out says so."""
+    print_text(record() if args.json else text)
+    if args.out is not None:
+        from permtest.report import write_report
+
+        written = write_report(found, args.out, overwrite=args.force)
+        if not args.json:
+            print_text("\nwrote " + "\n      ".join(map(str, written)))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
