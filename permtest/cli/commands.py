@@ -99,14 +99,14 @@ def leaderboard(args: argparse.Namespace) -> None:
         family=args.family,
         alpha=args.alpha,
         K=args.k,
-        rng=args.seed,
+        rng=args.seed or 0,
     )
     # Classes may be others elsewhere.
     by_class = getattr(next(iter(tables.values())).statistic, "average", None) is not None
     overall = board.overall() if len(tables) > 1 and not by_class else None
     boards = [board] if overall is None else [board, overall]
     sources = {name: table.source for name, table in tables.items()}
-    document = board_document(board, overall=overall, sources=sources, seed=args.seed)
+    document = board_document(board, overall=overall, sources=sources, seed=args.seed or 0)
     text = _board(boards, sources, args.pairs)
     finish(text, lambda: _board_json(boards, sources), args, document)
 

@@ -25,6 +25,7 @@ from permtest.cli.inputs import (
     print_text,
     read_input,
 )
+from permtest.comparison import compare
 from permtest.exact import exact_perm_test
 from permtest.margins import MarginTestResult
 from permtest.monte_carlo import monte_carlo
