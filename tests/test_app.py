@@ -67,7 +67,7 @@ def drawn():
 @pytest.fixture(autouse=True)
 def _undrawn(request, monkeypatch):
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(answer, "_picture", lambda _, key: f"<img alt='{key}'>")
+        monkeypatch.setattr(answer, "_picture", lambda figure: f"<img alt='{figure.plot}'>")
 
 
 def visible(widget):
@@ -406,7 +406,7 @@ def test_the_report_is_made_when_it_is_asked_for():
     assert {name: held[name] for name in files if name in held} == {
         name: content for name, content in files.items() if not name.endswith(".zip")
     }
-    assert f"{STEM}-null.svg" in held  # the pictures of the page in Markdown
+    assert f"{STEM}-test.svg" in held  # the pictures of the page in Markdown
     assert zipped(held) == files[f"{STEM}.zip"]
     app.choices.alpha.value = 0.01  # another question has another report
     assert app.export.links.value == ""

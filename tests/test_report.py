@@ -2,234 +2,308 @@
 
 import json
 import re
+import sys
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-import permtest as pt
-from permtest import report
-from permtest.report import drawable, write_files, write_report
-from permtest.study import Study, StudyConfig, run_study
+from permtest import Pairs, compare_many
+from permtest.plots import differences
+from permtest.report import check_report, pages, report_files, write_files, write_report
+from permtest.study import StudyConfig, board_document, overview, run_study
+from permtest.study.document import FORMATS, Document
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
-HOSTILE = '<script>alert("1")</script>', "x|y $a$ _q_ & ' `b`\n# [t](javascript:alert(1))"
-QUICK = {"power": {"experiments": 20, "sizes": 2}, "significance": {"K": 99}}
-PICTURES = ["data.svg", "units.svg", "test.svg", "answers.svg", "effects.svg", "power.svg"]
-EVERYTHING = ["report.html", "report.md", "report.json", *PICTURES, "study.yml"]
+COUNTS = ("tp", "fp", "fn")
+HOSTILE = "<script>alert(1)</script>", "a|b_* \u202e$x$ `q`\n# [t](javascript:alert(1)) 中"
+IDS = ["<img src=x onerror=alert(1)>", "a|b_*`$", "two\nlines", "\u202ertl\u200f", "x" * 10_000]
+QUICK = {"power_experiments": 20, "power_sizes": 2, "K": 99}
+
+
+def counts() -> Document:
+    """F1 of systems and items with names that mean harm."""
+    rng = np.random.default_rng(4)
+    tables = [rng.integers(0, 4, (40, 3)) for _ in "ab"]
+    ids = tuple(f"{name}{i}" for i in range(8) for name in IDS)
+    source = {"<b>file</b>": "<script>|`*_.csv", "ids": list(IDS)}
+    pairs = Pairs.of_counts(*tables, [COUNTS], HOSTILE)
+    return overview(replace(pairs, ids=ids, source=source), statistic="f1")
+
+
+def study() -> Document:
+    return run_study(NEW, OLD, QUICK, names=HOSTILE)
+
+
+def board() -> Document:
+    table = {HOSTILE[0]: NEW, HOSTILE[1]: OLD, "mid": [8, 7, 6, 6, 5, 6, 5, 7, 7, 6, 6, 8]}
+    return board_document(compare_many(table))
+
+
+MAKERS = {"overview": counts, "study": study, "board": board}
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def made(request) -> tuple[Document, dict[str, bytes]]:
+    """A document of each kind, with all its files."""
+    document = MAKERS[request.param]()
+    return document, report_files(document)
 
 
 @pytest.fixture(scope="module")
-def study() -> Study:
-    return run_study(NEW, OLD, StudyConfig.from_dict(QUICK), names=HOSTILE)
+def plain() -> Document:
+    return overview(Pairs.of([1, 1, 1, 0, 1, 1, 1, 1], [0, 1, 0, 0, 0, 0, 0, 0], ("new", "old")))
 
 
-@pytest.fixture(scope="module")
-def folder(study, tmp_path_factory) -> Path:
-    """A report with all there is."""
-    where = tmp_path_factory.mktemp("study") / "new" / "report"
-    assert [path.name for path in write_report(study, where)] == EVERYTHING
-    return where
+@pytest.fixture
+def _quick(monkeypatch) -> None:
+    """Pictures that take no time."""
+    monkeypatch.setattr(pages, "drawn", lambda _: Figure(figsize=(1, 1)))
 
 
 class Page(HTMLParser):
-    """Tags, text and attributes of a page."""
+    """Tags, text, links and alternative texts of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.tags, self.words, self.links = [], [], []
+        self.tags, self.words, self.links, self.alts = [], [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.links += [value for name, value in attrs if name in ("src", "href", "action")]
+        self.alts += [value for name, value in attrs if name == "alt"]
         assert not [name for name, _ in attrs if name.startswith("on")]
 
     def handle_data(self, data):
         self.words.append(data)
 
 
-# ---- what is in it -----------------------------------------------------------------------------
+# ---- what is in them -----------------------------------------------------------------------------
 
 
-def test_files(folder):
-    assert sorted(path.name for path in folder.iterdir()) == sorted(EVERYTHING)
+def test_all_formats(made):
+    document, files = made
+    figures = [f"report-{part.key}.svg" for part in document.sections if part.figure]
+    assert list(files) == [f"report.{kind}" for kind in document.formats] + figures
+    assert files["report.png"].startswith(b"\x89PNG")
+    assert json.loads(files["report.json"]) == json.loads(json.dumps(document.to_dict()))
+    assert files["report.tex"].decode("ascii") == document.to_latex()
+    assert all(b"<svg" in files[name] for name in files if name.endswith(".svg"))
 
 
-def test_the_page_needs_nothing_else(folder):
-    page = Page((folder / "report.html").read_text("utf-8"))
-    assert page.tags.count("img") == len(PICTURES)
-    outside = [link for link in page.links if not link.startswith(("#", "data:image/svg+xml;"))]
-    assert outside == []
+def test_the_page_needs_nothing_else(made):
+    _, files = made
+    text = files["report.html"].decode()
+    page = Page(text)
+    assert all(link.startswith(("#", "data:image/svg+xml;")) for link in page.links)
     assert {"script", "link", "iframe", "object"}.isdisjoint(page.tags)
+    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in text
+    figures = [content for name, content in files.items() if name.startswith("report-")]
+    assert len(page.alts) == len(set(page.alts)) == page.tags.count("img") == len(figures)
+    assert [b64decode(x) for x in re.findall(r"base64,([^\"]+)\"", text)] == figures
 
 
-def test_pictures_on_the_page_are_those_beside_the_other(folder):
-    page = (folder / "report.html").read_text("utf-8")
-    inside = [b64decode(text) for text in re.findall(r"base64,([^\"]+)\"", page)]
-    assert sorted(inside) == sorted((folder / name).read_bytes() for name in PICTURES)
-    assert all(b"<svg" in picture for picture in inside)
-    linked = re.findall(r"!\[[^\]]+\]\((.+)\)", (folder / "report.md").read_text("utf-8"))
-    assert sorted(linked) == sorted(PICTURES)
+def test_pages_have_all_sections_and_all_numbers(made):
+    document, files = made
+    page = "".join(Page(files["report.html"].decode()).words)
+    text = files["report.md"].decode().replace("\\", "").replace("&lt;", "<").replace("&gt;", ">")
+    headings = [part.heading for part in document.sections]
+    assert re.findall(r"<h2>\d+\. (.*)</h2>", files["report.html"].decode()) == headings
+    assert re.findall(r"^## \d+\. (.*)$", text, re.MULTILINE) == headings
+    for form in (page, text):
+        for part in document.sections:
+            assert part.code in form or part.key == "cite"
+            for table in part.tables:
+                cells = (cell for row in table.rows for cell in row if cell.isascii())
+                assert all(" ".join(cell.split()) in form.replace("\n", " ") for cell in cells)
 
 
-def test_chapters_in_the_order_of_the_manual(study, folder):
-    titles = [chapter.title for chapter in study.chapters()]
-    page = (folder / "report.html").read_text("utf-8")
-    text = (folder / "report.md").read_text("utf-8")
-    assert re.findall(r"<h2>\d\. (.*)</h2>", page) == titles
-    assert re.findall(r"^## \d\. (.*)$", text, re.MULTILINE) == titles
-    for chapter in study.chapters()[:-1]:
-        assert chapter.done
-        assert chapter.meaning
-        assert chapter.limits
-
-
-def test_all_numbers_are_on_both_pages(study, folder):
-    page = "".join(Page((folder / "report.html").read_text("utf-8")).words)
-    text = (folder / "report.md").read_text("utf-8")
-    for chapter in study.chapters():
-        for grid in chapter.grids:
-            for cell in (cell for row in grid.rows for cell in row[1:] if cell not in HOSTILE):
-                assert cell in page
-                assert cell in text.replace("\\", "").replace("&lt;", "<"), cell
-
-
-def test_json_and_configuration(study, folder):
-    assert json.loads((folder / "report.json").read_text("utf-8")) == study.to_dict()
-    assert StudyConfig.from_yaml(folder / "study.yml") == study.config
-
-
-def test_tables_in_markdown_are_tables(folder):
+def test_tables_in_markdown_are_tables(made):
     """As many cells below as in the head, marks in names being escaped."""
-    blocks = re.findall(r"(?:^\|.*\n)+", (folder / "report.md").read_text("utf-8"), re.MULTILINE)
-    assert len(blocks) == 10
+    document, files = made
+    text = files["report.md"].decode()
+    blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(blocks) == sum(len(part.tables) for part in document.sections)
     for block in blocks:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+    figures = [name for name in files if name.startswith("report-")]
+    assert re.findall(r"!\[.+\]\((.+)\)", text) == figures
 
 
-# ---- harmless ----------------------------------------------------------------------------------
+def test_all_pairs_of_a_board():
+    document = board()
+    lines = report_files(document, ["csv"])["report.csv"].decode("utf-8").splitlines()
+    assert lines[0].startswith("data_set,first,second,difference,pvalue")
+    assert "parquet" not in document.formats
+    assert report_files(document, ["parquet"])["report.parquet"][:4] == b"PAR1"
 
 
-def test_names_stay_names(folder):
-    source = (folder / "report.html").read_text("utf-8")
-    page = Page(source)
-    assert "<script" not in source.lower()
-    assert any(HOSTILE[0] in words for words in page.words)
-    assert "default-src 'none'" in source
-    text = (folder / "report.md").read_text("utf-8")
-    for mark in ("<script", "\n# ", "`b`", "$a$", r"[^\\]\]\(javascript"):
-        assert not re.search(mark if "(" in mark else re.escape(mark), text[2:]), mark
-    for name in PICTURES:
-        assert b"<script" not in (folder / name).read_bytes()
+# ---- the same, and harmless ----------------------------------------------------------------------
 
 
-def test_the_same_bytes_again(folder, tmp_path):
-    again = run_study(NEW, OLD, StudyConfig.from_yaml(folder / "study.yml"), names=HOSTILE)
-    for path in write_report(again, tmp_path):
-        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_same_input_makes_the_same_bytes(kind):
+    first, again = (report_files(MAKERS[kind](), ["html", "png", "json"]) for _ in "ab")
+    assert first == again
+    assert not re.search(rb"dc:date|20\d\d-\d\d-\d\d", first["report.html"])
 
 
-def test_nothing_says_where_or_when_it_was_made(folder, tmp_path):
-    for path in folder.iterdir():
-        content = path.read_bytes()
-        assert str(tmp_path.parent.parent).encode() not in content
-        assert not re.search(rb"dc:date|20\d\d-\d\d-\d\d", content), path.name
+def test_names_and_ids_stay_text(made):
+    document, files = made
+    page = files["report.html"].decode()
+    assert "<script" not in page.lower()
+    assert "<img src=x" not in page
+    assert any(HOSTILE[0] in words for words in Page(page).words)
+    text = files["report.md"].decode()
+    assert not re.search(r"<(script|img|b)\b", text)
+    for mark in ("\n# [t]", "`q`", "$x$", "[t](javascript"):
+        assert mark not in text
+    if "items" in getattr(document, "parts", {}):
+        for mark in ("\u202e", "\u200f", "x" * 100):
+            assert all(mark not in files[f"report.{kind}"].decode() for kind in FORMATS[:3])
+    for name, content in files.items():
+        if name.endswith(".svg"):
+            assert b"<script" not in content.lower()
+            assert b"onerror" not in content
 
 
-# ---- never half written ------------------------------------------------------------------------
+@pytest.mark.usefixtures("_quick")
+def test_addresses_in_markdown_are_no_links():
+    ids = ("https://evil.example", "WWW.evil.example", "me@evil.example", "xmpp:a@b.example", "a:b")
+    pairs = replace(Pairs.of([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]), ids=ids)
+    text = report_files(overview(pairs), ["md"])["report.md"].decode()
+    for shown in (
+        r"| https\://evil.example |",
+        r"| WWW\.evil.example |",
+        "| me@<!-- -->evil.example |",
+        "| xmpp:a@<!-- -->b.example |",
+        "| a:b |",
+    ):
+        assert shown in text
+    prose = text.partition("@inproceedings")[0]
+    assert not re.search(r"(?i)://|www\.|@(?!<)", prose.replace(r"\://", "").replace(r"WWW\.", ""))
 
 
-def test_files_are_not_overwritten_unless_told(study, tmp_path):
-    (tmp_path / "report.md").write_text("mine")
-    (tmp_path / "other.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"report\.md would be overwritten"):
-        write_report(study, tmp_path, formats=["md", "json"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.txt", "report.md"]
-    assert (tmp_path / "report.md").read_text() == "mine"
-    written = write_report(study, tmp_path, formats=["json"])
-    assert [path.name for path in written] == ["report.json", "study.yml"]
-    with pytest.raises(FileExistsError, match=r"report\.json, study\.yml would be"):
-        write_report(study, tmp_path, formats=["json"])
-    write_report(study, tmp_path, formats=["json"], overwrite=True)
-    assert (tmp_path / "other.txt").read_text() == "mine"
+# ---- pictures ------------------------------------------------------------------------------------
 
 
-def test_a_folder_in_the_way(study, tmp_path):
-    (tmp_path / "study.yml").mkdir()
-    with pytest.raises(FileExistsError, match=r"study\.yml is a folder there"):
-        write_report(study, tmp_path, formats=["json"], overwrite=True)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(NotADirectoryError, match="this is a file; name a folder"):
-        write_report(study, tmp_path / "file", formats=["json"])
-
-
-def test_a_failure_leaves_nothing_behind(study, tmp_path, monkeypatch):
-    written = []
-
-    class Full(type(tmp_path)):
-        def open(self, *arguments, **options):
-            written.append(self.name)
-            if len(written) == 2:
-                raise OSError(28, "No space left on device")
-            return super().open(*arguments, **options)
-
-    monkeypatch.setattr("permtest.report.study.Path", Full)
-    with pytest.raises(OSError, match="No space left"):
-        write_report(study, tmp_path, formats=["json"])
-    assert len(written) == 2
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_that_comes_into_the_way_meanwhile(tmp_path):
-    (tmp_path / "b").write_text("mine")
-    with pytest.raises(FileExistsError, match="b would be overwritten"):
-        write_files(tmp_path, {"a": b"1", "b": b"2"}, overwrite=False)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["b"]
-    assert (tmp_path / "b").read_text() == "mine"
-
-
-def test_unknown_formats_and_missing_packages(study, tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="formats: 'pdf' is not known; choose among html, md"):
-        write_report(study, tmp_path, formats=["pdf"])
-    for module in ("jinja2", "matplotlib"):
-        with monkeypatch.context() as patch:
-            patch.setitem(__import__("sys").modules, module, None)
-            with pytest.raises(ImportError, match=re.escape("pip install 'permtest[study]'")):
-                write_report(study, tmp_path, formats=["md"], overwrite=True)
-            write_report(study, tmp_path, formats=["json"], overwrite=True)  # needs neither
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "study.yml"]
-
-
-# ---- pictures ----------------------------------------------------------------------------------
-
-
-def test_stages_without_a_finding_have_no_picture(tmp_path):
-    study = run_study([1], [0], StudyConfig.from_dict({**QUICK, "power": {"sizes": 0}}))
-    names = {path.name for path in write_report(study, tmp_path, formats=["md"])}
-    assert {"data.svg", "test.svg", "answers.svg"} <= names
-    assert {"units.svg", "power.svg"}.isdisjoint(names)
-    text = (tmp_path / "report.md").read_text("utf-8")
-    assert "units.svg" not in text
-    assert "Not everything could be computed" in text
+def test_null_distributions_that_are_too_long_are_drawn_otherwise(plain, monkeypatch):
+    found = counts()
+    sections = sys.modules["permtest.study.sections"]
+    monkeypatch.setattr(sections, "MOST_CELLS", 3)
+    monkeypatch.setattr(sections, "MOST_POINTS", 3)
+    monkeypatch.setattr(differences, "SAMPLES", 500)
+    rounded = differences.drawable(plain)
+    assert rounded.pvalue == pytest.approx(plain.exact.pvalue)
+    assert rounded is not plain.exact
+    assert "rounded differences" in plain["test"].figure.alt
+    assert differences.drawable(found).n_samples == 500
+    ax = Figure().subplots()
+    with pages.drawing():
+        differences.plot_test(found, ax=ax)
+    assert "500 random labellings" in ax.get_legend().get_texts()[0].get_text()
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-6, 1e9])
-def test_null_distributions_that_are_too_long_are_drawn_rounded(size):
+def test_rounding_hardly_changes_the_picture(size):
     rng = np.random.default_rng(0)
     a, b = size * rng.normal(0.3, 1, 30), size * rng.normal(0, 1, 30)
-    options = {"tests": ["sign"], "alternative": "greater"}
-    study = run_study(a, b, StudyConfig.from_dict({"significance": options, "power": {"sizes": 0}}))
-    assert study.exact.n_cells > report.MOST_CELLS
-    rounded = drawable(study)
+    found = overview(Pairs.of(a, b), alternative="greater")
+    assert found.exact.n_cells > 5 * 10**6
+    rounded = differences.drawable(found)
     assert 1000 < rounded.n_cells <= 2 * 10**6
-    assert rounded.pvalue == pytest.approx(study.exact.pvalue, rel=0.01)
+    assert rounded.pvalue == pytest.approx(found.exact.pvalue, rel=0.01)
     assert rounded.observed_sum == pytest.approx(float((a - b).sum()), rel=0.01)
-    assert rounded.names == study.exact.names
 
 
-def test_others_are_drawn_as_they_are(study):
-    assert drawable(study) is study.exact
-    assert study.exact.pvalue == pt.exact_perm_test(NEW, OLD).pvalue
+def test_sections_without_a_finding_have_no_picture():
+    found = run_study([1], [0], {**QUICK, "power_sizes": 0})
+    files = report_files(found, ["md"])
+    assert {"report-data.svg", "report-test.svg"} <= files.keys()
+    assert {"report-units.svg", "report-curve.svg"}.isdisjoint(files)
+    assert b"Not everything could be computed" in files["report.md"]
+
+
+# ---- where they go -------------------------------------------------------------------------------
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.usefixtures("_quick")
+@pytest.mark.parametrize("name", ["a.html", "My (1).MD", "t.tex", "t.json", "p.png", "p.svg"])
+def test_the_suffix_says_what_is_written(plain, tmp_path, name):
+    written = [path.name for path in write_report(plain, tmp_path / name)]
+    assert names_in(tmp_path) == sorted(written)
+    assert written[0] == name.replace(".MD", ".md")
+    assert len(written) == (4 + 1 if name.endswith("MD") else 1)
+    for link in re.findall(r"\]\((\S+svg)\)", (tmp_path / written[0]).read_text("latin-1")):
+        plain_link = link.replace("%20", " ").replace("%28", "(").replace("%29", ")")
+        assert (tmp_path / plain_link).exists()
+
+
+@pytest.mark.usefixtures("_quick")
+def test_a_folder_gets_all_of_them(tmp_path):
+    written = write_report(study(), tmp_path / "new" / "report")
+    assert {f"report.{kind}" for kind in FORMATS} < {path.name for path in written}
+    config = StudyConfig.from_yaml(tmp_path / "new" / "report" / "study.yml")
+    assert config == StudyConfig.from_dict(QUICK)
+
+
+@pytest.mark.usefixtures("_quick")
+def test_nothing_is_overwritten_in_silence(plain, tmp_path):
+    (tmp_path / "a-test.svg").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"a-test\.svg: the file exists"):
+        write_report(plain, tmp_path / "a.md")
+    assert names_in(tmp_path) == ["a-test.svg"]
+    write_report(plain, tmp_path / "a.md", overwrite=True)
+    assert (tmp_path / "a-test.svg").read_bytes() != b"mine"
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(FileExistsError, match=r"report\.html: this is a folder"):
+        write_report(plain, tmp_path, overwrite=True)
+
+
+def test_what_cannot_be_written_changes_nothing(tmp_path):
+    """But files are renamed one by one: those that were renamed before an error stay."""
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(TypeError):
+        write_files(tmp_path, {"a": b"new", "b": None})
+    assert ((tmp_path / "a").read_text(), names_in(tmp_path)) == ("old", ["a"])
+    with pytest.raises(FileExistsError, match="a: the file exists"):
+        write_files(tmp_path, {"b": b"1", "a": b"2"}, overwrite=False)
+    assert ((tmp_path / "a").read_text(), names_in(tmp_path)) == ("old", ["a"])
+    (tmp_path / "b").mkdir()
+    with pytest.raises(OSError, match="b"):
+        write_files(tmp_path, {"a": b"new", "b": b"new"})
+    assert ((tmp_path / "a").read_text(), names_in(tmp_path)) == ("new", ["a", "b"])
+
+
+def test_refusals(plain, tmp_path):
+    with pytest.raises(ValueError, match=r"a report ends in \.html, \.md, \.tex"):
+        write_report(plain, tmp_path / "a.csv")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        check_report(tmp_path / "none" / "a.html")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError, match="this is a file"):
+        write_report(plain, tmp_path / "file")
+    with pytest.raises(ValueError, match="formats: 'pdf' is not known"):
+        report_files(plain, ["pdf"])
+    with pytest.raises(TypeError, match="formats='html' must be a list"):
+        report_files(plain, "html")
+    assert names_in(tmp_path) == ["file"]
+
+
+def test_without_the_extra(plain, monkeypatch):
+    for missing, needing in (("jinja2", ["html", "md"]), ("matplotlib", ["html", "md", "png"])):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, missing, None)
+            for kind in needing:
+                with pytest.raises(ImportError, match=re.escape("pip install 'permtest[study]'")):
+                    report_files(plain, [kind])
+            assert set(report_files(plain, ["json", "tex"])) == {"report.json", "report.tex"}

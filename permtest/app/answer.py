@@ -6,18 +6,14 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import partial
 from html import escape
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import ipywidgets as widgets
 
 from permtest._html import facts, grid
-from permtest.app.page import ROW, chapter, heading, problem, scrolled, working
-from permtest.report.overview import BROAD, OVERVIEW_PICTURES, drawings, note
-from permtest.report.pictures import drawing
-from permtest.study.overview_chapters import between, p_text, score, signed
-from permtest.study.overview_items import legible
-from permtest.study.sections import number, percent
+from permtest.app.page import ROW, heading, problem, scrolled, section, working
+from permtest.report.pages import picture
+from permtest.study.document import Figure, legible, number, percent, span
 from permtest.widgets.frame import spoken
 
 if TYPE_CHECKING:
@@ -32,8 +28,8 @@ NO_INTERVAL = "none; the report says why"
 #: What a tail is called.
 SIDES = {"two-sided": "two tails", "greater": "A higher", "less": "B higher"}
 
-#: Pixels per inch of the pictures.
-DPI = 100
+#: Pixels per inch of the pictures, and from how many on they can be moved sideways.
+DPI, BROAD = 100, 1000
 
 #: What takes longest, and is computed when it is asked for.
 LATER = {
@@ -121,7 +117,7 @@ class AnswerStep:
             widget.add_class("permtest-old")
         self.sentence.value = spoken(f"{verdict(found)} {found.exact}")
         self.facts.value = _facts(found)
-        self.null.value = _picture(found, "null")
+        self.null.value = _picture(found["test"].figure)
         self._show(True)
 
     def rest(self, found: Overview, evaluation: Evaluation) -> Iterator[str]:
@@ -139,9 +135,13 @@ class AnswerStep:
             What comes next.
         """
         jobs: list[tuple[str, widgets.HTML, Callable[[], str]]] = [
-            ("the interval", self.facts, lambda: _facts(found, between(found) or NO_INTERVAL)),
+            (
+                "the interval",
+                self.facts,
+                lambda: _facts(found, span(found.interval) if found.interval else NO_INTERVAL),
+            ),
             ("single items", self.items, lambda: _items(found, evaluation)),
-            ("their differences", self.estimation, lambda: _picture(found, "estimation")),
+            ("their differences", self.estimation, lambda: _picture(found["finding"].figure)),
         ]
         for key, later in self.later.items():
             if later.open:
@@ -188,11 +188,11 @@ def _facts(found: Overview, interval: str = "…") -> str:
     (a, b), record, exact = found.names, found.record, found.exact
     swapped = f"{exact.n:,} {found.unit}, {exact.n_informative:,} of which differ"
     rows = {
-        f"A: {a}": score(found, found.scores[0]),
-        f"B: {b}": score(found, found.scores[1]),
-        f"A minus B ({found.title})": signed(found),
+        f"A: {a}": found.score_text(found.scores[0]),
+        f"B: {b}": found.score_text(found.scores[1]),
+        f"A minus B ({found.measured})": found.difference_text,
         f"{percent(found.confidence_level)} interval": interval,
-        f"p, {SIDES[found.alternative]}": p_text(found).removeprefix("p ").removeprefix("= "),
+        f"p, {SIDES[found.alternative]}": found.p_text.removeprefix("p ").removeprefix("= "),
         "p is": _kind(found),
         "swapped": swapped,
         "A higher": f"{record.wins:,} items",
@@ -219,8 +219,8 @@ def _items(found: Overview, evaluation: Evaluation) -> str:
     rows = [
         [
             legible(item.id),
-            score(found, item.a),
-            score(found, item.b),
+            found.score_text(item.a),
+            found.score_text(item.b),
             f"{item.difference:+.4g}",
             *([text] if said else []),
         ]
@@ -231,27 +231,23 @@ def _items(found: Overview, evaluation: Evaluation) -> str:
 
 
 def _later(found: Overview, key: str) -> str:
-    """A part that was asked for: its chapters of the report, and a picture."""
-    wanted = {"answers": ("answers",), "power": ("effects", "power")}[key]
-    text = "".join(chapter(one) for one in found.chapters() if one.key in wanted)
-    return text + (_picture(found, key) if key in OVERVIEW_PICTURES else "")
+    """A part that was asked for: its sections of the report, with their figures."""
+    parts = [found[one] for one in {"answers": ("answers",), "power": ("effects", "power")}[key]]
+    return "".join(section(part) + (_picture(part.figure) if part.figure else "") for part in parts)
 
 
 # ---- pictures ----------------------------------------------------------------------------------
 
 
-def _picture(found: Overview, key: str) -> str:
-    """A picture of the report that needs no second request; a broad one can be moved sideways."""
-    file = BytesIO()
-    with drawing():
-        figure = drawings(found)[key]()
-        figure.savefig(file, format="png", dpi=DPI, pil_kwargs={"compress_level": 1})
-    data = b64encode(file.getvalue()).decode()
-    width, height = (round(DPI * side) for side in figure.get_size_inches())
-    least = width * 2 // 3 if key in BROAD else 0
-    alt = OVERVIEW_PICTURES[key] + note(found, key)
-    image = (
-        f"<img alt='{escape(alt, quote=True)}' width='{width}' height='{height}' decoding='sync' "
-        f"style='min-width:{least}px' src='data:image/png;base64,{data}'>"
+def _picture(figure: Figure | None) -> str:
+    """A figure of the report that needs no second request; a broad one can be moved sideways."""
+    assert figure is not None
+    image = picture(figure, "png", dpi=DPI, bbox_inches=None, pil_kwargs={"compress_level": 1})
+    width, height = (int.from_bytes(image[i : i + 4], "big") for i in (16, 20))
+    broad = width > BROAD
+    shown = (
+        f"<img alt='{escape(figure.alt, quote=True)}' width='{width}' height='{height}' "
+        f"decoding='sync' style='min-width:{width * 2 // 3 if broad else 0}px' "
+        f"src='data:image/png;base64,{b64encode(image).decode()}'>"
     )
-    return scrolled(image, alt) if key in BROAD else image
+    return scrolled(shown, figure.alt) if broad else shown

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 from permtest.app.page import ROW, heading
 from permtest.readers.pairing import Evaluation
 from permtest.statistics import lookup
-from permtest.study.overview_items import legible
+from permtest.study.document import legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

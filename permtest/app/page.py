@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import ipywidgets as widgets
 
 from permtest._html import facts, grid, said, together
-from permtest.study.overview_items import legible
+from permtest.study.document import legible
 
 if TYPE_CHECKING:
-    from permtest.study.sections import Chapter
+    from permtest.study.document import Section
 
 #: Letters of a cell, and columns of a table, that are shown.
 CELL, COLUMNS = 60, 12
@@ -88,17 +88,17 @@ def scrolled(table: str, name: str) -> str:
     )
 
 
-def chapter(found: Chapter) -> str:
-    """A chapter of a report without its pictures."""
+def section(found: Section) -> str:
+    """A section of a report without its figure."""
     tables = [
         facts({row[0]: row[1] for row in one.rows}, one.caption)
         if len(one.head) == 2
         else grid(one.head, one.rows, one.caption)
-        for one in found.grids
+        for one in found.tables
     ]
-    inside = "".join(scrolled(table, found.title) for table in tables)
-    texts = said(found.done), inside, said(found.problem), said(found.meaning), said(found.limits)
-    return together(f"<p><b>{escape(found.title)}</b></p>", *texts)
+    inside = "".join(scrolled(table, found.heading) for table in tables)
+    texts = said(found.problem), said(found.sentence), inside, said(found.limits)
+    return together(f"<p><b>{escape(found.heading)}</b></p>", *texts)
 
 
 def to_copy(text: str, name: str) -> str:

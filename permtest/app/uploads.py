@@ -14,7 +14,7 @@ import permtest
 from permtest.app.page import ROW, heading, message, preview, problem, working
 from permtest.readers import File, format_of, is_table, recognise
 from permtest.readers.pairing import Evaluation
-from permtest.study.overview_items import legible
+from permtest.study.document import legible
 
 #: Megabytes of an upload, and how many files there may be.
 LARGEST, MOST = 100, 20

@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 from permtest._checks import check_level
 from permtest.plots import roles
 from permtest.plots.parts import draw_interval, name_rows
-from permtest.plots.sheet import NICE, decades, legend_above, plain, style
+from permtest.plots.sheet import NICE, decades, legend_above, new_figure, plain, style
 from permtest.plots.words import digits, span
 
 if TYPE_CHECKING:
@@ -91,11 +91,8 @@ def plot_answers(
 
 
 def _two_axes(rows: int) -> tuple[Axes, ...]:
-    from matplotlib import pyplot as plt
-
-    size = (WIDTH, ROW * rows + REST)
-    widths = {"width_ratios": (4, 7)}
-    return tuple(plt.subplots(1, 2, figsize=size, layout="constrained", gridspec_kw=widths)[1])
+    figure = new_figure((WIDTH, ROW * rows + REST))
+    return tuple(figure.subplots(1, 2, width_ratios=(4, 7)))
 
 
 def _set_rows(ax: Axes, table: AnswerTable) -> None:

@@ -18,7 +18,7 @@ from permtest.plots.parts import literal
 from permtest.plots.sheet import legend_above, plain
 from permtest.plots.words import digits
 from permtest.statistics import CountStatistic, lookup
-from permtest.study.overview_items import legible
+from permtest.study.document import legible
 
 if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard

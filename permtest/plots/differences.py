@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import floor, isfinite, log10
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,20 @@ from matplotlib.patches import ConnectionPatch, Patch
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
+from permtest.exact import exact_perm_test
+from permtest.monte_carlo import monte_carlo
+from permtest.pairs import Pairs
 from permtest.plots import roles
+from permtest.plots.null import plot_null
 from permtest.plots.parts import draw_interval, literal, name_rows
-from permtest.plots.sheet import NICE, legend_above, plain, style
-from permtest.study.overview import Overview, overview
-from permtest.study.overview_items import legible
+from permtest.plots.plane import plot_plane
+from permtest.plots.sheet import NICE, legend_above, new_axes, new_figure, plain, style
+from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.study.document import legible
+from permtest.study.overview import ItemScores, Overview, overview
+from permtest.study.sections import is_long
 
 if TYPE_CHECKING:
-    from permtest.pairs import Pairs
     from permtest.statistics import CountStatistic, Statistic
 
 WIDTH, HEIGHT = 13.0, 5.2  # inches
@@ -33,6 +39,7 @@ BINS = 41  # bars of a histogram; odd, so that one of them has 0 in its middle
 NAME = 22  # letters of a system's name
 CUT = 1.25  # times the highest other bar: that of equal items ends there
 MUCH = 2.0  # times as high it must be for that
+ROUNDED_CELLS, SAMPLES = 10**5, 20_000  # about as many cells, or labellings, where a law is long
 MANY_BARS = 12  # from so many on they touch each other
 
 Floats = NDArray[np.float64]
@@ -101,15 +108,92 @@ def plot_estimation(
     return scores, differences, mean
 
 
+def plot_comparison(found: Overview) -> tuple[Axes, ...]:
+    """Draw the estimation plot above the null distribution, in a new figure.
+
+    Parameters
+    ----------
+    found : Overview
+        Of `permtest.study.overview`.
+
+    Returns
+    -------
+    tuple of four matplotlib.axes.Axes
+        Those of `plot_estimation`, and of `plot_test`.
+
+    Examples
+    --------
+    >>> from permtest import Pairs
+    >>> from permtest.plots import plot_comparison
+    >>> from permtest.study import overview
+    >>> len(plot_comparison(overview(Pairs.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]))))
+    4
+    """
+    with style():
+        axes = estimation_axes(new_figure((WIDTH, HEIGHT + 4.4)), more=4.0)
+        plot_estimation(found, ax=axes[:3])
+        plot_test(found, ax=axes[3])
+    return axes
+
+
+def plot_test(found: Overview, *, ax: Axes | None = None) -> Axes:
+    """Draw the null distribution of an overview; of two sums, the plane that they span.
+
+    Parameters
+    ----------
+    found : Overview
+        Of `permtest.study.overview`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw, with the settings of the caller. Default: a new figure in the style of the
+        project.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        That of `plot_null` or `plot_plane`. A law that is too long to be drawn is that of rounded
+        differences, or of random labellings; p in the picture is that of the law in it.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from permtest import Pairs
+    >>> from permtest.plots import plot_test
+    >>> from permtest.study import overview
+    >>> found = overview(Pairs.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]))
+    >>> plot_test(found, ax=Figure().subplots()).get_ylabel()
+    'probability'
+    """
+    if ax is None:
+        with style():
+            return plot_test(found, ax=new_axes())
+    result = drawable(found)
+    if not isinstance(result, StructuredTestResult) or result.n_samples is not None:
+        return plot_null(result, ax=ax)
+    plane = result.rank == len(result.parts) == 2
+    return plot_plane(result, ax=ax) if plane else plot_null(result, ax=ax)
+
+
+def drawable(found: Overview) -> PermutationTestResult:
+    """The exact test, or one like it whose null distribution is not too long."""
+    how: dict[str, Any] = {"statistic": found.statistic, "alternative": found.alternative}
+    if not is_long(found.exact):
+        return found.exact
+    if isinstance(found.exact, StructuredTestResult):
+        return monte_carlo(found.pairs, K=SAMPLES, rng=found.seed, **how)
+    worth = ItemScores.of(found.units, found.statistic).worth - found.delta
+    digits = floor(log10(ROUNDED_CELLS / float(np.abs(worth).sum())))
+    cells = [int(x) * 10 ** max(-digits, 0) for x in np.rint(worth * 10.0**digits)]
+    u = np.array(cells, dtype=object)
+    coarse = Pairs(u, 0 * u, found.names, scale=10 ** max(digits, 0))
+    return exact_perm_test(coarse, statistic="mean", alternative=found.alternative)
+
+
 def estimation_axes(figure: Any = None, more: float = 0.0) -> tuple[Axes, ...]:
     """Axes for the three parts, in a figure of their own unless one is given.
 
     `more`: height of a fourth one below, in quarters of what the three have.
     """
-    if figure is None:
-        from matplotlib import pyplot as plt
-
-        figure = plt.figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    figure = figure or new_figure((WIDTH, HEIGHT))
     rows = [*HEIGHTS, more][: 3 if more else 2]
     grid = figure.add_gridspec(len(rows), 2, width_ratios=WIDTHS, height_ratios=rows)
     places = (grid[:2, 0], grid[0, 1], grid[1, 1], *([grid[2, :]] if more else []))
@@ -138,7 +222,9 @@ def _legend_of_record(ax: Axes, found: Overview) -> None:
     (a, b), record, looks = _names(found), found.record, _looks(ax)
     what = f"difference, {a} minus {b}"
     if found.pairs.columns:
-        what = f"what an item adds to the difference in {found.title}, times {len(found.pairs):,}"
+        what = (
+            f"what an item adds to the difference in {found.measured}, times {len(found.pairs):,}"
+        )
     numbers = {"higher": record.wins, "equal": record.ties, "lower": record.losses}
     words = {"higher": f"{a} higher", "equal": "equal", "lower": f"{b} higher"}
     handles = [
@@ -164,7 +250,7 @@ def _draw_scores(ax: Axes, found: Overview) -> None:
     items = found.items
     known = ~(np.isnan(items.a) | np.isnan(items.b))
     a, b = items.a[known], items.b[known]
-    one = f"{found.title} of an item" if found.pairs.columns else "score of an item"
+    one = f"{found.measured} of an item" if found.pairs.columns else "score of an item"
     left_out = int(np.count_nonzero(~known))
     note = f"\n({left_out:,} without one left out)" if left_out else ""
     if not found.pairs.columns and _binary(a) and _binary(b):
@@ -338,7 +424,7 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
 
 
 def _mean_text(found: Overview, mean: float, ends: list[float]) -> str:
-    name = f"difference in {found.title}" if found.pairs.columns else "mean difference"
+    name = f"difference in {found.measured}" if found.pairs.columns else "mean difference"
     text = f"{name} {mean:+.4g}" if mean else f"{name} 0"
     if not ends:
         return text

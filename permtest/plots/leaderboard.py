@@ -21,7 +21,7 @@ from permtest.plots.board_texts import (
     write_across,
 )
 from permtest.plots.parts import name_rows
-from permtest.plots.sheet import NICE, plain, style
+from permtest.plots.sheet import NICE, new_figure, plain, style
 
 if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard
@@ -114,6 +114,45 @@ def plot_ranking(
     return axes
 
 
+def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ...]:
+    """Draw the rankings of several boards below each other, in a new figure.
+
+    Parameters
+    ----------
+    rankings : sequence of (Leaderboard, str)
+        Boards, each with the name of one of its data sets.
+
+    Returns
+    -------
+    tuple of matplotlib.axes.Axes
+        As of `plot_ranking`.
+
+    Raises
+    ------
+    ValueError
+        If there are more than one figure can show.
+
+    Examples
+    --------
+    >>> from permtest import compare_many
+    >>> from permtest.plots import plot_rankings
+    >>> board = compare_many({"new": [1, 1, 1, 0], "old": [0, 1, 0, 0]})
+    >>> len(plot_rankings([(board, "")]))
+    1
+    """
+    if len(rankings) > PANELS + 1:
+        raise ValueError(
+            f"there are {len(rankings)} rankings, but one picture shows {PANELS + 1} at most; "
+            "write a page (.html), or the board of one data set"
+        )
+    with style():
+        rows = min(max(len(board.systems) for board, _ in rankings), 30)
+        axes = _panels(rows, len(rankings))
+        for (board, name), ax in zip(rankings, axes, strict=True):
+            plot_ranking(board, name, ax=ax)
+    return axes
+
+
 def _chosen(board: Leaderboard, data_set: str | None) -> list[int]:
     """Numbers of the data sets."""
     if data_set is not None or len(board.data_sets) == 1:
@@ -128,12 +167,8 @@ def _chosen(board: Leaderboard, data_set: str | None) -> list[int]:
 
 
 def _panels(rows: int, panels: int) -> tuple[Axes, ...]:
-    from matplotlib import pyplot as plt
-
-    size = (WIDTH, panels * (ROW * rows + REST))
-    return tuple(
-        plt.subplots(panels, 1, figsize=size, layout="constrained", squeeze=False)[1][:, 0]
-    )
+    figure = new_figure((WIDTH, panels * (ROW * rows + REST)))
+    return tuple(figure.subplots(panels, 1, squeeze=False)[:, 0])
 
 
 def _draw_ranking(ax: Axes, board: Leaderboard, k: int, most: int) -> list[Line2D]:

@@ -28,7 +28,7 @@ from permtest.plots.board_texts import (
 )
 from permtest.plots.fitting import in_points
 from permtest.plots.parts import literal
-from permtest.plots.sheet import legend_above, style
+from permtest.plots.sheet import legend_above, new_figure, style
 from permtest.plots.words import digits
 
 if TYPE_CHECKING:
@@ -252,15 +252,13 @@ def _shade(share: Any) -> Any:
 
 def _square(systems: Sequence[str], wide: float) -> Axes:
     """Axes of a figure of their own, with cells that are `wide` inches if they are few."""
-    from matplotlib import pyplot as plt
-
     size = len(systems)
     width, height = (wide, 0.5) if size <= FEW else (0.3, 0.3)
     if size > NAMED:
         width = height = WHOLE / size
     names = 0.11 * max(map(len, distinct(systems))) if size <= NAMED else 0.0
     inches = (max(width * size, SMALLEST[0]) + names + 0.9, max(height * size, SMALLEST[1]) + 2.4)
-    return plt.subplots(figsize=inches, layout="constrained")[1]
+    return new_figure(inches).subplots()
 
 
 def _draw_cells(ax: Axes, colours: Floats, names: Sequence[str], places: Sequence[int]) -> None:

@@ -9,14 +9,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from permtest.alternatives.sample import PairedSample
 from permtest.plots import roles
-from permtest.plots.sheet import NICE, legend_above, new_axes, plain, style
+from permtest.plots.sheet import NICE, legend_above, new_axes, new_figure, plain, style
 
 if TYPE_CHECKING:
+    from permtest.pairs import Pairs
     from permtest.study.describe import Description, Summary
     from permtest.study.units import UnitSizes
 
 WIDTH, HEIGHT = 13.0, 4.2  # inches: of three histograms side by side
+MOST_POINTS = 1000  # of a Q-Q plot; of more differences, so many are drawn, evenly spread
 
 
 def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
@@ -99,11 +102,8 @@ def plot_histograms(
     ['new', 'old', 'new minus old']
     """
     if ax is None:
-        from matplotlib import pyplot as plt
-
         with style():
-            axes = plt.subplots(1, 3, figsize=(WIDTH, HEIGHT), layout="constrained")[1]
-            return plot_histograms(description, ax=axes)
+            return plot_histograms(description, ax=new_figure((WIDTH, HEIGHT)).subplots(1, 3))
     if len(ax) != 3:
         raise ValueError(f"ax has {len(ax)} axes, but there are three histograms")
     first, second, third = ax
@@ -124,6 +124,52 @@ def plot_histograms(
     marks = [line for line in first.lines if line.get_gid() in ("mean", "median")]
     legend_above(third, marks, loc="upper right", bbox_to_anchor=(1, 1), columns=1, frameon=True)
     return first, second, third
+
+
+def plot_quantiles(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
+    """Draw the differences against those that a normal law would have (a Q-Q plot).
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Single scores.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw, with the settings of the caller. Default: a new figure in the style of the
+        project.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Gids: "differences" for the points, of which there are at most a thousand; "normal" for
+        the line on which they would lie, with the mean and the standard deviation of the data.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from permtest import Pairs
+    >>> from permtest.plots import plot_quantiles
+    >>> ax = plot_quantiles(Pairs.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]), ax=Figure().subplots())
+    >>> [float(y) for y in ax.lines[0].get_ydata()]
+    [0.0, 1.0, 1.0, 2.0, 3.0]
+    """
+    from scipy.special import ndtri
+
+    if ax is None:
+        with style():
+            return plot_quantiles(pairs, ax=new_axes())
+    differences = np.sort(PairedSample(pairs).differences)
+    n = differences.size
+    chosen = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).astype(np.int64))
+    normal = ndtri((chosen + 0.5) / n)
+    dots = roles.HOLDS.dot(ax, linestyle="none", markersize=5, gid="differences")
+    ax.plot(normal, differences[chosen], **dots)
+    mean, sd = float(differences.mean()), float(differences.std())
+    ends = np.array(ax.get_xlim())
+    ax.plot(ends, mean + sd * ends, zorder=1, gid="normal", **roles.EQUAL.line())
+    ax.set_xlim(*ends)
+    ax.set_xlabel("standard normal quantile")
+    ax.set_ylabel("difference of scores")
+    return ax
 
 
 def _draw_histogram(ax: Axes, summary: Summary, title: str, role: roles.Look) -> None:

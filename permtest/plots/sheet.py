@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from functools import cache
 from math import ceil, floor, log10
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
@@ -50,11 +52,32 @@ def _settings() -> mpl.RcParams:
     return mpl.rc_params_from_file(STYLE, use_default_template=False)
 
 
-def new_axes() -> Axes:
-    """Axes of a figure of their own; the settings are those of the caller."""
+#: Whether new figures are left to the caller, and shown by no window or notebook.
+_HIDDEN = ContextVar("hidden", default=False)
+
+
+@contextmanager
+def without_windows() -> Iterator[None]:
+    """New figures are not shown, and pyplot is not needed."""
+    token = _HIDDEN.set(True)
+    try:
+        yield
+    finally:
+        _HIDDEN.reset(token)
+
+
+def new_figure(size: tuple[float, float] | None = None) -> Figure:
+    """A figure of that many inches, or of the caller's settings, that makes room for its texts."""
+    if _HIDDEN.get():
+        return Figure(figsize=size, layout="constrained")
     from matplotlib import pyplot as plt
 
-    return plt.subplots(layout="constrained")[1]
+    return plt.figure(figsize=size, layout="constrained")
+
+
+def new_axes() -> Axes:
+    """Axes of a figure of their own; the settings are those of the caller."""
+    return new_figure().subplots()
 
 
 def axes_at(*places: Place) -> list[Axes]:
@@ -67,11 +90,8 @@ def axes_at(*places: Place) -> list[Axes]:
 
 def rows_of(rows: int, marks: int = 1) -> Axes:
     """The same, as high as so many rows need, with so many marks in each."""
-    from matplotlib import pyplot as plt
-
     width = mpl.rcParams["figure.figsize"][0]
-    height = rows * (0.28 + 0.17 * marks) + 2.0
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    return new_figure((width, rows * (0.28 + 0.17 * marks) + 2.0)).subplots()
 
 
 def decades(bottom: float, top: float, most: int = 7) -> list[float]:

@@ -1,91 +1,78 @@
-"""Pages of a report, in which whatever comes from data is text and nothing else."""
+"""Pages and pictures of a report: what comes from data is text, and nothing else."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from permtest._optional import optional
+from permtest._progress import progress
+from permtest.study.document import Document, Figure, Section
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
-    from permtest.study.sections import Chapter
+    import matplotlib.figure
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
-
-class Shown(NamedTuple):
-    """A picture on a page."""
-
-    source: str
-    alt: str
-    broad: bool
+#: Figures that are too broad for a small screen, where they are moved sideways.
+BROAD = ("plot_answers", "plot_estimation", "plot_histograms", "plot_pairs", "plot_ranking")
 
 
-class Paged(Protocol):
-    """What can be a page."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """What is compared."""
-
-    def sentence(self) -> str:
-        """What was found."""
-
-    def chapters(self) -> Sequence[Chapter]:
-        """All of it."""
-
-
-def page(kind: str, found: Paged, pictures: Mapping[str, Shown], title: str | None = None) -> str:
-    """The chapters of a study, of an overview or of a leaderboard on one page.
-
-    Parameters
-    ----------
-    kind : {"html", "md"}
-    found : Study, Overview, or what is like them
-    pictures : mapping of str to Shown
-        By their keys in the chapters.
-    title : str, optional
-        Default: the names of both systems.
-
-    Returns
-    -------
-    str
-    """
-    content = {
-        "study": found,
-        "title": title or f"{found.names[0]} against {found.names[1]}",
-        "chapters": found.chapters(),
-        "pictures": pictures,
-    }
-    return _environment(kind).get_template(f"report.{kind}").render(content)
+def content(
+    document: Document,
+    kind: str,
+    sections: Sequence[Section],
+    figures: Mapping[str, bytes],
+    stem: str,
+) -> bytes:
+    """The document in one format."""
+    if kind in ("html", "md"):
+        sources = {
+            key: data_uri(picture) if kind == "html" else f"{quote(stem)}-{key}.svg"
+            for key, picture in figures.items()
+        }
+        return _page(kind, document, sections, sources).encode()
+    if kind == "json":
+        return (document.to_json(indent=2) + "\n").encode()
+    if kind == "tex":
+        return document.to_latex().encode("ascii")
+    if kind in ("csv", "parquet"):
+        frame = document.frame()  # type: ignore[attr-defined]
+        if kind == "csv":
+            return bytes(frame.to_csv(index=False, lineterminator="\n").encode())
+        optional("pyarrow", needed_by=".parquet", extra="frames")
+        return bytes(frame.to_parquet(index=False))
+    return picture(document.picture, kind)
 
 
-def check_jinja2() -> None:
-    """Raise ImportError, which says what to install, where there is no jinja2."""
-    optional("jinja2", needed_by="a report", extra="study")
+# ---- pages -------------------------------------------------------------------------------------
 
 
-def _environment(kind: str) -> Environment:
-    check_jinja2()
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+def _page(
+    kind: str, document: Document, sections: Sequence[Section], sources: Mapping[str, str]
+) -> str:
+    """The sections on one page, by the template of the format."""
+    jinja2 = optional("jinja2", needed_by="a report", extra="study")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=kind == "html",
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=None if kind == "html" else _markdown,
     )
     environment.filters["code"] = _Verbatim
-    return environment
+    template = environment.get_template(f"report.{kind}")
+    found = template.render(document=document, sections=sections, sources=sources, broad=BROAD)
+    return str(found)
 
 
 class _Verbatim(str):
@@ -112,19 +99,52 @@ def data_uri(svg: bytes) -> str:
     return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
 
 
-def on_page(
-    kind: str,
-    pictures: Mapping[str, bytes],
-    caption: Callable[[str], str],
-    broad: Sequence[str],
-    stem: str = "",
-) -> dict[str, Shown]:
-    """The SVG pictures of a page: on it, or for Markdown beside it, in files with that stem."""
-    return {
-        key: Shown(
-            data_uri(picture) if kind == "html" else f"{quote(stem)}{key}.svg",
-            caption(key),
-            key in broad,
-        )
-        for key, picture in pictures.items()
-    }
+# ---- pictures ----------------------------------------------------------------------------------
+
+
+def pictures_of(sections: Sequence[Section]) -> dict[str, bytes]:
+    """The figures of all sections as SVG, by the keys of these, with a bar if it takes long."""
+    figures = {part.key: part.figure for part in sections if part.figure is not None}
+    made = ((key, picture(figure, "svg")) for key, figure in figures.items())
+    return dict(progress(made, total=len(figures), what="pictures"))
+
+
+def picture(figure: Figure, kind: str, **options: Any) -> bytes:
+    """A figure as "svg" or "png", without a date; `options` go to ``savefig``."""
+    about = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+    how: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.1, "metadata": about, **options}
+    file = BytesIO()
+    with drawing():
+        drawn(figure).savefig(file, format=kind, **how)
+    return file.getvalue()
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """The project's style, no windows, and SVG that is the same every time."""
+    mpl = optional("matplotlib", needed_by="a report", extra="study")
+    from permtest.plots.sheet import style, without_windows
+
+    settings: Any = {"svg.hashsalt": "permtest", "svg.fonttype": "path"}
+    with style(), without_windows(), mpl.rc_context(settings), warnings.catch_warnings():
+        # A name in a script that the font has not is drawn as boxes; the text beside has it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def drawn(figure: Figure) -> matplotlib.figure.Figure:
+    """What `permtest.plots` draws, with its axes where the layout put them.
+
+    But for their last digits: the solver of layouts meets its constraints in an order that depends
+    on addresses in memory.
+    """
+    from permtest import plots
+
+    axes = getattr(plots, figure.plot)(*figure.arguments, **figure.options)
+    made: matplotlib.figure.Figure = (axes if hasattr(axes, "figure") else axes[0]).figure
+    made.draw_without_rendering()
+    made.set_layout_engine("none")
+    for ax in made.get_axes():
+        left, bottom, width, height = (round(x, 4) for x in ax.get_position().bounds)
+        ax.set_position((left, bottom, width, height))
+    return made

@@ -4,13 +4,14 @@
 what there is to say about one comparison, of counts too.
 """
 
-from permtest.study.config import StudyConfig
+from permtest.study.board import BoardDocument, board_document
 from permtest.study.describe import Description, describe
 from permtest.study.discordant_power import exact_power, exact_power_n
+from permtest.study.document import Document
 from permtest.study.effect import EffectSize
 from permtest.study.effects import cohen_d, hedges_g
 from permtest.study.overview import Overview, overview
-from permtest.study.pipeline import Study, run_study
+from permtest.study.pipeline import Study, StudyConfig, run_study
 from permtest.study.planning import (
     SampleSize,
     minimum_detectable_effect,
@@ -29,7 +30,9 @@ from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, u
 
 __all__ = [
     "SAMPLES",
+    "BoardDocument",
     "Description",
+    "Document",
     "EffectSize",
     "EvaluationUnits",
     "Overview",
@@ -41,6 +44,7 @@ __all__ = [
     "Study",
     "StudyConfig",
     "UnitSizes",
+    "board_document",
     "cohen_d",
     "cohen_h",
     "describe",

@@ -1,22 +1,33 @@
 """An analysis as a list of sections, which a terminal, a page, a paper and a program can show.
 
-Makers of sections stand in `permtest.study.overview`; `permtest.report` turns a document into files.
+Makers of sections stand in `permtest.study.sections`; `permtest.report` writes documents.
 """
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from math import inf, isfinite
 from textwrap import fill, wrap
 from typing import Any
+from unicodedata import category, normalize
 
 from permtest._html import grid, said, together
 from permtest._json import AsJson
+from permtest.alternatives.result import finite
+from permtest.result import counted
 
 #: Columns of a page of text, and of the last column of a table on it at least.
 PAGE, NARROWEST = 100, 30
+
+#: Letters of an id, of a name in a sentence, and of any other value.
+ID, NAME, VALUE = 60, 48, 200
+
+#: What documents are written as; a file ends like its format.
+FORMATS = ("html", "md", "tex", "json", "png", "svg")
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,10 @@ class Section:
 class Document(AsJson):
     """A title, a sentence for a paper, and sections; `print` shows all of it as a page of text."""
 
+    #: What it is written as in a folder, and what else a single file may be.
+    formats: tuple[str, ...] = FORMATS
+    further_formats: tuple[str, ...] = ()
+
     @property
     @abstractmethod
     def title(self) -> str:
@@ -136,12 +151,60 @@ class Document(AsJson):
 
     @property
     @abstractmethod
+    def parts(self) -> Mapping[str, Callable[[], Section]]:
+        """What makes each section, by its key, in the order in which they are worth reading."""
+
+    @property
+    @abstractmethod
+    def picture(self) -> Figure:
+        """The picture that stands for all of it."""
+
+    @property
+    @abstractmethod
+    def paper_tables(self) -> tuple[Table, ...]:
+        """The table for a paper: parts with the same columns, and a rule between them."""
+
+    @property
+    def attachments(self) -> Mapping[str, str]:
+        """Further files, name -> text, that a folder gets."""
+        return {}
+
+    @property
     def sections(self) -> tuple[Section, ...]:
         """What there is to say, in the order in which it is worth reading."""
+        return tuple(make() for make in self.parts.values())
 
     def __getitem__(self, key: str) -> Section:
-        """The section of that key."""
-        return {section.key: section for section in self.sections}[key]
+        """The section of that key; the others are not made."""
+        return self.parts[key]()
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Section -> why it has no result, or not all of it; all of them are made for it."""
+        return {part.key: part.problem for part in self.sections if part.problem}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings, lists and None."""
+        sections = self.sections
+        found: dict[str, Any] = {"title": self.title, "sentence": self.sentence()}
+        for section in sections:
+            found |= section.data
+        found["problems"] = {part.key: part.problem for part in sections if part.problem}
+        return {key: strict(value) for key, value in found.items()}
+
+    def to_latex(self) -> str:
+        """A table for a paper, in ASCII, which needs no package but booktabs."""
+        tables = self.paper_tables
+        head, *groups = ([tables[0].head], *(table.rows for table in tables))
+        lines = [[" & ".join(map(tex, row)) + r" \\" for row in rows] for rows in (head, *groups)]
+        body = "\n    \\midrule\n".join("\n".join(f"    {x}" for x in part) for part in lines)
+        columns = "l" + "r" * (len(tables[0].head) - 1)
+        return (
+            "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
+            f"  \\caption{{{tex(tables[0].caption)}}}\n"
+            f"  \\begin{{tabular}}{{@{{}}{columns}@{{}}}}\n    \\toprule\n{body}\n"
+            "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+        )
 
     def __str__(self) -> str:
         return "\n\n\n".join([wrapped(self.sentence()), *map(str, self.sections)])
@@ -153,3 +216,149 @@ class Document(AsJson):
 def wrapped(text: str) -> str:
     """A paragraph of a page."""
     return fill(text, PAGE, break_long_words=False, break_on_hyphens=False)
+
+
+def strict(value: Any) -> Any:
+    """What JSON has a form for; anything else as text, and no number that is not finite."""
+    if isinstance(value, Mapping):
+        return {str(key): strict(x) for key, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict(x) for x in value]
+    plain = finite(value)
+    return plain if plain is None or isinstance(plain, bool | int | float | str) else str(plain)
+
+
+# ---- numbers and names in words ----------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """Four digits, or all of a large number before the point."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def percent(level: float) -> str:
+    """A confidence level."""
+    return f"{100 * level:.6g}%"
+
+
+def span(interval: tuple[float, float] | None) -> str:
+    """An interval as people write it, open ends as such."""
+    if interval is None:
+        return "-"
+    low, high = interval
+    if isfinite(low) and isfinite(high):
+        return f"{number(low)} to {number(high)}"
+    if low == -inf and high == inf:
+        return "any value"
+    return f"{number(low)} or more" if isfinite(low) else f"{number(high)} or less"
+
+
+def how_many(n: int, plural: str) -> str:
+    """A number with its noun, thousands apart: 1 item, 2,077 items."""
+    return counted(n, plural).replace(str(n), f"{n:,}", 1)
+
+
+def legible(text: str, width: int = ID) -> str:
+    r"""A name or id from a file as one line of moderate length, all of which can be seen.
+
+    Blanks of all kinds are blanks, and what cannot be seen (control characters, marks that turn
+    the direction of writing, halves of characters) stands as U+FFFD.
+
+    Examples
+    --------
+    >>> from permtest.study.document import legible
+    >>> legible("two\nlines"), legible("0123456789", 7)
+    ('two lines', '0123…89')
+    """
+    if len(text) > width:
+        tail = (width - 1) // 3
+        text = f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+    return "".join(map(_seen, text)).strip() or "(blank)"
+
+
+def _seen(letter: str) -> str:
+    kind = category(letter)
+    if letter.isspace() or kind[0] == "Z":
+        return " "
+    return "\N{REPLACEMENT CHARACTER}" if kind[0] == "C" else letter
+
+
+def plain(value: object) -> str:
+    """A value of a record, whatever is in it, as one line."""
+    if isinstance(value, Mapping):
+        return legible("; ".join(f"{k}: {plain(v)}" for k, v in value.items()), VALUE)
+    if isinstance(value, list | tuple):
+        return legible(", ".join(map(plain, value[:VALUE])), VALUE) if value else "none"
+    return legible({"\t": "tab", " ": "blanks"}.get(str(value), str(value)), VALUE)
+
+
+# ---- text in LaTeX -----------------------------------------------------------------------------
+
+#: Letters that mean something to LaTeX, and some that it has by another name.
+LETTERS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"{}\char34{}",
+    "`": r"{}\char96{}",
+    "[": "{[}",  # which after the end of a row would be an option
+    "]": "{]}",
+    "*": "{*}",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    "ı": r"\i{}",
+    "…": r"\dots{}",
+    "–": r"\textendash{}",
+    "—": r"\textemdash{}",
+    "−": "$-$",
+    "×": r"$\times$",
+    "≈": r"$\approx$",
+    "≤": r"$\le$",
+} | {letter: f"\\{letter}" for letter in "%_&#${}"}
+
+#: Accents that follow their letter.
+ACCENTS = dict(
+    zip(
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327",
+        "`'^~=u.\"rHvc",
+        strict=True,
+    )
+)
+
+
+def tex(text: str) -> str:
+    r"""Text in which LaTeX takes nothing for a command, in ASCII; numbers have a proper minus.
+
+    Accented letters are written as LaTeX writes them everywhere; a letter that it has only with
+    the right fonts stands as its number.
+
+    Examples
+    --------
+    >>> from permtest.study.document import tex
+    >>> tex("50% of a_b"), tex("é"), tex("中"), tex("1e-08")
+    ('50\\% of a\\_b', "\\'{e}", '{[}U+4E2D{]}', '$1 \\times 10^{-8}$')
+    """
+    if match := re.fullmatch(r"([+-]?[\d.,]+)e([+-]?\d+)", text):
+        return rf"${match[1]} \times 10^{{{int(match[2])}}}$"
+    if re.fullmatch(r"[+-][\d.,]+", text):
+        return f"${text}$"
+    found: list[str] = []
+    for letter in normalize("NFD", text):
+        if letter in ACCENTS and found and re.fullmatch(r"[A-Za-z]|\\i\{\}", found[-1]):
+            found[-1] = f"\\{ACCENTS[letter]}{{{found[-1]}}}"
+        elif letter in LETTERS:
+            found.append(LETTERS[letter])
+        else:
+            found.append(letter if " " <= letter <= "}" else f"{{[}}U+{ord(letter):04X}{{]}}")
+    joined = re.sub(r"([-',])(?=\1)", r"\1{}", "".join(found))  # these make ligatures
+    return re.sub(r"(?<![\w}-])-(?=\d)", "$-$", joined)

@@ -2,52 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from html import escape
+from functools import cached_property, partial
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import check_count, check_level
-from permtest._progress import progress
+from permtest._integers import exact_sum
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.answers import AnswerTable
-from permtest.alternatives.result import rejects
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.answers import Answer, AnswerTable
+from permtest.alternatives.compare import compare_all
+from permtest.alternatives.names import OF_COUNTS, TITLES
+from permtest.alternatives.permutations import permutation_mean, randomisation
+from permtest.alternatives.result import finite, rejects
+from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
+from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
-from permtest.study.citation import citation
-from permtest.study.effect import EffectSize
-from permtest.study.overview_chapters import chapters
-from permtest.study.overview_items import (
-    ItemDifference,
-    ItemScores,
-    Record,
-    legible_names,
-    most_different,
+from permtest.study import sections
+from permtest.study.document import (
+    NAME,
+    Document,
+    Figure,
+    Section,
+    Table,
+    how_many,
+    legible,
+    number,
+    percent,
+    span,
+    strict,
 )
-from permtest.study.overview_latex import to_latex
-from permtest.study.overview_parts import MANY, SideBySide, as_dict, effect_sizes
-from permtest.study.overview_power import Outlook, widest
-from permtest.study.overview_words import sentence
-from permtest.study.provenance import computed_with
-from permtest.study.sections import Chapter, Notes, Report
 
-#: What is computed, in the order in which it is worth seeing.
-STAGES = ("exact", "interval", "record", "most_different", "answers", "effects", "power")
+T = TypeVar("T")
+Floats = NDArray[np.float64]
 
 #: The most items that are listed.
 MOST_ITEMS = 1_000
 
+#: Tests that take long where more than `MANY` differences are distinct, as the interval of the
+#: exact test does.
+SLOW = ("permutation_median", "wilcoxon", "bootstrap_mean", "bootstrap_median", "paired_bootstrap")
+MANY = 30_000
+
+#: Resamples, and as many where more than so many distinct differences make them slow.
+RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
+
+#: Measures of single items that differ by less are the same.
+CLOSE = 1e-12
+
+
+# ---- items -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ItemDifference:
+    """An item on which two systems differ.
+
+    Parameters
+    ----------
+    id : str
+        What the file calls it; "item 17" where it has no name.
+    a, b : float or None
+        What either system scores on it; None where a measure of counts is 0 / 0 there.
+    difference : float
+        ``a - b``; of counts what the item adds to the difference of the whole.
+    """
+
+    id: str
+    a: float | None
+    b: float | None
+    difference: float
+
+
+@dataclass(frozen=True)
+class Record:
+    """On how many items the first system scores higher, neither does, and the second one does.
+
+    For error rates higher is worse; `rule` says what decides an item.
+    """
+
+    wins: int
+    ties: int
+    losses: int
+    rule: str
+
 
 @dataclass(frozen=True, eq=False)
-class Overview(Report):
+class ItemScores:
+    """Two systems item by item.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (N,)
+        What either system scores; NaN where a measure of counts is 0 / 0.
+    worth : ndarray of shape (N,)
+        By how much the first system is ahead on each item, on the scale on which their mean is the
+        difference per item: ``a - b``. A measure of counts is no mean of items. There it is N / 2
+        times what the difference would lose if the two systems' counts of the item were exchanged,
+        and the mean is the difference but for terms of second order.
+    lead : ndarray of shape (N,)
+        1 where the first system scores higher, -1 where the second one does, else 0.
+    rule : str
+        What decides an item.
+    """
+
+    a: Floats
+    b: Floats
+    worth: Floats
+    lead: NDArray[np.int8]
+    rule: str
+
+    @classmethod
+    def of(cls, pairs: Pairs, entry: Statistic | CountStatistic) -> ItemScores:
+        """Measure every item by itself."""
+        if not isinstance(entry, CountStatistic):
+            sample = PairedSample(pairs)
+            lead = np.sign(sample.gaps).astype(np.int8)
+            rule = "items are compared by their scores"
+            return cls(sample.a, sample.b, sample.differences, lead, rule)
+        measure, *addends = entry.measure(pairs)
+        first, second = (x.astype(np.float64) for x in addends)
+        own = [np.where(_undefined(measure, x), np.nan, measure.values(x)) for x in (first, second)]
+        totals = [np.array([exact_sum(column) for column in x.T], np.float64) for x in addends]
+        moved = second - first
+        swapped = measure.values(totals[0] + moved) - measure.values(totals[1] - moved)
+        seen = measure.values(totals[0][None]) - measure.values(totals[1][None])
+        differ = moved.any(axis=1)
+        worth = np.where(differ, (seen - swapped) * len(pairs) / 2, 0.0)
+        unknown = np.isnan(own[0]) | np.isnan(own[1])
+        gap = np.where(unknown, worth / len(pairs), own[0] - own[1])
+        lead = np.where(np.abs(gap) > CLOSE, np.sign(gap), 0).astype(np.int8)
+        rule = f"items are compared by their own {entry.title}"
+        if count := np.count_nonzero(unknown & differ):
+            rule += (
+                f"; where that is 0 / 0 ({count:,} of those that differ), by which system's "
+                f"{entry.title} in all is lower once the counts of the item are exchanged"
+            )
+        return cls(own[0], own[1], worth, lead, rule)
+
+
+def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
+    """Where a measure of one item is 0 / 0, or has no logarithm."""
+    if isinstance(measure, MeanOfRatios):
+        hits, rest = addends[:, 0::2], addends[:, 1::2]
+        return np.asarray(((hits + rest if measure.whole else rest) == 0).any(axis=1))
+    if isinstance(measure, Matthews):
+        tp, fp, fn, tn = addends.T
+        return np.asarray((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn) == 0)
+    if isinstance(measure, Bleu):
+        return np.asarray((addends[:, :4] == 0).any(axis=1))
+    return np.zeros(len(addends), dtype=np.bool_)
+
+
+def gold_doubt(pairs: Pairs) -> str:
+    """On how many items the systems had other things to find, tp + fn; empty if on none.
+
+    Examples
+    --------
+    >>> from permtest import Pairs
+    >>> from permtest.study.overview import gold_doubt
+    >>> columns = [("tp", "fp", "fn")]
+    >>> gold_doubt(Pairs.of_counts([[2, 0, 1]], [[1, 1, 1]], columns)).partition(",")[0]
+    'tp + fn differs between the systems on 1 of 1 item'
+    """
+    if not {"tp", "fn"} <= set(pairs.columns) or pairs.u.ndim > 2:
+        return ""
+    tp, fn = pairs.columns.index("tp"), pairs.columns.index("fn")
+    first, second = (x[:, tp] + x[:, fn] for x in (pairs.u, pairs.v))
+    other = np.flatnonzero(first != second)
+    if other.size == 0:
+        return ""
+    i = int(other[0])
+    name = f"item {i + 1}" if pairs.ids is None else legible(pairs.ids[i])
+    return (
+        f"tp + fn differs between the systems on {other.size} of {how_many(len(pairs), 'items')}, "
+        f"first for {name} ({first[i]} and {second[i]}); are they the same items?"
+    )
+
+
+# ---- the comparison ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Overview(Document):
     """One comparison of two systems, of which every part is computed when it is first asked for.
 
     Made by `overview`. ``print(found)`` shows all of it as a page of text.
@@ -69,6 +214,8 @@ class Overview(Report):
         How many items `most_different` lists.
     with_power : bool
         Whether `power` is computed.
+    delta : float
+        The difference under the null hypothesis, per pair.
 
     Examples
     --------
@@ -89,9 +236,11 @@ class Overview(Report):
     tests: tuple[str, ...] | None
     size: int
     with_power: bool
-    _notes: Notes = field(default_factory=Notes, repr=False)
+    delta: float = field(default=0.0, kw_only=True)
+    K: int | None = field(default=None, kw_only=True)
+    _notes: dict[str, str] = field(default_factory=dict, repr=False, kw_only=True)
 
-    # ---- what is compared ----------------------------------------------------------------------
+    # ---- what is compared
 
     @property
     def names(self) -> tuple[str, str]:
@@ -100,6 +249,11 @@ class Overview(Report):
 
     @property
     def title(self) -> str:
+        """Both systems."""
+        return f"{self.names[0]} against {self.names[1]}"
+
+    @property
+    def measured(self) -> str:
         """What sentences call the statistic."""
         entry = self.statistic
         if isinstance(entry, CountStatistic):
@@ -111,6 +265,14 @@ class Overview(Report):
     def unit(self) -> str:
         """What is swapped: "items" or "clusters"."""
         return "items" if self.pairs.clusters is None else "clusters"
+
+    @property
+    def amount(self) -> str:
+        """How many items there are, and in how many clusters."""
+        items = how_many(len(self.pairs), "items")
+        if self.unit == "items":
+            return items
+        return f"{items} in {how_many(len(self.units), 'clusters')}"
 
     @property
     def confidence_level(self) -> float:
@@ -130,70 +292,65 @@ class Overview(Report):
     @property
     def per_unit(self) -> float:
         """By what a mean over units is multiplied to be on the scale of the statistic."""
-        if isinstance(self.statistic, CountStatistic):
+        if self.pairs.columns:
             return 1.0
         n = len(self.units)
         return n / len(self.pairs) if self.statistic.name == "mean" else float(n)
 
-    # ---- the exact test ------------------------------------------------------------------------
+    # ---- the exact test
 
     @cached_property
     def exact(self) -> PermutationTestResult:
-        """The exact paired-permutation test."""
-        return exact_perm_test(
-            self.pairs,
-            statistic=self.statistic,
-            alternative=self.alternative,
-            rng=self._tests.stream(0),
-        )
+        """The exact paired-permutation test; where `delta` is not 0, of scores less that."""
+        how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
+        how |= {"rng": self._stream(0)}
+        found: PermutationTestResult = exact_perm_test(_raised(self.pairs, self.delta), **how)
+        return found
 
     @property
     def scores(self) -> tuple[float, float]:
         """What both systems score."""
         assert self.exact.scores is not None, "a ready-made statistic has scores"
-        return self.exact.scores
+        return self.exact.scores[0], self.exact.scores[1] - self.delta
 
     @property
     def difference(self) -> float:
         """By how much the first system scores higher."""
-        return float(self.exact.statistic)
+        return float(self.exact.statistic) + self.delta
 
     @property
     def rejected(self) -> bool | None:
         """Whether the exact test rejects at `alpha`; None if bounds of p lie on both sides."""
         if bool(rejects(self.exact.pvalue, self.alpha)):
             return True
-        undecided = self.exact.method == "bracket" and rejects(
-            self.exact.pvalue_interval()[0], self.alpha
-        )
-        return None if undecided else False
+        bracketed = self.exact.method == "bracket"
+        return None if bracketed and rejects(self.exact.pvalue_interval()[0], self.alpha) else False
 
     @cached_property
     def interval(self) -> ConfidenceInterval | None:
         """Of the difference; None where `problems` says why."""
-        answer = self._tests.with_interval
+        answer = self._first[self._interval_test]
         if answer.interval is None:
-            self._notes.add("interval", answer.problem or "the test has none at this level")
+            self._note("finding", answer.problem or "the test has no interval at this level")
             return None
         low, high = (end * self.per_unit for end in answer.interval)
         if low == -high == -inf:
-            self._notes.add("interval", f"there are too few {self.unit} to exclude any difference")
+            self._note("finding", f"there are too few {self.unit} to exclude any difference")
             return None
         rounded = answer.interval.resolution * self.per_unit
-        return ConfidenceInterval(
-            low, high, self.confidence_level, rounded, answer.interval.warning
-        )
+        warning = answer.interval.warning
+        return ConfidenceInterval(low, high, self.confidence_level, rounded, warning)
 
     @property
     def interval_about(self) -> str:
         """Where the interval comes from."""
-        found = self._tests.with_interval.result
+        found = self._first[self._interval_test].result
         if self.pairs.columns:
             return f"percentiles of {found.n_samples if found else 0:,} paired bootstrap resamples"
         title = found.title if found and found.test != "exact" else "exact test"
         return f"all shifts that the {title} does not reject"
 
-    # ---- items ---------------------------------------------------------------------------------
+    # ---- items
 
     @cached_property
     def items(self) -> ItemScores:
@@ -203,109 +360,295 @@ class Overview(Report):
     @property
     def record(self) -> Record:
         """On how many items either system is ahead."""
-        return self.items.record
+        lead = self.items.lead
+        wins, losses = (int(np.count_nonzero(lead == side)) for side in (1, -1))
+        return Record(wins, lead.size - wins - losses, losses, self.items.rule)
 
     @cached_property
     def most_different(self) -> tuple[ItemDifference, ...]:
         """The items on which the systems differ most."""
-        return most_different(self.pairs, self.items, self.size)
+        items, ids = self.items, self.pairs.ids
+        share = len(self.pairs) if self.pairs.columns else 1
+        order = np.argsort(-np.abs(items.worth), kind="stable")[: self.size].tolist()
+        return tuple(
+            ItemDifference(
+                f"item {i + 1}" if ids is None else ids[i],
+                finite(float(items.a[i])),
+                finite(float(items.b[i])),
+                float(items.worth[i] / share),
+            )
+            for i in order
+            if items.worth[i] != 0
+        )
 
-    # ---- around the test -----------------------------------------------------------------------
+    # ---- around the test
+
+    @property
+    def applicable(self) -> tuple[str, ...]:
+        """All tests that there are for such scores, or for such a measure."""
+        if not self.units.columns:
+            binary = self.is_binary and not self.delta
+            return tuple(test for test in TITLES if binary or test not in OF_COUNTS)
+        proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
+        return ("exact", "paired_bootstrap", *(OF_COUNTS[-3:] if proportion else ()))
 
     @cached_property
     def answers(self) -> AnswerTable:
         """Other tests of the same units beside the exact one."""
-        if self._tests.left_out:
-            self._notes.add(
+        slow = SLOW if self._is_slow and self.tests is None else ()
+        if slow:
+            self._note(
                 "answers",
-                f"{', '.join(self._tests.left_out)} take long with more than {MANY:,} "
-                "distinct differences; name them in overview(tests=...) to have them made",
+                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; name "
+                "them in overview(tests=...) to have them made",
             )
-        return self._tests.table(self.exact.n_samples is not None)
+        asked = self.applicable if self.tests is None else self.tests
+        order = ["exact", *(test for test in asked if test not in ("exact", *slow))]
+        found = dict(self._first)
+        if self._is_slow:  # without its interval
+            made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
+            found["exact"] = Answer("exact", made, None, (), 0.0)
+        elif self.exact.n_samples is not None:  # with the same random labellings
+            how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
+            drawn = randomisation(self.units, rng=self._stream(0), **how)
+            found["exact"] = Answer("exact", drawn, None, (), 0.0)
+        missing = [test for test in order if test not in found]
+        table = self._compared(missing or [self._interval_test])
+        found |= {answer.test: answer for answer in table}
+        return replace(table, answers=tuple(found[test] for test in order))
+
+    def decisions(self) -> dict[str, bool | None]:
+        """Test -> whether it rejects at `alpha`; None without p, or if its bounds do not tell."""
+        return {answer.test: answer.rejects(self.alpha) for answer in self.answers}
 
     @cached_property
-    def effects(self) -> tuple[EffectSize, ...]:
+    def recommendation(self) -> Any:
+        """Which tests suit single scores like these; None for counts."""
+        from permtest.study import recommend
+
+        return None if self.pairs.columns else recommend(self.units, alpha=self.alpha)
+
+    @cached_property
+    def effects(self) -> tuple[Any, ...]:
         """How large the difference is, on scales that do not depend on the number of units."""
         if self.pairs.columns:
-            self._notes.add(
+            self._note(
                 "effects",
                 "standardised effect sizes are for single scores; the difference in "
-                f"{self.title} is a size of the effect itself",
+                f"{self.measured} is a size of the effect itself",
             )
             return ()
-        many = self._tests.distinct > MANY
-        jobs = effect_sizes(self.units, binary=self.is_binary, many=many)
-        found = [self._notes.tried("effects", job) for job in jobs]
+        from permtest.study import cohen_h, hedges_g, hodges_lehmann, wilcoxon_r
+
+        units, hits = self.units, [exact_sum(x) for x in (self.units.u, self.units.v)]
+        jobs: list[Callable[[], Any]] = [lambda: hedges_g(units)]
+        if self.is_binary:
+            n = len(units)
+            jobs.append(lambda: cohen_h(hits[0], n, hits[1], n, names=units.names))
+        elif not self._is_slow:
+            jobs += [lambda: wilcoxon_r(units), lambda: hodges_lehmann(units)]
+        found = [self._tried("effects", job) for job in jobs]
         return tuple(effect for effect in found if effect is not None)
 
     @cached_property
-    def power(self) -> Outlook | None:
+    def power(self) -> Any:
         """Power of such a test, and the size of another study; None if not asked for."""
         if not self.with_power:
-            self._notes.add("power", "it was not asked for")
+            self._note("power", "it was not asked for")
             return None
+        from permtest.study.overview_power import Outlook, widest
+
         clustered = self.pairs.clusters is not None
         items = ItemScores.of(self.units, self.statistic) if clustered else self.items
         limit = widest(self.pairs, self.statistic)
         if not self.pairs.columns:
             limit *= len(self.pairs) / len(self.units)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"limit": limit, "unit": self.unit}
-        found = self._notes.tried(
-            "power", lambda: Outlook.of(items.worth, binary=self.is_binary, **how)
-        )
+        how |= {"limit": limit, "unit": self.unit, "binary": self.is_binary and not self.delta}
+        found = self._tried("power", lambda: Outlook.of(items.worth - self.delta, **how))
         if found is not None and found.problem:
-            self._notes.add("power", found.problem)
+            self._note("power", found.problem)
         return found
 
-    @property
-    def problems(self) -> Notes:
-        """Stage -> why it has no result, or not all of it; all stages are computed for it."""
-        self.complete()
-        return Notes({stage: self._notes[stage] for stage in STAGES if stage in self._notes})
-
-    def complete(self) -> Overview:
-        """Compute all that has not been computed yet, with a bar if it takes long."""
-        stages = (getattr(self, stage) for stage in STAGES)
-        for _ in progress(stages, total=len(STAGES), what="parts of the overview"):
-            pass
-        return self
-
-    # ---- what it says --------------------------------------------------------------------------
+    # ---- what it says
 
     def sentence(self) -> str:
         """One sentence for a paper, with the numbers and the name of the test."""
-        return sentence(self)
+        (a, b), (x, y) = self.names, map(self.score_text, self.scores)
+        alpha, interval = number(self.alpha), ""
+        if self.interval is not None:
+            level = percent(self.confidence_level)
+            interval = f" ({level} interval {span(self.interval)}, {self.interval_about})"
+        null = f"that {a} is ahead by {number(self.delta)}" if self.delta else "of equal systems"
+        verdict = {
+            True: f"rejects the hypothesis {null} at the level {alpha}",
+            False: f"finds no evidence against the hypothesis {null} at the level {alpha}",
+            None: f"does not decide at the level {alpha}",
+        }[self.rejected]
+        side = ""
+        if self.alternative != "two-sided":
+            side = (
+                f", against the alternative that {self.exact.score.claim(self.alternative, (a, b))}"
+            )
+        what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
+        return (
+            f"On {self.amount}, {a} scores {x} and {b} {y} ({what}), a difference of "
+            f"{self.difference_text}{interval}; the {self.test_text} {verdict} ({self.p_text}{side}"
+            f"; permtest {sections.computed_with()['permtest']})."
+        )
 
     def citation(self, style: str = "text") -> str:
         """What to cite, the method and the software: as "text", or as "bibtex"."""
-        return citation(style)
+        return sections.citation(style)
 
-    def chapters(self) -> tuple[Chapter, ...]:
-        """What a report says, part by part, as text and tables."""
-        return chapters(self)
+    def score_text(self, value: float | None) -> str:
+        """What a system scores: whole sums as they are, ratios and means with four digits."""
+        if value is None:
+            return "0 / 0"
+        if self.pairs.columns:
+            return f"{value:.4f}"
+        return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else number(value)
 
-    def to_latex(self) -> str:
-        """A table for a paper, in ASCII, which needs no package but booktabs."""
-        return to_latex(self)
+    @property
+    def difference_text(self) -> str:
+        """The difference, with its sign."""
+        size = abs(self.difference)
+        text = number(size) if self.pairs.columns else self.score_text(size)
+        return f"{'+' * (self.difference > 0) + '-' * (self.difference < 0)}{text}"
 
-    def _repr_html_(self) -> str:
-        return f"<div><p>{escape(self.sentence())}</p>{self.exact._repr_html_()}</div>"
+    @property
+    def p_text(self) -> str:
+        """p with its relation; two bounds where only those are known."""
+        exact = self.exact
+        if exact.method == "bracket":
+            return f"p {exact.bracket_text()}"
+        return f"p {'=' if exact.n_samples is None else 'is about'} {exact.pvalue_text()}"
+
+    @property
+    def test_text(self) -> str:
+        """The test as a paper names it."""
+        n = self.exact.n_samples
+        sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
+        drawn = "" if n is None else f" with {n:,} random labellings"
+        swapped = " that swaps whole clusters" if self.unit == "clusters" else ""
+        return f"{'exact ' * (n is None)}{sides} paired-permutation test{drawn}{swapped}"
+
+    @property
+    def parts(self) -> Mapping[str, Callable[[], Section]]:
+        """The sections of a comparison."""
+        makers: dict[str, Callable[[Any], Section]] = {
+            "finding": sections.finding,
+            "test": sections.exact_test,
+            "items": sections.items,
+            "answers": sections.answers,
+            "measures": sections.measures,
+            "effects": sections.effects,
+            "power": sections.power,
+            "data": sections.data,
+            "cite": sections.cite,
+        }
+        if not sections.has_measures(self):
+            del makers["measures"]
+        return {key: partial(make, self) for key, make in makers.items()}
+
+    @property
+    def picture(self) -> Figure:
+        """Scores and differences above the null distribution."""
+        return Figure("plot_comparison", (self,), sections.ESTIMATION)
+
+    @property
+    def paper_tables(self) -> tuple[Table, ...]:
+        """Both systems; the difference with its interval and p."""
+        exact = self.exact
+        caption = f"{self.title} on {self.amount}, by the {self.test_text}."
+        head = ("System", self.measured[0].upper() + self.measured[1:])
+        systems = zip(self.names, map(self.score_text, self.scores), strict=True)
+        rest = [("Difference", self.difference_text)]
+        if self.interval is not None:
+            rest.append((f"{percent(self.confidence_level)} interval", span(self.interval)))
+        kind = "Sampled" if exact.n_samples is not None else "Exact"
+        p = exact.bracket_text() if exact.method == "bracket" else exact.pvalue_text()
+        rest += [(f"{kind} p, {self.alternative}", p), (self.unit.capitalize(), f"{exact.n:,}")]
+        return Table(head, tuple(systems), caption), Table(head, tuple(rest))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and None."""
-        return as_dict(self)
+        plain = ("names", "alternative", "alpha", "seed", "unit", "confidence_level")
+        facts = {name: strict(getattr(self, name)) for name in plain}
+        facts |= {"n_items": len(self.pairs), "n_units": len(self.units)}
+        return facts | super().to_dict() | {"versions": sections.computed_with("numpy", "python")}
 
-    def versions(self) -> dict[str, str]:
-        """What computed this."""
-        return computed_with("numpy", "python")
+    # ---- helpers
 
-    # ---- helpers -------------------------------------------------------------------------------
+    def _note(self, key: str, why: str) -> None:
+        """One more reason why a section lacks something."""
+        self._notes[key] = f"{self._notes[key]}; {why}" if key in self._notes else why
+
+    def _tried(self, key: str, job: Callable[[], T]) -> T | None:
+        """What `job` returns; None, and a note, where the data are unfit for it."""
+        try:
+            return job()
+        except ValueError as error:
+            self._note(key, str(error))
+            return None
+
+    def problem(self, key: str) -> str:
+        """That a section lacks something, and why, as far as it was computed."""
+        why = self._notes.get(key)
+        return f"Not everything could be computed: {why}." if why else ""
 
     @cached_property
-    def _tests(self) -> SideBySide:
-        question = self.units, self.statistic, self.alternative
-        return SideBySide(*question, self.confidence_level, self.seed, self.tests)
+    def _is_slow(self) -> bool:
+        """Whether single scores have more than `MANY` distinct differences."""
+        return not self.pairs.columns and self._distinct > MANY
+
+    @cached_property
+    def _distinct(self) -> int:
+        """How many different units there are, on which the time of most tests depends."""
+        if not self.units.columns:
+            return int(np.unique(PairedSample(self.units).differences).size)
+        both = [x.reshape(len(x), -1).astype(np.float64) for x in (self.units.u, self.units.v)]
+        return len(np.unique(np.concatenate(both, axis=1), axis=0))
+
+    @property
+    def _interval_test(self) -> str:
+        """The test whose interval is shown."""
+        if self.pairs.columns:
+            return "paired_bootstrap"
+        return "paired_t" if self._is_slow else "exact"
+
+    @cached_property
+    def _first(self) -> dict[str, Answer]:
+        """The test whose interval is shown."""
+        return {answer.test: answer for answer in self._compared([self._interval_test])}
+
+    def _compared(self, tests: list[str]) -> AnswerTable:
+        """Some rows of the table of tests, which are the same whichever others are made."""
+        return compare_all(
+            self.units,
+            statistic=self.statistic if self.units.columns else "mean",
+            alternative=self.alternative,
+            delta=self.delta,
+            tests=tests,
+            confidence_level=self.confidence_level,
+            K=self.K or (RESAMPLES if self._distinct <= CHEAP else FEWER),
+            rng=self._stream(1),
+        )
+
+    def _stream(self, index: int) -> np.random.Generator:
+        """Random numbers that nothing else draws."""
+        return np.random.default_rng([self.seed, index])
+
+
+def _raised(pairs: Pairs, delta: float) -> Pairs:
+    """`delta` added to the scores of the second system, exactly."""
+    if delta == 0:
+        return pairs
+    exact, (a, b) = as_threshold(delta), pairs.names
+    part, shift = exact.denominator, exact.numerator * pairs.scale
+    u, v = (x.astype(object) * part for x in (pairs.u, pairs.v))
+    names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
+    return Pairs(u, v + shift, names, {}, pairs.scale * part, score=pairs.score)
 
 
 def overview(
@@ -380,14 +723,30 @@ def overview(
     check_alternative(alternative)
     size = check_count(most_different, "most_different", least=0, most=MOST_ITEMS)
     chosen = None if tests is None else _names_of_tests(tests)
+    if not pairs.columns:
+        check_magnitude((pairs.u, pairs.v), pairs.scale, ("u", "v"))
     seed = rng if isinstance(rng, int | np.integer) else as_generator(rng).integers(2**63)
     as_generator(rng)
     question = lookup(statistic), alternative, check_level(alpha), int(seed)
-    legible = replace(pairs, names=legible_names(pairs.names))
-    found = Overview(legible, *question, chosen, size, bool(power))
+    found = Overview(with_legible_names(pairs), *question, chosen, size, bool(power))
     if found.exact and chosen is not None:
-        found._tests.check(chosen)
+        check_tests(chosen, found.applicable)
     return found
+
+
+def check_tests(names: tuple[str, ...], known: tuple[str, ...]) -> None:
+    """Raise ValueError for the first name of no test that applies."""
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"tests: {name!r} does not apply here; choose among {', '.join(known)}"
+            )
+
+
+def with_legible_names(pairs: Pairs) -> Pairs:
+    """The same pairs under names that can be read, and that differ."""
+    a, b = (legible(name, NAME) for name in pairs.names)
+    return replace(pairs, names=(a, b) if a != b else (f"{a} (A)", f"{b} (B)"))
 
 
 def _names_of_tests(tests: Sequence[str]) -> tuple[str, ...]:

@@ -15,12 +15,25 @@ from permtest.pairs import Pairs
 from permtest.result import counted
 from permtest.statistics import Alternative, CountStatistic, Statistic
 from permtest.study.discordant_power import exact_power, exact_power_n
-from permtest.study.overview_items import Floats
 from permtest.study.planning import minimum_detectable_effect, power_t, sample_size
-from permtest.study.sections import Notes
 
 #: The power that another study is planned for.
 TARGET = 0.8
+
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Notes(dict[str, str]):
+    def add(self, stage: str, why: str) -> None:
+        self[stage] = f"{self[stage]}; {why}" if stage in self else why
+
+    def tried(self, stage: str, job: Any) -> Any:
+        try:
+            return job()
+        except ValueError as error:
+            self.add(stage, str(error))
+            return None
 
 
 @dataclass(frozen=True)

@@ -1,162 +1,327 @@
-"""All stages of a study, one after the other: from scores to a report."""
+"""A study: a question with its plan, from scores to a report that can be repeated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from functools import cached_property, partial
+from pathlib import Path
+from shlex import quote
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
-from permtest._html import said
-from permtest._progress import progress
-from permtest.alternatives.answers import Answer, AnswerTable
-from permtest.alternatives.compare import compare_all
-from permtest.alternatives.names import OF_COUNTS
-from permtest.alternatives.result import finite
-from permtest.alternatives.sample import PairedSample, as_threshold
-from permtest.exact import exact_perm_test
+from permtest._checks import check_count, check_finite, check_level, check_option
+from permtest._optional import optional
+from permtest.alternatives.names import TITLES
+from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.pairs import Pairs
-from permtest.result import PermutationTestResult
-from permtest.study.config import StudyConfig
-from permtest.study.describe import Description, describe
-from permtest.study.effect import EffectSize
-from permtest.study.options import ESTIMATORS
-from permtest.study.overview_parts import compared
-from permtest.study.planning import SampleSize, sample_size
-from permtest.study.power import PowerCurve, power_curve
-from permtest.study.provenance import provenance
-from permtest.study.recommend import Recommendation, recommend
-from permtest.study.sections import Chapter, Notes, Report
-from permtest.study.study_chapters import chapters, sentence
-from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
+from permtest.statistics import lookup
+from permtest.study import sections
+from permtest.study.document import Figure, Section, Table, how_many, number, percent, plain, span
+from permtest.study.overview import Overview, _raised, check_tests, with_legible_names
 
-#: The streams of random numbers, by what needs them.
-STREAMS = {"answers": 1, "power": 2}
+#: The lists of a recommendation, the best first.
+LISTS = ("recommended", "non_preferred", "inappropriate")
+
+#: Rows of the table of sizes of units; the figure has all sizes.
+ROWS = 12
+
+
+# ---- the plan ----------------------------------------------------------------------------------
+
+
+def _option(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"about": about})
 
 
 @dataclass(frozen=True)
-class Study(Report):
-    """What `run_study` found. ``print(study)`` shows it as a page of text.
+class StudyConfig:
+    """Everything that a study lets one choose; `to_yaml` explains each option.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value is not allowed; the message names the option, the value and what is allowed.
+
+    Examples
+    --------
+    >>> from permtest.study import StudyConfig
+    >>> config = StudyConfig.from_dict({"unit_size": 15, "power_experiments": 200})
+    >>> config.unit_size, config.unit_metric, config.alpha
+    (15, 'mean', 0.05)
+    >>> StudyConfig.from_dict({"unit_sise": 15})
+    Traceback (most recent call last):
+    ValueError: unit_sise: there is no such option; did you mean unit_size?
+    """
+
+    seed: int = _option(0, "Of everything random: the same seed, the same report")
+    a: str | int | None = _option(None, "Column of system A, by name, or by number from 1")
+    b: str | int | None = _option(None, "Column of system B")
+    names: tuple[str, str] | None = _option(None, "What the systems are called, A first")
+    higher_is_better: bool | None = _option(None, "null: what the name of the scores says")
+    alternative: Literal["two-sided", "greater", "less"] = _option(
+        "two-sided", "greater: A scores higher than B; less: lower"
+    )
+    delta: float = _option(0.0, "By how much A is ahead under the null hypothesis, per unit")
+    alpha: float = _option(0.05, "Level of all tests; intervals have a confidence of 1 - alpha")
+    tests: str | tuple[str, ...] | None = _option(
+        None, "null: all that apply; recommended; or a list of names"
+    )
+    rule: Literal["exact", "manual"] = _option(
+        "exact", "Of recommendations; exact: by level and power; manual: the table of NLPStatTest"
+    )
+    K: int = _option(10_000, "Resamples of each bootstrap test")
+    unit_size: int = _option(1, "Items in an evaluation unit")
+    unit_metric: Literal["mean", "median"] = _option("mean", "Of its items, what a unit scores")
+    unit_shuffle: int | None = _option(None, "Seed that shuffles the items; null: their order")
+    unit_remainder: Literal["error", "drop", "keep"] = _option(
+        "error", "Items too few for a unit: an error, left out, or kept as a smaller unit"
+    )
+    unit_tolerance: float | None = _option(
+        None, "Sizes are stable whose standard deviation changes by no more"
+    )
+    unit_sizes: tuple[int, ...] | None = _option(
+        None, "Sizes of units to compare; null: a range that fits the data"
+    )
+    power_test: str = _option("exact", "The test whose power is simulated")
+    power_method: Literal["bootstrap", "normal"] = _option(
+        "bootstrap", "Draw from the data, or from the normal law (NLPStatTest's Monte Carlo)"
+    )
+    power_sizes: int | tuple[int, ...] = _option(
+        5, "Numbers of units, or how many of them up to that of the data; 0: none"
+    )
+    power_experiments: int = _option(1_000, "Simulated experiments at each of them")
+    power_delta: float | None = _option(None, "True difference there; null: as observed")
+    plan_delta: float | None = _option(None, "Smallest difference worth finding; null: as observed")
+    plan_sigma: float | None = _option(
+        None, "Standard deviation of the differences; null: as observed"
+    )
+    plan_power: float = _option(0.8, "Probability with which it is to be found")
+
+    def __post_init__(self) -> None:
+        kinds = get_type_hints(type(self))
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, list):
+                value = tuple(value)
+                object.__setattr__(self, one.name, value)
+            _check(value, one.name, kinds[one.name])
+        for name in ("alpha", "plan_power"):
+            check_level(getattr(self, name), name)
+        if self.names is not None and (len(self.names) != 2 or len(set(self.names)) != 2):
+            raise ValueError(f"names={list(self.names)} must be two different names")
+        check_option("power_test", self.power_test, TITLES)
+        if isinstance(self.tests, str) and self.tests != "recommended":
+            raise ValueError(f"tests={self.tests!r} must be 'recommended' or a list of tests")
+        for test in self.tests or () if not isinstance(self.tests, str) else ():
+            check_option("tests", test, TITLES)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> StudyConfig:
+        """The options that a mapping has; those that it leaves out have their defaults.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an option is unknown, or a value not allowed.
+        """
+        if not isinstance(values, Mapping):
+            raise ValueError("a configuration must be a mapping of options to values")
+        known = [one.name for one in fields(cls)]
+        for key in values:
+            if key not in known:
+                close = get_close_matches(str(key), known, n=1)
+                more = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+                raise ValueError(f"{str(key)[:60]}: there is no such option; {more}")
+        return cls(**values)
+
+    @classmethod
+    def from_yaml(cls, path: str | os.PathLike[str]) -> StudyConfig:
+        """The configuration in a YAML file, such as `to_yaml` writes.
+
+        Raises
+        ------
+        ImportError
+            If PyYAML is missing.
+        ValueError
+            If the file cannot be read, is no YAML, or holds what is not allowed.
+        """
+        yaml = optional("yaml", needed_by="a configuration", extra="study")
+        try:
+            text = Path(path).read_text("utf-8-sig")
+            node = yaml.compose(text, yaml.SafeLoader)
+            keys = (
+                [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+            )
+            for key in keys:
+                if keys.count(key) > 1:
+                    raise ValueError(f"{key!r} is there twice; remove one")
+            return cls.from_dict({} if node is None else yaml.safe_load(text))
+        except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
+            raise ValueError(f"{os.fspath(path)}: {' '.join(str(error).split())}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All options as plain values, which `from_dict` takes back."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+    def to_yaml(self) -> str:
+        """All options as YAML, each with a comment, which `from_yaml` reads back."""
+        yaml = optional("yaml", needed_by="a configuration", extra="study")
+        lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
+        style: dict[str, Any] = {"default_flow_style": True, "allow_unicode": True, "width": 1e9}
+        for one, value in zip(fields(self), self.to_dict().values(), strict=True):
+            entry = yaml.safe_dump([value], **style).strip()[1:-1]
+            lines += ["", f"# {one.metadata['about']}.", f"{one.name}: {entry}"]
+        return "\n".join(lines) + "\n"
+
+
+def _check(value: Any, name: str, kind: Any) -> None:
+    """Raise an error that names the option unless a value is of the kind that it is declared as."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if value is None and NoneType in kinds:
+        return
+    if get_origin(kind) is Literal:
+        check_option(name, value, get_args(kind))
+    elif bool in kinds:
+        if not isinstance(value, bool):
+            raise TypeError(f"{name}={value!r} must be true or false")
+    elif float in kinds:
+        check_finite(value, name)
+    elif isinstance(value, tuple) and tuple[int, ...] in kinds:
+        if not value or list(value) != sorted({check_count(x, name) for x in value}):
+            raise ValueError(f"{name}={list(value)} must be different numbers in ascending order")
+    elif int in kinds and str not in kinds:
+        check_count(value, name, least=0)
+    elif not isinstance(value, (str, int) if int in kinds else (str, tuple)):
+        raise TypeError(f"{name}={value!r} must be text")
+
+
+# ---- the study ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Study(Overview):
+    """What `run_study` found: an overview of evaluation units, and the plan that made it.
 
     Parameters
     ----------
     config : StudyConfig
         What was done.
-    provenance : mapping
-        Where the scores come from, and which versions made the study. No time, no place: the
-        same scores and the same configuration make the same study.
-    n_items : int
-        Number of pairs of scores.
-    units : EvaluationUnits
-        What was compared.
-    description : Description
-    recommendation : Recommendation
-    exact : PermutationTestResult
-        The exact paired-permutation test of the mean. Where the null hypothesis has a difference,
-        that is added to the scores of the second system.
-    answers : AnswerTable
-        All tests side by side.
-    effects : tuple of EffectSize
-    unit_sizes : UnitSizes or None
-    power : PowerCurve or None
-    prospective : SampleSize or None
-        None, like the two before it, where `problems` says why, or it was not asked for.
-    problems : mapping of str to str
-        Stage -> why there is no result, or not all of it.
+    evaluation_units : EvaluationUnits
+        What is compared.
+    items_read : Pairs
+        The scores of the items.
 
     Examples
     --------
     >>> from permtest.study import run_study
-    >>> quick = {"power": {"sizes": 0}, "significance": {"K": 99}}
-    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], quick)
-    >>> study.n, study.description.shape
+    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6])
+    >>> len(study.units), study.description.shape
     (8, 'symmetric')
     >>> study.exact.pvalue, study.decisions()["exact"]
     (0.0625, False)
     """
 
     config: StudyConfig
-    provenance: Mapping[str, Any]
-    n_items: int
-    units: EvaluationUnits
-    description: Description
-    recommendation: Recommendation
-    exact: PermutationTestResult
-    answers: AnswerTable
-    effects: tuple[EffectSize, ...] = ()
-    unit_sizes: UnitSizes | None = None
-    power: PowerCurve | None = None
-    prospective: SampleSize | None = None
-    problems: Notes = field(default_factory=Notes)
+    evaluation_units: Any
+    items_read: Pairs
 
     @property
-    def names(self) -> tuple[str, str]:
-        """What the systems are called."""
-        return self.units.pairs.names
+    def amount(self) -> str:
+        """How many units there are, and of how many items."""
+        size = self.config.unit_size
+        if size == 1:
+            return super().amount
+        units = how_many(len(self.pairs), "evaluation units")
+        return f"{units} ({self.config.unit_metric}s of {size} items)"
+
+    @cached_property
+    def description(self) -> Any:
+        """Both columns of scores, and their differences."""
+        from permtest.study.describe import describe
+
+        return describe(self.pairs, alpha=self.alpha)
+
+    @cached_property
+    def recommendation(self) -> Any:
+        """Which tests suit these scores, by the rule of the plan."""
+        from permtest.study import recommend
+
+        return recommend(self.pairs, alpha=self.alpha, rule=self.config.rule)
+
+    @cached_property
+    def unit_sizes(self) -> Any:
+        """How much differences vary in units of several sizes; None where it cannot be said."""
+        from permtest.study import unit_sizes
+
+        chosen, items = self.config, self.items_read
+        how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
+        how |= {"tolerance": chosen.unit_tolerance}
+        return self._tried("units", lambda: unit_sizes(items, None, chosen.unit_sizes, **how))
+
+    @cached_property
+    def curve(self) -> Any:
+        """Simulated power against the number of units; None if it is not asked for."""
+        from permtest.study.power import power_curve
+
+        chosen = self.config
+        if chosen.power_sizes == 0:
+            return None
+        true, null = chosen.power_delta, as_threshold(chosen.delta)
+        how: dict[str, Any] = {"alternative": self.alternative, "alpha": self.alpha}
+        how |= {"delta": None if true is None else as_threshold(true) - null, "K": 1_000}
+        return self._tried(
+            "curve",
+            lambda: power_curve(
+                _raised(self.pairs, chosen.delta),
+                test=chosen.power_test,
+                sizes=chosen.power_sizes,
+                experiments=chosen.power_experiments,
+                method=chosen.power_method,
+                rng=self._stream(2),
+                **how,
+            ),
+        )
+
+    @cached_property
+    def planned(self) -> Any:
+        """Units for the difference that the plan names; None if it names none."""
+        from permtest.study import sample_size
+
+        chosen, seen = self.config, self.description.difference
+        if chosen.plan_delta is None and chosen.plan_sigma is None and chosen.plan_power == 0.8:
+            return None
+        delta = (seen.mean if chosen.plan_delta is None else chosen.plan_delta) - chosen.delta
+        sigma = seen.sd if chosen.plan_sigma is None else chosen.plan_sigma
+        how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
+        how |= {"power": chosen.plan_power}
+        return self._tried("power", lambda: int(sample_size(delta, sigma, **how)))
 
     @property
-    def n(self) -> int:
-        """Number of units."""
-        return len(self.units)
-
-    def rejects(self, answer: Answer) -> bool | None:
-        """The decision of a test at the level of significance.
-
-        None where it has no p, or bounds of p lie on either side of the level.
-        """
-        return answer.rejects(self.config.significance.alpha)
-
-    def decisions(self) -> dict[str, bool | None]:
-        """Test -> whether it rejects the null hypothesis."""
-        return {answer.test: self.rejects(answer) for answer in self.answers}
-
-    def planned(self) -> tuple[float, float]:
-        """Difference beyond the null hypothesis, and deviation, that another study is for."""
-        return _planned(self.config, self.description)
-
-    def chapters(self) -> tuple[Chapter, ...]:
-        """What a report says, stage by stage, as text and tables."""
-        return chapters(self)
-
-    def sentence(self) -> str:
-        """One sentence for a paper, with the numbers and what was used."""
-        return sentence(self)
-
-    def _repr_html_(self) -> str:
-        parts = (self.description, self.exact, self.answers)
-        return said(self.sentence()) + "".join(part._repr_html_() for part in parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings, lists and None."""
-        level = self.config.effects.confidence_level
-        return {
-            "sentence": self.sentence(),
-            "config": self.config.to_dict(),
-            "provenance": dict(self.provenance),
-            "names": list(self.names),
-            "units": _units_dict(self.units, self.n_items),
-            "unit_sizes": _sizes_dict(self.unit_sizes),
-            "description": self.description.to_dict(),
-            "recommendation": self.recommendation.to_dict(),
-            **compared(self.exact, self.answers["exact"].interval, level, self.provenance),
-            "exact": self.exact.to_dict(),
-            "answers": self._answers_dict(),
-            "effects": [effect.to_dict(level) for effect in self.effects],
-            "power": self.power and self.power.to_dict(),
-            "prospective": None if self.prospective is None else self.prospective.to_dict(),
-            "problems": dict(self.problems),
+    def parts(self) -> Mapping[str, Callable[[], Section]]:
+        """The sections of a study: those of the data and of the plan around those of the test."""
+        shared = super().parts
+        own: dict[str, Callable[[Study], Section]] = {
+            "data": _data,
+            "units": _units,
+            "assumptions": _assumptions,
+            "recommendation": _recommendation,
+            "curve": _curve,
+            "power": _power,
+            "repeat": _repeat,
         }
+        order = ["finding", "data", "units", "assumptions", "recommendation", "test", "items"]
+        order += ["answers", "effects", "curve", "power", "repeat", "cite"]
+        return {key: partial(own[key], self) if key in own else shared[key] for key in order}
 
-    def _answers_dict(self) -> dict[str, Any]:
-        """The table without its times, which differ from run to run, but with the decisions."""
-        table = self.answers.to_dict()
-        decisions = self.decisions()
-        for row in table["answers"]:
-            del row["seconds"]
-            row["rejects"] = decisions[row["test"]]
-        return table
+    @property
+    def attachments(self) -> Mapping[str, str]:
+        """The configuration that repeats the study."""
+        return {"study.yml": self.config.to_yaml()}
 
 
 def run_study(
@@ -174,13 +339,14 @@ def run_study(
         Scores of both systems on the same items, of which a float stands for the decimal that it
         is printed as; or `Pairs`, such as `permtest.read` returns, and None.
     config : StudyConfig or mapping, optional
-        What to do, or the options that are not the default ones. Default: ``StudyConfig()``.
+        What to do, or the options that are not the default ones.
     names : tuple of two str, optional
         What the systems are called. Default: what the configuration says, else the columns.
 
     Returns
     -------
     Study
+        The exact test has been made; everything else is computed when it is first asked for.
 
     Raises
     ------
@@ -189,219 +355,217 @@ def run_study(
 
     Notes
     -----
-    A stage that the data are unfit for, such as the power of a test where all differences are
-    equal, is left out, and `problems` says why. If the whole takes longer than a second, a bar
-    shows the stages. Cost: mostly that of the power analysis.
+    A part that the data are unfit for, such as the power of a test where all differences are
+    equal, is left out, and `problems` says why. Cost: mostly that of the power analysis.
 
     Examples
     --------
-    >>> from permtest.study import StudyConfig, run_study
-    >>> config = StudyConfig.from_dict({"power": {"sizes": 0}, "significance": {"K": 99}})
-    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], config)
+    >>> from permtest.study import run_study
+    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], {"K": 99})
     >>> study.exact.pvalue, study.decisions()["exact"]
     (0.0625, False)
     """
-    if isinstance(config, Mapping):
-        config = StudyConfig.from_dict(config)
-    run = _Run.of(a, b, StudyConfig() if config is None else config, names)
-    for _ in progress(run.stages(), total=len(run.jobs), what="stages of the study"):
-        pass
-    return run.study()
+    from permtest.study import evaluation_units, recommend
+
+    chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
+    chosen = chosen or StudyConfig()
+    pairs = PairedSample.of(a, b, names=names or chosen.names, least=1).pairs
+    check_magnitude((pairs.u, pairs.v), pairs.scale, ("a", "b"))
+    pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
+    how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
+    try:
+        how["remainder"] = chosen.unit_remainder
+        units = evaluation_units(pairs, None, chosen.unit_size, **how)
+    except ValueError as error:
+        raise ValueError(f"unit_size, unit_remainder: {error}") from None
+    of_units = with_legible_names(replace(units.pairs, source=pairs.source))
+    tests = chosen.tests
+    if isinstance(tests, str):
+        tests = tuple(recommend(of_units, alpha=chosen.alpha, rule=chosen.rule).names())
+    question = lookup("mean"), chosen.alternative, chosen.alpha, chosen.seed, tests, 20, True
+    found = Study(of_units, *question, chosen, units, pairs, delta=chosen.delta, K=max(chosen.K, 1))
+    if found.exact and tests is not None:
+        if chosen.tests != "recommended":
+            check_tests(tests, found.applicable)
+        found = replace(found, tests=tuple(x for x in tests if x in found.applicable))
+    return found
 
 
-class _Run:
-    """The stages of a study, and what they have found so far."""
+# ---- its own sections --------------------------------------------------------------------------
 
-    def __init__(self, items: PairedSample, config: StudyConfig) -> None:
-        self.items, self.config = items, config
-        self.found: dict[str, Any] = {}
-        self.problems = Notes()
-        self.jobs: dict[str, Callable[[], Any]] = {
-            "units": self.units,
-            "unit_sizes": self.unit_sizes,
-            "description": self.description,
-            "recommendation": self.recommendation,
-            "exact": self.exact,
-            "answers": self.answers,
-            "effects": self.effects,
-            "power": self.power,
-            "prospective": self.prospective,
-        }
 
-    @classmethod
-    def of(cls, a: Any, b: Any, config: StudyConfig, names: tuple[str, str] | None) -> _Run:
-        """Validate the scores, and give the systems their names."""
-        items = PairedSample.of(a, b, names=names, least=1)
-        wanted = names or config.data.names
-        if wanted is not None:
-            items = PairedSample(replace(items.pairs, names=wanted))
-        if config.data.higher_is_better is not None:
-            score = items.pairs.score.stated(config.data.higher_is_better)
-            items = PairedSample(replace(items.pairs, score=score))
-        return cls(items, config)
+def _data(study: Study) -> Section:
+    seen = study.description
+    names, columns = zip(*seen.columns, strict=True)
+    rows = [column.rows() for column in columns]
+    lines = tuple((label, *(number(row[label]) for row in rows)) for label in rows[0])
+    source = sections.data(study)
+    a, b = study.names
+    alt = "Histograms of the scores of both systems and of their differences"
+    return replace(
+        source,
+        heading="Data",
+        sentence=f"{a} averages {number(seen.a.mean)}, {b} {number(seen.b.mean)}; their "
+        f"differences are {seen.shape}. {source.sentence}",
+        tables=(
+            Table(("", *names), lines, f"Scores of {how_many(seen.n, 'units')}"),
+            Table(("", "found"), tuple(seen.facts().items())),
+            *source.tables,
+        ),
+        figure=Figure("plot_histograms", (seen,), alt),
+        data={**source.data, "description": seen.to_dict()},
+    )
 
-    def stages(self) -> Iterator[str]:
-        """Make each stage when it is asked for."""
-        for stage, job in self.jobs.items():
-            self.found[stage] = job()
-            yield stage
 
-    def study(self) -> Study:
-        """What all of them found."""
-        return Study(
-            config=self.config,
-            provenance=provenance(self.items.pairs),
-            n_items=self.items.n,
-            problems=self.problems,
-            **self.found,
+def _units(study: Study) -> Section:
+    made, sizes, tables, sentence = study.evaluation_units, study.unit_sizes, [], ""
+    if sizes is not None:
+        columns = (sizes.sizes, sizes.n_units, sizes.n_left_out, sizes.sds)
+        step = -(-len(sizes.sizes) // ROWS)
+        lines = list(zip(*columns, strict=True))[::step]
+        rows = tuple((str(n), str(k), str(left), number(sd)) for n, k, left, sd in lines)
+        some = "" if step == 1 else f", every {step}th size; the figure has all"
+        head = ("items in a unit", "units", "items left out", "standard deviation")
+        tables = [Table(head, rows, f"Differences of units{some}")]
+        stable = ", ".join(map(str, sizes.stable)) or "none"
+        sentence = " The first sizes that change the standard deviation by no more than "
+        sentence += f"{number(sizes.tolerance)}: {stable}."
+    one = f"Every item is a unit of its own: {how_many(len(made), 'units')}."
+    alt = "Standard deviation of the difference against the size of an evaluation unit"
+    return Section(
+        key="units",
+        heading="Evaluation units",
+        sentence=(one if study.config.unit_size == 1 else str(made)) + sentence,
+        tables=tuple(tables),
+        figure=None if sizes is None else Figure("plot_unit_sizes", (sizes,), alt),
+        limits="Means of more items vary less at any size, so what is called stable depends on the "
+        "tolerance. Larger units are fewer: the test gains nothing by them, unless a metric makes "
+        "no sense for a single item.",
+        problem=study.problem("units"),
+        data={
+            "units": {
+                "size": study.config.unit_size,
+                "metric": study.config.unit_metric,
+                "left_out": made.left_out.tolist(),
+            }
+        },
+    )
+
+
+def _assumptions(study: Study) -> Section:
+    seen = study.description
+    normal = {True: "look normal", False: "do not look normal", None: "are too few to tell"}
+    alt = "Differences against those that a normal law would have (Q-Q plot)"
+    return Section(
+        key="assumptions",
+        heading="Assumptions",
+        sentence=f"The differences {normal[seen.normal]} (Shapiro-Wilk p = {seen.shapiro_p:.3g}) "
+        f"and are {seen.shape} (skewness {seen.difference.skewness:.3g}). The exact test needs "
+        "neither; t tests need nearly normal means, and intervals of shifts nearly symmetric "
+        "differences.",
+        figure=Figure("plot_quantiles", (study.units,), alt),
+        limits="A test of normality finds no departure in few units and any departure in many; "
+        "the figure says more. That items are independent of each other no table can show.",
+    )
+
+
+def _recommendation(study: Study) -> Section:
+    found = study.recommendation
+    rows = tuple(
+        (which.replace("_", "-"), entry.title, entry.reason)
+        for which in LISTS
+        for entry in getattr(found, which)
+    )
+    best = ", ".join(entry.title for entry in found.recommended) or "none"
+    return Section(
+        key="recommendation",
+        heading="Recommended tests",
+        sentence=f"Suited to these scores: {best}.",
+        tables=(Table(("list", "test", "reason"), rows),),
+        limits="The choice looks at the shape and the number of the differences. To choose by "
+        "p-values instead makes every level wrong.",
+        data={"recommendation": found.to_dict()},
+    )
+
+
+def _curve(study: Study) -> Section:
+    curve, chosen, tables, sentence = study.curve, study.config, [], "No simulation was asked for."
+    target = percent(chosen.plan_power)
+    if curve is not None:
+        lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
+        rows = tuple((f"{n:,}", f"{share:.3f}", span(ends)) for n, share, ends in lines)
+        tables = [Table(("units", "power", "95% interval"), rows)]
+        need = curve.needed(chosen.plan_power)
+        reach = f"no size here reaches {target}" if need is None else f"{target} takes about {need}"
+        if need == curve.sizes[0]:
+            reach = f"{target} takes no more than {need}"
+        source = {"bootstrap": "drawn from the units with replacement", "normal": "of normal law"}
+        sentence = (
+            f"{chosen.power_experiments:,} samples of each size, {source[chosen.power_method]}: "
+            f"the {TITLES[chosen.power_test]} of {how_many(curve.sizes[-1], 'units')} finds the "
+            f"difference with a probability of {curve.power[-1]:.3f} at the level "
+            f"{number(curve.alpha)}; {reach}."
         )
+    elif chosen.power_sizes != 0:
+        sentence = ""
+    alt = "Power against the number of units, with an interval at each size"
+    options = {"target": chosen.plan_power}
+    return Section(
+        key="curve",
+        heading="Power of other sizes",
+        sentence=sentence,
+        tables=tuple(tables),
+        figure=None if curve is None else Figure("plot_power", (curve,), alt, options),
+        limits="The intervals are for the error of the simulation alone.",
+        problem=study.problem("curve"),
+        data={"power_curve": curve and curve.to_dict()},
+    )
 
-    @property
-    def pairs(self) -> Pairs:
-        """The scores of the units."""
-        pairs: Pairs = self.found["units"].pairs
-        return pairs
 
-    def rng(self, stage: str) -> np.random.Generator:
-        """A stream of random numbers that no other stage draws from."""
-        return np.random.default_rng([self.config.seed, STREAMS[stage]])
-
-    # ---- stages --------------------------------------------------------------------------------
-
-    def units(self) -> EvaluationUnits:
-        chosen = self.config.units
-        how: dict[str, Any] = {"metric": chosen.metric, "rng": chosen.shuffle}
-        how |= {"remainder": chosen.remainder}
-        try:
-            return evaluation_units(self.items.pairs, None, chosen.size, **how)
-        except ValueError as error:
-            raise ValueError(f"units (size, remainder): {error}") from None
-
-    def unit_sizes(self) -> UnitSizes | None:
-        chosen = self.config.units
-        options: dict[str, Any] = {"metric": chosen.metric, "rng": chosen.shuffle}
-        options |= {"tolerance": chosen.tolerance}
-        return self.problems.tried(
-            "unit_sizes", lambda: unit_sizes(self.items.pairs, None, chosen.sizes, **options)
+def _power(study: Study) -> Section:
+    found, chosen = sections.power(study), study.config
+    tables: tuple[Table, ...] = ()
+    if study.planned is not None:
+        given = {True: "as observed", False: "as given"}
+        sd = study.description.difference
+        delta = sd.mean if chosen.plan_delta is None else chosen.plan_delta
+        sigma = sd.sd if chosen.plan_sigma is None else chosen.plan_sigma
+        rows = (
+            ("difference", f"{number(delta)}, {given[chosen.plan_delta is None]}"),
+            ("standard deviation", f"{number(sigma)}, {given[chosen.plan_sigma is None]}"),
+            ("power wanted", percent(chosen.plan_power)),
+            ("units needed by the paired t test", f"{study.planned:,}"),
         )
-
-    def description(self) -> Description:
-        return describe(self.pairs, alpha=self.config.recommendation.alpha)
-
-    def recommendation(self) -> Recommendation:
-        chosen = self.config.recommendation
-        return recommend(self.pairs, alpha=chosen.alpha, rule=chosen.rule)
-
-    def exact(self) -> PermutationTestResult:
-        chosen = self.config.significance
-        pairs = _raised(self.pairs, chosen.delta)
-        return exact_perm_test(pairs, statistic="mean", alternative=chosen.alternative)
-
-    def answers(self) -> AnswerTable:
-        chosen = self.config.significance
-        return compare_all(
-            self.pairs,
-            alternative=chosen.alternative,
-            delta=chosen.delta,
-            tests=self._tests(),
-            confidence_level=self.config.effects.confidence_level,
-            K=chosen.K,
-            rng=self.rng("answers"),
-        )
-
-    def effects(self) -> tuple[EffectSize, ...]:
-        found = (
-            self.problems.tried("effects", partial(ESTIMATORS[name], self.pairs), f"{name}: ")
-            for name in self.config.effects.estimators
-        )
-        return tuple(effect for effect in found if effect is not None)
-
-    def power(self) -> PowerCurve | None:
-        chosen, significance = self.config.power, self.config.significance
-        if chosen.sizes == 0:
-            return None
-        true = None if chosen.delta is None else as_threshold(chosen.delta)
-        return self.problems.tried(
-            "power",
-            lambda: power_curve(
-                _raised(self.pairs, significance.delta),
-                test=chosen.test,
-                sizes=chosen.sizes,
-                experiments=chosen.experiments,
-                method=chosen.method,
-                delta=None if true is None else true - as_threshold(significance.delta),
-                alpha=chosen.alpha or significance.alpha,
-                alternative=significance.alternative,
-                rng=self.rng("power"),
-                K=chosen.K,
-            ),
-        )
-
-    def prospective(self) -> SampleSize | None:
-        significance = self.config.significance
-        delta, sigma = _planned(self.config, self.found["description"])
-        return self.problems.tried(
-            "prospective",
-            lambda: sample_size(
-                delta,
-                sigma,
-                power=self.config.prospective.power,
-                alpha=self.config.prospective.alpha or significance.alpha,
-                alternative=significance.alternative,
-            ),
-        )
-
-    def _tests(self) -> list[str] | None:
-        """The exact test, and those that were asked for; None for all."""
-        chosen, found = self.config.significance.tests, self.found["recommendation"]
-        if chosen == "all":
-            return None
-        if chosen == "recommended":
-            fits = self.items.is_binary and len(self.pairs) == self.items.n
-            of_counts = () if fits and not self.config.significance.delta else OF_COUNTS
-            chosen = tuple(test for test in found.names() if test not in of_counts)
-        return ["exact", *(test for test in chosen if test != "exact")]
+        tables = (Table(("", "value"), rows, "For the difference that is planned for"),)
+    more = {"prospective": study.planned}
+    return replace(
+        found,
+        tables=found.tables + tables,
+        problem=study.problem("power"),
+        data={**found.data, **more},
+    )
 
 
-def _planned(config: StudyConfig, description: Description) -> tuple[float, float]:
-    """The difference beyond the null hypothesis, and the standard deviation, to plan for."""
-    chosen, seen = config.prospective, description.difference
-    delta = seen.mean if chosen.delta is None else chosen.delta
-    return delta - config.significance.delta, seen.sd if chosen.sigma is None else chosen.sigma
-
-
-def _raised(pairs: Pairs, delta: float) -> Pairs:
-    """`delta` added to the scores of the second system, exactly."""
-    if delta == 0:
-        return pairs
-    exact, (a, b) = as_threshold(delta), pairs.names
-    part, shift = exact.denominator, exact.numerator * pairs.scale
-    u, v = np.empty(len(pairs), dtype=object), np.empty(len(pairs), dtype=object)
-    u[:] = [int(x) * part for x in pairs.u]
-    v[:] = [int(x) * part + shift for x in pairs.v]
-    names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
-    return Pairs(u, v, names, {}, pairs.scale * part, score=pairs.score)
-
-
-# ---- as plain values ---------------------------------------------------------------------------
-
-
-def _units_dict(units: EvaluationUnits, n_items: int) -> dict[str, Any]:
-    return {
-        "n_items": n_items,
-        "n_units": len(units),
-        "size": units.size,
-        "metric": units.metric,
-        "last_size": int(units.sizes[-1]),
-        "left_out": units.left_out.tolist(),
-    }
-
-
-def _sizes_dict(found: UnitSizes | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    columns = {
-        key: [finite(x) for x in getattr(found, key)]
-        for key in ("sizes", "sds", "n_units", "n_left_out")
-    }
-    return {**columns, "stable": list(found.stable), "tolerance": found.tolerance}
+def _repeat(study: Study) -> Section:
+    made = sections.computed_with("python", "numpy", "scipy", "numba")
+    options = tuple((name, plain(value)) for name, value in study.config.to_dict().items())
+    pairs = study.items_read
+    # The common denominator of the scores, then a pair a line.
+    lines = [str(pairs.scale), *(f"{x} {y}" for x, y in zip(pairs.u, pairs.v, strict=True))]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    file = quote(str(pairs.source.get("file", "FILE")))
+    return Section(
+        key="repeat",
+        heading="How to repeat this",
+        sentence="The same scores, options and versions make the same report, byte by byte. With "
+        "the options as study.yml:",
+        tables=(
+            Table(("", "value"), (*made.items(), ("scores, SHA-256", digest)), "What computed"),
+            Table(("option", "value"), options, "Options"),
+        ),
+        code=f"permtest study {file} --config study.yml --out report",
+        data={
+            "config": study.config.to_dict(),
+            "provenance": {**pairs.source, "scores_sha256": digest, "versions": made},
+        },
+    )

@@ -1,206 +1,385 @@
-"""What reports are made of: chapters with tables, and what all of them say in the same words."""
+"""The sections of a comparison, of which an overview and a study are made.
+
+Each maker takes an `Overview` (or a `Study`, which is one) and reads its parts.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from math import inf, isfinite
-from textwrap import fill, wrap
-from typing import TYPE_CHECKING, TypeVar
+from importlib import import_module
+from importlib.metadata import version
+from platform import python_version
+from typing import Any
 
-from permtest._json import AsJson
-from permtest.alternatives.answers import Answer
+import numpy as np
+
+from permtest._checks import check_option
+from permtest.alternatives.result import finite
 from permtest.result import PermutationTestResult
-from permtest.study.effect import EffectSize
+from permtest.statistics import CountStatistic
+from permtest.study.document import (
+    Figure,
+    Section,
+    Table,
+    how_many,
+    legible,
+    number,
+    percent,
+    plain,
+    span,
+)
 
-T = TypeVar("T")
+#: Rows of the table of where the scores come from.
+ROWS = 60
 
-#: Columns of a page of text, and of the last column of a table on it at least.
-PAGE, NARROWEST = 100, 30
+#: The measures of the same counts that stand beside each other.
+MEASURES = ("precision", "recall", "f1")
 
-#: What Cohen's words are worth.
+#: A null distribution with more cells, or a joint one with more points, is not drawn as it is.
+MOST_CELLS, MOST_POINTS = 5 * 10**6, 10**7
+
+#: Which exchanges p counts.
+EXTREME = {
+    "two-sided": "at least as far from zero",
+    "greater": "at least as large",
+    "less": "at most as large",
+}
+
+ESTIMATION = (
+    "Scores of both systems, differences item by item, and below these the difference with its "
+    "interval"
+)
 COHEN = (
-    "The words are Cohen's for the behavioural sciences; what a large difference between systems "
-    "is, their use decides."
+    "The words are Cohen's, for the behavioural sciences. How large a difference between systems "
+    "has to be is for those who use them to say."
+)
+PLANNING = (
+    "Power computed from the same scores as p adds nothing to p; it is for planning. A difference "
+    "that was found significant tends to be overestimated, so plan for the smallest one that "
+    "matters."
 )
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table of text.
+# ---- what every document says ------------------------------------------------------------------
 
-    Parameters
-    ----------
-    head : tuple of str
-        Names of the columns.
-    rows : tuple of tuple of str
-        The first cell of each says what it is about.
-    caption : str
+PAPER = "Exact Paired-Permutation Testing for Structured Test Statistics"
+VENUE = (
+    "Proceedings of the 2022 Conference of the North American Chapter of the Association for "
+    "Computational Linguistics: Human Language Technologies"
+)
+SOFTWARE = "permtest: exact paired-permutation tests for comparing two systems"
+HOME = "https://github.com/permtest/permtest"
+
+
+def citation(style: str = "text") -> str:
+    """The method and the software, as "text" or as "bibtex".
+
+    Examples
+    --------
+    >>> from permtest.study.sections import citation
+    >>> citation("bibtex").startswith("@inproceedings{zmigrod-etal-2022-exact,")
+    True
     """
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
-
-    def __str__(self) -> str:
-        lines = [self.head, *self.rows]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        margin = sum(widths[:-1]) + 3 * len(widths[:-1])
-        room = max(PAGE - margin, NARROWEST)
-        return "\n".join(text for line in lines for text in _row(line, widths, margin, room))
-
-
-def _row(cells: tuple[str, ...], widths: list[int], margin: int, room: int) -> list[str]:
-    """A row of text; what does not fit into the last column goes on below."""
-    start = "".join(f"{cell.ljust(n)}   " for cell, n in zip(cells[:-1], widths, strict=False))
-    first, *rest = wrap(cells[-1], room, break_on_hyphens=False) or [""]
-    return [(start + first).rstrip(), *(" " * margin + text for text in rest)]
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """One part of a report.
-
-    Parameters
-    ----------
-    key : str
-        A short name without blanks; pictures are called after it.
-    title : str
-    done : str
-        What was done.
-    grids : tuple of Grid
-        What was found.
-    meaning : str
-        What that says.
-    limits : str
-        What it does not say.
-    problem : str
-        Why there is nothing, where there is nothing.
-    pictures : tuple of str
-        Keys of its pictures.
-    code : str
-        Something to be copied as it stands, too long for a page of text.
-    """
-
-    key: str
-    title: str
-    done: str
-    grids: tuple[Grid, ...] = ()
-    meaning: str = ""
-    limits: str = ""
-    problem: str = ""
-    pictures: tuple[str, ...] = ()
-    code: str = ""
-
-    def __str__(self) -> str:
-        parts = [self.title.upper(), wrapped(self.done)]
-        for grid in self.grids:
-            parts += [grid.caption and f"{grid.caption}:", str(grid)]
-        parts += [wrapped(text) for text in (self.problem, self.meaning, self.limits)]
-        return "\n\n".join(part for part in parts if part)
-
-
-def wrapped(text: str) -> str:
-    """A paragraph of a page."""
-    return fill(text, PAGE, break_long_words=False, break_on_hyphens=False)
-
-
-class Report(AsJson):
-    """What has a sentence for a paper, and chapters."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def exact(self) -> PermutationTestResult:
-            """The exact test."""
-
-    @abstractmethod
-    def sentence(self) -> str:
-        """One sentence for a paper, with the numbers and what was used."""
-
-    @abstractmethod
-    def chapters(self) -> tuple[Chapter, ...]:
-        """What a report says, part by part, as text and tables."""
-
-    def __str__(self) -> str:
-        return "\n\n\n".join([wrapped(self.sentence()), *map(str, self.chapters())])
-
-
-class Notes(dict[str, str]):
-    """Stage -> why there is no result, or not all of it."""
-
-    def add(self, stage: str, why: str) -> None:
-        """One more reason."""
-        self[stage] = f"{self[stage]}; {why}" if stage in self else why
-
-    def tried(self, stage: str, job: Callable[[], T], what: str = "") -> T | None:
-        """What `job` returns; None, and a note, where the data are unfit for it."""
-        try:
-            return job()
-        except ValueError as error:
-            self.add(stage, f"{what}{error}")
-            return None
-
-    def text(self, stage: str) -> str:
-        """That something of a stage is missing, and why; nothing if nothing is."""
-        return f"Not everything could be computed: {self[stage]}." if stage in self else ""
-
-
-# ---- numbers in words --------------------------------------------------------------------------
-
-
-def number(value: float) -> str:
-    """Four digits."""
-    return f"{value:.4g}"
-
-
-def percent(level: float) -> str:
-    """A confidence level."""
-    return f"{100 * level:.6g}%"
-
-
-def span(interval: tuple[float, float] | None) -> str:
-    """An interval as people write it, open ends as such."""
-    if interval is None:
-        return "none"
-    low, high = interval
-    if isfinite(low) and isfinite(high):
-        return f"{number(low)} to {number(high)}"
-    if low == -inf and high == inf:
-        return "any value"
-    return f"{number(low)} or more" if isfinite(low) else f"{number(high)} or less"
-
-
-def p_text(found: Report) -> str:
-    """p with its relation; two bounds where only those are known."""
-    exact = found.exact
-    if exact.method == "bracket":
-        return f"p {exact.bracket_text()}"
-    return f"p {'=' if exact.n_samples is None else 'is about'} {exact.pvalue_text()}"
-
-
-# ---- tests and effects -------------------------------------------------------------------------
-
-
-def decision(answer: Answer, alpha: float) -> str:
-    """Whether a test rejects, as a cell of a table."""
-    return {True: "yes", False: "no", None: "-"}[answer.rejects(alpha)]
-
-
-def agreement(decisions: Iterable[bool | None]) -> str:
-    """Whether tests decide alike; nothing for a single one."""
-    made = [reject for reject in decisions if reject is not None]
-    if len(set(made)) < 2:
-        return f"All {len(made)} tests decide alike." if len(made) > 1 else ""
+    check_option("style", style, ("text", "bibtex"))
+    own = computed_with()["permtest"]
+    if style == "text":
+        return (
+            f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages "
+            f"4894-4902. The permtest developers. {SOFTWARE}, version {own}. {HOME}."
+        )
     return (
-        f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest on "
-        "assumptions that do not hold."
+        "@inproceedings{zmigrod-etal-2022-exact,\n"
+        "  author    = {Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan},\n"
+        f"  title     = {{{{{PAPER}}}}},\n"
+        f"  booktitle = {{{VENUE}}},\n"
+        "  year      = {2022},\n"
+        "  pages     = {4894--4902}\n"
+        "}\n\n"
+        "@software{permtest,\n"
+        "  author    = {{The permtest developers}},\n"
+        f"  title     = {{{{{SOFTWARE}}}}},\n"
+        f"  version   = {{{own}}},\n"
+        f"  url       = {{{HOME}}}\n"
+        "}\n"
     )
 
 
-def effect_grids(effects: tuple[EffectSize, ...], level: float, per: str = "") -> tuple[Grid, ...]:
-    """The table of effect sizes, if there are any; `per` says what their unit is of."""
+def computed_with(*others: str) -> dict[str, str]:
+    """The versions of this package, of others, and of Python."""
+    found = {"permtest": str(import_module("permtest").__version__)}
+    return found | {x: python_version() if x == "python" else version(x) for x in others}
+
+
+def compared(
+    exact: PermutationTestResult,
+    interval: tuple[float, float] | None,
+    confidence_level: float,
+    source: Any,
+) -> dict[str, Any]:
+    """What every JSON object says of two systems that are compared."""
+    return exact.score.to_dict() | {
+        "better": exact.better,
+        "difference": exact.difference,
+        "confidence_interval": None if interval is None else [finite(end) for end in interval],
+        "confidence_level": confidence_level,
+        "paired_by": source.get("paired_by"),
+    }
+
+
+# ---- the comparison ----------------------------------------------------------------------------
+
+
+def finding(found: Any) -> Section:
+    """Both systems, and by how much they differ."""
+    level, record, (a, b) = percent(found.confidence_level), found.record, found.names
+    rows = []
+    if found.interval is not None:
+        rows.append((f"{level} interval", f"{span(found.interval)} ({found.interval_about})"))
+        if found.interval.warning:
+            rows.append(("doubt about it", found.interval.warning))
+    wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
+    other = found.pairs.columns and found.interval is not None
+    return Section(
+        key="finding",
+        heading="The difference",
+        sentence=f"{found.amount}, measured by {found.statistic.name}: "
+        f"{found.statistic.about or found.statistic.name}. {_verdict(found)}",
+        tables=(_systems(found), Table(("", "found"), (*rows, ("items", wins)))),
+        figure=Figure("plot_estimation", (found,), ESTIMATION),
+        limits="The difference is one of these systems on items like these. The interval says how "
+        "far other items might move it, not how far other training runs or other data would."
+        + " The interval and p come from different tests, so near the level they may disagree."
+        * bool(other),
+        problem=found.problem("finding"),
+        data={
+            "statistic": found.statistic.name,
+            "scores": found.scores,
+            "rejected": found.rejected,
+            "interval": found.interval and found.interval._asdict() | vars(found.interval),
+            "interval_about": found.interval_about,
+            **compared(found.exact, found.interval, found.confidence_level, found.pairs.source),
+            "difference": found.difference,
+        },
+    )
+
+
+def _systems(found: Any) -> Table:
+    """What both systems score, and their sums of counts or their means."""
+    scores = [*map(found.score_text, found.scores), found.difference_text]
+    columns: dict[str, list[str]] = {}
+    if found.pairs.columns:
+        if found.pairs.u.ndim == 2:
+            sums = [x.sum(axis=0).tolist() for x in (found.pairs.u, found.pairs.v)]
+            for name, x, y in zip(found.pairs.columns, *sums, strict=True):
+                columns[name] = [str(int(x)), str(int(y)), str(int(x) - int(y))]
+        columns[found.measured] = scores
+    else:
+        columns[found.measured] = scores
+        if found.statistic.name != "mean":
+            each = (*found.scores, found.difference)
+            columns["mean per item"] = [number(x / len(found.pairs)) for x in each]
+    rows = zip((*found.names, "difference"), *columns.values(), strict=True)
+    return Table(("system", *columns), tuple(rows))
+
+
+def _verdict(found: Any) -> str:
+    level, better = number(found.alpha), found.exact.better
+    null = "hypothesis of equal systems"
+    if found.delta:
+        null, better = f"hypothesis of a difference of {number(found.delta)}", None
+    return {
+        True: f"At the level {level} the {null} is rejected"
+        + (f"; {better} is the better one." if better else "."),
+        False: f"At the level {level} there is no evidence against the {null}, which does not "
+        "show that it is true.",
+        None: f"The bounds of p lie on either side of the level {level}: it is not decided.",
+    }[found.rejected]
+
+
+def exact_test(found: Any) -> Section:
+    """p, and how it is known."""
+    exact, whole = found.exact, found.unit[:-1]
+    how = "estimated by sampling" if exact.n_samples is not None else "computed exactly"
+    how = "enclosed in bounds" if exact.method == "bracket" else how
+    rows = [
+        ("p", exact.bracket_text() if exact.method == "bracket" else exact.pvalue_text(10)),
+        ("log10 p", f"{exact.log10_pvalue:.10g}"),
+        (found.unit, f"{exact.n:,}, of which {exact.n_informative:,} differ"),
+        *([("reading", exact.reading)] if exact.reading else []),
+        ("alternative", exact.score.claim(found.alternative, exact.names)),
+        ("method", f"{exact.method}: {exact.method_reason}"),
+    ]
+    if exact.n_samples is None:
+        rows.append(("error bound", f"{exact.error_bound:.2g} of p, relative"))
+    else:
+        rows.append(("95% interval of p", "{:.4g} to {:.4g}".format(*exact.pvalue_interval())))
+    note = ""
+    if exact.n_samples is None and is_long(exact):
+        note = ", drawn by random labellings or from rounded differences, as it is very long"
+    return Section(
+        key="test",
+        heading="The exact test",
+        sentence=f"If the systems were equal, the two outputs of each {whole} could just as well "
+        f"have been exchanged. p is the share of all 2^{exact.n} exchanges that make a difference "
+        f"{EXTREME[found.alternative]} as the one seen, {how}. {exact}",
+        tables=(Table(("", "found"), tuple(rows)),),
+        figure=Figure(
+            "plot_test", (found,), f"Null distribution of the test{note}; {found.p_text}"
+        ),
+        limits="p is how surprising such a difference would be between equal systems: not how "
+        f"probable it is that they are equal, and not how large the difference is. The "
+        f"{found.unit} are taken to be independent of each other.",
+        data={"exact": exact.to_dict()},
+    )
+
+
+def is_long(exact: Any) -> bool:
+    """Whether the null distribution is too long to be drawn as it is."""
+    if hasattr(exact, "n_points"):
+        return bool(exact.n_points > MOST_POINTS)
+    return bool(exact.n_cells > MOST_CELLS)
+
+
+def items(found: Any) -> Section:
+    """Which system is ahead on how many items, and where they differ most."""
+    record, (a, b) = found.record, found.names
+    counts = isinstance(found.statistic, CountStatistic)
+    kind = f"{found.measured} of the item" if counts else "score"
+    rows = tuple(
+        (legible(x.id), found.score_text(x.a), found.score_text(x.b), f"{x.difference:+.4g}")
+        for x in found.most_different
+    )
+    head = ("item", f"{kind}, {a}", f"{kind}, {b}", "adds" if counts else "difference")
+    tally = ((f"{a} higher", record.wins), ("equal", record.ties), (f"{b} higher", record.losses))
+    adds = (
+        f" An item adds half of what the difference in {found.measured} would lose if the two "
+        "systems' counts of the item were exchanged."
+    )
+    return Section(
+        key="items",
+        heading="Items",
+        sentence=f"{record.rule[0].upper()}{record.rule[1:]}.{adds * counts}"
+        + " The systems do not differ on any item." * (not rows),
+        tables=(
+            Table(("", "items"), tuple((name, f"{n:,}") for name, n in tally)),
+            *((Table(head, rows, _which(found)),) if rows else ()),
+        ),
+        limits="The items with the largest differences are not typical ones; look at their texts "
+        "before you explain a difference by them.",
+        data={"record": vars(record), "most_different": [vars(x) for x in found.most_different]},
+    )
+
+
+def _which(found: Any) -> str:
+    """Which items are listed, and whether others differ as much as they do."""
+    sizes = np.abs(found.items.worth)
+    differ, shown = int(np.count_nonzero(sizes)), len(found.most_different)
+    if differ == shown:
+        return "All items on which the systems differ"
+    last = np.partition(sizes, sizes.size - shown)[sizes.size - shown]
+    more = int(np.count_nonzero(sizes >= last)) - shown
+    also = f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" if more else ""
+    return f"{shown} of the {differ:,} items on which the systems differ, the largest first{also}"
+
+
+def answers(found: Any) -> Section:
+    """Other tests, with the level and the power that they have on data like these."""
+    table, rates = found.answers, getattr(found.recommendation, "rates", {})
+    rows = []
+    for answer in table:
+        decision = {True: "yes", False: "no", None: "-"}[answer.rejects(found.alpha)]
+        measured = [f"{x:.3f}" for x in rates[answer.test]] if answer.test in rates else ["-", "-"]
+        p = answer.result.pvalue_text() if answer.result else "-"
+        cells = (answer.title, p, decision, span(answer.interval))
+        rows.append((*cells, *(measured if rates else ()), answer.assumptions_text))
+    made = [reject for reject in found.decisions().values() if reject is not None]
+    alike = f"All {len(made)} tests decide alike."
+    if len(set(made)) > 1:
+        alike = f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest "
+        alike += "on assumptions that do not hold."
+    of_sums = ", which compare sums of clusters" * (found.unit == "clusters")
+    simulated = (
+        f" Level and power are the shares of simulated data sets like these in which a test "
+        f"rejects at the level {number(found.alpha)}, without and with the observed difference."
+    )
+    level = f"{percent(table.confidence_level)} interval"
+    head = ("test", "p", "rejects", level, *(("level", "power") * bool(rates)), "assumptions")
+    return Section(
+        key="answers",
+        heading="Other tests",
+        sentence=f"The same question, asked of {found.amount} by other tests{of_sums}."
+        f"{_scale(found)}{simulated * bool(rates)} {alike * (len(made) > 1)} "
+        f"{table.correlation_text()}".rstrip(),
+        tables=(Table(head, tuple(rows)),),
+        figure=Figure(
+            "plot_answers",
+            (table,),
+            "p-values of all tests side by side, with the intervals of what they estimate",
+            {"alpha": found.alpha},
+        ),
+        limits="They are one piece of evidence, not several; decide by the test that you chose "
+        "beforehand. To choose by p makes every level wrong.",
+        problem=found.problem("answers"),
+        data={
+            "answers": [
+                {key: value for key, value in row.items() if key != "seconds"}
+                | {"rejects": found.decisions()[row["test"]]}
+                | dict(zip(("level", "power"), rates.get(row["test"], ()), strict=False))
+                for row in table.rows()
+            ]
+        },
+    )
+
+
+def _scale(found: Any) -> str:
+    """What the intervals are of, where that is not what the difference is of."""
+    if found.per_unit == 1:
+        return ""
+    at_top = "mean of items" if found.statistic.name == "mean" else "sum"
+    return f" Their intervals are per {found.unit[:-1]}; that of the difference is of the {at_top}."
+
+
+def has_measures(found: Any) -> bool:
+    """Whether there are counts of which precision, recall and F1 can be made."""
+    return bool(found.pairs.u.ndim == 2 and found.pairs.columns[:3] == ("tp", "fp", "fn"))
+
+
+def measures(found: Any) -> Section:
+    """Precision, recall and F1 beside each other, and what Bayes says of them."""
+    from permtest.alternatives import bayes_test
+    from permtest.study.overview import overview
+
+    (a, b), rows, data = found.names, [], {}
+    # Of the two models of `bayes_test`, the second one is the one that may be better.
+    old, new = (x[:, :3].sum(axis=0) for x in (found.pairs.v, found.pairs.u))
+    for name in MEASURES:
+        how: dict[str, Any] = {"alternative": found.alternative, "alpha": found.alpha}
+        same = found.statistic.name == name
+        one = found if same else overview(found.pairs, statistic=name, rng=found.seed, **how)
+        bayes = bayes_test(old, new, name, names=(b, a))
+        x, y = map(one.score_text, one.scores)
+        p, interval = one.p_text.removeprefix("p ").removeprefix("= "), span(one.interval)
+        chance = bayes.chances()["b"]
+        rows.append((one.measured, x, y, one.difference_text, interval, p, chance))
+        facts = {"scores": one.scores, "difference": one.difference, "pvalue": one.exact.pvalue}
+        data[name] = facts | {"interval": one.interval, "probability_a_better": bayes.p_h1}
+    level = f"{percent(found.confidence_level)} interval"
+    return Section(
+        key="measures",
+        heading="Precision, recall and F1",
+        sentence=f"The same counts by all three measures: the exact test of each, and how probable "
+        f"it is that {a} is the better one, given the counts and a flat prior.",
+        tables=(Table(("measure", a, b, "difference", level, "p", f"P({a} better)"), tuple(rows)),),
+        limits="The probability is not 1 - p: it is about the systems, p about the data. It takes "
+        "the two systems, and all decisions, for independent of each other, which makes it "
+        "cautious where both are judged on the same items.",
+        data={"measures": data},
+    )
+
+
+def effects(found: Any) -> Section:
+    """Sizes of the effect."""
+    level, sizes = found.confidence_level, found.effects
+    per = f", per {found.unit[:-1]}"
     head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "interval from")
     rows = tuple(
         (
@@ -210,6 +389,74 @@ def effect_grids(effects: tuple[EffectSize, ...], level: float, per: str = "") -
             effect.label or f"in units of the scores{per}",
             effect.method,
         )
-        for effect in effects
+        for effect in sizes
     )
-    return (Grid(head, rows),) if rows else ()
+    alt = "Effect sizes with their intervals"
+    figure = Figure("plot_effects", (sizes,), alt, {"confidence_level": level}) if sizes else None
+    return Section(
+        key="effects",
+        heading="Effect size",
+        sentence=f"How large the difference is, whatever the number of {found.unit}." * bool(rows),
+        tables=(Table(head, rows),) if rows else (),
+        figure=figure,
+        limits=COHEN * bool(rows),
+        problem=found.problem("effects"),
+        data={"effects": [effect.to_dict(level) for effect in sizes]},
+    )
+
+
+def power(found: Any) -> Section:
+    """What power the test has, and what another study needs."""
+    plan, rows = found.power, []
+    if plan is not None:
+        share = percent(plan.target)
+        chance = "above 0.999" if 0.9995 <= plan.power < 1 else f"{plan.power:.3f}"
+        rows.append((f"power with {how_many(plan.n, found.unit)}", chance))
+        if plan.detectable is not None:
+            seen = number(abs(plan.detectable * found.per_unit))
+            rows.append((f"smallest difference that {plan.n:,} find in {share}", seen))
+        if plan.needed is not None:
+            what = f"{found.unit} to find the observed difference in {share}"
+            rows.append((what, f"{plan.needed:,}"))
+        rows.append(("computed from", plan.method))
+    return Section(
+        key="power",
+        heading="Power, and the next study",
+        sentence=f"How often a test at the level {number(found.alpha)} finds a difference, if "
+        "systems are like these.",
+        tables=(Table(("", "value"), tuple(rows)),) if rows else (),
+        limits=PLANNING,
+        problem=found.problem("power"),
+        data={"power": plan and vars(plan)},
+    )
+
+
+def data(found: Any) -> Section:
+    """Where the scores come from."""
+    from permtest.study.overview import gold_doubt
+
+    source, doubt = found.pairs.source, gold_doubt(found.pairs)
+    rows = tuple((legible(str(key)), plain(value)) for key, value in source.items())[:ROWS]
+    return Section(
+        key="data",
+        heading="Where the scores come from",
+        sentence=(
+            "What was read, as the reader recorded it." if rows else "They were given as they are."
+        )
+        + (f" Doubt: {doubt}" if doubt else ""),
+        tables=(Table(("", "value"), rows),) if rows else (),
+        limits="" if rows else "No file is known, so nothing can be said of the items.",
+        data={"source": source},
+    )
+
+
+def cite(found: Any) -> Section:
+    """What to cite, and what computed this."""
+    made = ", ".join(f"{name} {text}" for name, text in computed_with("numpy", "python").items())
+    return Section(
+        key="cite",
+        heading="How to cite this",
+        sentence=f"{citation()} Computed with {made}; seed {found.seed}.",
+        code=citation("bibtex"),
+        data={"citation": citation()},
+    )

@@ -2,8 +2,10 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +15,9 @@ import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import compare_all
 from permtest.study import exact_power, exact_power_n, hedges_g, overview, power_t, sample_size
-from permtest.study.citation import citation
-from permtest.study.overview_items import ItemScores, legible
-from permtest.study.overview_latex import tex
-from permtest.study.overview_parts import MANY, SLOW
+from permtest.study.document import legible, tex
+from permtest.study.overview import MANY, SLOW, ItemScores
+from permtest.study.sections import citation
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
 RNG = np.random.default_rng(5)
@@ -156,7 +157,7 @@ def test_contributions_add_up_for_other_measures(name):
     scores = ItemScores.of(pairs, entry)
     seen = float(exact_perm_test(pairs, statistic=entry, rng=0).statistic)
     assert scores.worth.mean() == pytest.approx(seen, abs=3e-4)
-    assert scores.record.wins + scores.record.losses + scores.record.ties == 300
+    assert np.isin(scores.lead, (-1, 0, 1)).all()
 
 
 def test_items_in_descending_order_by_their_ids():
@@ -179,9 +180,12 @@ def test_items_in_descending_order_by_their_ids():
 def test_parts_wait_until_they_are_asked_for():
     found = overview(SCORES)
     assert "exact" in vars(found)
-    assert {"answers", "effects", "power", "items"}.isdisjoint(vars(found))
-    assert found.complete() is found
-    assert {"answers", "effects", "power", "items"} <= set(vars(found))
+    parts = {"answers", "effects", "power", "items"}
+    assert parts.isdisjoint(vars(found))
+    assert found["effects"].tables
+    assert parts & set(vars(found)) == {"effects"}
+    assert found.sections
+    assert parts <= set(vars(found))
 
 
 def test_other_tests_are_those_of_compare_all():
@@ -220,7 +224,7 @@ def test_power_of_counts_is_near_that_of_resampled_data():
 def test_reasons_for_what_is_missing():
     assert set(overview(SPANS, statistic="f1").problems) == {"effects"}
     one = overview(Pairs.of([1], [0]))
-    assert set(one.problems) == {"interval", "effects", "power"}
+    assert set(one.problems) == {"finding", "effects", "power"}
     assert one.interval is None
     assert one.power is None
     assert "not asked for" in overview(SCORES, power=False).problems["power"]
@@ -289,7 +293,7 @@ def test_no_power_where_no_p_can_reject(alternative, least):
 
 
 def test_tests_that_take_long_are_left_to_be_asked_for(monkeypatch):
-    monkeypatch.setattr("permtest.study.overview_parts.MANY", 3)
+    monkeypatch.setattr(sys.modules["permtest.study.overview"], "MANY", 3)
     found = overview(SCORES)
     assert not set(SLOW) & {answer.test for answer in found.answers}
     assert all(test in found.problems["answers"] for test in SLOW)
@@ -324,7 +328,10 @@ def test_the_sentence():
         f"(p = 0.0293; permtest {pt.__version__})."
     )
     weak = overview(BITS, alternative="greater")
-    assert "finds no evidence of a difference at the level 0.05" in weak.sentence()
+    assert (
+        "finds no evidence against the hypothesis of equal systems at the level 0.05"
+        in weak.sentence()
+    )
     assert "against the alternative that new scores higher than old" in weak.sentence()
 
 
@@ -347,10 +354,10 @@ def test_all_forms_have_the_numbers(pairs, statistic):
     assert plain["exact"]["pvalue"] == found.exact.pvalue
     assert found.exact.pvalue_text(10) in text
     assert found.exact.pvalue_text() in found.to_latex().replace(r" \times 10^", "e")
-    assert [chapter.key for chapter in found.chapters()] == [
-        *("finding", "test", "items", "answers", "effects", "power", "data", "cite")
-    ]
-    assert found.sentence() in found._repr_html_()
+    keys = ["finding", "test", "items", "answers", "effects", "power", "data", "cite"]
+    counts = ["measures"] * bool(pairs.columns)
+    assert [part.key for part in found.sections] == [*keys[:4], *counts, *keys[4:]]
+    assert escape(found.sentence()) in found._repr_html_()
     for words in ("proves", "proven", "are equal at"):
         assert words not in text
 
@@ -359,23 +366,24 @@ def test_what_p_is_the_share_of():
     """In each direction, and however it is known."""
     words = {"two-sided": "at least as far from zero", "greater": "at least as large"}
     for alternative in ("two-sided", "greater", "less"):
-        done = overview(SCORES, alternative=alternative).chapters()[1].done
-        assert words.get(alternative, "at most as large") + " as the one seen" in done
-        assert done.endswith("computed exactly.")
+        done = overview(SCORES, alternative=alternative)["test"].sentence
+        way = words.get(alternative, "at most as large")
+        assert f"{way} as the one seen, computed exactly." in done
     rng = np.random.default_rng(1)
     bounds = overview(Pairs.of(rng.normal(0.4, 1, 45), rng.normal(0, 1, 45)))
     assert bounds.exact.method == "bracket"
-    assert bounds.chapters()[1].done.endswith("enclosed in bounds.")
+    assert "enclosed in bounds." in bounds["test"].sentence
     tables = [rng.integers(0, 5, (40, 3, 3)) for _ in "ab"]
     sampled = overview(Pairs.of_counts(*tables, [COUNTS], classes=True), statistic="macro_f1")
-    assert sampled.chapters()[1].done.endswith("estimated by sampling.")
+    assert "estimated by sampling." in sampled["test"].sentence
 
 
 def test_intervals_of_another_scale_are_said_to_be():
     def said(pairs, statistic):
-        parts = {x.key: x for x in overview(pairs, statistic=statistic).chapters()}
-        labels = [row[3] for row in parts["effects"].grids[0].rows]
-        return parts["answers"].done.partition("Their intervals are ")[2], labels[-1]
+        found = overview(pairs, statistic=statistic)
+        labels = [row[3] for row in found["effects"].tables[0].rows]
+        text = found["answers"].sentence.partition("Their intervals are ")[2]
+        return re.split(r" (?:All|\d+ of) ", text)[0], labels[-1]
 
     grouped = replace(SCORES, clusters=tuple("aabbccddeeff"))
     assert said(SCORES, "mean") == ("", "in units of the scores, per item")
@@ -391,8 +399,7 @@ def test_a_doubt_where_the_systems_had_other_things_to_find():
     v = SPANS.v.copy()
     v[3, 2] += 2
     other = replace(SPANS, v=v, ids=tuple(f"q\n{i}" for i in range(60)))
-    parts = {x.key: x for x in overview(other, statistic="f1").chapters()}
-    assert parts["data"].meaning == (
+    assert overview(other, statistic="f1")["data"].sentence.endswith(
         "Doubt: tp + fn differs between the systems on 1 of 60 items, first for q 3 "
         f"({GOLD[3]} and {GOLD[3] + 2}); are they the same items?"
     )
@@ -404,7 +411,7 @@ def test_nouns_agree_with_their_numbers():
     one = Pairs.of_counts([[1, 0, 1]], [[0, 1, 1]], [COUNTS])
     assert "1 items" not in str(overview(one, statistic="f1"))
     few = overview(replace(Pairs.of([3, 2, 1], [0, 1, 0]), clusters=tuple("aab")), alpha=0.01)
-    assert few.problems["interval"] == "there are too few clusters to exclude any difference"
+    assert "there are too few clusters to exclude any difference" in few.problems["finding"]
     assert "few items" not in str(few)
 
 

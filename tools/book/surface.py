@@ -133,7 +133,7 @@ PAGES = (
         "Describe the data, choose a test, say how large the difference is, plan the next study.",
         {
             "All in one go": "study.run_study study.StudyConfig study.Study study.overview "
-            "study.Overview",
+            "study.Overview study.board_document study.BoardDocument study.Document",
             "Describing": "study.describe study.Description study.evaluation_units "
             "study.EvaluationUnits study.unit_sizes study.UnitSizes",
             "Choosing a test": "study.recommend study.Recommendation",
@@ -161,12 +161,14 @@ PAGES = (
         "Pictures and widgets",
         "Pictures of results with matplotlib, and explorers to move in a notebook.",
         {
-            "One test": "plots.plot_null plots.plot_plane plots.plot_values plots.plot_estimation",
+            "One test": "plots.plot_null plots.plot_plane plots.plot_values plots.plot_estimation "
+            "plots.plot_test plots.plot_comparison",
             "Other answers and Bayes": "plots.plot_answers plots.plot_posteriors "
             "plots.plot_difference",
-            "A study": "plots.plot_histograms plots.plot_unit_sizes plots.plot_effects "
+            "A study": "plots.plot_histograms plots.plot_quantiles plots.plot_unit_sizes plots.plot_effects "
             "plots.plot_power plots.plot_rejections",
-            "Many systems": "plots.plot_ranking plots.plot_pairs plots.plot_replicability",
+            "Many systems": "plots.plot_ranking plots.plot_rankings plots.plot_pairs "
+            "plots.plot_replicability",
             "Style": "plots.style plots.STYLE plots.roles.Look plots.roles.Rule",
             "Explorers": "widgets.TwoSystemsExplorer widgets.SamplingExplorer "
             "widgets.ConvolutionExplorer widgets.TailExplorer widgets.StaircaseExplorer "
@@ -184,8 +186,7 @@ PAGES = (
         "Reports",
         "A study, a comparison or a leaderboard as files.",
         {
-            "Writing": "report.write_report report.write_overview report.report_files "
-            "report.write_leaderboard",
+            "Writing": "report.write_report report.report_files",
         },
     ),
 )
