@@ -124,6 +124,8 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
     class App(Voila):  # type: ignore[misc]
         """Voila with a page of our own around the notebook, and room for files."""
 
+        template_paths: list[str]
+
         def setup_template_dirs(self) -> None:
             """Look for templates here first."""
             super().setup_template_dirs()

@@ -387,8 +387,11 @@ BAD_LINES = {
     "nothing": ("", "the following arguments are required: COMMAND; see permtest --help"),
     "no file": ("compare", "are required: FILE; see permtest compare --help"),
     "command": ("contrast scores.csv", "invalid choice: 'contrast'"),
-    "nearly a command": ("compara scores.csv", "(did you mean compare?); see permtest --help"),
-    "option": ("compare scores.csv --alfa 1", "--alfa 1 (did you mean --alpha?); see permtest comp"),
+    "nearly a command": ("compara scores.csv", "(did you mean compare?); choose from"),
+    "option": (
+        "compare scores.csv --alfa 1",
+        "--alfa 1 (did you mean --alpha?); see permtest comp",
+    ),
     "abbreviation": ("compare scores.csv --alt less", "unrecognized arguments"),
     "metric": (
         "compare scores.csv --metric F1",
@@ -507,6 +510,7 @@ def test_failures_while_computing(run, monkeypatch, error, code, message):
 
 # ---- a script that fails -----------------------------------------------------------------------
 
+
 @pytest.mark.parametrize(
     ("argv", "failed", "margin_pvalue"),
     [
@@ -551,7 +555,16 @@ def test_a_gate_that_cannot_be_decided_is_refused_before_a_file_is_read(
 
 def test_a_gate_of_a_sampled_p_needs_its_whole_interval(run, folder):
     (folder / "near.csv").write_text("a,b\n" + "1,0\n" * 6 + "1,1\n", encoding="utf-8")  # p = 1/32
-    near = ("compare", "near.csv", "--fail-if", "not-better", "--method", "monte_carlo", "--seed", 0)
+    near = (
+        "compare",
+        "near.csv",
+        "--fail-if",
+        "not-better",
+        "--method",
+        "monte_carlo",
+        "--seed",
+        0,
+    )
     code, out, err = run(*near, "--samples", 20)
     assert (code, out) == (2, "")
     assert "--fail-if cannot be decided: p lies between" in err

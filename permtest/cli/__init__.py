@@ -23,8 +23,7 @@ COMMANDS: dict[str, tuple[Run, dict[str, str]]] = {
         INPUT
         | {
             "test": "--alternative --method --samples --seed",
-            "for scripts": "--json --fail-if --alpha --margin",
-            "others": "--plot --force --help",
+            "output": "--json --fail-if --alpha --margin --plot --force --help",
         },
     ),
     "leaderboard": (
@@ -32,8 +31,8 @@ COMMANDS: dict[str, tuple[Run, dict[str, str]]] = {
         {
             "what is compared": f"files --data-set --systems|--system {SCORES} --strata",
             "how files are read": READING,
-            "tests": "--baseline --alternative --correction --family --alpha --k --seed",
-            "output": "--pairs --out --json --force --help",
+            "tests and output": "--baseline --alternative --correction --family --alpha --k --seed "
+            "--pairs --out --json --force --help",
         },
     ),
     "report": (

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Context, Decimal
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean, stdev
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 PACKAGE = Path(permtest.__file__).parent
 
 #: Any of these modules will do for the extra of a format.
-READERS = {"excel": ("openpyxl",), "frames": ("pyarrow",)}
-READERS["inspect"] = ("compression.zstd", "backports.zstd")
+READERS = {"excel": ["openpyxl"], "frames": ["pyarrow"]}
+READERS["inspect"] = ["compression.zstd", "backports.zstd"]
 
 COUNTS = """\
 A line holds one score of each system: a number of points, 0 or 1, or a decimal. For a metric of
@@ -65,12 +66,10 @@ def leaderboard(args: argparse.Namespace) -> None:
     permtest leaderboard FILE ... [options]
 
     Compares all pairs of systems on the same items by exact tests, corrects p for their number, and
-    says who leads, and who is tied. A FILE has all systems, or one each; several data sets with the
-    same systems are named by --data-set. With --alternative greater, others score more than the
-    baseline. Reports end in .html, .csv and .parquet (all pairs), .json, .png or .svg.
+    says who leads, and who is tied. A FILE has all systems, or one each. A report ends in .html,
+    .md, .tex, .json, .png, .svg, or .csv or .parquet: all pairs.
 
     For example:
-      permtest leaderboard taggers.csv --metric accuracy --pairs
       permtest leaderboard runs/* --score acc_norm --baseline gpt2 --alternative greater
       permtest leaderboard --data-set news=news.csv --data-set web=web.csv -o leaderboard.html
       permtest leaderboard --gold gold.conllu crf.conllu hmm.conllu svm.conllu --metric las --json
@@ -83,8 +82,8 @@ def leaderboard(args: argparse.Namespace) -> None:
     if args.correction not in ("max-t", "none"):
         check_installed(["statsmodels"], f"--correction {args.correction}")
     if args.out is not None:
-        kinds = BoardDocument.formats
-        kinds += BoardDocument.further_formats if Path(args.out).suffix else ()
+        more = BoardDocument.further_formats if Path(args.out).suffix else ()
+        kinds = (*BoardDocument.formats, *more)
         check_out("--out", Path(args.out), kinds, args.force, "report")
     files = _files(args)
     tables: dict[str, ScoreTable] = {}
@@ -107,8 +106,7 @@ def leaderboard(args: argparse.Namespace) -> None:
     boards = [board] if overall is None else [board, overall]
     sources = {name: table.source for name, table in tables.items()}
     document = board_document(board, overall=overall, sources=sources, seed=args.seed or 0)
-    text = _board(boards, sources, args.pairs)
-    finish(text, lambda: _board_json(boards, sources), args, document)
+    finish("" if args.json else _board(boards, sources, args.pairs), document, args)
 
 
 def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
@@ -154,31 +152,12 @@ def _ranking(board: Leaderboard, name: str) -> str:
     header, cells = ranking(board, name)
     if board.baseline is not None:
         return aligned([header, *cells])
-    letters = _letters(board.groups(name))
-    room = max(map(len, letters.values()), default=0)
-    rows = [("rank   system", header[2], header[3], "alike", "")]
-    for rank, system, value, may_be, tied in cells:
-        alike = letters.get(system, "").ljust(room)
-        rows.append((f"{rank:>4}   {system}", value, may_be, alike, "*" * bool(tied)))
-    more = "; systems that share a letter do not differ" if letters else ""
+    room = max(len(row[4]) for row in cells)
+    rows = [("rank   system", *header[2:5], "")]
+    for rank, system, value, may_be, alike, tied in cells:
+        rows.append((f"{rank:>4}   {system}", value, may_be, alike.ljust(room), "*" * bool(tied)))
+    more = "; systems that share a letter do not differ" if room else ""
     return f"{aligned(rows)}\n* is the best, or does not differ from it{more}"
-
-
-def _letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
-    """A letter for each group that a system is in; of more than three the first and the last."""
-
-    def letter(number: int) -> str:
-        return (letter(number // 26 - 1) if number > 25 else "") + chr(ord("a") + number % 26)
-
-    found: dict[str, list[str]] = {}
-    for number, group in enumerate(groups):
-        for system in group:
-            found.setdefault(system, []).append(letter(number))
-    short = {name: own for name, own in found.items() if len(own) < 4 and len(own[-1]) == 1}
-    return {
-        name: "".join(own) if name in short else f"{own[0]}-{own[-1]}"
-        for name, own in found.items()
-    }
 
 
 def _all_pairs(one: Leaderboard) -> str:
@@ -194,28 +173,6 @@ def _all_pairs(one: Leaderboard) -> str:
     return aligned(rows)
 
 
-def _board_json(boards: Sequence[Leaderboard], sources: Mapping[str, Any]) -> str:
-    """The same, and all numbers, as one JSON object."""
-    from permtest.many.rows import of_systems
-
-    rankings = []
-    for board in boards:
-        for name in board.data_sets:
-            said = {"systems": of_systems(board, name), "sentence": board.sentence(name)}
-            if board.baseline is None:
-                tied, groups = board.tied_with_best(name), board.groups(name)
-                said |= {"tied_with_best": tied, "groups": groups}
-            rankings.append({"data_set": name, **said})
-    more = {
-        "rankings": rankings,
-        "sources": sources,
-        "overall": boards[1].to_dict() if boards[1:] else None,
-        "replicability": boards[0].replicability().to_dict() if len(sources) > 1 else None,
-        "version": __version__,
-    }
-    return json.dumps(boards[0].to_dict() | more, allow_nan=False)
-
-
 # ---- report and study ----------------------------------------------------------------------------
 
 
@@ -226,7 +183,7 @@ def report(args: argparse.Namespace) -> None:
 
     Compares two systems by the exact test, and says what there is to say about the difference: its
     interval, the items behind it, other tests side by side, effect size, power, and what to cite.
-    Reports end in .html, .md, .tex, .json, .png or .svg.
+    A report ends in .html, .md, .tex, .json, .png or .svg.
 
     For example:
       permtest report results.csv --a new --b old -o report.html
@@ -242,7 +199,7 @@ def report(args: argparse.Namespace) -> None:
         entry = lookup("mean")  # on the scale of single items, as intervals are
     how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed or 0}
     found = overview(pairs, statistic=entry, **how)
-    finish(str(found) if args.out is None else found.sentence(), found.to_json, args, found)
+    finish(str(found) if args.out is None else found.sentence(), found, args)
 
 
 def study(args: argparse.Namespace) -> None:
@@ -286,7 +243,7 @@ def study(args: argparse.Namespace) -> None:
             "--no-clusters studies the items by themselves"
         )
     found = run_study(pairs, config=config)
-    finish(str(found) if args.out is None else found.sentence(), found.to_json, args, found)
+    finish(str(found) if args.out is None else found.sentence(), found, args)
 
 
 # ---- plan ----------------------------------------------------------------------------------------
@@ -308,38 +265,38 @@ def plan(args: argparse.Namespace) -> None:
     """
     from permtest.study import exact_power, exact_power_n, power_t, sample_size
 
-    level = {"alpha": args.alpha, "alternative": args.alternative}
-    found, items = _planned(args), "items"
-    if "p_b" in found:
-        of = (found["p_b"], found["p_c"])
-        needed = exact_power_n(*of, args.power, **level)
-        powers, test = (lambda n: exact_power(*of, n, **level)), "exact test of 0/1 scores"
-        effect = f"if A alone has {of[0]:.4g} of them right, and B alone {of[1]:.4g}"
-    else:
-        of, items = (found["delta"], found["sigma"]), found.get("unit", "items")
-        needed = int(sample_size(*of, power=args.power, **level))
-        powers, test = (lambda n: power_t(n, *of, **level)), "paired t-test"
-        effect = (
-            f"if differences have a mean of {of[0]:.6g} and a standard deviation of {of[1]:.6g}"
+    how = {"alpha": args.alpha, "alternative": args.alternative}
+    found = _planned(args)
+    of = {name: found[name] for name in ("p_b", "p_c", "delta", "sigma") if name in found}
+    if "p_b" in of:
+        needed, power = (
+            exact_power_n(power=args.power, **of, **how),
+            partial(exact_power, **of, **how),
         )
-    sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)} | {needed})
-    curve = [{"n": n, "power": powers(n)} for n in sizes]
-    facts = {"n": needed, "power": powers(needed), "target": args.power, "test": test, **level}
+        test, more = "exact test of 0/1 scores", ""
+        what = f"if A alone has {of['p_b']:.4g} of them right, and B alone {of['p_c']:.4g}"
+    else:
+        needed, power = (
+            int(sample_size(power=args.power, **of, **how)),
+            partial(power_t, **of, **how),
+        )
+        test, more = "paired t-test", " The exact permutation test needs about as many."
+        what = f"if differences have a mean of {of['delta']:.6g} and a standard deviation of "
+        what += f"{of['sigma']:.6g}"
+    sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
+    curve = [{"n": n, "power": power(n=n)} for n in sizes]
     if args.json:
-        print_text(json.dumps(facts | found | {"curve": curve, "version": __version__}))
+        facts = {"n": needed, "power": power(n=needed), "wanted": args.power, "test": test}
+        print_text(json.dumps(facts | how | found | {"curve": curve, "version": __version__}))
         return
-    sides = (
-        args.alternative if args.alternative == "two-sided" else f"one-sided ({args.alternative})"
-    )
-    text = f"The {sides} {test} at a level of {args.alpha:g} needs {needed} {items} for a power of "
-    text += f"{args.power:g}, {effect}."
-    if "p_b" not in found:
-        text += " The exact permutation test needs about as many."
+    side = "" if args.alternative == "two-sided" else "one-sided, "
+    text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needed} "
+    text += f"{found['unit']} for a power of {args.power:g}, {what}.{more}"
     if "pilot" in found:
         text += f"\n\ndata   {found['source']['read']}\n\nThe pilot's own difference may be luck; "
         text += "--delta names the smallest one that matters."
-    rows = [(str(one["n"]), f"{one['power']:.4f}") for one in curve]
-    print_text(f"{text}\n\n{aligned([(items, 'power', ''), *((*row, '') for row in rows)])}")
+    rows = [(str(one["n"]), f"{one['power']:.4f}", "") for one in curve]
+    print_text(f"{text}\n\n{aligned([(found['unit'], 'power', ''), *rows])}")
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
@@ -348,11 +305,11 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     if args.shares is not None:
         if stated or args.file is not None:
             raise ValueError("--shares says all; leave out --delta, --sigma and files")
-        return {"p_b": args.shares[0], "p_c": args.shares[1]}
+        return {"unit": "items", "p_b": args.shares[0], "p_c": args.shares[1]}
     if args.file is None:
         if args.delta is None or args.sigma is None:
             raise ValueError("name --delta and --sigma, or --shares, or the files of a pilot")
-        return {"delta": args.delta, "sigma": args.sigma}
+        return {"unit": "items", "delta": args.delta, "sigma": args.sigma}
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
         raise ValueError(f"a plan is for one score of each item, not for --metric {entry.name}")
@@ -363,12 +320,14 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     delta = fmean(gaps) if args.delta is None else args.delta
     if not delta:
         raise ValueError(f"{args.file}: the systems tie; name the difference to find as --delta")
-    binary = unit == "items" and {*pairs.u.tolist(), *pairs.v.tolist()} <= {0, 1}
-    if binary and args.sigma is None:
+    right = (
+        unit == "items" and pairs.scale == 1 and {*pairs.u.tolist(), *pairs.v.tolist()} <= {0, 1}
+    )
+    if right and args.sigma is None:
         apart = fmean(map(abs, gaps))
         if abs(delta) > apart:
             raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")
-        return found | {"p_b": (apart + delta) / 2, "p_c": (apart - delta) / 2}
+        return found | {"p_b": max(apart + delta, 0) / 2, "p_c": max(apart - delta, 0) / 2}
     sigma = stdev(gaps) if args.sigma is None else args.sigma
     return found | {"delta": delta, "sigma": sigma}
 
@@ -455,7 +414,7 @@ def lab(args: argparse.Namespace) -> None:
         shutil.copytree(path.parent, folder, ignore=hidden, copy_function=_copy, dirs_exist_ok=True)
         print_text(f"the notebooks are in {folder.resolve()}; what was there is as it was")
         path = folder.resolve() / path.name
-    from jupyterlab.labapp import LabApp
+    from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
 
     options = ["--ip=127.0.0.1", f"--port={choose_port(args.port)}", "--ServerApp.port_retries=0"]
     options += [f"--ServerApp.tornado_settings={SOCKETS}", "--ServerApp.answer_yes=True"]
@@ -474,10 +433,12 @@ def find_notebook(name: str) -> Path:
     checkout = beside.is_dir() and (PACKAGE.parent / "pyproject.toml").is_file()
     folder = beside if checkout else PACKAGE / "notebooks"
     found = sorted(folder.glob(f"{glob.escape(name)}*"))
+    known = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
+    if not known:
+        raise FileNotFoundError(f"there are no notebooks in {folder}; install permtest again")
     if len(found) != 1:
-        known = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
         said = "could be several" if found else "is none"
-        raise ValueError(f"--notebook {name}: this {said}; choose one of {known or 'none'}")
+        raise ValueError(f"--notebook {name}: this {said}; choose one of {known}")
     return found[0]
 
 

@@ -164,12 +164,14 @@ def _draw(result: PermutationTestResult, path: Path) -> None:
 
     from permtest.plots import plot_null, plot_plane, style
 
-    # Where there is an exact law of two sums; samples are drawn as values of the metric.
-    plane = isinstance(result, StructuredTestResult) and result.rank == len(result.parts) == 2
+    joint = isinstance(result, StructuredTestResult) and result.n_samples is None
     with style():
         figure = Figure(layout="constrained")
-        draw = plot_plane if plane and result.n_samples is None else plot_null
-        draw(result, ax=figure.subplots())  # type: ignore[operator]
+        ax = figure.subplots()
+        if joint and result.rank == len(result.parts) == 2:  # type: ignore[attr-defined]
+            plot_plane(result, ax=ax)  # type: ignore[arg-type]
+        else:  # of one sum; or sampled, as values of the metric
+            plot_null(result, ax=ax)
         figure.savefig(path)
 
 

@@ -30,13 +30,15 @@ from permtest.statistics import (
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
+    from permtest.study.document import Document
 
 MONTE_CARLO = "monte_carlo"
 FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
 
 #: What writes a format, and the extras that install modules; "lab" has the others.
-NEEDS = dict.fromkeys(("png", "svg", "pdf"), ("matplotlib",)) | {"parquet": ("pyarrow",)}
-NEEDS |= dict.fromkeys(("html", "md"), ("jinja2", "matplotlib"))
+NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
+NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg", "pdf")}
+NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
 EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many", "statsmodels": "many"}
 
 Entry: TypeAlias = Statistic | CountStatistic
@@ -69,7 +71,7 @@ class Parser(argparse.ArgumentParser):
         """Say which choice may have been meant."""
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
-            more = did_you_mean(value, known) or f" (choose from {', '.join(known)})"
+            more = f"{did_you_mean(value, known)}; choose from {', '.join(known)}"
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{more}")
 
 
@@ -211,7 +213,7 @@ MORE: dict[str, dict[str, Any]] = {
     "--samples": {"type": _count},
     "--seed": {"type": _seed},
     "--shares": {"type": _share, "nargs": 2},
-    "--sigma": {"type": _amount},
+    "--sigma": {"type": number(float, "a number above 0", lambda x: 0 < x < inf)},
     "--system": {"action": "append"},
     "--thousands": {"choices": (".", ",", "none")},
     "--zero-division": {"type": float},
@@ -283,7 +285,7 @@ def _recognised(
     if args.metric is not None and entry is None:
         score = _score_named(args, scores)
     if entry is None and clear and scores and (score is not None or len(scores) == 1):
-        best = evaluation.statistics(*two, score)[0]
+        best = evaluation.statistics(two[0], two[1], score)[0]
         entry = _with_zero(best, args) if isinstance(lookup(best), CountStatistic) else None
     return evaluation, entry, score
 
@@ -338,7 +340,11 @@ def check_out(option: str, path: Path, kinds: Sequence[str], force: bool, stem: 
         elif not folder and not path.parent.is_dir():
             problem = f"there is no folder {path.parent}; create it first"
         elif file.is_dir() or (folder and path.is_file()):
-            problem = "this is a folder; name a file" if file.is_dir() else "this is in a file"
+            problem = (
+                "this is a folder; name a file"
+                if file.is_dir()
+                else "this is a file; name a folder"
+            )
         elif file.exists() and not force:
             problem = "the file exists; choose another name, or add --force"
         else:
@@ -365,9 +371,9 @@ def print_text(text: str) -> None:
     print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def finish(text: str, record: Callable[[], str], args: argparse.Namespace, found: Any) -> None:
-    """Print the text, or the record for --json; write what was found, where --out says so."""
-    print_text(record() if args.json else text)
+def finish(text: str, found: Document, args: argparse.Namespace) -> None:
+    """Print the text, or the JSON object; write what was found, where --out says so."""
+    print_text(found.to_json() if args.json else text)
     if args.out is not None:
         from permtest.report import write_report
 

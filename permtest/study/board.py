@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from permtest import __version__
 from permtest.many import CORRECTIONS, Leaderboard
-from permtest.many.rows import of_pairs
+from permtest.many.rows import of_pairs, of_systems
 from permtest.many.wording import ranking
 from permtest.result import counted
 from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
@@ -91,8 +92,22 @@ class BoardDocument(Document):
         return pandas.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """The board as plain values."""
-        return self.board.to_dict()
+        """The board, its rankings, and what is known of all data sets, as plain values."""
+        rankings = []
+        for board, name in self.rankings:
+            found = {"systems": of_systems(board, name), "sentence": board.sentence(name)}
+            if board.baseline is None:
+                tied, groups = board.tied_with_best(name), board.groups(name)
+                found |= {"tied_with_best": tied, "groups": groups}
+            rankings.append({"data_set": name, **found})
+        several = len(self.board.data_sets) > 1
+        return self.board.to_dict() | {
+            "rankings": rankings,
+            "sources": {name: dict(source) for name, source in self.sources.items()},
+            "overall": None if self.overall is None else self.overall.to_dict(),
+            "replicability": self.board.replicability().to_dict() if several else None,
+            "version": __version__,
+        }
 
     # ---- sections
 
