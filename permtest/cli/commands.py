@@ -116,11 +116,12 @@ def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
         raise ValueError(f"{problem}; name files, or all data sets as --data-set NAME=FILE")
     files: dict[str, list[str]] = {"": args.files} if args.files else {}
     for head, *more in args.data_set:
-        name, _, file = head.partition("=")
-        if not name or not file or name in files:
-            problem = "is there twice" if name in files else "write NAME=FILE, and more files after"
-            raise ValueError(f"--data-set {printable(head)}: {problem}")
-        files[printable(name)] = [file, *more]
+        name, _, file = printable(head).partition("=")
+        if not name or not file:
+            raise ValueError(f"--data-set {head}: write NAME=FILE, and further files after it")
+        if name in files:
+            raise ValueError(f"--data-set {name} is there twice; list its files after each other")
+        files[name] = [head.partition("=")[2], *more]
     gold: dict[str, str] = {}
     for text in args.gold:
         name, mark, file = text.partition("=")

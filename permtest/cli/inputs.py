@@ -280,7 +280,7 @@ def _recognised(
     evaluation = recognise(*files, gold=gold, higher_is_better=args.higher_is_better, **how)
     names, score = evaluation.systems, args.score
     two = tuple(names if named is None else named)[:2]
-    clear = len(two) == 2 and (named is not None or len(names) == 2)
+    clear = len(two) == 2
     scores = evaluation.score_names(*(two if clear else names[:1] * 2))
     if args.metric is not None and entry is None:
         score = _score_named(args, scores)

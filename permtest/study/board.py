@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from permtest import __version__
 from permtest.many import CORRECTIONS, Leaderboard
 from permtest.many.rows import of_pairs, of_systems
 from permtest.many.wording import ranking
@@ -93,20 +92,16 @@ class BoardDocument(Document):
 
     def to_dict(self) -> dict[str, Any]:
         """The board, its rankings, and what is known of all data sets, as plain values."""
-        rankings = []
-        for board, name in self.rankings:
-            found = {"systems": of_systems(board, name), "sentence": board.sentence(name)}
-            if board.baseline is None:
-                tied, groups = board.tied_with_best(name), board.groups(name)
-                found |= {"tied_with_best": tied, "groups": groups}
-            rankings.append({"data_set": name, **found})
-        several = len(self.board.data_sets) > 1
+        rankings, several = [], len(self.board.data_sets) > 1
+        for one in [self.board] if self.overall is None else [self.board, self.overall]:
+            for name in one.data_sets:
+                rankings.append(_record(one, name))
         return self.board.to_dict() | {
             "rankings": rankings,
             "sources": {name: dict(source) for name, source in self.sources.items()},
             "overall": None if self.overall is None else self.overall.to_dict(),
             "replicability": self.board.replicability().to_dict() if several else None,
-            "version": __version__,
+            "version": computed_with()["permtest"],
         }
 
     # ---- sections
@@ -168,6 +163,14 @@ class BoardDocument(Document):
         tables += [_cut(("data set", "file", "of", "SHA-256"), files)] if files else []
         head = str(board).partition("\n")[0]
         return Section("tested", "What was tested", head, tuple(tables))
+
+
+def _record(board: Leaderboard, name: str) -> dict[str, Any]:
+    """What a ranking says, as plain values."""
+    found = {"systems": of_systems(board, name), "sentence": board.sentence(name)}
+    if board.baseline is None:
+        found |= {"tied_with_best": board.tied_with_best(name), "groups": board.groups(name)}
+    return {"data_set": name, **found}
 
 
 def _pairs(key: str, board: Leaderboard, name: str) -> Section:
