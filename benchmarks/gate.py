@@ -36,7 +36,7 @@ from benchmarks.paper_data import table_1
 from benchmarks.tables import table
 from benchmarks.timing import duration
 from permtest.readers import File
-from permtest.study.power import power_curve
+from permtest.study import power_curve
 from permtest.widgets import TwoSystemsExplorer
 
 RECORD = Path(__file__).with_name("gate.json")

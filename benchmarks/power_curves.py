@@ -11,7 +11,7 @@ import permtest as pt
 from benchmarks.paper_data import table_1
 from benchmarks.tables import Section, table
 from benchmarks.timing import duration, seconds
-from permtest.study.power import power_curve
+from permtest.study import power_curve
 
 N = 2077  # as many as the test set that the paper's numbers are of
 SIZES, EXPERIMENTS = 20, 2000

@@ -18,11 +18,15 @@ from permtest.plots import (
     plot_unit_sizes,
     style,
 )
-from permtest.study import cohen_d, hodges_lehmann, wilcoxon_r
-from permtest.study.describe import describe
-from permtest.study.power import PowerCurve
-from permtest.study.simulation import RejectionRates
-from permtest.study.units import unit_sizes
+from permtest.study import (
+    PowerCurve,
+    RejectionRates,
+    cohen_d,
+    describe,
+    hodges_lehmann,
+    unit_sizes,
+    wilcoxon_r,
+)
 
 mpl.use("Agg")
 

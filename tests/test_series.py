@@ -11,7 +11,7 @@ import permtest as pt
 from permtest import alternatives as alt
 from permtest.cli.commands import find_notebook
 from permtest.plots import style
-from permtest.study.simulation import rejection_rates
+from permtest.study import rejection_rates
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))

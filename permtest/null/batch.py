@@ -58,6 +58,23 @@ class Laws(NamedTuple):
         return cls(starts, widths, counts, *facts.T.copy())
 
     @classmethod
+    def of_counts(cls, values: Ints, times: Ints) -> Laws:
+        """The laws of tests of which only is known how often each of some differences occurs.
+
+        `values` are distinct, of shape (U,), and row i of `times`, of shape (tests, U), is test i.
+        """
+        sizes, where = np.unique(np.abs(values), return_inverse=True)
+        folded = np.zeros((len(times), sizes.size), dtype=np.int64)
+        for column, k in zip(times.T, where.ravel().tolist(), strict=True):
+            folded[:, k] += column if sizes[k] else 0
+        rows, columns = folded.nonzero()
+        unit = np.maximum(np.gcd.reduce(np.where(folded > 0, sizes, 0), axis=1, initial=0), 1)
+        starts = np.searchsorted(rows, np.arange(len(times) + 1))
+        widths, lead, top = sizes[columns] // unit[rows], times @ values, (folded @ sizes) // unit
+        facts = (lead, np.zeros_like(lead), unit, top, folded.sum(axis=1))
+        return cls(starts, widths, folded[rows, columns], *facts)
+
+    @classmethod
     def unknown(cls, size: int) -> Laws:
         """Of so many tests whose scores no kernel can count."""
         none = np.zeros(0, dtype=np.int64)

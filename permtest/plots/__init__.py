@@ -10,7 +10,7 @@ except ModuleNotFoundError as error:
 
 from permtest.plots.answers import plot_answers
 from permtest.plots.bayes import plot_difference, plot_posteriors
-from permtest.plots.dependence import plot_dependence
+from permtest.plots.dependence import Dependence, plot_dependence
 from permtest.plots.differences import plot_comparison, plot_estimation, plot_test
 from permtest.plots.effects import plot_effects
 from permtest.plots.estimates import plot_estimates
@@ -28,6 +28,7 @@ from permtest.plots.tail import plot_tail
 
 __all__ = [
     "STYLE",
+    "Dependence",
     "plot_answers",
     "plot_comparison",
     "plot_dependence",

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
+from dataclasses import dataclass
+from math import log10, sqrt
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from permtest.alternatives.result import AlternativeResult
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives import (
+    AlternativeResult,
+    PairedSample,
+    independent_t,
+    paired_t,
+    permutation_mean,
+)
 from permtest.plots import roles
 from permtest.plots.parts import draw_interval, name_rows
 from permtest.plots.sheet import axes_at, style
 from permtest.plots.words import digits
-from permtest.study.dependence import MEAN, SD, Dependence
 
-LARGEST = 6.0  # lead in points
+MEAN, SD, LARGEST = 50, 10, 6.0  # of the scores of either system, and lead, in points
 LEVEL = 0.05
 LOWEST = -8  # logarithm of the smallest p that is shown as it is
 # Axes: left, bottom, width and height in shares of the picture.
@@ -27,6 +32,55 @@ CLOUD, LEADS, PS = (
     (0.615, 0.175, 0.365, 0.24),
 )
 ROWS = ("exact", "paired t", "two-sample t")
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """The same pairs, tested as pairs and as if the two systems were independent.
+
+    Parameters
+    ----------
+    sample : PairedSample
+        The scores.
+    exact, paired, independent : AlternativeResult
+        Of the exact permutation test of the mean, of the paired t-test and of the two-sample
+        t-test.
+
+    Examples
+    --------
+    >>> from permtest.plots import Dependence
+    >>> found = Dependence.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> found.exact.pvalue, round(found.independent.pvalue, 3)
+    (0.125, 0.147)
+    >>> round(found.spread, 2), round(found.believed, 2)
+    (1.14, 1.95)
+    """
+
+    sample: PairedSample
+    exact: AlternativeResult
+    paired: AlternativeResult
+    independent: AlternativeResult
+
+    @classmethod
+    def of(cls, a: Any, b: Any, names: tuple[str, str] | None = None) -> Dependence:
+        """All three tests of scores `a` and `b`, of shape (N,)."""
+        sample = PairedSample.of(a, b, names=names, least=2)
+        return cls(
+            sample=sample,
+            exact=permutation_mean(sample.pairs),
+            paired=paired_t(sample.pairs),
+            independent=independent_t(sample.a, sample.b, names=sample.names),
+        )
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the differences, as they are."""
+        return float(self.paired.details["standard_error"]) * sqrt(self.sample.n)
+
+    @property
+    def believed(self) -> float:
+        """What it would be if the two systems did not depend on each other."""
+        return float(self.independent.details["standard_error"]) * sqrt(self.sample.n)
 
 
 def plot_dependence(found: Dependence, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
@@ -50,11 +104,9 @@ def plot_dependence(found: Dependence, *, axes: Sequence[Axes] | None = None) ->
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from permtest.plots import plot_dependence
-    >>> from permtest.study.dependence import Dependence, two_systems
-    >>> cloud, leads, ps = plot_dependence(
-    ...     Dependence.of(*two_systems(0.5)), axes=Figure().subplots(3)
-    ... )
+    >>> from permtest.plots import Dependence, plot_dependence
+    >>> found = Dependence.of([53, 65, 44], [52, 61, 45])
+    >>> cloud, leads, ps = plot_dependence(found, axes=Figure().subplots(3))
     >>> [label.get_text() for label in ps.get_yticklabels()]
     ['exact', 'paired t', 'two-sample t']
     """

@@ -19,7 +19,7 @@ from permtest.plots.sheet import NICE, rows_of, style
 from permtest.plots.words import minus
 
 if TYPE_CHECKING:
-    from permtest.study.effect import EffectSize
+    from permtest.study.effects import EffectSize
 
 SHARE = 0.8  # of the width of new axes that is left to them at least, once their rows are named
 
@@ -46,7 +46,7 @@ def plot_effects(
     -------
     matplotlib.axes.Axes
         Gids: "effect" for the intervals, "none" for the line at 0, "threshold" for the lines where
-        an effect is called small, medium and large, "unit" for effects in units of the scores.
+        an effect is called small, medium and large, "unit" for effects that have a unit.
 
     Raises
     ------
@@ -57,14 +57,14 @@ def plot_effects(
     -----
     Standardised differences are called small from 0.2 on, medium from 0.5 and large from 0.8,
     correlations from 0.1, 0.3 and 0.5; the lines stand in the rows that they are for, and are
-    called S, M and L where there is little room. Effects in units of the scores have no place on
-    the axis, so that their numbers are written in their rows.
+    called S, M and L where there is little room. Effects that have a unit have no place on the
+    axis, so that their numbers are written in their rows.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> from permtest.plots import plot_effects
-    >>> from permtest.study.effects import cohen_d
+    >>> from permtest.study import cohen_d
     >>> ax = plot_effects(cohen_d([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]), ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ["Cohen's d"]
@@ -111,7 +111,7 @@ def _set_effect_limits(
 def _write_effect(ax: Axes, row: int, effect: EffectSize, interval: tuple[float, float]) -> None:
     low, high = interval
     low, high = interval
-    words = f"{effect.value:.3g} ({low:.3g} to {high:.3g}) in units of the scores"
+    words = f"{effect.value:.3g} ({low:.3g} to {high:.3g}) {effect.interpretation}"
     where: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.get_yaxis_transform()}
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.5}
     ax.text(0.5, row, minus(words), bbox=box, gid="unit", **where)

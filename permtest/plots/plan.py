@@ -3,23 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
+from dataclasses import dataclass
+from math import log10, sqrt
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
+from permtest.alternatives.result import one_sided, tail_level
 from permtest.plots import roles
 from permtest.plots.parts import draw_interval, name_rows
 from permtest.plots.sheet import NICE, axes_at, legend_above, style
-from permtest.study.plan import Plan
-from permtest.study.power import PowerCurve
+from permtest.study import PowerCurve, minimum_detectable_effect, power_t, sample_size
 
 FEWEST, MOST = 5, 5000  # pairs, the ends of the axis
 STEPS = 14  # numbers of pairs in a decade
 WIDEST = 1.5  # standard deviations of the differences that the axis of differences reaches beyond 0
 POWER, LEADS = (0.1, 0.475, 0.86, 0.405), (0.1, 0.14, 0.86, 0.165)  # axes in the picture
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What so many pairs can show, if differences have this mean and this standard deviation.
+
+    Parameters
+    ----------
+    lead : float
+        The true mean difference, in scores.
+    sd : float
+        The standard deviation of the differences; above 0.
+    n : int
+        Number of pairs, at least 2.
+    alpha : float
+        Level of the test.
+    alternative : str
+        "two-sided", "greater" or "less".
+    target : float
+        The power that is wanted.
+    power : float
+        Of the paired t-test.
+    needed : int or None
+        How many pairs have the power that is wanted; None where there is nothing to find.
+    detectable : float
+        The mean difference that n pairs find with the power that is wanted.
+    expected : tuple of two float
+        An interval of the confidence level 1 - alpha, were the observed mean and standard deviation
+        the true ones.
+
+    Examples
+    --------
+    >>> from permtest.plots.plan import Plan
+    >>> plan = Plan.of(0.1, 0.5, 100)
+    >>> round(plan.power, 3), round(plan.detectable, 3)
+    (0.508, 0.141)
+    >>> [round(power, 2) for power in plan.curve([50, 200, 400])]
+    [0.28, 0.8, 0.98]
+    """
+
+    lead: float
+    sd: float
+    n: int
+    alpha: float
+    alternative: str
+    target: float
+    power: float
+    needed: int | None
+    detectable: float
+    expected: tuple[float, float]
+
+    @classmethod
+    def of(
+        cls,
+        lead: float,
+        sd: float,
+        n: int,
+        *,
+        alpha: float = 0.05,
+        alternative: str = "two-sided",
+        target: float = 0.8,
+    ) -> Plan:
+        """Everything there is to know; arguments as they are named above."""
+        from scipy.special import stdtrit
+
+        level: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
+        power = power_t(n, lead, sd, **level)
+        detectable = minimum_detectable_effect(n, sd, power=target, **level)
+        needed = sample_size(lead, sd, power=target, **level) if lead else None
+        reach = -float(stdtrit(n - 1, tail_level(alternative, 1 - alpha))) * sd / sqrt(n)
+        expected = one_sided(alternative, lead - reach, lead + reach)
+        return cls(lead, sd, n, alpha, alternative, target, power, needed, detectable, expected)
+
+    def curve(self, sizes: Sequence[int]) -> list[float]:
+        """The power of the paired t-test with other numbers of pairs."""
+        level: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
+        return [power_t(n, self.lead, self.sd, **level) for n in sizes]
 
 
 def plot_plan(
@@ -53,7 +131,7 @@ def plot_plan(
     --------
     >>> from matplotlib.figure import Figure
     >>> from permtest.plots import plot_plan
-    >>> from permtest.study.plan import Plan
+    >>> from permtest.plots.plan import Plan
     >>> power, leads = plot_plan(Plan.of(0.1, 0.5, 200), axes=Figure().subplots(2))
     >>> [line.get_gid() for line in power.lines]
     ['target', 'n', 'power', 'needed']

@@ -14,7 +14,7 @@ from permtest.plots.sheet import legend_above, new_axes, style
 from permtest.plots.words import spoken
 
 if TYPE_CHECKING:
-    from permtest.study.power import PowerCurve
+    from permtest.study import PowerCurve
 
 
 def plot_power(
@@ -53,7 +53,7 @@ def plot_power(
     --------
     >>> from matplotlib.figure import Figure
     >>> from permtest.plots import plot_power
-    >>> from permtest.study.power import power_curve_normal
+    >>> from permtest.study import power_curve_normal
     >>> curve = power_curve_normal(0.1, 0.5, sizes=[100, 200, 300], experiments=200, rng=0)
     >>> plot_power(curve, ax=Figure().subplots()).get_ylabel()
     'power'

@@ -17,7 +17,7 @@ from permtest.plots.sheet import NICE, legend_above, rows_of, style
 from permtest.plots.words import spoken
 
 if TYPE_CHECKING:
-    from permtest.study.simulation import RejectionRates
+    from permtest.study import RejectionRates
 
 SHAPES = [role.mark for role in roles.CURVES]  # of marks, one for each number of pairs
 TWO_SDS = 1.96  # 95% of a normal law lie within so many standard deviations
@@ -60,7 +60,7 @@ def plot_rejections(
     --------
     >>> from matplotlib.figure import Figure
     >>> from permtest.plots import plot_rejections
-    >>> from permtest.study.simulation import rejection_rates
+    >>> from permtest.study import rejection_rates
     >>> def equals(rng, experiments, n):
     ...     return rng.poisson(4, (experiments, n)), rng.poisson(4, (experiments, n))
     >>> rates = rejection_rates(["exact", "sign"], equals, n=20, rng=0)

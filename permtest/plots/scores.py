@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from permtest.alternatives.sample import PairedSample
 from permtest.plots import roles
@@ -15,10 +16,10 @@ from permtest.plots.sheet import NICE, legend_above, new_axes, new_figure, plain
 
 if TYPE_CHECKING:
     from permtest.pairs import Pairs
-    from permtest.study.describe import Description, Summary
-    from permtest.study.units import UnitSizes
+    from permtest.study.describe import Description, Summary, UnitSizes
 
 WIDTH, HEIGHT = 13.0, 4.2  # inches: of three histograms side by side
+BARS = (5, 50)  # fewest and most
 MOST_POINTS = 1000  # of a Q-Q plot; of more differences, so many are drawn, evenly spread
 
 
@@ -42,7 +43,7 @@ def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from matplotlib.figure import Figure
     >>> from permtest.plots import plot_unit_sizes
-    >>> from permtest.study.units import unit_sizes
+    >>> from permtest.study import unit_sizes
     >>> found = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4])
     >>> plot_unit_sizes(found, ax=Figure().subplots()).get_xlabel()
     'items in a unit'
@@ -96,7 +97,7 @@ def plot_histograms(
     --------
     >>> from matplotlib.figure import Figure
     >>> from permtest.plots import plot_histograms
-    >>> from permtest.study.describe import describe
+    >>> from permtest.study import describe
     >>> found = describe([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], names=("new", "old"))
     >>> [ax.get_title() for ax in plot_histograms(found, ax=Figure().subplots(1, 3))]
     ['new', 'old', 'new minus old']
@@ -108,16 +109,18 @@ def plot_histograms(
         raise ValueError(f"ax has {len(ax)} axes, but there are three histograms")
     first, second, third = ax
     (a, b), found = description.names, description
+    both = _edges(np.concatenate((found.a.values, found.b.values)))  # the same, to be compared
+    own = _edges(found.difference.values)
     pictures = [
-        (first, found.a, a, roles.A),
-        (second, found.b, b, roles.B),
-        (third, found.difference, f"{a} minus {b}", roles.NEITHER),
+        (first, found.a, a, roles.A, both),
+        (second, found.b, b, roles.B, both),
+        (third, found.difference, f"{a} minus {b}", roles.NEITHER, own),
     ]
-    for place, summary, title, role in pictures:
-        _draw_histogram(place, summary, title, role)
+    for place, summary, title, role, edges in pictures:
+        _draw_histogram(place, summary, title, role, edges)
         place.set_xlabel("difference of scores" if place is third else "score")
     third.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
-    most = 1.06 * max(found.a.counts.max(), found.b.counts.max())
+    most = 1.06 * max(np.histogram(x.values, both)[0].max() for x in (found.a, found.b))
     for place in (first, second):
         place.set_ylim(0, most)
     first.set_ylabel("pairs")
@@ -172,10 +175,22 @@ def plot_quantiles(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_histogram(ax: Axes, summary: Summary, title: str, role: roles.Look) -> None:
+def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bars of Freedman and Diaconis's width, between 5 and 50; one for values all equal."""
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return np.array([low - 0.5, low + 0.5])
+    width = 2 * float(np.subtract(*np.quantile(values, [0.75, 0.25]))) / values.size ** (1 / 3)
+    wanted = (high - low) / width if width > 0 else BARS[1]
+    return np.linspace(low, high, int(min(max(wanted, BARS[0]), BARS[1])) + 1)
+
+
+def _draw_histogram(
+    ax: Axes, summary: Summary, title: str, role: roles.Look, edges: NDArray[np.float64]
+) -> None:
     """Bars, mean and median."""
-    edges = summary.edges
-    ax.bar(edges[:-1], summary.counts, np.diff(edges), align="edge", gid="bars", **role.area(ax))
+    counts = np.histogram(summary.values, edges)[0]
+    ax.bar(edges[:-1], counts, np.diff(edges), align="edge", gid="bars", **role.area(ax))
     for name, value, line in (("mean", summary.mean, "-"), ("median", summary.median, ":")):
         look: dict[str, Any] = {"color": roles.ink(), "linestyle": line, "linewidth": 2.4}
         look["path_effects"] = roles.halo(ax)

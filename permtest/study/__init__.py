@@ -4,42 +4,68 @@
 what there is to say about one comparison, of counts too.
 """
 
-from permtest.study.board import BoardDocument, board_document
-from permtest.study.describe import Description, describe
-from permtest.study.discordant_power import exact_power, exact_power_n
-from permtest.study.document import Document
-from permtest.study.effect import EffectSize
-from permtest.study.effects import cohen_d, hedges_g
+from permtest.study.board import board_document
+from permtest.study.describe import (
+    Description,
+    EvaluationUnits,
+    UnitSizes,
+    dependence,
+    describe,
+    evaluation_units,
+    unit_sizes,
+)
+from permtest.study.effects import (
+    BELONGS_TO,
+    EffectSize,
+    cohen_d,
+    cohen_h,
+    effect_sizes,
+    hedges_g,
+    hodges_lehmann,
+    odds_ratio,
+    phi,
+    rank_biserial,
+    risk_difference,
+    wilcoxon_r,
+    win_loss,
+)
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, StudyConfig, run_study
-from permtest.study.planning import (
-    SampleSize,
+from permtest.study.plan import (
+    Outlook,
+    exact_power,
+    exact_power_n,
     minimum_detectable_effect,
+    outlook,
     power_t,
     sample_size,
     sample_size_mcnemar,
     sample_size_proportions,
 )
-from permtest.study.power import PowerCurve, power_at, power_curve, power_curve_normal
-from permtest.study.proportion_effects import cohen_h, phi
-from permtest.study.rank_effects import hodges_lehmann, rank_biserial, wilcoxon_r
+from permtest.study.power import (
+    PowerCurve,
+    RejectionRates,
+    measured_rates,
+    power_at,
+    power_curve,
+    power_curve_normal,
+    pvalues,
+    rejection_rates,
+)
 from permtest.study.recommend import Recommendation, recommend
 from permtest.study.samples import SAMPLES, SampleSpec, sample_data
-from permtest.study.simulation import RejectionRates, pvalues, rejection_rates
-from permtest.study.units import EvaluationUnits, UnitSizes, evaluation_units, unit_sizes
 
 __all__ = [
+    "BELONGS_TO",
     "SAMPLES",
-    "BoardDocument",
     "Description",
-    "Document",
     "EffectSize",
     "EvaluationUnits",
+    "Outlook",
     "Overview",
     "PowerCurve",
     "Recommendation",
     "RejectionRates",
-    "SampleSize",
     "SampleSpec",
     "Study",
     "StudyConfig",
@@ -47,13 +73,18 @@ __all__ = [
     "board_document",
     "cohen_d",
     "cohen_h",
+    "dependence",
     "describe",
+    "effect_sizes",
     "evaluation_units",
     "exact_power",
     "exact_power_n",
     "hedges_g",
     "hodges_lehmann",
+    "measured_rates",
     "minimum_detectable_effect",
+    "odds_ratio",
+    "outlook",
     "overview",
     "phi",
     "power_at",
@@ -64,6 +95,7 @@ __all__ = [
     "rank_biserial",
     "recommend",
     "rejection_rates",
+    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -71,4 +103,5 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
+    "win_loss",
 ]

@@ -40,6 +40,9 @@ from permtest.study.document import (
     span,
     strict,
 )
+from permtest.study.effects import EffectSize, effect_sizes
+from permtest.study.plan import Outlook, outlook
+from permtest.study.recommend import Recommendation, recommend
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -188,6 +191,17 @@ def gold_doubt(pairs: Pairs) -> str:
     )
 
 
+def _widest(pairs: Pairs, statistic: Statistic | CountStatistic) -> float:
+    """The largest difference that there can be of a measure, or of the means of scores."""
+    if isinstance(statistic, CountStatistic):
+        measure = statistic.measure(pairs)[0]
+        if isinstance(measure, MeanOfRatios) and not measure.whole:
+            return inf
+        return 2.0 if isinstance(measure, Matthews) else 1.0
+    low, high = min(pairs.u.min(), pairs.v.min()), max(pairs.u.max(), pairs.v.max())
+    return 1.0 if low >= 0 and high <= pairs.scale else inf
+
+
 # ---- the comparison ----------------------------------------------------------------------------
 
 
@@ -216,6 +230,10 @@ class Overview(Document):
         Whether `power` is computed.
     delta : float
         The difference under the null hypothesis, per pair.
+    K : int, optional
+        Resamples of the bootstrap tests. Default: as many as take little time.
+    target : float
+        The power that another study is planned for.
 
     Examples
     --------
@@ -238,6 +256,7 @@ class Overview(Document):
     with_power: bool
     delta: float = field(default=0.0, kw_only=True)
     K: int | None = field(default=None, kw_only=True)
+    target: float = field(default=0.8, kw_only=True)
     _notes: dict[str, str] = field(default_factory=dict, repr=False, kw_only=True)
 
     # ---- what is compared
@@ -304,7 +323,7 @@ class Overview(Document):
         """The exact paired-permutation test; where `delta` is not 0, of scores less that."""
         how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
         how |= {"rng": self._stream(0)}
-        found: PermutationTestResult = exact_perm_test(_raised(self.pairs, self.delta), **how)
+        found: PermutationTestResult = exact_perm_test(raised(self.pairs, self.delta), **how)
         return found
 
     @property
@@ -422,14 +441,12 @@ class Overview(Document):
         return {answer.test: answer.rejects(self.alpha) for answer in self.answers}
 
     @cached_property
-    def recommendation(self) -> Any:
+    def recommendation(self) -> Recommendation | None:
         """Which tests suit single scores like these; None for counts."""
-        from permtest.study import recommend
-
         return None if self.pairs.columns else recommend(self.units, alpha=self.alpha)
 
     @cached_property
-    def effects(self) -> tuple[Any, ...]:
+    def effects(self) -> tuple[EffectSize, ...]:
         """How large the difference is, on scales that do not depend on the number of units."""
         if self.pairs.columns:
             self._note(
@@ -438,34 +455,25 @@ class Overview(Document):
                 f"{self.measured} is a size of the effect itself",
             )
             return ()
-        from permtest.study import cohen_h, hedges_g, hodges_lehmann, wilcoxon_r
-
-        units, hits = self.units, [exact_sum(x) for x in (self.units.u, self.units.v)]
-        jobs: list[Callable[[], Any]] = [lambda: hedges_g(units)]
-        if self.is_binary:
-            n = len(units)
-            jobs.append(lambda: cohen_h(hits[0], n, hits[1], n, names=units.names))
-        elif not self._is_slow:
-            jobs += [lambda: wilcoxon_r(units), lambda: hodges_lehmann(units)]
-        found = [self._tried("effects", job) for job in jobs]
-        return tuple(effect for effect in found if effect is not None)
+        found = effect_sizes(self.units)
+        if not found:
+            self._note("effects", "all differences are equal, or there are too few")
+        return found
 
     @cached_property
-    def power(self) -> Any:
+    def power(self) -> Outlook | None:
         """Power of such a test, and the size of another study; None if not asked for."""
         if not self.with_power:
             self._note("power", "it was not asked for")
             return None
-        from permtest.study.overview_power import Outlook, widest
-
         clustered = self.pairs.clusters is not None
         items = ItemScores.of(self.units, self.statistic) if clustered else self.items
-        limit = widest(self.pairs, self.statistic)
+        limit = _widest(self.pairs, self.statistic)
         if not self.pairs.columns:
             limit *= len(self.pairs) / len(self.units)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"limit": limit, "unit": self.unit, "binary": self.is_binary and not self.delta}
-        found = self._tried("power", lambda: Outlook.of(items.worth - self.delta, **how))
+        how |= {"limit": limit, "target": self.target}
+        found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
         if found is not None and found.problem:
             self._note("power", found.problem)
         return found
@@ -640,7 +648,7 @@ class Overview(Document):
         return np.random.default_rng([self.seed, index])
 
 
-def _raised(pairs: Pairs, delta: float) -> Pairs:
+def raised(pairs: Pairs, delta: float) -> Pairs:
     """`delta` added to the scores of the second system, exactly."""
     if delta == 0:
         return pairs

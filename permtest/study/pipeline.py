@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,13 +19,21 @@ from permtest._optional import optional
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.pairs import Pairs
-from permtest.statistics import lookup
+from permtest.statistics import Alternative, lookup
 from permtest.study import sections
+from permtest.study.describe import (
+    Description,
+    EvaluationUnits,
+    UnitSizes,
+    describe,
+    evaluation_units,
+    unit_sizes,
+)
 from permtest.study.document import Figure, Section, Table, how_many, number, percent, plain, span
-from permtest.study.overview import Overview, _raised, check_tests, with_legible_names
-
-#: The lists of a recommendation, the best first.
-LISTS = ("recommended", "non_preferred", "inappropriate")
+from permtest.study.overview import Overview, check_tests, raised, with_legible_names
+from permtest.study.plan import sample_size
+from permtest.study.power import PowerCurve, power_curve
+from permtest.study.recommend import Recommendation, recommend
 
 #: Rows of the table of sizes of units; the figure has all sizes.
 ROWS = 12
@@ -33,13 +42,60 @@ ROWS = 12
 # ---- the plan ----------------------------------------------------------------------------------
 
 
-def _option(default: Any, about: str) -> Any:
-    return field(default=default, metadata={"about": about})
-
-
 @dataclass(frozen=True)
 class StudyConfig:
-    """Everything that a study lets one choose; `to_yaml` explains each option.
+    """Everything that a study lets one choose.
+
+    Parameters
+    ----------
+    seed : int
+        Of everything random: the same seed, the same report.
+    a, b : str, int or None
+        Columns of the systems, by name, or by number from 1.
+    names : list of two str, or None
+        What the systems are called.
+    higher_is_better : bool or None
+        Whether higher scores are better; None for what their name says.
+    alternative : {"two-sided", "greater", "less"}
+        Whether system A differs, scores higher, or scores lower.
+    delta : float
+        By how much A is ahead under the null hypothesis, per unit.
+    alpha : float
+        Level of all tests; intervals have a confidence of 1 - alpha.
+    tests : list of str, "recommended" or None
+        Tests beside the exact one; None for all that apply.
+    rule : {"exact", "manual"}
+        Whether tests are recommended by level and power, or by the table of NLPStatTest.
+    K : int
+        Resamples of each bootstrap test.
+    unit_size : int
+        Items in an evaluation unit.
+    unit_metric : {"mean", "median"}
+        What a unit scores: this of its items.
+    unit_shuffle : int or None
+        Seed by which items are shuffled before they are dealt to units; None for their order.
+    unit_remainder : {"error", "drop", "keep"}
+        Whether items too few for a unit are an error, left out, or a smaller unit.
+    unit_tolerance : float or None
+        By how much a standard deviation may change at sizes that are called stable.
+    unit_sizes : list of int, or None
+        Sizes of units to compare; None for a range that fits the data.
+    power_test : str
+        The test whose power is simulated.
+    power_method : {"bootstrap", "normal"}
+        Whether samples are drawn from the data, or from the normal law (Monte Carlo).
+    power_sizes : int or list of int
+        Numbers of units, or how many of them up to that of the data; 0 for no simulation.
+    power_experiments : int
+        Simulated experiments at each of them.
+    power_delta : float or None
+        The true difference in them; None for the observed one.
+    plan_delta : float or None
+        The smallest difference worth finding; None for the observed one.
+    plan_sigma : float or None
+        Standard deviation of the differences; None for the observed one.
+    plan_power : float
+        Probability with which the next study is to find it.
 
     Raises
     ------
@@ -57,49 +113,31 @@ class StudyConfig:
     ValueError: unit_sise: there is no such option; did you mean unit_size?
     """
 
-    seed: int = _option(0, "Of everything random: the same seed, the same report")
-    a: str | int | None = _option(None, "Column of system A, by name, or by number from 1")
-    b: str | int | None = _option(None, "Column of system B")
-    names: tuple[str, str] | None = _option(None, "What the systems are called, A first")
-    higher_is_better: bool | None = _option(None, "null: what the name of the scores says")
-    alternative: Literal["two-sided", "greater", "less"] = _option(
-        "two-sided", "greater: A scores higher than B; less: lower"
-    )
-    delta: float = _option(0.0, "By how much A is ahead under the null hypothesis, per unit")
-    alpha: float = _option(0.05, "Level of all tests; intervals have a confidence of 1 - alpha")
-    tests: str | tuple[str, ...] | None = _option(
-        None, "null: all that apply; recommended; or a list of names"
-    )
-    rule: Literal["exact", "manual"] = _option(
-        "exact", "Of recommendations; exact: by level and power; manual: the table of NLPStatTest"
-    )
-    K: int = _option(10_000, "Resamples of each bootstrap test")
-    unit_size: int = _option(1, "Items in an evaluation unit")
-    unit_metric: Literal["mean", "median"] = _option("mean", "Of its items, what a unit scores")
-    unit_shuffle: int | None = _option(None, "Seed that shuffles the items; null: their order")
-    unit_remainder: Literal["error", "drop", "keep"] = _option(
-        "error", "Items too few for a unit: an error, left out, or kept as a smaller unit"
-    )
-    unit_tolerance: float | None = _option(
-        None, "Sizes are stable whose standard deviation changes by no more"
-    )
-    unit_sizes: tuple[int, ...] | None = _option(
-        None, "Sizes of units to compare; null: a range that fits the data"
-    )
-    power_test: str = _option("exact", "The test whose power is simulated")
-    power_method: Literal["bootstrap", "normal"] = _option(
-        "bootstrap", "Draw from the data, or from the normal law (NLPStatTest's Monte Carlo)"
-    )
-    power_sizes: int | tuple[int, ...] = _option(
-        5, "Numbers of units, or how many of them up to that of the data; 0: none"
-    )
-    power_experiments: int = _option(1_000, "Simulated experiments at each of them")
-    power_delta: float | None = _option(None, "True difference there; null: as observed")
-    plan_delta: float | None = _option(None, "Smallest difference worth finding; null: as observed")
-    plan_sigma: float | None = _option(
-        None, "Standard deviation of the differences; null: as observed"
-    )
-    plan_power: float = _option(0.8, "Probability with which it is to be found")
+    seed: int = 0
+    a: str | int | None = None
+    b: str | int | None = None
+    names: tuple[str, str] | None = None
+    higher_is_better: bool | None = None
+    alternative: Alternative = "two-sided"
+    delta: float = 0.0
+    alpha: float = 0.05
+    tests: str | tuple[str, ...] | None = None
+    rule: Literal["exact", "manual"] = "exact"
+    K: int = 10_000
+    unit_size: int = 1
+    unit_metric: Literal["mean", "median"] = "mean"
+    unit_shuffle: int | None = None
+    unit_remainder: Literal["error", "drop", "keep"] = "error"
+    unit_tolerance: float | None = None
+    unit_sizes: tuple[int, ...] | None = None
+    power_test: str = "exact"
+    power_method: Literal["bootstrap", "normal"] = "bootstrap"
+    power_sizes: int | tuple[int, ...] = 5
+    power_experiments: int = 1_000
+    power_delta: float | None = None
+    plan_delta: float | None = None
+    plan_sigma: float | None = None
+    plan_power: float = 0.8
 
     def __post_init__(self) -> None:
         kinds = get_type_hints(type(self))
@@ -171,11 +209,15 @@ class StudyConfig:
     def to_yaml(self) -> str:
         """All options as YAML, each with a comment, which `from_yaml` reads back."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
+        about = dict(
+            re.findall(r"^ {4}(\w+)[\w, ]* : .*\n {8}(.*)$", str(self.__doc__), re.MULTILINE)
+        )
         lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
         style: dict[str, Any] = {"default_flow_style": True, "allow_unicode": True, "width": 1e9}
-        for one, value in zip(fields(self), self.to_dict().values(), strict=True):
+        for name, value in self.to_dict().items():
             entry = yaml.safe_dump([value], **style).strip()[1:-1]
-            lines += ["", f"# {one.metadata['about']}.", f"{one.name}: {entry}"]
+            lines += ["", f"# {about[name]}"] if name in about else []
+            lines.append(f"{name}: {entry}")
         return "\n".join(lines) + "\n"
 
 
@@ -209,6 +251,8 @@ class Study(Overview):
 
     Parameters
     ----------
+    pairs, statistic, alternative, alpha, seed, tests, size, with_power, delta, K, target
+        As of an `Overview`; the pairs are those of the units.
     config : StudyConfig
         What was done.
     evaluation_units : EvaluationUnits
@@ -227,7 +271,7 @@ class Study(Overview):
     """
 
     config: StudyConfig
-    evaluation_units: Any
+    evaluation_units: EvaluationUnits
     items_read: Pairs
 
     @property
@@ -240,34 +284,26 @@ class Study(Overview):
         return f"{units} ({self.config.unit_metric}s of {size} items)"
 
     @cached_property
-    def description(self) -> Any:
+    def description(self) -> Description:
         """Both columns of scores, and their differences."""
-        from permtest.study.describe import describe
-
         return describe(self.pairs, alpha=self.alpha)
 
     @cached_property
-    def recommendation(self) -> Any:
+    def recommendation(self) -> Recommendation:
         """Which tests suit these scores, by the rule of the plan."""
-        from permtest.study import recommend
-
         return recommend(self.pairs, alpha=self.alpha, rule=self.config.rule)
 
     @cached_property
-    def unit_sizes(self) -> Any:
+    def unit_sizes(self) -> UnitSizes | None:
         """How much differences vary in units of several sizes; None where it cannot be said."""
-        from permtest.study import unit_sizes
-
         chosen, items = self.config, self.items_read
         how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
         how |= {"tolerance": chosen.unit_tolerance}
         return self._tried("units", lambda: unit_sizes(items, None, chosen.unit_sizes, **how))
 
     @cached_property
-    def curve(self) -> Any:
+    def curve(self) -> PowerCurve | None:
         """Simulated power against the number of units; None if it is not asked for."""
-        from permtest.study.power import power_curve
-
         chosen = self.config
         if chosen.power_sizes == 0:
             return None
@@ -277,7 +313,7 @@ class Study(Overview):
         return self._tried(
             "curve",
             lambda: power_curve(
-                _raised(self.pairs, chosen.delta),
+                raised(self.pairs, chosen.delta),
                 test=chosen.power_test,
                 sizes=chosen.power_sizes,
                 experiments=chosen.power_experiments,
@@ -288,18 +324,16 @@ class Study(Overview):
         )
 
     @cached_property
-    def planned(self) -> Any:
+    def planned(self) -> int | None:
         """Units for the difference that the plan names; None if it names none."""
-        from permtest.study import sample_size
-
         chosen, seen = self.config, self.description.difference
-        if chosen.plan_delta is None and chosen.plan_sigma is None and chosen.plan_power == 0.8:
+        if chosen.plan_delta is None and chosen.plan_sigma is None:
             return None
         delta = (seen.mean if chosen.plan_delta is None else chosen.plan_delta) - chosen.delta
         sigma = seen.sd if chosen.plan_sigma is None else chosen.plan_sigma
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
         how |= {"power": chosen.plan_power}
-        return self._tried("power", lambda: int(sample_size(delta, sigma, **how)))
+        return self._tried("power", lambda: sample_size(delta, sigma, **how))
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
@@ -365,8 +399,6 @@ def run_study(
     >>> study.exact.pvalue, study.decisions()["exact"]
     (0.0625, False)
     """
-    from permtest.study import evaluation_units, recommend
-
     chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
     chosen = chosen or StudyConfig()
     pairs = PairedSample.of(a, b, names=names or chosen.names, least=1).pairs
@@ -395,57 +427,48 @@ def run_study(
 
 
 def _data(study: Study) -> Section:
-    seen = study.description
-    names, columns = zip(*seen.columns, strict=True)
-    rows = [column.rows() for column in columns]
-    lines = tuple((label, *(number(row[label]) for row in rows)) for label in rows[0])
-    source = sections.data(study)
-    a, b = study.names
+    found, source = study.description.section(), sections.data(study)
     alt = "Histograms of the scores of both systems and of their differences"
     return replace(
         source,
         heading="Data",
-        sentence=f"{a} averages {number(seen.a.mean)}, {b} {number(seen.b.mean)}; their "
-        f"differences are {seen.shape}. {source.sentence}",
-        tables=(
-            Table(("", *names), lines, f"Scores of {how_many(seen.n, 'units')}"),
-            Table(("", "found"), tuple(seen.facts().items())),
-            *source.tables,
-        ),
-        figure=Figure("plot_histograms", (seen,), alt),
-        data={**source.data, "description": seen.to_dict()},
+        sentence=f"{found.sentence} {source.sentence}",
+        tables=(*found.tables, *source.tables),
+        figure=Figure("plot_histograms", (study.description,), alt),
+        problem=found.problem,
+        data={**source.data, "description": found.data},
     )
 
 
 def _units(study: Study) -> Section:
-    made, sizes, tables, sentence = study.evaluation_units, study.unit_sizes, [], ""
+    made, sizes, chosen = study.evaluation_units, study.unit_sizes, study.config
+    sentence, figure = f"Every item is a unit: {how_many(len(made), 'units')}.", None
+    tables: tuple[Table, ...] = ()
+    if chosen.unit_size > 1:
+        sentence = str(made)
     if sizes is not None:
-        columns = (sizes.sizes, sizes.n_units, sizes.n_left_out, sizes.sds)
+        columns = zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)
         step = -(-len(sizes.sizes) // ROWS)
-        lines = list(zip(*columns, strict=True))[::step]
-        rows = tuple((str(n), str(k), str(left), number(sd)) for n, k, left, sd in lines)
-        some = "" if step == 1 else f", every {step}th size; the figure has all"
-        head = ("items in a unit", "units", "items left out", "standard deviation")
-        tables = [Table(head, rows, f"Differences of units{some}")]
-        stable = ", ".join(map(str, sizes.stable)) or "none"
-        sentence = " The first sizes that change the standard deviation by no more than "
-        sentence += f"{number(sizes.tolerance)}: {stable}."
-    one = f"Every item is a unit of its own: {how_many(len(made), 'units')}."
-    alt = "Standard deviation of the difference against the size of an evaluation unit"
+        rows = tuple((str(n), str(k), number(sd)) for n, k, sd in list(columns)[::step])
+        every = "" if step == 1 else f"Every {step}th size; the figure has all"
+        tables = (Table(("items in a unit", "units", "standard deviation"), rows, every),)
+        alt = "Standard deviation of the difference against the size of an evaluation unit"
+        figure = Figure("plot_unit_sizes", (sizes,), alt)
+        sentence += f" {sizes}"
     return Section(
         key="units",
         heading="Evaluation units",
-        sentence=(one if study.config.unit_size == 1 else str(made)) + sentence,
-        tables=tuple(tables),
-        figure=None if sizes is None else Figure("plot_unit_sizes", (sizes,), alt),
+        sentence=sentence,
+        tables=tables,
+        figure=figure,
         limits="Means of more items vary less at any size, so what is called stable depends on the "
         "tolerance. Larger units are fewer: the test gains nothing by them, unless a metric makes "
         "no sense for a single item.",
         problem=study.problem("units"),
         data={
             "units": {
-                "size": study.config.unit_size,
-                "metric": study.config.unit_metric,
+                "size": chosen.unit_size,
+                "metric": chosen.unit_metric,
                 "left_out": made.left_out.tolist(),
             }
         },
@@ -470,79 +493,55 @@ def _assumptions(study: Study) -> Section:
 
 
 def _recommendation(study: Study) -> Section:
-    found = study.recommendation
-    rows = tuple(
-        (which.replace("_", "-"), entry.title, entry.reason)
-        for which in LISTS
-        for entry in getattr(found, which)
-    )
-    best = ", ".join(entry.title for entry in found.recommended) or "none"
-    return Section(
-        key="recommendation",
+    found = study.recommendation.section()
+    never = "To choose a test by its p-value makes every level wrong."
+    limits = f"{found.limits} {never}".lstrip()
+    return replace(
+        found,
         heading="Recommended tests",
-        sentence=f"Suited to these scores: {best}.",
-        tables=(Table(("list", "test", "reason"), rows),),
-        limits="The choice looks at the shape and the number of the differences. To choose by "
-        "p-values instead makes every level wrong.",
-        data={"recommendation": found.to_dict()},
+        limits=limits,
+        data={"recommendation": found.data},
     )
 
 
 def _curve(study: Study) -> Section:
-    curve, chosen, tables, sentence = study.curve, study.config, [], "No simulation was asked for."
-    target = percent(chosen.plan_power)
-    if curve is not None:
-        lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
-        rows = tuple((f"{n:,}", f"{share:.3f}", span(ends)) for n, share, ends in lines)
-        tables = [Table(("units", "power", "95% interval"), rows)]
-        need = curve.needed(chosen.plan_power)
-        reach = f"no size here reaches {target}" if need is None else f"{target} takes about {need}"
-        if need == curve.sizes[0]:
-            reach = f"{target} takes no more than {need}"
-        source = {"bootstrap": "drawn from the units with replacement", "normal": "of normal law"}
-        sentence = (
-            f"{chosen.power_experiments:,} samples of each size, {source[chosen.power_method]}: "
-            f"the {TITLES[chosen.power_test]} of {how_many(curve.sizes[-1], 'units')} finds the "
-            f"difference with a probability of {curve.power[-1]:.3f} at the level "
-            f"{number(curve.alpha)}; {reach}."
-        )
-    elif chosen.power_sizes != 0:
-        sentence = ""
-    alt = "Power against the number of units, with an interval at each size"
-    options = {"target": chosen.plan_power}
-    return Section(
+    curve, target = study.curve, study.config.plan_power
+    found = Section(
         key="curve",
         heading="Power of other sizes",
-        sentence=sentence,
-        tables=tuple(tables),
-        figure=None if curve is None else Figure("plot_power", (curve,), alt, options),
-        limits="The intervals are for the error of the simulation alone.",
+        sentence="" if study.config.power_sizes else "No simulation was asked for.",
         problem=study.problem("curve"),
         data={"power_curve": curve and curve.to_dict()},
+    )
+    if curve is None:
+        return found
+    lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
+    rows = tuple((f"{n:,}", f"{share:.3f}", span(ends)) for n, share, ends in lines)
+    alt = "Power against the number of units, with an interval at each size"
+    return replace(
+        found,
+        sentence=str(curve),
+        tables=(Table(("units", "power", "95% interval"), rows),),
+        figure=Figure("plot_power", (curve,), alt, {"target": target}),
+        limits="The intervals are for the error of the simulation alone.",
     )
 
 
 def _power(study: Study) -> Section:
-    found, chosen = sections.power(study), study.config
-    tables: tuple[Table, ...] = ()
-    if study.planned is not None:
-        given = {True: "as observed", False: "as given"}
-        sd = study.description.difference
-        delta = sd.mean if chosen.plan_delta is None else chosen.plan_delta
-        sigma = sd.sd if chosen.plan_sigma is None else chosen.plan_sigma
-        rows = (
-            ("difference", f"{number(delta)}, {given[chosen.plan_delta is None]}"),
-            ("standard deviation", f"{number(sigma)}, {given[chosen.plan_sigma is None]}"),
-            ("power wanted", percent(chosen.plan_power)),
-            ("units needed by the paired t test", f"{study.planned:,}"),
-        )
-        tables = (Table(("", "value"), rows, "For the difference that is planned for"),)
-    more = {"prospective": study.planned}
+    found, chosen, seen = sections.power(study), study.config, study.description.difference
+    planned, rows = study.planned, []
+    for name, own, observed in (
+        ("smallest difference that matters", chosen.plan_delta, seen.mean),
+        ("standard deviation", chosen.plan_sigma, seen.sd),
+    ):
+        rows.append((name, f"{number(observed)}, as observed" if own is None else number(own)))
+    rows.append((f"units for a power of {percent(chosen.plan_power)}", f"{planned or 0:,}"))
+    table = Table(("", "value"), tuple(rows), "The difference that is planned for, by a t test")
     return replace(
         found,
-        tables=found.tables + tables,
+        tables=(*found.tables, *([table] if planned else [])),
         problem=study.problem("power"),
-        data={**found.data, **more},
+        data={**found.data, "prospective": planned},
     )
 
 

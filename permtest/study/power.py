@@ -1,82 +1,105 @@
-"""Power: how probable it is that a test finds a difference that is there.
+"""How often tests reject: power where there is a difference, level where there is none.
 
-Power is the true positive rate: the share of samples for which a test rejects a null hypothesis
-that is false. `power_curve` simulates it from the data at hand, `power_curve_normal` from a normal
-law; `exact_power` adds it up for scores that are 0 or 1, where nothing has to be simulated.
+All of it is simulated. Data sets are drawn from the scores at hand, from a normal law or by a
+function of yours, each is tested, and the share that is rejected is the rate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cached_property
-from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import partial
+from math import ceil, gcd, log10
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_above_zero, check_count, check_finite, check_level
+from permtest import alternatives
+from permtest._arrays import plain_array
+from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
 from permtest._html import grid, said, together
+from permtest._integers import roomy
 from permtest._json import AsJson
 from permtest._optional import pandas
-from permtest._rng import RNG, as_generator
-from permtest.alternatives.names import TITLES
+from permtest._parallel import in_parallel, over_workers
+from permtest._progress import progress
+from permtest._rng import RNG, as_generator, seeds, stream
+from permtest.alternatives import tails
+from permtest.alternatives.counts import wilson
+from permtest.alternatives.names import OF_COUNTS, TITLES
+from permtest.alternatives.resamples import check_resamples
+from permtest.alternatives.result import SMALLEST, rejects
 from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
-from permtest.decimals import as_scaled
-from permtest.study.cells import Cells
-from permtest.study.limits import MOST_SIZES
-from permtest.study.simulation import Draw, Test, share_interval
-from permtest.study.sources import Drawn, Normal, Plan, Resampled, Source
+from permtest.batch import exact_perm_test_batch
+from permtest.decimals import as_scaled, in_common_units
+from permtest.exact import exact_perm_test
+from permtest.null.batch import Laws, compile_kernels
+from permtest.statistics import check_alternative
+from permtest.study.document import Table
+from permtest.study.plan import MCNEMAR
 
-if TYPE_CHECKING:
-    import pandas as pd
+#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; tests of scores
+#: of 0 and 1; and all tests that have a name.
+OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z")
+OF_MEANS += ("bootstrap_mean", "paired_bootstrap")
+OF_ANSWERS = (*OF_COUNTS, "mcnemar_chi2_corrected")
+TESTS = tuple(dict.fromkeys([*TITLES, *OF_ANSWERS]))
 
-#: Where the samples come from.
+#: Tests that are made row by row.
+SINGLE: dict[str, Callable[..., Any]] = {
+    "permutation_median": alternatives.permutation_median,
+    "bootstrap_median": partial(alternatives.bootstrap, statistic="median"),
+    "paired_bootstrap": partial(alternatives.paired_bootstrap, statistic="mean"),
+}
+
+#: Where the samples of a power curve come from.
 METHODS = ("bootstrap", "normal")
-Method: TypeAlias = "Literal['bootstrap', 'normal'] | Draw"
 
-Ints: TypeAlias = NDArray[np.int64]
+#: Scores that are drawn at a time (16 MB for each system), data sets, and those that are tested
+#: one by one; rows that share the resamples of a bootstrap.
+AT_ONCE, PART, SLOW, SHARED = 2**21, 1000, 100, 128
+
+#: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
+#: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
+PER_DEVIATION, PER_MAGNITUDE, FINEST = 8, 16, 1000
+
+#: The most pairs of which `measured_rates` makes the signed-rank test exact.
+MOST_RANKED = 50
+
+Floats: TypeAlias = NDArray[np.float64]
+Test: TypeAlias = "str | Callable[[Any, Any], Any]"
+Draw: TypeAlias = Callable[[np.random.Generator, int, int], tuple[Any, Any]]
+
+
+class _Simulated(AsJson):
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain numbers, strings, lists and dicts."""
+        fields: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]
+        return fields
 
 
 @dataclass(frozen=True)
-class PowerCurve(AsJson):
-    """The power of a test against the number of pairs, simulated.
-
-    ``print(curve)`` gives a sentence; ``curve.needed(0.8)`` says how many pairs it takes.
+class PowerCurve(_Simulated):
+    """The power of a test against the number of pairs, as `power_curve` makes it.
 
     Parameters
     ----------
     sizes : tuple of int
         Numbers of pairs, ascending.
     power : tuple of float
-        Share of the simulated samples of that size that were rejected.
+        Share of the samples of that size that were rejected.
     intervals : tuple of (float, float)
         Wilson's 95% intervals of the power, for the error of the simulation.
-    test : str
-        Name of the test.
-    alpha : float
-        Its level.
-    alternative : str
-        "two-sided", "greater" or "less".
-    experiments : int
-        Number of samples of each size.
-    method : str
-        "bootstrap", "normal", or the name of a function.
-    delta : float or None
-        The true mean difference in the samples; None if only the function knows it.
+    test, alpha, alternative, experiments, method
+        What `power_curve` was asked for.
+    delta : float
+        The true mean difference in the samples.
     rounded : float
         Unit of a lattice that differences were rounded to, in scores; 0 if they were not.
-
-    Examples
-    --------
-    >>> from permtest.study import power_curve
-    >>> new = [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1]
-    >>> old = [1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1]
-    >>> curve = power_curve(new, old, test="sign", sizes=[20, 80], experiments=500, rng=0)
-    >>> curve.sizes, curve.power[0] < 0.5 < curve.power[1]
-    ((20, 80), True)
     """
 
     sizes: tuple[int, ...]
@@ -90,81 +113,43 @@ class PowerCurve(AsJson):
     delta: float | None = None
     rounded: float = 0.0
 
-    @cached_property
-    def smoothed(self) -> tuple[float, ...]:
-        """The curve nearest to `power` that never falls (isotonic regression)."""
+    def needed(self, power: float = 0.8) -> int | None:
+        """The smallest number of pairs with this power, in (0, 1); None if no size has it.
+
+        Read off the nearest curve that never falls, by linear interpolation; the smallest size, if
+        that has it already.
+        """
         from scipy.optimize import isotonic_regression
 
-        return tuple(isotonic_regression(np.array(self.power)).x.tolist())
-
-    def needed(self, power: float = 0.8) -> int | None:
-        """The smallest number of pairs that has this power.
-
-        Parameters
-        ----------
-        power : float, default 0.8
-            In (0, 1).
-
-        Returns
-        -------
-        int or None
-            Read off the smoothed curve, between two sizes by linear interpolation; the smallest
-            size, if that has it already. None if no size has it: simulate larger ones.
-
-        Raises
-        ------
-        ValueError
-            If `power` is out of range.
-        """
         check_level(power, "power")
-        curve = self.smoothed
-        there = next((i for i, value in enumerate(curve) if value >= power), None)
-        if there is None or there == 0:
-            return None if there is None else self.sizes[0]
-        (n, low), (m, high) = ((self.sizes[i], curve[i]) for i in (there - 1, there))
-        return min(n + ceil((m - n) * (power - low) / (high - low) - 1e-9), m)
+        curve = isotonic_regression(np.array(self.power)).x
+        there = int(np.argmax(curve >= power))
+        if curve[there] < power:
+            return None
+        near = slice(max(there - 1, 0), there + 1)
+        return ceil(np.interp(power, curve[near], self.sizes[near]) - 1e-9)
 
     def __str__(self) -> str:
-        size, power, (low, high) = self.sizes[-1], self.power[-1], self.intervals[-1]
-        enough = self.needed()
-        reach = "No size here has a power of 80%"
-        if enough is not None:
-            reach = f"A power of 80% takes about {enough} pairs"
-            if enough == self.sizes[0]:
-                reach = f"A power of 80% takes no more than {enough} pairs"
-        title = TITLES.get(self.test, self.test)
+        enough, (low, high) = self.needed(), self.intervals[-1]
+        most = "no more than" if enough == self.sizes[0] else "about"
+        reach = f"A power of 80% takes {most} {enough} pairs"
         return (
-            f"With {size} pairs the power of the {title} is {power:.3f} (95% interval {low:.3f} "
-            f"to {high:.3f}; alpha = {self.alpha:g}, {self.alternative}, {self.experiments} "
-            f"samples by {self.method}). {reach}."
+            f"With {self.sizes[-1]} pairs the power of the {TITLES.get(self.test, self.test)} is "
+            f"{self.power[-1]:.3f} (95% interval {low:.3f} to {high:.3f}; alpha = {self.alpha:g}, "
+            f"{self.alternative}, {self.experiments} samples by {self.method}). "
+            f"{reach if enough else 'No size here has a power of 80%'}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers, strings and lists."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        intervals = [list(ends) for ends in self.intervals]
-        return fields | {
-            "sizes": list(self.sizes),
-            "power": list(self.power),
-            "intervals": intervals,
-        }
-
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """A pandas DataFrame with columns size, power, low and high, one row for each size."""
         low, high = zip(*self.intervals, strict=True)
-        return pandas().DataFrame(
-            {"size": self.sizes, "power": self.power, "low": low, "high": high}
-        )
+        columns = {"size": self.sizes, "power": self.power, "low": low, "high": high}
+        return pandas().DataFrame(columns)
 
     def _repr_html_(self) -> str:
-        rows = (
-            (str(size), f"{power:.3f}", f"{low:.3f} to {high:.3f}")
-            for size, power, (low, high) in zip(self.sizes, self.power, self.intervals, strict=True)
-        )
+        found = zip(self.sizes, self.power, self.intervals, strict=True)
+        rows = ((f"{n}", f"{p:.3f}", f"{low:.3f} to {high:.3f}") for n, p, (low, high) in found)
         return together(said(str(self)), grid(("pairs", "power", "95% interval"), rows))
-
-
-# ---- simulated ---------------------------------------------------------------------------------
 
 
 def power_curve(
@@ -174,40 +159,35 @@ def power_curve(
     test: Test = "exact",
     sizes: int | Sequence[int] = 20,
     experiments: int = 2000,
-    method: Method = "bootstrap",
+    method: str = "bootstrap",
     delta: float | Fraction | None = None,
     alpha: float = 0.05,
     alternative: str = "two-sided",
     rng: RNG = None,
     K: int = 1000,
 ) -> PowerCurve:
-    """How the power of a test grows with the number of pairs like these (Alg. 3 and 4).
+    """How the power of a test grows with the number of pairs like these.
 
-    Samples of each size are made that look like the data, each is tested, and the power is the
-    share of samples that are rejected. It answers how many pairs a next study takes, if systems
-    are like these. It says nothing new about the data themselves: where p is small, the power at
-    their own size is large.
+    It answers how many pairs a next study takes, if systems are like these. It says nothing new
+    about the data themselves: where p is small, the power at their own size is large.
 
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items; or one `Pairs`, and None. Where `method` is a
-        function both may be None.
+        Scores of both systems on the same items; or one `Pairs`, and None.
     test : str or callable, default "exact"
         As in `pvalues`.
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
-        sizes themselves, which may exceed N: up to ten million, or 10^9 for "exact" and "sign".
+        sizes themselves, up to ten million, or 10^9 for "exact" by bootstrap.
     experiments : int, default 2000
         Number of samples of each size, up to a million.
-    method : {"bootstrap", "normal"} or callable
-        "bootstrap" draws pairs with replacement (Alg. 4); "normal" draws differences from the
-        normal law that has their mean and their standard deviation (Alg. 3). A function
-        ``method(rng, experiments, n)`` returns scores of both systems, of shape (experiments, n).
+    method : {"bootstrap", "normal"}
+        "bootstrap" draws pairs with replacement; "normal" draws differences from the normal law
+        with their mean and standard deviation.
     delta : float or Fraction, optional
-        The true mean difference in the samples: the scores of `a` are shifted, so that the mean
-        difference becomes this; 0 makes the curve that of the error rate. Only for tests of the
-        mean, and functions. Default: as it is.
+        The true mean difference in the samples: the scores of `a` are shifted; 0 makes the curve
+        that of the level. For tests of the mean, and functions. Default: as it is.
     alpha : float, default 0.05
         Level of the test; p <= alpha rejects.
     alternative : {"two-sided", "greater", "less"}
@@ -228,76 +208,48 @@ def power_curve(
 
     Notes
     -----
-    "exact" and "sign" never draw the items of a sample, only how often each difference occurs in
-    it; so the cost does not depend on the sizes. 20 sizes of 2 000 samples take about half a
-    second for counts such as correct tokens. Exact tests of differences that are no integers, or
-    integers above 1 000 once their common divisor is taken out, are made on a lattice: a
-    difference goes to one of its two neighbours at random, such that the mean is kept. The unit of
-    the lattice, `rounded`, is an eighth of the standard deviation, which adds at most a 256th to
-    the variance; or a thousandth of the largest difference, if that is more. Draws from a normal
-    law go to the nearest multiple of an eighth.
+    For the exact test by bootstrap only the number of times that each difference occurs is drawn,
+    so that the cost, some 40 µs a sample, does not depend on the sizes. Differences that are no
+    multiples of a unit up to 1 000 go to one of two neighbours on a lattice at random, such that
+    the mean is kept. Its unit, `rounded`, is an eighth of the standard deviation, which adds at
+    most a 256th to the variance, or a thousandth of the largest difference, if that is more.
 
-    Samples are drawn and tested in parts, each with random numbers of its own, by threads, or by
-    the workers of ``joblib.parallel_config``: the curve is the same. Functions of yours are called
-    one after the other unless joblib has workers.
-
-    Source: NLPStatTest manual, sec. 3.4 and F.2, where power is called the true negative rate by a
-    slip.
+    Source: NLPStatTest manual, sec. 3.4 and F.2 (Alg. 3 and 4).
 
     Examples
     --------
-    >>> from permtest.study.power import power_curve
+    >>> from permtest.study import power_curve
     >>> new = [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1]
     >>> old = [1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1]
     >>> curve = power_curve(new, old, sizes=[20, 40, 80, 160], rng=0)
-    >>> curve.power[0] < 0.3 < 0.9 < curve.power[-1]
-    True
-    >>> 50 < curve.needed(0.8) < 110
-    True
+    >>> curve.power[0] < 0.3 < 0.9 < curve.power[-1], 50 < curve.needed(0.8) < 110
+    (True, True)
     """
-    plan = Plan.of(test, experiments, alpha, alternative, K)
-    if delta is not None:
-        plan.check_delta()
-    if callable(method):
-        if delta is not None:
-            raise ValueError("delta is for samples that are drawn from scores, not by a function")
-        given = None if a is None else PairedSample.of(a, b)
-        chosen = _sizes(sizes, None if given is None else given.n, plan.most)
-        return _curve(plan, Drawn(method), chosen, as_generator(rng))
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} must be 'bootstrap', 'normal' or a function")
-    sample = PairedSample.of(a, b)
+    if delta is not None and isinstance(test, str) and test not in OF_MEANS:
+        raise ValueError(
+            f"delta sets the mean difference, but test={test!r} is not about the mean: it may "
+            "reject where that is 0. Leave delta out, or use test='exact'"
+        )
+    check_option("method", method, METHODS)
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    how |= {"rng": rng, "K": K}
+    sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
     check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
-    true = None if delta is None else as_threshold(delta)
-    chosen = _sizes(sizes, sample.n, plan.most)
-    source = Resampled(sample, true) if method == "bootstrap" else _normal(sample, true)
-    return _curve(plan, source, chosen, as_generator(rng))
+    mean = sample.mean if true is None else float(true)
+    if method == "normal":
+        if sample.n < 2 or sample.deviation == 0:
+            raise ValueError("the differences are all equal; a normal law needs some spread")
+        return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
+    if test == "exact":
+        law = _Law.of(sample.gaps, sample.scale, true)
+        return _curve(test, law, sizes, sample.n, method, mean, law.rounded, how)
+    first, second = sample.a + (mean - sample.mean), sample.b
 
+    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
+        items = generator.integers(sample.n, size=(size, n))
+        return first[items], second[items]
 
-def _normal(sample: PairedSample, delta: Fraction | None) -> Source:
-    """The normal law that has the mean and the standard deviation of the differences."""
-    if sample.n < 2 or sample.deviation == 0:
-        raise ValueError("the differences are all equal; a normal law needs some spread")
-    return Normal(sample.mean if delta is None else float(delta), sample.deviation)
-
-
-def _curve(
-    plan: Plan, source: Source, sizes: tuple[int, ...], rng: np.random.Generator
-) -> PowerCurve:
-    """The power at each size."""
-    counts = plan.rejected(source.sampler(plan), sizes, rng)
-    return PowerCurve(
-        sizes=sizes,
-        power=tuple(count / plan.experiments for count in counts),
-        intervals=tuple(share_interval(count, plan.experiments) for count in counts),
-        test=plan.name,
-        alpha=plan.alpha,
-        alternative=plan.alternative,
-        experiments=plan.experiments,
-        method=source.name,
-        delta=source.delta,
-        rounded=source.rounded if plan.test == "exact" else 0.0,
-    )
+    return _curve(test, draw, sizes, sample.n, method, mean, 0.0, how)
 
 
 def power_curve_normal(
@@ -313,14 +265,13 @@ def power_curve_normal(
     rng: RNG = None,
     K: int = 1000,
 ) -> PowerCurve:
-    """`power_curve` without any data: for normal differences of known mean and deviation (Alg. 3).
+    """`power_curve` without any data: for normal differences of known mean and deviation.
 
     Parameters
     ----------
-    delta : float
-        The true mean difference.
-    sigma : float
-        Standard deviation of the differences.
+    delta, sigma : float
+        The true mean difference, and the standard deviation of the differences. For the exact test
+        they are rounded to multiples of an eighth of it.
     n : int, optional
         The largest size; needed where `sizes` is a number.
     test, sizes, experiments, alpha, alternative, rng, K
@@ -330,22 +281,23 @@ def power_curve_normal(
     -------
     PowerCurve
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an option is unknown or out of range.
-
     Examples
     --------
-    >>> from permtest.study.power import power_curve_normal
+    >>> from permtest.study import power_curve_normal
     >>> curve = power_curve_normal(0.1, 0.5, sizes=[100, 200, 300], rng=0)
     >>> 170 < curve.needed(0.8) < 230
     True
     """
-    source = Normal(check_finite(delta, "delta"), check_above_zero(sigma, "sigma"))
-    plan = Plan.of(test, experiments, alpha, alternative, K)
-    largest_size = None if n is None else check_count(n, "n")
-    return _curve(plan, source, _sizes(sizes, largest_size, plan.most), as_generator(rng))
+    mean, deviation = check_finite(delta, "delta"), check_above_zero(sigma, "sigma")
+    middle = float(np.clip(PER_DEVIATION * mean / deviation, -FINEST, FINEST))
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+
+    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Any, Any]:
+        d = generator.normal(middle, PER_DEVIATION, (size, n))
+        return np.rint(d).astype(np.int64) if test == "exact" else d, np.zeros((size, n), np.int64)
+
+    rounded = deviation / PER_DEVIATION if test == "exact" else 0.0
+    return _curve(test, draw, sizes, n, "normal", mean, rounded, how | {"rng": rng, "K": K})
 
 
 def power_at(
@@ -364,19 +316,12 @@ def power_at(
     Parameters
     ----------
     differences : array_like of shape (U,)
-        Differences of scores, as they are, or distinct ones with `counts`.
+        Differences of scores, as they are, or distinct ones with `counts`, how often each occurs.
     n : int
         Number of pairs in a sample, up to 10^9.
     counts : array_like of shape (U,), optional
-        How often each occurs. Default: once.
-    delta : float or Fraction, optional
-        The true mean difference; see `power_curve`.
-    experiments : int, default 2000
-        Number of samples.
-    alpha : float, default 0.05
-        Level of the test.
-    alternative : {"two-sided", "greater", "less"}
-    rng : numpy.random.Generator, int or None
+    delta, experiments, alpha, alternative, rng
+        As in `power_curve`.
 
     Returns
     -------
@@ -384,65 +329,573 @@ def power_at(
         Share of the samples, drawn with replacement, that the exact test rejects. Its standard
         error is at most ``0.5 / sqrt(experiments)``.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If something is no number, or out of range.
-
-    Notes
-    -----
-    Some 15 µs a sample, at any n.
-
     Examples
     --------
-    >>> from permtest.study.power import power_at
+    >>> from permtest.study import power_at
     >>> 0.55 < power_at([-1, 0, 1], 500, counts=[10, 75, 15], rng=0) < 0.65
     True
     """
-    plan = Plan.of("exact", experiments, alpha, alternative, 1)
-    size = _size(n, "n", plan.most)
-    steps, scale = as_scaled(differences, "differences")
-    if steps.size == 0:
-        raise ValueError("differences are empty; nothing can be drawn from them")
-    times = np.ones(steps.size, dtype=np.int64)
-    if counts is not None:
-        times = _counts(counts, steps.size)
-    shift = None if delta is None else as_threshold(delta)
-    cells = Cells.of(steps, times, scale, shift)
-    return sum(plan.rejected(cells, (size,), as_generator(rng))) / plan.experiments
+    d = np.asarray(differences if counts is None else np.repeat(differences, counts))
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    return power_curve(d, np.zeros_like(d), sizes=[n], delta=delta, rng=rng, **how).power[0]
 
 
-def _counts(counts: Any, size: int) -> Ints:
-    times, _ = as_scaled(counts, "counts")
-    if times.size != size:
-        raise ValueError(f"counts has {times.size} elements for {size} differences")
-    for i in np.flatnonzero(times < 0)[:1]:
-        raise ValueError(f"counts[{i}] = {times[i]} is below 0")
-    if not times.any():
-        raise ValueError("counts are all 0; nothing can be drawn")
-    return times
-
-
-def _sizes(sizes: int | Sequence[int], n: int | None, most: int) -> tuple[int, ...]:
-    """The sizes of a curve, ascending."""
+def _curve(
+    test: Test,
+    draw: Draw | _Law,
+    sizes: int | Sequence[int],
+    n: int | None,
+    method: str,
+    delta: float,
+    rounded: float,
+    how: dict[str, Any],
+) -> PowerCurve:
+    """The power at each size, `n` being the largest one where `sizes` is a number."""
     if isinstance(sizes, Iterable):
-        listed = list(sizes)
-        if not listed:
+        chosen = sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})
+        if not chosen:
             raise ValueError("sizes is empty; name at least one")
-        if len(listed) > MOST_SIZES:
+    elif n is None:
+        raise ValueError(f"sizes={sizes} needs to know the largest size; list the sizes instead")
+    else:
+        # One pair says nothing about spread; where there are more, the curve begins at two.
+        number = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
+        evenly = {check_count(n, "n") * k // number for k in range(1, number + 1)}
+        chosen = sorted(size for size in evenly if size >= min(2, n))
+    name = test if isinstance(test, str) else getattr(test, "__name__", "test")
+    found = _simulated({name: test}, draw, chosen, **how)
+    power, intervals = zip(*(rates[name] for rates in found), strict=True)
+    told = (name, how["alpha"], how["alternative"], how["experiments"], method, delta, rounded)
+    return PowerCurve(tuple(chosen), power, intervals, *told)
+
+
+@dataclass(frozen=True)
+class RejectionRates(_Simulated):
+    """How often each test rejected, in the same data sets; ``rates["exact"]`` is one of them.
+
+    Parameters
+    ----------
+    rates : mapping of str to float
+        Share of the data sets with p at most `alpha`, by test.
+    intervals : mapping of str to (float, float)
+        Wilson's 95% interval of what that share would be in infinitely many data sets.
+    alpha, n, experiments, alternative
+        What `rejection_rates` was asked for.
+    """
+
+    rates: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+    alpha: float
+    n: int
+    experiments: int
+    alternative: str
+
+    def __getitem__(self, test: str) -> float:
+        return self.rates[test]
+
+    @property
+    def too_often(self) -> tuple[str, ...]:
+        """Tests that reject more often than `alpha`, by more than chance explains.
+
+        Where the null hypothesis is true, those are the ones that do not hold their level.
+        """
+        return tuple(test for test, (low, _) in self.intervals.items() if low > self.alpha)
+
+    @property
+    def table(self) -> Table:
+        """Name, rate and interval of each test, as people write them."""
+        ends = {test: "{:.4f} to {:.4f}".format(*pair) for test, pair in self.intervals.items()}
+        rows = tuple((test, f"{rate:.4f}", ends[test]) for test, rate in self.rates.items())
+        level = f"p <= {self.alpha:g} ({self.alternative})"
+        caption = f"Share of {self.experiments} data sets of {self.n} pairs with {level}"
+        return Table(("test", "rate", "95% interval"), rows, caption)
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def _repr_html_(self) -> str:
+        return together(grid(self.table.head, self.table.rows, self.table.caption))
+
+
+def rejection_rates(
+    tests: Sequence[str] | Mapping[str, Test],
+    draw: Draw,
+    *,
+    n: int,
+    experiments: int = 2000,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+    delta: float | Fraction = 0.0,
+    rng: RNG = None,
+    K: int = 1000,
+) -> RejectionRates:
+    """How often each of several tests rejects, in the same simulated data sets.
+
+    Where `draw` makes data for which the null hypothesis is true, that is the error rate of a
+    test, which ought to be at most `alpha`. Elsewhere it is its power.
+
+    Parameters
+    ----------
+    tests : sequence of str, or mapping of str to test
+        Tests as `pvalues` takes them; a mapping gives functions a name.
+    draw : callable
+        ``draw(rng, experiments, n)`` returns scores of both systems, two arrays of shape
+        (experiments, n).
+    n : int
+        Number of pairs in each data set, up to ten million.
+    experiments : int, default 2000
+        Number of data sets, up to a million. They are drawn a thousand at a time, or fewer; within
+        ``joblib.parallel_config`` by its workers, with the same rates.
+    alpha, alternative, rng, K
+        As in `power_curve`.
+    delta : float or Fraction, default 0.0
+        The difference under the null hypothesis.
+
+    Returns
+    -------
+    RejectionRates
+
+    Examples
+    --------
+    >>> from permtest.study import rejection_rates
+    >>> def equals(rng, experiments, n):
+    ...     return rng.poisson(4, (experiments, n)), rng.poisson(4, (experiments, n))
+    >>> rejection_rates(["exact", "sign"], equals, n=20, rng=0).too_often
+    ()
+    """
+    if isinstance(tests, str):
+        raise TypeError(f"tests={tests!r} must be a list of names")
+    named = dict(tests) if isinstance(tests, Mapping) else {str(test): test for test in tests}
+    how = (experiments, alpha, alternative, rng, K, delta)
+    (found,) = _simulated(named, draw, [n], *how)
+    rates, intervals = ({name: pair[i] for name, pair in found.items()} for i in (0, 1))
+    return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
+
+
+def measured_rates(
+    differences: Any,
+    tests: Sequence[str],
+    *,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+    repetitions: int = 2000,
+    rng: RNG = 0,
+) -> dict[str, tuple[float, float]]:
+    """Level and power of tests for data like these, by resampling the differences.
+
+    Parameters
+    ----------
+    differences : array_like of shape (N,)
+        Differences of scores, at least two.
+    tests : sequence of str
+        Paired tests as `pvalues` takes them.
+    alpha, alternative
+        As in `power_curve`.
+    repetitions : int, default 2000
+        Number of resamples; but no more than two million over N, or a hundred if that is less. A
+        hundred is also what tests of medians and Koehn's bootstrap get, as they are slow.
+    rng : numpy.random.Generator, int or None, default 0
+
+    Returns
+    -------
+    dict of str to (float, float)
+        By test its level, the share of rejected resamples of differences without an effect; and its
+        power, that of resamples of the differences as they are.
+
+    Notes
+    -----
+    Without an effect are differences less their mean. Where all are -1, 0 or 1, and for the sign
+    test and McNemar's, they have random signs instead, as a shift would leave no ties. A test of
+    something else than the mean may be right to reject centred differences more often than alpha.
+
+    For speed, the exact test looks at differences on a lattice (see `power_curve`), that of signed
+    ranks is a normal approximation beyond 50 pairs, and bootstraps have 500 resamples.
+
+    Examples
+    --------
+    >>> from permtest.study import measured_rates
+    >>> skewed = [0] * 14 + [1] * 5 + [-5]
+    >>> level, power = measured_rates(skewed, ["exact"])["exact"]
+    >>> 0.12 < level < 0.2
+    True
+    """
+    steps, scale = as_scaled(differences, "differences")
+    if (n := steps.size) < 2:
+        raise ValueError(f"differences has {n} elements, but resampling them needs 2")
+    size, generator = min(repetitions, max(AT_ONCE // n, SLOW)), as_generator(rng)
+    binary = bool(np.isin(np.abs(steps), (0, scale)).all())
+    flipped = np.concatenate([steps, -steps])
+    items, signed = generator.integers(n, size=(size, n)), generator.integers(2 * n, size=(size, n))
+
+    def share(test: str, null: bool) -> float:
+        signs = null and (binary or test in ("sign", *OF_ANSWERS))
+        if test == "exact":
+            law = _Law.of(flipped if signs else steps, scale, Fraction(0) if null else None)
+            return law.rejected(generator, size, n, alpha, alternative) / size
+        d = np.asarray(flipped[signed] if signs else steps[items], dtype=np.float64)
+        d = d[: SLOW if test in SINGLE else size] - (steps.mean() if null and not signs else 0.0)
+        a, b = (d > 0, d < 0) if binary and test in OF_ANSWERS else (d / scale, np.zeros_like(d))
+        if test == "wilcoxon" and n > MOST_RANKED:
+            ranks = _signed_ranks(d)
+            z = ranks.sum(axis=1) / np.maximum(np.sqrt((ranks.astype(float) ** 2).sum(axis=1)), 1)
+            return float(np.mean(rejects(tails.normal_pvalue(z, alternative), alpha)))
+        p = pvalues(test, a, b, alternative=alternative, rng=generator, K=500)
+        return float(np.mean(rejects(p, alpha)))
+
+    done = progress(tests, total=len(tests), what="tests")
+    return {test: (share(test, null=True), share(test, null=False)) for test in done}
+
+
+# ---- samples, and the p-value of each ------------------------------------------------------------
+
+
+def _simulated(
+    tests: Mapping[str, Test],
+    draw: Draw | _Law,
+    sizes: Sequence[int],
+    experiments: int,
+    alpha: float,
+    alternative: str,
+    rng: RNG,
+    K: int,
+    delta: float | Fraction = 0,
+) -> list[dict[str, tuple[float, tuple[float, float]]]]:
+    """For each size, the share that each test rejects, and Wilson's interval."""
+    check_level(alpha)
+    check_alternative(alternative)
+    why = "their shares are as good as exact by then; ask for fewer"
+    total = check_count(experiments, "experiments", most=10**6, why=why)
+    for n in sizes:
+        most = 10**9 if isinstance(draw, _Law) else 10**7
+        check_count(n, "n", most=most, why="power_t and exact_power have formulas")
+    for test in tests.values():
+        if not callable(test):
+            check_option("test", test, TESTS)
+    most = SLOW if any(callable(test) or test in SINGLE for test in tests.values()) else PART
+    parts = []
+    for i, n in enumerate(sizes):
+        width = draw.values.size if isinstance(draw, _Law) else n
+        starts = range(0, total, each := max(min(AT_ONCE // width, most), 1))
+        parts += [(i, number, min(each, total - k)) for number, k in enumerate(starts)]
+    how = {"alternative": alternative, "delta": as_threshold(delta), "K": check_resamples(K)}
+    compile_kernels()  # once, before several threads do
+    spread = in_parallel if isinstance(draw, _Law) else over_workers
+    found = spread(_rejected, parts, tests, draw, sizes, alpha, how, seeds(as_generator(rng)))
+    counts = [dict.fromkeys(tests, 0) for _ in sizes]
+    for i, some in progress(found, total=len(parts), what="tests"):
+        counts[i] = {name: counts[i][name] + number for name, number in some.items()}
+    return [{k: (x / total, wilson(x / total, total)) for k, x in one.items()} for one in counts]
+
+
+def _rejected(
+    part: tuple[int, int, int],
+    tests: Mapping[str, Test],
+    draw: Draw | _Law,
+    sizes: Sequence[int],
+    alpha: float,
+    how: dict[str, Any],
+    origin: np.random.SeedSequence,
+) -> tuple[int, dict[str, int]]:
+    """Which size, and how many of some samples of that size each test rejects."""
+    i, number, size = part
+    n, rng = sizes[i], stream(origin, i, number)
+    if isinstance(draw, _Law):
+        return i, dict.fromkeys(tests, draw.rejected(rng, size, n, alpha, how["alternative"]))
+    rows = draw(rng, size, n)
+    for scores in rows:
+        if np.shape(scores) != (size, n):
             raise ValueError(
-                f"sizes has {len(listed)} elements, more than {MOST_SIZES:,}; name fewer"
+                f"draw(rng, {size}, {n}) returned an array of shape {np.shape(scores)}, but both "
+                f"must have shape {(size, n)}"
             )
-        return tuple(sorted({_size(x, f"sizes[{i}]", most) for i, x in enumerate(listed)}))
-    number = check_count(sizes, "sizes", most=MOST_SIZES, why="list the size that you mean, [n]")
-    if n is None:
-        raise ValueError(f"sizes={number} needs to know the largest size; list the sizes instead")
-    evenly = {_size(n, "n", most) * k // number for k in range(1, number + 1)}
-    # One pair says nothing about spread; where there are more, the curve begins at two.
-    return tuple(sorted(size for size in evenly if size >= min(2, n)))
+    p = {name: pvalues(test, *rows, **how, rng=rng) for name, test in tests.items()}
+    return i, {name: int(np.count_nonzero(rejects(x, alpha))) for name, x in p.items()}
 
 
-def _size(value: Any, name: str, most: int) -> int:
-    """A number of pairs in a sample."""
-    why = "a simulation takes no larger samples; power_t and exact_power have formulas"
-    return check_count(value, name, most=most, why=why)
+class _Law(NamedTuple):
+    """Draws how often each difference occurs, and tests that: integers, and how probable they are.
+
+    `rounded` is the unit that they were rounded to, in scores; 0 where they were not.
+    """
+
+    values: NDArray[np.int64]
+    shares: Floats
+    rounded: float
+
+    @classmethod
+    def of(cls, steps: NDArray[Any], scale: int, delta: Fraction | None) -> _Law:
+        """The law of a draw from `steps` / `scale`, shifted to the mean `delta`."""
+        distinct, counts = np.unique(steps, return_counts=True)
+        total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
+        shift = Fraction(0) if delta is None else delta * scale - Fraction(total, steps.size)
+        whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
+        unit, shares = gcd(*whole) or 1, counts / steps.size
+        if max(map(abs, whole)) <= FINEST * unit:
+            return cls(np.array([x // unit for x in whole]), shares, 0.0)
+        x = np.array([number / (scale * shift.denominator) for number in whole])
+        deviation = float(np.sqrt(shares @ (x - shares @ x) ** 2))
+        rounded = max(deviation / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
+        low = np.floor(x / rounded)
+        upper = shares * (x / rounded - low)
+        values, where = np.unique([*low, *(low + 1)], return_inverse=True)
+        return cls(
+            values.astype(np.int64), np.bincount(where, [*(shares - upper), *upper]), rounded
+        )
+
+    def rejected(
+        self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str
+    ) -> int:
+        """How many of so many samples of n pairs the exact test rejects.
+
+        With z^2 the square of the sum over the sum of squares, the tail of a sum with random signs
+        is at most exp(-z^2 / 2) (Hoeffding), and both tails are at least (1 - z^2)^2 / 3 for z < 1
+        (Paley and Zygmund, as the fourth moment is at most three times the squared variance). What
+        these bounds leave open is tested.
+        """
+        times, two = rng.multinomial(n, self.shares, size=size), alternative == "two-sided"
+        lead, squares = times @ self.values, np.maximum(times @ self.values**2, 1)
+        ahead = two | ((lead > 0) if alternative == "greater" else (lead < 0))
+        z2 = lead.astype(np.float64) ** 2 / squares
+        most = np.where(ahead, (1 + two) * np.exp(-z2 / 2), 1.0)
+        least = np.where(ahead, (1 + two) * np.maximum(1 - z2, 0.0) ** 2 / 6, 0.5)
+        rest = times[(most > alpha) & (least <= alpha * 1.001)]
+        found = Laws.of_counts(self.values, rest).solve(alternative)
+        p = found.values[0]
+        for i in found.hard.nonzero()[0]:
+            d = np.repeat(self.values, rest[i])
+            p[i] = exact_perm_test(d, 0 * d, alternative=alternative).pvalue
+        return int(np.count_nonzero(most <= alpha) + np.count_nonzero(rejects(p, alpha)))
+
+
+def pvalues(
+    test: Test,
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    delta: float | Fraction = 0.0,
+    rng: RNG = None,
+    K: int = 1000,
+) -> Floats:
+    """The p-value of each of many data sets.
+
+    Parameters
+    ----------
+    test : str or callable
+        "exact", "permutation_median", "paired_t", "independent_t", "normal_z", "independent_z",
+        "sign", "wilcoxon", "bootstrap_mean", "bootstrap_median", "paired_bootstrap"; for scores
+        that are 0 or 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2", "mcnemar_chi2_corrected",
+        "two_proportion_z", "chi_squared", "chi_squared_yates". Or a function of two rows that
+        returns p, or a result with `pvalue`; what follows is then its own business.
+    a, b : array_like of shape (experiments, n)
+        Scores of the two systems, a data set in each row.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        "greater": `a` scores higher.
+    delta : float or Fraction, default 0.0
+        The difference under the null hypothesis.
+    rng : numpy.random.Generator, int or None
+        For the bootstrap tests.
+    K : int, default 1000
+        Number of resamples of the bootstrap tests.
+
+    Returns
+    -------
+    ndarray of shape (experiments,)
+        In (0, 1]. Where all differences of a row are equal, that of an infinite statistic, 5e-324
+        or 1, for tests that divide by their spread.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the scores are not numbers, of other shapes, too few, or not 0 or 1 where they have to
+        be, or an option is unknown.
+
+    Notes
+    -----
+    "exact" takes integers, decimals and fractions as they are. Other scores, such as draws from a
+    continuous law, are rounded row by row to multiples of a 16th of the mean magnitude of the
+    differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
+    rounding does not look at signs, so that the level of the test holds.
+
+    "permutation_median", "bootstrap_median", "paired_bootstrap" and functions are called row by
+    row. All others take microseconds a row, "exact" some ten to a hundred. "bootstrap_mean" is the
+    studentised one of `alternatives`; 128 data sets at a time share their K resamples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from permtest.study import pvalues
+    >>> a, b = np.array([[3, 5, 4, 6, 2], [1, 0, 1, 1, 1]]), np.array([2, 3, 4, 3, 1])
+    >>> pvalues("exact", a, np.stack([b, [0, 0, 0, 0, 1]])).tolist()
+    [0.125, 0.25]
+    """
+    check_alternative(alternative)
+    shift, size, generator = as_threshold(delta), check_resamples(K), as_generator(rng)
+    first, second = _as_rows(a, b)
+    how: dict[str, Any] = {"alternative": alternative, "delta": shift}
+    if callable(test):
+        return _looped(test, first, second)
+    check_option("test", test, TESTS)
+    if test in SINGLE:
+        drawn = {} if test == "permutation_median" else {"K": size, "rng": generator}
+        p = np.ones(len(first))
+        varied = np.ptp(_differences(first, second, shift), axis=1) > 0
+        varied |= test != "bootstrap_median"  # which needs some spread
+        p[varied] = _looped(partial(SINGLE[test], **how, **drawn), first[varied], second[varied])
+        if not varied.all():
+            same = first[~varied], second[~varied]
+            p[~varied] = pvalues("bootstrap_mean", *same, **how, **drawn)
+        return p
+    if test == "exact":
+        p = _exact(_lattice(first, second, shift), alternative)
+    elif test in OF_ANSWERS:
+        p = _of_answers(test, first, second, shift, alternative)
+    else:
+        p = _of_differences(test, first, second, shift, alternative, size, generator)
+    return np.clip(p, SMALLEST, 1.0)
+
+
+def _as_rows(a: Any, b: Any) -> list[NDArray[Any]]:
+    """Two arrays of finite numbers, of the same two dimensions."""
+    rows = [plain_array(a, "a"), plain_array(b, "b")]
+    for name, x in zip("ab", rows, strict=True):
+        if x.ndim != 2 or x.shape[1] == 0:
+            raise ValueError(f"{name} has shape {x.shape}, but a data set in each row is needed")
+        if x.shape != rows[0].shape:
+            raise ValueError(f"a has shape {rows[0].shape} and b {x.shape}; they must be alike")
+        if x.size > 5 * 10**7:
+            raise ValueError(f"{name} has {x.size:,} scores, more than 50,000,000; test some rows")
+        try:
+            wrong = np.argwhere(~np.isfinite(x if x.dtype.kind in "biuf" else x.astype(float)))
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}") from None
+        for i, j in wrong[:1]:
+            raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
+    return rows
+
+
+def _looped(test: Callable[[Any, Any], Any], a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """p of each row by a function of two rows."""
+    p = np.empty(len(a))
+    for i, found in enumerate(progress(map(test, a, b), total=len(a), what="tests")):
+        p[i] = getattr(found, "pvalue", found)
+        if not 0 <= p[i] <= 1:
+            raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
+    return p
+
+
+def _exact(steps: NDArray[Any], alternative: str) -> Floats:
+    """p of the exact test of each row of integers."""
+    zeros = np.zeros((1, steps.shape[1]), dtype=np.int64)
+    return exact_perm_test_batch(steps, zeros, axis=1, alternative=alternative).pvalue
+
+
+def _lattice(a: NDArray[Any], b: NDArray[Any], delta: Fraction) -> NDArray[Any]:
+    """Rows of differences as integers, rounded row by row where they are none (see `pvalues`)."""
+    found = in_common_units([a.ravel(), (b + float(delta) if delta else b).ravel()], "ab")
+    if found.rounding is None:
+        u, v = map(roomy, found.columns)
+        return (u - v).reshape(a.shape)
+    d = _differences(a, b, delta)
+    size = np.abs(d)
+    mean, largest = size.mean(axis=1, keepdims=True), size.max(axis=1, keepdims=True)
+    unit = np.maximum(mean / PER_MAGNITUDE, largest / FINEST)
+    return np.rint(d / np.where(unit > 0, unit, 1.0)).astype(np.int64)
+
+
+def _differences(a: NDArray[Any], b: NDArray[Any], delta: Fraction) -> NDArray[Any]:
+    """a - b - delta, of floats to twelve digits of the largest, so that decimals that tie do."""
+    if delta == 0 and a.dtype.kind in "bi" and b.dtype.kind in "bi":
+        return a.astype(np.int64) - b.astype(np.int64)
+    x, y, shift = a.astype(np.float64), b.astype(np.float64), float(delta)
+    top = max(float(np.abs(x).max()), float(np.abs(y).max()), abs(shift))
+    return np.asarray(np.round(x - y - shift, 12 - ceil(log10(top))) if top else x)
+
+
+def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
+    """Twice the midranks of each row, zeros left out, with their signs."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.abs(d), axis=1) - np.count_nonzero(d == 0, axis=1)[:, None]
+    return np.rint(2 * np.sign(d) * ranks).astype(np.int64)
+
+
+def _of_differences(
+    test: str,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    delta: Fraction,
+    alternative: str,
+    K: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """p of the sign test, of the signed-rank test, and of tests of the mean."""
+    from scipy.stats import ttest_1samp, ttest_ind
+
+    d, n = _differences(a, b, delta), a.shape[1]
+    if test == "sign":
+        signs = np.count_nonzero(d > 0, axis=1), np.count_nonzero(d < 0, axis=1)
+        return np.asarray(tails.binomial_pvalue(*signs, alternative))
+    if test == "wilcoxon":
+        return _exact(_signed_ranks(d), alternative)
+    if n < 2:
+        raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows without spread
+        two = test.startswith("independent")
+        t = (ttest_ind(b + d, b, axis=1) if two else ttest_1samp(d, 0.0, axis=1)).statistic
+    t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
+    if test == "bootstrap_mean":
+        return _studentised(d, t, alternative, K, rng)
+    normal = test.endswith("_z")
+    p = tails.normal_pvalue if normal else partial(tails.t_pvalue, df=(1 + two) * (n - 1))
+    return np.asarray(p(t, alternative=alternative))
+
+
+def _studentised(
+    d: NDArray[Any], t: Floats, alternative: str, K: int, rng: np.random.Generator
+) -> Floats:
+    """p of t among those of resamples of the centred rows."""
+    n, (above, below) = d.shape[1], np.zeros((2, len(d)))
+    spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
+    scaled = (d - d.mean(axis=1, keepdims=True)) / spread
+    blocks = range(0, len(d), SHARED)
+    for start in progress(blocks, total=len(blocks), what="bootstrap tests"):
+        some, each = slice(start, start + SHARED), max(AT_ONCE // n, 1)
+        for first in range(0, K, each):
+            number = min(each, K - first)
+            items = rng.integers(n, size=(number, n)) + n * np.arange(number)[:, None]
+            weights = np.bincount(items.ravel(), minlength=n * number).reshape(number, n) / n
+            gap = scaled[some] @ weights.T
+            error = np.sqrt(np.maximum(scaled[some] ** 2 @ weights.T - gap**2, 0.0) / (n - 1))
+            # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
+            gap, error = (np.where(np.abs(x) < 1e-7, 0.0, x) for x in (gap, error))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
+            seen = np.clip(t[some], -1e300, 1e300)[:, None]
+            slack = 1e-9 * (1 + np.abs(seen))
+            above[some] += np.count_nonzero(star >= seen - slack, axis=1)
+            below[some] += np.count_nonzero(star <= seen + slack, axis=1)
+    greater, less = (above + 1) / (K + 1), (below + 1) / (K + 1)
+    both = np.minimum(1.0, 2 * np.minimum(greater, less))
+    return np.asarray({"greater": greater, "less": less}.get(alternative, both))
+
+
+def _of_answers(
+    test: str, a: NDArray[Any], b: NDArray[Any], delta: Fraction, alternative: str
+) -> Floats:
+    """p of tests of scores that are 0 or 1."""
+    if delta:
+        raise ValueError(f"delta={float(delta)} is not for {test}, which has no threshold")
+    for name, scores in (("a", a), ("b", b)):
+        for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
+            raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
+    if test in MCNEMAR:
+        wins, losses = np.sum(a > b, axis=1), np.sum(a < b, axis=1)
+        return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
+    n, x, y = a.shape[1], a.sum(axis=1).astype(np.float64), b.sum(axis=1).astype(np.float64)
+    gap = tails.corrected_root(x - y, float(test == "chi_squared_yates"), alternative)
+    variance = (x + y) * (1 - (x + y) / (2 * n))
+    # Where all answers are right, or all wrong, there is nothing to see.
+    z = np.where(variance > 0, gap / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
+    return np.asarray(tails.normal_pvalue(z, alternative))

@@ -12,13 +12,9 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_count, check_option
 from permtest._rng import RNG, as_generator
-from permtest.study.limits import MOST_DRAWN
 
-#: Decimals that scores are rounded to.
-DECIMALS = 4
-
-Scores = tuple[NDArray[Any], NDArray[Any]]
-Draw = Callable[[np.random.Generator, int], Scores]
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int], Any]
 
 
 @dataclass(frozen=True)
@@ -27,26 +23,18 @@ class SampleSpec:
 
     Parameters
     ----------
-    name : str
-        As in `SAMPLES`.
-    distribution : str
-        What the scores of both systems are drawn from.
+    name, distribution : str
+        A key of `SAMPLES`, and what the scores of both systems are drawn from.
     mean_difference, median_difference : float
         Of the differences in the population.
     symmetric : bool
         Whether differences are symmetric about their centre.
-    recommended : tuple of str
-        What the manual's table recommends for 500 pairs, as a rule; empty where that depends on
-        the sample.
-    is_binary : bool
-        Whether scores are 0 and 1.
 
     Examples
     --------
     >>> from permtest.study import SAMPLES
-    >>> spec = SAMPLES["data-h1-normal"]
-    >>> spec.distribution, spec.mean_difference, spec.recommended
-    ('normal, correlation 0.5, shifted by 0.25', 0.25, ('paired_t',))
+    >>> SAMPLES["data-h1-normal"].mean_difference
+    0.25
     """
 
     name: str
@@ -54,34 +42,10 @@ class SampleSpec:
     mean_difference: float
     median_difference: float
     symmetric: bool
-    recommended: tuple[str, ...] = ()
-    is_binary: bool = False
-    _draw: Draw | None = field(default=None, kw_only=True, repr=False, compare=False)
-
-    @property
-    def h0(self) -> bool:
-        """Whether the null hypothesis of equal means is true."""
-        return self.mean_difference == 0
-
-    @property
-    def h0_median(self) -> bool:
-        """Whether the null hypothesis that the median difference is 0 is true."""
-        return self.median_difference == 0
-
-    @property
-    def exchangeable(self) -> bool:
-        """Whether labels can be swapped: the null hypothesis of a permutation test."""
-        return self.symmetric and self.h0
-
-    @property
-    def h1(self) -> str:
-        """Which of the scores have the greater mean: "=", ">" or "<"."""
-        return "=" if self.h0 else ">" if self.mean_difference > 0 else "<"
+    _draw: Draw = field(repr=False, compare=False)
 
 
-def sample_data(
-    name: str, n: int = 500, *, rng: RNG = 0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Floats]:
     """Draw two systems' scores on n items from one of the `SAMPLES`.
 
     Parameters
@@ -97,127 +61,75 @@ def sample_data(
     a, b : ndarray of shape (n,)
         Rounded to four decimals, so that exact tests take them as they are.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no such sample, or `n` is no number of items.
-
     Examples
     --------
-    >>> from permtest.study import SAMPLES, sample_data
+    >>> from permtest.study import sample_data
     >>> a, b = sample_data("data-h1-normal", 200)
-    >>> SAMPLES["data-h1-normal"].mean_difference, bool(a.mean() > b.mean())
-    (0.25, True)
+    >>> bool(a.mean() > b.mean())
+    True
     """
     check_option("name", name, SAMPLES)
-    size = check_count(n, "n", most=MOST_DRAWN, why="that much data takes a loop of its own")
-    draw = SAMPLES[name]._draw
-    assert draw is not None, "every sample can be drawn"
-    a, b = draw(as_generator(rng), size)
-    return _rounded(a), _rounded(b)
+    size = check_count(n, "n", most=10**7, why="that much data takes a loop of its own")
+    a, b = SAMPLES[name]._draw(as_generator(rng), size)
+    return np.round(a.astype(np.float64), 4), np.round(b.astype(np.float64), 4)
 
 
-def _rounded(scores: NDArray[Any]) -> NDArray[np.float64]:
-    return np.asarray(np.round(scores.astype(np.float64), DECIMALS), dtype=np.float64)
+def _normal(delta: float, a: float = 1.0, b: float = 1.0) -> Draw:
+    """Noise with standard deviations `a` and `b` on a difficulty that items have in common."""
 
-
-# ---- how they are drawn --------------------------------------------------------------------------
-
-
-def _beta(p: float, q: float) -> Draw:
-    """Both from one distribution, independently."""
-
-    def draw(rng: np.random.Generator, n: int) -> Scores:
-        scores = rng.beta(p, q, (n, 2))
-        return scores[:, 0], scores[:, 1]
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        second, first, item = (spread * rng.normal(size=n) for spread in (b, a, 1.0))
+        return item + first + delta, item + second
 
     return draw
 
 
-def _normal(delta: float, spreads: tuple[float, float] = (1.0, 1.0), shared: float = 1.0) -> Draw:
-    """Scores that have the difficulty of an item in common."""
+def _beside(delta: float, law: Callable[[np.random.Generator, int], Floats]) -> Draw:
+    """Normal scores, and others that differ from them by `delta` and a law."""
 
-    def draw(rng: np.random.Generator, n: int) -> Scores:
-        b, a = (spread * rng.normal(size=n) for spread in reversed(spreads))
-        item = shared * rng.normal(size=n)
-        return item + a + delta, item + b
-
-    return draw
-
-
-def _with_noise(delta: float, noise: Callable[[np.random.Generator, int], NDArray[Any]]) -> Draw:
-    """Scores whose difference is `delta` plus a noise of its own."""
-
-    def draw(rng: np.random.Generator, n: int) -> Scores:
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         b = rng.normal(size=n)
-        return b + delta + noise(rng, n), b
+        return b + delta + law(rng, n), b
 
     return draw
 
 
-def _binary(only_a: float, only_b: float, both: float) -> Draw:
-    """0 and 1, from the shares of items that one system alone, or both, get right."""
+def _answers(a: float, b: float) -> Draw:
+    """0 and 1; so many right for either system alone, and 0.6 for both."""
 
-    def draw(rng: np.random.Generator, n: int) -> Scores:
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         u = rng.random(n)
-        a = (u < only_a) | (u >= 1 - both)
-        return a, ((u >= only_a) & (u < only_a + only_b)) | (u >= 1 - both)
+        return (u < a) | (u >= 0.4), ((u >= a) & (u < a + b)) | (u >= 0.4)
 
     return draw
 
-
-def _heavy(rng: np.random.Generator, n: int) -> NDArray[Any]:
-    return rng.standard_t(3, n)
-
-
-def _flat(rng: np.random.Generator, n: int) -> NDArray[Any]:
-    return rng.uniform(-1, 1, n)
-
-
-def _lognormal(rng: np.random.Generator, n: int) -> NDArray[Any]:
-    """Less its median."""
-    return np.exp(rng.normal(size=n)) - 1.0
-
-
-def _exponential(rng: np.random.Generator, n: int) -> NDArray[Any]:
-    """Less its mean."""
-    return rng.exponential(size=n) - 1.0
-
-
-#: Mean of a lognormal less its median, and median of an exponential less its mean.
-LOGNORMAL_MEAN, EXPONENTIAL_MEDIAN = exp(0.5) - 1, log(2) - 1
 
 # fmt: off
-_TABLE = (
-    SampleSpec("data-h0-equal-beta", "Beta(0.6, 0.6), both", 0.0, 0.0, True, ("wilcoxon",),
-               _draw=_beta(0.6, 0.6)),
-    SampleSpec("data-h0-normal", "normal, correlation 0.5", 0.0, 0.0, True, ("paired_t",),
-               _draw=_normal(0.0)),
-    SampleSpec("data-h1-normal", "normal, correlation 0.5, shifted by 0.25", 0.25, 0.25, True,
-               ("paired_t",), _draw=_normal(0.25)),
-    SampleSpec("data-h0-unequal-normal", "normal, standard deviations 2.2 and 1.1", 0.0, 0.0, True,
-               ("paired_t",), _draw=_normal(0.0, (2.0, 0.5))),
-    SampleSpec("data-h0-uniform", "normal, differences uniform", 0.0, 0.0, True, ("wilcoxon",),
-               _draw=_with_noise(0.0, _flat)),
-    SampleSpec("data-h1-uniform", "normal, differences uniform about -0.2", -0.2, -0.2, True,
-               ("wilcoxon",), _draw=_with_noise(-0.2, _flat)),
-    SampleSpec("data-h0-heavy", "normal, differences t with 3 degrees of freedom", 0.0, 0.0, True,
-               _draw=_with_noise(0.0, _heavy)),
-    SampleSpec("data-h1-heavy", "the same, shifted by 0.3", 0.3, 0.3, True,
-               _draw=_with_noise(0.3, _heavy)),
-    SampleSpec("data-h0-median-skewed", "normal, differences lognormal less their median",
-               LOGNORMAL_MEAN, 0.0, False, ("sign",), _draw=_with_noise(0.0, _lognormal)),
-    SampleSpec("data-h0-mean-skewed", "normal, differences exponential less their mean",
-               0.0, EXPONENTIAL_MEDIAN, False, ("sign",), _draw=_with_noise(0.0, _exponential)),
-    SampleSpec("data-h1-skewed", "the same, shifted by 0.5", 0.5, EXPONENTIAL_MEDIAN + 0.5, False,
-               ("sign",), _draw=_with_noise(0.5, _exponential)),
-    SampleSpec("data-h0-binary", "right or wrong; 0.15 right for either alone, 0.6 for both",
-               0.0, 0.0, True, is_binary=True, _draw=_binary(0.15, 0.15, 0.6)),
-    SampleSpec("data-h1-binary", "right or wrong; 0.2 and 0.1 right for one alone, 0.6 for both",
-               0.1, 0.0, False, is_binary=True, _draw=_binary(0.2, 0.1, 0.6)),
-)
+_LAWS: dict[str, tuple[str, float, float, bool, Draw]] = {
+    "h0-equal-beta": ("Beta(0.6, 0.6), both", 0.0, 0.0, True,
+                      lambda rng, n: rng.beta(0.6, 0.6, (n, 2)).T),
+    "h0-normal": ("normal, correlation 0.5", 0.0, 0.0, True, _normal(0.0)),
+    "h1-normal": ("the same, shifted by 0.25", 0.25, 0.25, True, _normal(0.25)),
+    "h0-unequal-normal": ("normal, standard deviations 2.2 and 1.1", 0.0, 0.0, True,
+                          _normal(0.0, 2.0, 0.5)),
+    "h0-uniform": ("normal, differences uniform", 0.0, 0.0, True,
+                   _beside(0.0, lambda rng, n: rng.uniform(-1, 1, n))),
+    "h1-uniform": ("the same, shifted by -0.2", -0.2, -0.2, True,
+                   _beside(-0.2, lambda rng, n: rng.uniform(-1, 1, n))),
+    "h0-heavy": ("normal, differences t with 3 degrees of freedom", 0.0, 0.0, True,
+                 _beside(0.0, lambda rng, n: rng.standard_t(3, n))),
+    "h1-heavy": ("the same, shifted by 0.3", 0.3, 0.3, True,
+                 _beside(0.3, lambda rng, n: rng.standard_t(3, n))),
+    "h0-median-skewed": ("normal, differences lognormal less their median", exp(0.5) - 1, 0.0,
+                         False, _beside(-1.0, lambda rng, n: rng.lognormal(size=n))),
+    "h0-mean-skewed": ("normal, differences exponential less their mean", 0.0, log(2) - 1, False,
+                       _beside(-1.0, lambda rng, n: rng.exponential(size=n))),
+    "h1-skewed": ("the same, shifted by 0.5", 0.5, log(2) - 0.5, False,
+                  _beside(-0.5, lambda rng, n: rng.exponential(size=n))),
+    "h0-binary": ("right or wrong, 0.15 for either alone", 0.0, 0.0, True, _answers(0.15, 0.15)),
+    "h1-binary": ("right or wrong, 0.2 and 0.1 alone", 0.1, 0.0, False, _answers(0.2, 0.1)),
+}
 # fmt: on
 
-#: Samples by name. In a name, h0 says that the hypothesis of equal means (or of a median of 0) is
-#: true.
-SAMPLES = {spec.name: spec for spec in _TABLE}
+#: Samples by name: h0 says that means are equal, or that the median of the differences is 0.
+SAMPLES = {f"data-{name}": SampleSpec(f"data-{name}", *law) for name, law in _LAWS.items()}

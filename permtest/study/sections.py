@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from permtest._checks import check_option
+from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import finite
 from permtest.result import PermutationTestResult
 from permtest.statistics import CountStatistic
+from permtest.study.describe import dependence
 from permtest.study.document import (
     Figure,
     Section,
@@ -27,6 +29,7 @@ from permtest.study.document import (
     plain,
     span,
 )
+from permtest.study.effects import BELONGS_TO
 
 #: Rows of the table of where the scores come from.
 ROWS = 60
@@ -377,29 +380,24 @@ def measures(found: Any) -> Section:
 
 
 def effects(found: Any) -> Section:
-    """Sizes of the effect."""
-    level, sizes = found.confidence_level, found.effects
-    per = f", per {found.unit[:-1]}"
-    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "interval from")
-    rows = tuple(
-        (
-            effect.title,
-            number(effect.value),
-            span(effect.confidence_interval(level)),
-            effect.label or f"in units of the scores{per}",
-            effect.method,
-        )
-        for effect in sizes
-    )
+    """Sizes of the effect, each beside the tests that it belongs to."""
+    level, sizes, rows = found.confidence_level, found.effects, []
+    for effect in sizes:
+        tests = [TITLES[x] for x in found.applicable if BELONGS_TO.get(x) == effect.name]
+        interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
+        in_scores = f", per {found.unit[:-1]}" * (effect.name == "hodges_lehmann")
+        size = effect.label or f"{effect.interpretation}{in_scores}"
+        rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
+    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "belongs to")
     alt = "Effect sizes with their intervals"
     figure = Figure("plot_effects", (sizes,), alt, {"confidence_level": level}) if sizes else None
     return Section(
         key="effects",
         heading="Effect size",
         sentence=f"How large the difference is, whatever the number of {found.unit}." * bool(rows),
-        tables=(Table(head, rows),) if rows else (),
+        tables=(Table(head, tuple(rows)),) if rows else (),
         figure=figure,
-        limits=COHEN * bool(rows),
+        limits=COHEN * any(effect.label for effect in sizes),
         problem=found.problem("effects"),
         data={"effects": [effect.to_dict(level) for effect in sizes]},
     )
@@ -432,21 +430,21 @@ def power(found: Any) -> Section:
 
 
 def data(found: Any) -> Section:
-    """Where the scores come from."""
+    """Where the scores come from, and what speaks against taking them at face value."""
     from permtest.study.overview import gold_doubt
 
-    source, doubt = found.pairs.source, gold_doubt(found.pairs)
-    rows = tuple((legible(str(key)), plain(value)) for key, value in source.items())[:ROWS]
+    pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
+    if found.unit == "items":
+        doubts.append(dependence(found.items.worth, pairs.ids))
+    rows = tuple((legible(str(key)), plain(value)) for key, value in pairs.source.items())[:ROWS]
+    read = "What was read, as the reader recorded it." if rows else "They were given as they are."
     return Section(
         key="data",
         heading="Where the scores come from",
-        sentence=(
-            "What was read, as the reader recorded it." if rows else "They were given as they are."
-        )
-        + (f" Doubt: {doubt}" if doubt else ""),
+        sentence=" ".join([read, *(f"Doubt: {text}" for text in doubts if text)]),
         tables=(Table(("", "value"), rows),) if rows else (),
         limits="" if rows else "No file is known, so nothing can be said of the items.",
-        data={"source": source},
+        data={"source": pairs.source},
     )
 
 

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-import ipywidgets as controls
+from math import sqrt
 
+import ipywidgets as controls
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._rng import RNG, as_generator
 from permtest.alternatives import inflation
-from permtest.plots.dependence import CLOUD, LARGEST, LEADS, LEVEL, PS, plot_dependence
+from permtest.plots.dependence import (
+    CLOUD,
+    LARGEST,
+    LEADS,
+    LEVEL,
+    MEAN,
+    PS,
+    SD,
+    Dependence,
+    plot_dependence,
+)
 from permtest.plots.words import digits
-from permtest.study.dependence import MOST, Dependence, two_systems
 from permtest.widgets.frame import Explorer, wide
 
 CORRELATIONS = (-0.5, 0.95)  # ends of the slider
-LEAST = 10  # items
+LEAST, MOST = 10, 200  # items
+GRAIN = 0.05  # points that scores are multiples of
 
 
 class AssumptionsExplorer(Explorer):
@@ -107,6 +122,59 @@ class AssumptionsExplorer(Explorer):
 
     def _paint(self) -> None:
         plot_dependence(self.found, axes=self._axes)
+
+
+def two_systems(
+    r12: float, *, n: int = 50, lead: float = 2.0, rng: RNG = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of two systems on the same items, with a given correlation.
+
+    Parameters
+    ----------
+    r12 : float
+        Pearson's correlation of the two columns of scores, in [-1, 1).
+    n : int, default 50
+        Number of items, 3 to 200.
+    lead : float, default 2.0
+        By how many points the mean of the first system is higher.
+    rng : numpy.random.Generator, int or None, default 0
+        The same seed gives the same random numbers for all other arguments.
+
+    Returns
+    -------
+    a, b : ndarray of shape (n,)
+        Points, multiples of 0.05. Means of `b` are 50, standard deviations of both 10, and their
+        correlation is `r12`: not about so, but up to that rounding.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    What the systems have in common is ``sqrt((1 + r12) / 2) x``, and where they differ they do so
+    by ``2 sqrt((1 - r12) / 2) y``, of two random columns x and y that have been made uncorrelated.
+    So with another correlation all differences shrink or grow by the same factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from permtest.widgets.assumptions import two_systems
+    >>> a, b = two_systems(0.8)
+    >>> round(float(np.corrcoef(a, b)[0, 1]), 2), round(float(np.mean(a - b)), 2)
+    (0.8, 2.0)
+    """
+    if not -1 <= r12 < 1:
+        raise ValueError(f"r12 must lie in [-1, 1), got {r12}")
+    if not 3 <= n <= MOST:
+        raise ValueError(f"n must be between 3 and {MOST}, got {n}")
+    numbers = as_generator(rng).standard_normal((MOST, 2))[:n]
+    x, y = (sqrt(n - 1) * np.linalg.qr(numbers - numbers.mean(axis=0))[0]).T
+    common, own = sqrt((1 + r12) / 2) * x, sqrt((1 - r12) / 2) * y
+    a, b = MEAN + lead + SD * (common + own), MEAN + SD * (common - own)
+    # Coarse enough for exact tests to be quick, fine enough not to be seen in the moments.
+    return np.round(np.rint(a / GRAIN) * GRAIN, 2), np.round(np.rint(b / GRAIN) * GRAIN, 2)
 
 
 def describe(found: Dependence) -> str:

@@ -10,10 +10,9 @@ import ipywidgets as controls
 import numpy as np
 
 from permtest.alternatives.sample import PairedSample
-from permtest.plots.plan import FEWEST, LEADS, MOST, POWER, WIDEST, plot_plan, steps
+from permtest.plots.plan import FEWEST, LEADS, MOST, POWER, WIDEST, Plan, plot_plan, steps
 from permtest.plots.words import digits, span
-from permtest.study.plan import Plan
-from permtest.study.power import PowerCurve, power_curve, power_curve_normal
+from permtest.study import PowerCurve, power_curve, power_curve_normal
 from permtest.widgets.frame import Explorer, beside, wide
 
 LEVELS = (0.001, 0.005, 0.01, 0.05, 0.1)
@@ -85,7 +84,7 @@ class PowerExplorer(Explorer):
     --------
     >>> from permtest.widgets import PowerExplorer
     >>> explorer = PowerExplorer(lead=0.1, sd=0.5, n=50)
-    >>> int(explorer.plan.needed), explorer.plan.power < 0.8
+    >>> explorer.plan.needed, explorer.plan.power < 0.8
     (199, True)
     """
 

@@ -9,10 +9,9 @@ import ipywidgets as controls
 import numpy as np
 
 from permtest.null.grouping import attainable
-from permtest.plots.tail import plot_tail
+from permtest.plots.tail import FarTail, FarTails, plot_tail
 from permtest.plots.words import number, signed
 from permtest.result import counted
-from permtest.study.far_tail import FarTail, FarTails
 from permtest.widgets.frame import Explorer, wide
 
 UPPER, LOWER = (0.125, 0.5, 0.855, 0.41), (0.125, 0.16, 0.855, 0.285)  # axes in the picture

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from permtest.study.noncentral import noncentral_t, noncentrality
 from scipy import integrate, stats
 from statsmodels.stats.proportion import proportion_effectsize
 
@@ -22,7 +23,6 @@ from permtest.study import (
     rank_biserial,
     wilcoxon_r,
 )
-from permtest.study.noncentral import noncentral_t, noncentrality
 from tests.study.known import (
     COHEN_D,
     HEDGES_G,

@@ -14,7 +14,7 @@ import pytest
 import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import compare_all
-from permtest.study import exact_power, exact_power_n, hedges_g, overview, power_t, sample_size
+from permtest.study import effect_sizes, exact_power, exact_power_n, overview, power_t, sample_size
 from permtest.study.document import legible, tex
 from permtest.study.overview import MANY, SLOW, ItemScores
 from permtest.study.sections import citation
@@ -199,8 +199,8 @@ def test_other_tests_are_those_of_compare_all():
 
 def test_effects_and_power_are_those_of_the_study():
     found, b, c = overview(BITS), np.mean(BITS.u > BITS.v), np.mean(BITS.u < BITS.v)
-    assert [effect.name for effect in found.effects] == ["hedges_g", "cohen_h"]
-    assert found.effects[0].value == hedges_g(BITS).value
+    assert [effect.name for effect in found.effects] == ["risk_difference", "odds_ratio", "cohen_h"]
+    assert found.effects == effect_sizes(BITS)
     assert found.power.power == exact_power(b, c, 80)
     assert found.power.needed == exact_power_n(b, c, 0.8)
     points = overview(SCORES, alpha=0.1, alternative="greater")
@@ -224,13 +224,13 @@ def test_power_of_counts_is_near_that_of_resampled_data():
 def test_reasons_for_what_is_missing():
     assert set(overview(SPANS, statistic="f1").problems) == {"effects"}
     one = overview(Pairs.of([1], [0]))
-    assert set(one.problems) == {"finding", "effects", "power"}
+    assert set(one.problems) == {"finding", "power"}
     assert one.interval is None
     assert one.power is None
-    assert "not asked for" in overview(SCORES, power=False).problems["power"]
+    assert "not asked for" in overview(SCORES, power=False)["power"].problem
     less = overview(SCORES, alternative="less")
     assert less.power.needed is None
-    assert "wrong sign" in less.problems["power"]
+    assert "wrong sign" in less["power"].problem
     assert one.problems == one.problems  # noted once
 
 
@@ -258,7 +258,7 @@ def test_no_difference_is_planned_for_that_cannot_be(pairs, statistic, alternati
     found = overview(pairs, statistic=statistic, alternative=alternative, alpha=alpha)
     plan, most = found.power, len(pairs) if statistic in ("sum", "accuracy") else 1
     if plan.detectable is None:
-        assert found.problems["power"]
+        assert found["power"].problem
     else:
         assert 0 <= abs(plan.detectable * found.per_unit) <= most
 
@@ -266,7 +266,7 @@ def test_no_difference_is_planned_for_that_cannot_be(pairs, statistic, alternati
 def test_why_no_difference_can_be_found():
     bits = overview(SMALL["bits"][0])
     assert bits.power.detectable is None
-    assert "no difference is so large that 7 items show it in 80%" in bits.problems["power"]
+    assert "no difference is so large that 7 units show it in 80%" in bits["power"].problem
     assert "smallest difference that 7 find" not in str(bits)
     a, b = [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0]
     pairs = replace(Pairs.of(a, b), clusters=tuple("aabbccddeeff"))
@@ -274,7 +274,7 @@ def test_why_no_difference_can_be_found():
     a = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0])
     worse = overview(replace(pairs, u=a, v=1 - a))
     assert worse.power.detectable is None
-    assert "large that 6 clusters show it" in worse.problems["power"]
+    assert "large that 6 units show it" in worse["power"].problem
     wide = overview(Pairs.of([9, 1, 8, 0, 9, 2, 5], [1, 8, 0, 9, 1, 1, 4]))
     assert wide.power.detectable > 1  # of scores that are not between 0 and 1
 
@@ -288,15 +288,15 @@ def test_no_power_where_no_p_can_reject(alternative, least):
         assert (found.power.power == 0) is (n < least)
         assert (found.power.detectable is None) is (n < least)
         assert found.power.needed == least
-        reason = f"no p of {n} items is 0.05 or less, which takes {least}"
-        assert (reason in found.problems.get("power", "")) is (n < least)
+        reason = f"no p of {n} units is 0.05 or less, which takes {least}"
+        assert (reason in found["power"].problem) is (n < least)
 
 
 def test_tests_that_take_long_are_left_to_be_asked_for(monkeypatch):
     monkeypatch.setattr(sys.modules["permtest.study.overview"], "MANY", 3)
     found = overview(SCORES)
     assert not set(SLOW) & {answer.test for answer in found.answers}
-    assert all(test in found.problems["answers"] for test in SLOW)
+    assert all(test in found["answers"].problem for test in SLOW)
     assert "paired t-test" in found.interval_about
     assert found.interval == compare_all(SCORES)["paired_t"].interval
     asked = overview(SCORES, tests=["wilcoxon"])
@@ -383,7 +383,7 @@ def test_intervals_of_another_scale_are_said_to_be():
         found = overview(pairs, statistic=statistic)
         labels = [row[3] for row in found["effects"].tables[0].rows]
         text = found["answers"].sentence.partition("Their intervals are ")[2]
-        return re.split(r" (?:All|\d+ of) ", text)[0], labels[-1]
+        return re.split(r" (?:All|\d+ of|Level) ", text)[0], labels[-1]
 
     grouped = replace(SCORES, clusters=tuple("aabbccddeeff"))
     assert said(SCORES, "mean") == ("", "in units of the scores, per item")
@@ -411,7 +411,7 @@ def test_nouns_agree_with_their_numbers():
     one = Pairs.of_counts([[1, 0, 1]], [[0, 1, 1]], [COUNTS])
     assert "1 items" not in str(overview(one, statistic="f1"))
     few = overview(replace(Pairs.of([3, 2, 1], [0, 1, 0]), clusters=tuple("aab")), alpha=0.01)
-    assert "there are too few clusters to exclude any difference" in few.problems["finding"]
+    assert "there are too few clusters to exclude any difference" in few["finding"].problem
     assert "few items" not in str(few)
 
 

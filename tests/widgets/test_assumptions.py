@@ -11,11 +11,9 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from permtest import alternatives as alt
-from permtest.plots import plot_dependence
-from permtest.study import dependence
-from permtest.study.dependence import Dependence, two_systems
+from permtest.plots import Dependence, dependence, plot_dependence
 from permtest.widgets import AssumptionsExplorer
-from permtest.widgets.assumptions import describe
+from permtest.widgets.assumptions import describe, two_systems
 
 
 def shown(e):

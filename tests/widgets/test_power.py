@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from matplotlib import image
 from matplotlib.figure import Figure
+from permtest.study.planning import minimum_detectable_effect, power_t, sample_size
 
 from permtest import alternatives as alt
 from permtest.plots import plot_plan
 from permtest.plots.plan import FEWEST, MOST
 from permtest.study.plan import Plan
-from permtest.study.planning import minimum_detectable_effect, power_t, sample_size
 from permtest.study.power import power_curve, power_curve_normal
 from permtest.widgets import PowerExplorer, power
 from permtest.widgets.power import EXPERIMENTS, describe, stops

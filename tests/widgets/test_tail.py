@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import image
 from matplotlib.figure import Figure
+from permtest.study.far_tail import FarTail
 
 import permtest as pt
 from permtest.plots import plot_tail
-from permtest.study.far_tail import FarTail
 from permtest.widgets import TailExplorer
 from permtest.widgets.tail import STOPS, describe
 from tests import naive, strategies

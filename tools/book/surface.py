@@ -133,17 +133,19 @@ PAGES = (
         "Describe the data, choose a test, say how large the difference is, plan the next study.",
         {
             "All in one go": "study.run_study study.StudyConfig study.Study study.overview "
-            "study.Overview study.board_document study.BoardDocument study.Document",
+            "study.Overview study.board_document",
             "Describing": "study.describe study.Description study.evaluation_units "
-            "study.EvaluationUnits study.unit_sizes study.UnitSizes",
-            "Choosing a test": "study.recommend study.Recommendation",
+            "study.EvaluationUnits study.unit_sizes study.UnitSizes study.dependence",
+            "Choosing a test": "study.recommend study.Recommendation study.measured_rates",
             "How large": "study.EffectSize study.cohen_d study.hedges_g study.wilcoxon_r "
-            "study.rank_biserial study.hodges_lehmann study.cohen_h study.phi",
-            "How many": "study.sample_size study.SampleSize study.minimum_detectable_effect "
+            "study.rank_biserial study.hodges_lehmann study.win_loss study.risk_difference "
+            "study.odds_ratio study.cohen_h study.phi study.effect_sizes study.BELONGS_TO",
+            "How many": "study.sample_size study.minimum_detectable_effect "
             "study.sample_size_proportions study.sample_size_mcnemar study.power_t "
             "study.exact_power study.exact_power_n",
             "Simulated power": "study.power_curve study.power_curve_normal study.PowerCurve "
-            "study.power_at study.rejection_rates study.RejectionRates study.pvalues",
+            "study.power_at study.rejection_rates study.RejectionRates study.pvalues study.measured_rates "
+            "study.outlook study.Outlook",
             "Data with known answers": "study.sample_data study.SAMPLES study.SampleSpec",
         },
     ),
@@ -175,8 +177,8 @@ PAGES = (
             "widgets.AssumptionsExplorer widgets.PowerExplorer widgets.PosteriorExplorer "
             "widgets.LeaderboardExplorer",
             "What explorers show": "plots.plot_estimates null.dp.Step plots.plot_step "
-            "study.far_tail.FarTail plots.plot_tail study.dependence.two_systems "
-            "study.dependence.Dependence plots.plot_dependence study.plan.Plan plots.plot_plan "
+            "plots.tail.FarTail plots.plot_tail widgets.assumptions.two_systems "
+            "plots.Dependence plots.plot_dependence plots.plan.Plan plots.plot_plan "
             "many.variant.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },

@@ -1,0 +1,229 @@
+"""Sample sizes against known answers, statsmodels, a direct search, and simulation."""
+
+from fractions import Fraction
+from math import ceil, comb, inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from permtest.alternatives.tails import mcnemar_pvalue
+from permtest.study import (
+    exact_power,
+    exact_power_n,
+    minimum_detectable_effect,
+    outlook,
+    power_t,
+    sample_size,
+    sample_size_mcnemar,
+    sample_size_proportions,
+)
+from permtest.study.plan import MCNEMAR
+from tests.study.known import PROSPECTIVE_MCNEMAR, PROSPECTIVE_PROPORTIONS, PROSPECTIVE_T
+
+LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}
+sides = pytest.mark.parametrize("alternative", LARGER)
+
+
+@pytest.mark.parametrize("case", PROSPECTIVE_T)
+def test_sizes_for_the_t_test_are_known(case):
+    delta, sigma, power, alpha, sides = case
+    n, achieved, before = PROSPECTIVE_T[case]
+    level = {"alpha": alpha, "alternative": {1: "greater", 2: "two-sided"}[sides]}
+    assert sample_size(delta, sigma, power=power, **level) == n
+    found = [power_t(size, delta, sigma, **level) for size in (n, n - 1)]
+    assert found == pytest.approx([achieved, before], rel=1e-9)
+    if sides == 1:
+        assert sample_size(-delta, sigma, power=power, alpha=alpha, alternative="less") == n
+
+
+@given(
+    st.integers(2, 400),
+    st.floats(-2, 2),
+    st.sampled_from([0.05, 0.01, 0.2]),
+    st.sampled_from(list(LARGER)),
+)
+def test_power_by_statsmodels(n, effect, alpha, alternative):
+    expected = TTestPower().power(effect, n, alpha, alternative=LARGER[alternative])
+    found = power_t(n, 3 * effect, 3, alpha=alpha, alternative=alternative)
+    if np.isnan(expected):  # where the power is nearly 0 or 1
+        assert min(found, 1 - found) < 1e-3
+    else:
+        assert found == pytest.approx(expected, rel=1e-7, abs=1e-10)
+
+
+@settings(max_examples=60)
+@given(st.floats(0.003, 4), st.floats(0.3, 0.99), st.sampled_from(["two-sided", "greater"]))
+def test_the_size_is_the_smallest_and_that_of_statsmodels(effect, power, alternative):
+    n = sample_size(effect, 1, power=power, alternative=alternative)
+    assert power_t(n, effect, 1, alternative=alternative) >= power
+    assert n == 2 or power_t(n - 1, effect, 1, alternative=alternative) < power
+    if 4 < n < 10_000:
+        options = {"power": power, "alpha": 0.05, "alternative": LARGER[alternative]}
+        assert n == ceil(TTestPower().solve_power(effect, **options) - 1e-6)
+
+
+def test_power_at_the_ends():
+    n = sample_size(7e-4, 1, alternative="greater")  # some ten million: a normal law, nearly
+    z = stats.norm.isf(0.05)
+    assert abs(n - ((z + stats.norm.isf(0.2)) / 7e-4) ** 2 - z * z / 2) < 1
+    assert power_t(10**7, 1, 1) == 1.0
+    assert sample_size(1e6, 1) == 2
+    for effect in (40.0, 1e6, 1e200):
+        assert power_t(50, effect, 1) == power_t(50, -effect, 1) == 1.0
+        assert power_t(50, effect, 1, alternative="less") == 0.0
+
+
+@sides
+def test_the_effect_that_a_size_can_find_is_the_inverse(alternative):
+    delta = minimum_detectable_effect(40, 2.5, power=0.9, alternative=alternative)
+    assert power_t(40, delta, 2.5, alternative=alternative) == pytest.approx(0.9, abs=1e-9)
+    assert (delta < 0) == (alternative == "less")
+
+
+@pytest.mark.parametrize("shares", PROSPECTIVE_PROPORTIONS)
+def test_sizes_for_proportions_are_known(shares):
+    pooled, arcsine = PROSPECTIVE_PROPORTIONS[shares]
+    assert sample_size_proportions(*shares) == ceil(pooled)
+    assert sample_size_proportions(*shares, method="cohen_h") == ceil(arcsine)
+    assert sample_size_proportions(*shares[::-1], alternative="less") < ceil(pooled)
+
+
+def test_size_for_mcnemar_is_known_and_right_in_simulation():
+    p_b, p_c, expected = PROSPECTIVE_MCNEMAR
+    assert sample_size_mcnemar(p_b, p_c) == ceil(expected)
+    n = sample_size_mcnemar(0.12, 0.05)
+    b, c, _ = np.random.default_rng(3).multinomial(n, [0.12, 0.05, 0.83], 20_000).T
+    rejected = (b - c) ** 2 >= stats.chi2.isf(0.05, 1) * (b + c)
+    assert np.mean(rejected) == pytest.approx(0.8, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: sample_size(0, 1), ValueError, "delta is 0"),
+        (lambda: sample_size(0.1, 0), ValueError, "sigma=0 must be above 0"),
+        (lambda: sample_size("x", 1), TypeError, "delta='x' must be a number"),
+        (lambda: sample_size(float("nan"), 1), ValueError, "delta=nan must be finite"),
+        (lambda: sample_size(1, 1, power=1), ValueError, "power must lie in .*, got 1"),
+        (lambda: sample_size(1, 1, power=0.05), ValueError, "power=0.05 must exceed alpha=0.05"),
+        (lambda: sample_size(1, 1, alpha=0), ValueError, "alpha must lie in .*, got 0"),
+        (lambda: sample_size(1, 1, alternative="more"), ValueError, "alternative='more'"),
+        (lambda: sample_size(-1, 1, alternative="greater"), ValueError, "wrong sign"),
+        (lambda: sample_size(1e-9, 1), ValueError, "delta=1e-09 is 1e-09 standard deviations"),
+        (lambda: power_t(1, 1, 1), ValueError, "n=1 must be at least 2: a single pair"),
+        (lambda: power_t(5, 10**400, 1), ValueError, "delta is too large for a float"),
+        (lambda: power_t(2.5, 1, 1), TypeError, "n = 2.5 must be a whole number"),
+        (lambda: sample_size_proportions(85, 80), ValueError, "p1=85 .* not percent"),
+        (lambda: sample_size_proportions(0.5, 0.5), ValueError, "p1 - p2 is 0"),
+        (lambda: sample_size_proportions(0.5, 0.4, method="z"), ValueError, "method='z'"),
+        (lambda: sample_size_mcnemar(0.7, 0.6), ValueError, "more than 1"),
+        (lambda: sample_size_mcnemar(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
+        (lambda: exact_power(0.1, 0.2, 0), ValueError, "n=0 must be at least 1"),
+        (lambda: exact_power(0.1, 0.2, 10**12), ValueError, "sample_size_mcnemar is as good"),
+        (lambda: exact_power(0.1, 0.2, 9, test="t"), ValueError, "test='t' is not known"),
+        (lambda: exact_power(0.7, 0.6, 9), ValueError, "more than 1"),
+        (lambda: exact_power_n(0.2, 0.2), ValueError, "p_b - p_c is 0"),
+        (lambda: exact_power_n(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
+        (lambda: exact_power_n(0.1, 0.1001), ValueError, "more than 1,000,000 items"),
+        (lambda: outlook([1, 1, 1]), ValueError, "all differences are equal"),
+    ],
+)
+def test_what_cannot_be_planned(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# ---- scores of 0 and 1 ---------------------------------------------------------------------------
+
+
+def enumerated(p_b: float, p_c: float, n: int, alpha: float, alternative: str) -> float:
+    """Power of the exact test from all b and c, in fractions."""
+    b_share, c_share, level = (Fraction(str(x)) for x in (p_b, p_c, alpha))
+    total = Fraction(0)
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            k = {"two-sided": min(b, c), "greater": c, "less": b}[alternative]
+            tail = Fraction(sum(comb(b + c, i) for i in range(k + 1)), 2 ** (b + c))
+            if min(2 * tail if alternative == "two-sided" else tail, 1) <= level:
+                rest = (1 - b_share - c_share) ** (n - b - c)
+                total += comb(n, b) * comb(n - b, c) * b_share**b * c_share**c * rest
+    return float(total)
+
+
+@sides
+@pytest.mark.parametrize("alpha", [0.05, 0.0625, 0.5, 0.9])
+def test_exact_power_is_the_enumerated_one(alternative, alpha):
+    for n in (1, 6, 17):
+        for p_b, p_c in ((0.3, 0.1), (0.5, 0.5), (0, 0.4), (1, 0), (0, 0)):
+            found = exact_power(p_b, p_c, n, alpha=alpha, alternative=alternative)
+            expected = enumerated(p_b, p_c, n, alpha, alternative)
+            assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("test", MCNEMAR)
+@sides
+def test_exact_power_sums_what_a_test_rejects(test, alternative):
+    n, shares = 14, (0.5, 0.2, 0.3)
+    b, c = (x.ravel() for x in np.mgrid[: n + 1, : n + 1])
+    b, c = b[there := b + c <= n], c[there]
+    for alpha in (0.01, 0.1, 0.6):
+        rejected = mcnemar_pvalue(b, c, MCNEMAR[test], alternative) <= alpha
+        chances = stats.multinomial.pmf(np.stack([b, c, n - b - c], axis=1), n, shares)
+        found = exact_power(*shares[:2], n, test=test, alternative=alternative, alpha=alpha)
+        assert found == pytest.approx(chances[rejected].sum(), abs=1e-12)
+
+
+def test_the_mass_that_exact_power_leaves_out_is_small():
+    """With level just below 1, all but the most balanced numbers reject: the sum is their mass."""
+    assert exact_power(0.2, 0.1, 100_000, alpha=0.999999) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("chances", [(0.6, 0.4), (0.3, 0.05), (0.75, 0.25), (0.1, 0.02)])
+def test_the_size_for_a_power_is_the_one_that_a_full_search_finds(chances):
+    enough = np.array([exact_power(*chances, n) for n in range(1, 400)]) >= 0.8
+    assert exact_power_n(*chances, first=True) == int(np.argmax(enough)) + 1
+    assert exact_power_n(*chances) == int(np.flatnonzero(~enough)[-1]) + 2
+
+
+def test_sizes_of_one_sided_and_other_tests():
+    less = exact_power_n(0.1, 0.15, alternative="less")
+    assert less == exact_power_n(0.15, 0.1, alternative="greater") < exact_power_n(0.15, 0.1)
+    assert exact_power_n(0.15, 0.1, test="mcnemar_midp") < exact_power_n(0.15, 0.1)
+
+
+# ---- the next study ------------------------------------------------------------------------------
+
+
+@sides
+def test_the_outlook_is_what_the_functions_say(alternative):
+    how = {"alpha": 0.1, "alternative": alternative}
+    d = np.array([3, 5, -1, 4, 0, 2, 2, -2, 6, 1, 0, 3]) * (-1 if alternative == "less" else 1)
+    found = outlook(d, **how)
+    assert found.power == power_t(12, d.mean(), d.std(ddof=1), **how)
+    assert found.needed == sample_size(d.mean(), d.std(ddof=1), **how)
+    assert found.detectable == minimum_detectable_effect(12, d.std(ddof=1), **how)
+    answers = np.sign(d)
+    shares = np.mean(answers > 0), np.mean(answers < 0)
+    found = outlook(answers, **how)
+    assert found.power == exact_power(*shares, 12, **how)
+    assert found.needed == exact_power_n(*shares, **how)
+
+
+@pytest.mark.parametrize(
+    ("d", "limit", "power", "detectable", "needed", "problem"),
+    [
+        ([1, 2, 3, 4, 5], inf, 0.0, False, 6, "no p of 5 units is 0.05 or less, which takes 6"),
+        ([1, -1, 2, -2, 1, -1], inf, 0.05, True, None, "delta is 0"),
+        ([0.5, -0.9] * 5, 0.1, None, False, True, "no difference is so large that 10 units"),
+    ],
+)
+def test_what_no_study_finds_is_told(d, limit, power, detectable, needed, problem):
+    found = outlook(d, limit=limit)
+    assert found.problem.startswith(problem)
+    assert (found.detectable is not None) == detectable
+    assert found.needed == needed or needed is True
+    assert power is None or found.power == pytest.approx(power)
