@@ -62,8 +62,9 @@ def test_a_checkout_opens_its_own_notebooks(run, opened):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     assert run("lab", "--notebook", "05", "--port", port) == (0, "", "")
-    ((path, *options),) = opened
-    assert path == str(ROOT / "notebooks" / "05-f1-and-friends.ipynb")
+    (options,) = opened
+    assert f"--ServerApp.root_dir={ROOT / 'notebooks'}" in options
+    assert "--LabApp.default_url=/lab/tree/05-f1-and-friends.ipynb" in options
     assert {"--ip=127.0.0.1", f"--port={port}"} <= set(options)
     assert "--no-browser" not in options
     assert list(Path.cwd().iterdir()) == []
@@ -75,7 +76,8 @@ def test_an_installed_package_copies_its_notebooks(run, opened):
     folder = Path.cwd() / "permtest-notebooks"
     assert (code, err) == (0, "")
     assert str(folder) in out
-    assert opened[0][0] == str(folder / "01-are-they-different.ipynb")
+    assert f"--ServerApp.root_dir={folder}" in opened[0]
+    assert "--LabApp.default_url=/lab/tree/01-are-they-different.ipynb" in opened[0]
     assert "--no-browser" in opened[0]
     for path in (ROOT / "notebooks").rglob("*.*"):
         if path.is_file() and ".ipynb_checkpoints" not in path.parts:

@@ -16,44 +16,44 @@ __all__ = ["main"]
 
 OK, INTERRUPTED, BROKEN_PIPE = 0, 130, 141
 
-#: Commands, and groups of their arguments.
-COMMANDS: dict[str, tuple[Run, dict[str, str]]] = {
+#: Name of a command -> what does it, and groups of its arguments.
+COMMANDS: dict[str, tuple[Run, list[str]]] = {
     "compare": (
         compare.run,
-        INPUT
-        | {
-            "test": "--alternative --method --samples --seed",
-            "output": "--json --fail-if --alpha --margin --plot --force --help",
-        },
+        [
+            *INPUT,
+            "test: --alternative --method --samples --seed",
+            "output: --json --fail-if --alpha --margin --plot --force --help",
+        ],
     ),
     "leaderboard": (
         commands.leaderboard,
-        {
-            "what is compared": f"files --data-set --systems|--system {SCORES} --strata",
-            "how files are read": READING,
-            "tests and output": "--baseline --alternative --correction --family --alpha --k --seed "
+        [
+            f"what is compared: files --data-set --systems|--system {SCORES} --strata",
+            READING,
+            "tests and output: --baseline --alternative --correction --family --alpha --k --seed "
             "--pairs --out --json --force --help",
-        },
+        ],
     ),
     "report": (
         commands.report,
-        INPUT | {"report": "--alternative --alpha --seed --out --json --force --help"},
+        [*INPUT, "report: --alternative --alpha --seed --out --json --force --help"],
     ),
     "study": (
         commands.study,
-        INPUT | {"study": "--config --write-config --seed --out --json --force --help"},
+        [*INPUT, "study: --config --write-config --seed --out --json --force --help"],
     ),
     "plan": (
         commands.plan,
-        {
-            "plan": "--delta --sigma --shares --power --alpha --alternative --json --help",
-            "pilot": f"pilot file_b --a --b {SCORES}",
-            "how files are read": READING,
-        },
+        [
+            "plan: --delta --sigma --shares --power --alpha --alternative --json --help",
+            f"pilot: pilot file_b --a --b {SCORES}",
+            READING,
+        ],
     ),
-    "formats": (commands.formats, {"arguments": "format --json --help"}),
-    "app": (commands.app, {"options": "--port --no-browser --help"}),
-    "lab": (commands.lab, {"arguments": "folder --notebook --port --no-browser --help"}),
+    "formats": (commands.formats, ["arguments: format --json --help"]),
+    "app": (commands.app, ["options: --port --no-browser --help"]),
+    "lab": (commands.lab, ["arguments: folder --notebook --port --no-browser --help"]),
 }
 
 

@@ -75,7 +75,7 @@ def leaderboard(args: argparse.Namespace) -> None:
       permtest leaderboard --gold gold.conllu crf.conllu hmm.conllu svm.conllu --metric las --json
     """
     from permtest.many import compare_many
-    from permtest.study import BoardDocument, board_document
+    from permtest.study.board import BoardDocument, board_document
 
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
@@ -417,12 +417,13 @@ def lab(args: argparse.Namespace) -> None:
         path = folder.resolve() / path.name
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
 
-    options = ["--ip=127.0.0.1", f"--port={choose_port(args.port)}", "--ServerApp.port_retries=0"]
+    options = [f"--ServerApp.root_dir={path.parent}", f"--LabApp.default_url=/lab/tree/{path.name}"]
+    options += ["--ip=127.0.0.1", f"--port={choose_port(args.port)}", "--ServerApp.port_retries=0"]
     options += [f"--ServerApp.tornado_settings={SOCKETS}", "--ServerApp.answer_yes=True"]
     options += ["--no-browser"] * args.no_browser
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # the only user in many containers
         options += ["--allow-root"]
-    LabApp.launch_instance([str(path), *options])
+    LabApp.launch_instance(options)
 
 
 def find_notebook(name: str) -> Path:

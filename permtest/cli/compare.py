@@ -13,7 +13,6 @@ from typing import Any
 
 from permtest import __version__
 from permtest._integers import exact_sum
-from permtest.alternatives.result import rejects
 from permtest.cli.inputs import (
     FAILED,
     MONTE_CARLO,
@@ -128,6 +127,8 @@ def _gate(
     That A is worse, or better, is shown by the test at the level alpha and by the sign of the
     difference; with a margin, by a one-sided test against it at half of that level.
     """
+    from permtest.alternatives.result import rejects  # with all other tests, which take a while
+
     (a, b), worse, level, p = result.names, args.fail_if == "worse", args.alpha, result
     shown, beyond = result.better == (b if worse else a), ""
     if args.margin:
@@ -201,8 +202,6 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
 
 def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry, zero: float | None) -> str:
     """A sentence, both systems, and how p was computed."""
-    from permtest.study.overview import gold_doubt  # a study is more than a comparison has to load
-
     metric = result.metric
     if isinstance(entry, CountStatistic):
         systems = _counts(result, pairs, entry)
@@ -215,9 +214,11 @@ def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry, zero: float
         rows = [(name, str(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
         systems = [("system", "total", "mean per pair"), *rows]
         metric += f" of {result.unit}" * (metric == "sum")
-    doubt = gold_doubt(pairs)
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
-    facts += [("doubt", doubt)] if doubt else []
+    if "tp" in pairs.columns:
+        from permtest.study.overview import gold_doubt  # which takes a while to load
+
+        facts += [("doubt", doubt)] if (doubt := gold_doubt(pairs)) else []
     return f"{result.sentence(direction=False)}\n\n{aligned(systems)}\n\n{aligned(facts)}"
 
 

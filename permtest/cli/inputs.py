@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
@@ -82,21 +82,25 @@ def did_you_mean(given: str, known: Sequence[str]) -> str:
 
 
 def add_command(
-    commands: argparse._SubParsersAction[Parser], name: str, run: Run, groups: Mapping[str, str]
+    commands: argparse._SubParsersAction[Parser], name: str, run: Run, groups: Sequence[str]
 ) -> None:
     """Add a command: `run` does it, and has its help as docstring; `groups` are its arguments."""
     title, usage, about, examples = (inspect.getdoc(run) or "\n\n" * 3).split("\n\n", 3)
     text = {"help": title, "usage": usage, "description": about, "epilog": examples}
     parser = commands.add_parser(name, **text, add_help=False)  # type: ignore[arg-type]
     parser.set_defaults(run=run, prog=parser.prog)
-    for head, names in groups.items():
+    for head, names in (group.split(": ") for group in groups):
         group = parser.add_argument_group(head)
         for alternatives in names.split():
             several = "|" in alternatives
             place: Any = group.add_mutually_exclusive_group() if several else group
             for one in alternatives.split("|"):
-                metavar, told = OPTIONS[one]
+                metavar, told, kind, default = (*OPTIONS[one], None, None)[:4]
                 how = {"metavar": metavar} if metavar else {"action": "store_true"}
+                how |= {} if default is None else {"default": default}
+                how |= (
+                    {"choices": kind} if isinstance(kind, tuple) else {"type": kind} if kind else {}
+                )
                 flags = [SHORT[one], one] if one in SHORT else [one] * (one != "pilot")
                 place.add_argument(*flags, help=told, **how | MORE.get(one, {}))
 
@@ -116,13 +120,24 @@ def number(kind: type, wanted: str, fits: Callable[[Any], bool]) -> Callable[[st
 # ---- options -------------------------------------------------------------------------------------
 
 
-#: Option -> what follows it (nothing follows a switch), and what it is for.
-OPTIONS = {
+_level = number(float, "a number between 0 and 1", lambda x: 0 < x < 1)
+_share = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
+_amount = number(float, "a number from 0 on", lambda x: 0 <= x < inf)
+_positive = number(float, "a number above 0", lambda x: 0 < x < inf)
+_seed = number(int, "a whole number from 0 on", lambda x: x >= 0)
+_count = number(int, "a whole number from 1 on", lambda x: x >= 1)
+_METHODS = ("auto", *SOLVERS, MONTE_CARLO)
+_FAILURES = ("worse", "not-better")
+_CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
+
+#: Option -> what follows it (nothing follows a switch), what it is for, its type or its choices, and
+#: its default.
+OPTIONS: dict[str, Any] = {
     "file": ("FILE", "scores of both systems, or of A"),
     "file_b": ("FILE_B", "scores of B, where FILE has those of A alone"),
     "files": ("FILE", "scores of the systems"),
     "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
-    "format": ("NAME", "one of them, in detail"),
+    "format": ("NAME", "one of them, in detail", tuple(FORMATS)),
     "folder": ("FOLDER", "where to copy the notebooks"),
     "--a": ("COL", "system A: its name, or the number of its column"),
     "--b": ("COL", "system B, likewise"),
@@ -131,7 +146,7 @@ OPTIONS = {
     "--system": ("NAME", "one of them, or a list of its columns; repeat it"),
     "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
     "--score": ("NAME", "which score, where files have several for each item"),
-    "--zero-division": ("X", "what 0 / 0 is in a ratio; default: 0"),
+    "--zero-division": ("X", "what 0 / 0 is in a ratio; default: 0", float),
     "--higher-is-better": ("", "say so; default: what the name says, else higher"),
     "--lower-is-better": ("", "say so"),
     "--gold": ("GOLD", "what is right: a file (CoNLL-U, tagged text), or a column"),
@@ -142,25 +157,25 @@ OPTIONS = {
     "--by-order": ("", "pair lines by their order, whatever their ids"),
     "--system-col": ("COL", "whose score a line has; default: system"),
     "--repeat": ("COL", "what tells repeats of an item apart, such as seed or epoch"),
-    "--missing": ("HOW", "what becomes of items without all scores: %(choices)s"),
+    "--missing": ("HOW", "what becomes of items without all scores: %(choices)s", MISSING),
     "--pos-label": ("LABEL", "the label that f1 and its like are of (predictions)"),
-    "--thousands": ("MARK", "what separates thousands: a point (.), a comma (,) or none"),
+    "--thousands": ("MARK", "what separates thousands: . or , or none", (".", ",", "none")),
     "--same-scale": ("", "scores up to 1 and up to 100 are on one scale all the same"),
-    "--alternative": ("SIDE", "two-sided (default), greater (A scores higher than B) or less"),
-    "--method": ("HOW", "%(choices)s"),
-    "--samples": ("K", f"of --method {MONTE_CARLO}; default: 20000"),
+    "--alternative": ("SIDE", "%(choices)s; greater: A scores higher", ALTERNATIVES, "two-sided"),
+    "--method": ("HOW", "%(choices)s", _METHODS, "auto"),
+    "--samples": ("K", f"of --method {MONTE_CARLO}; default: 20000", _count),
     "--baseline": ("NAME", "compare all others with it alone"),
-    "--correction": ("HOW", "for the number of pairs: %(choices)s; default: holm"),
-    "--family": ("WHAT", "correct each data set by itself, or all tests together"),
-    "--k": ("K", "samples of max-t; default: %(default)s"),
-    "--delta": ("D", "the mean difference that is to be found"),
-    "--sigma": ("S", "the standard deviation of the differences"),
+    "--correction": ("HOW", "for the number of pairs: %(choices)s", _CORRECTIONS, "holm"),
+    "--family": ("WHAT", "correct each data set by itself, or all", ("each", "all"), "each"),
+    "--k": ("K", "samples of max-t; default: %(default)s", _count, 10_000),
+    "--delta": ("D", "the mean difference that is to be found", float),
+    "--sigma": ("S", "the standard deviation of the differences", _positive),
     "--shares": ("P", "of 0/1 scores: what only A has right, and what only B has"),
-    "--power": ("P", "the probability of finding the difference; default: %(default)s"),
-    "--alpha": ("P", "level of the test, and 1 - the confidence; default: %(default)s"),
-    "--seed": ("N", "of what is drawn at random, which it makes reproducible"),
-    "--fail-if": ("WHAT", "worse or not-better: exit with 1 if A is so, significantly"),
-    "--margin": ("M", "of --fail-if: by more than this, per pair or cluster"),
+    "--power": ("P", "of finding the difference; default: %(default)s", _level, 0.8),
+    "--alpha": ("P", "level, and 1 - the confidence; default: %(default)s", _level, 0.05),
+    "--seed": ("N", "of what is drawn at random, which it makes reproducible", _seed),
+    "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", _FAILURES),
+    "--margin": ("M", "of --fail-if: by more than this, per pair or cluster", _amount),
     "--config": ("YAML", "what else can be chosen; the command line goes before it"),
     "--write-config": ("YAML", "write all that can be chosen, explained, and stop"),
     "--out": ("OUT", "write a report: a file, whose suffix is its format, or a folder"),
@@ -168,65 +183,35 @@ OPTIONS = {
     "--pairs": ("", "print all pairs, too"),
     "--json": ("", "print one JSON object, nothing else"),
     "--force": ("", "overwrite files that exist"),
-    "--notebook": ("NAME", "which to open, or how its name begins; default: %(default)s"),
-    "--port": ("N", "where to listen; default: any free port"),
+    "--notebook": ("NAME", "its name, or how it begins; default: %(default)s", str, "01"),
+    "--port": ("N", "where to listen; default: any free port", _seed, 0),
     "--no-browser": ("", "only print the address"),
     "--help": ("", "show this"),
 }
 
-_level = number(float, "a number between 0 and 1", lambda x: 0 < x < 1)
-_share = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
-_amount = number(float, "a number from 0 on", lambda x: 0 <= x < inf)
-_seed = number(int, "a whole number from 0 on", lambda x: x >= 0)
-_count = number(int, "a whole number from 1 on", lambda x: x >= 1)
-_corrections = ("holm", "hochberg", "bh", "by", "max-t", "none")
-
-#: What else `argparse` is told of them.
+#: What else `argparse` is told of some.
 SHORT = {"--help": "-h", "--out": "-o"}
 MORE: dict[str, dict[str, Any]] = {
-    "file_b": {"nargs": "?"},
     "files": {"nargs": "*"},
     "pilot": {"dest": "file", "nargs": "?"},
-    "format": {"nargs": "?", "choices": tuple(FORMATS)},
-    "folder": {"nargs": "?"},
     "--by-order": {"action": "store_const", "const": False, "dest": "id"},
-    "--alpha": {"type": _level, "default": 0.05},
-    "--alternative": {"choices": ALTERNATIVES, "default": "two-sided"},
-    "--correction": {"choices": _corrections, "default": "holm"},
     "--data-set": {"action": "append", "nargs": "+", "default": []},
-    "--delta": {"type": float},
-    "--fail-if": {"choices": ("worse", "not-better")},
-    "--family": {"choices": ("each", "all"), "default": "each"},
     "--gold": {"action": "append", "default": []},
     "--help": {"action": "help"},
     "--higher-is-better": {"action": "store_const", "const": True, "dest": "higher_is_better"},
     "--id": {"action": "append"},
-    "--k": {"type": _count, "default": 10_000},
     "--lower-is-better": {"action": "store_const", "const": False, "dest": "higher_is_better"},
-    "--margin": {"type": _amount},
-    "--method": {"choices": ("auto", *SOLVERS, MONTE_CARLO), "default": "auto"},
-    "--missing": {"choices": MISSING},
     "--no-clusters": {"action": "store_const", "const": False, "dest": "clusters"},
-    "--notebook": {"default": "01"},
-    "--port": {"type": _seed, "default": 0},
-    "--power": {"type": _level, "default": 0.8},
-    "--samples": {"type": _count},
-    "--seed": {"type": _seed},
-    "--shares": {"type": _share, "nargs": 2},
-    "--sigma": {"type": number(float, "a number above 0", lambda x: 0 < x < inf)},
+    "--shares": {"nargs": 2, "type": _share},
     "--system": {"action": "append"},
-    "--thousands": {"choices": (".", ",", "none")},
-    "--zero-division": {"type": float},
-}
+} | {name: {"nargs": "?"} for name in ("file_b", "folder", "format")}
 
 #: Options that go together; a bar stands between those that exclude each other.
 SCORES = "--metric --score --zero-division --higher-is-better|--lower-is-better"
 SCORES += " --clusters|--no-clusters --gold"
-READING = "--id|--by-order --system-col --repeat --missing --pos-label --thousands --same-scale"
-INPUT = {
-    "what is compared": f"file file_b --a --b {SCORES}",
-    "how files are read": READING,
-}
+READING = "how files are read: --id|--by-order --system-col --repeat --missing --pos-label "
+READING += "--thousands --same-scale"
+INPUT = [f"what is compared: file file_b --a --b {SCORES}", READING]
 
 
 # ---- from files to pairs -------------------------------------------------------------------------
