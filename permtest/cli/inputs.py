@@ -130,8 +130,8 @@ _METHODS = ("auto", *SOLVERS, MONTE_CARLO)
 _FAILURES = ("worse", "not-better")
 _CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
 
-#: Option -> what follows it (nothing follows a switch), what it is for, its type or its choices, and
-#: its default.
+#: Option -> what follows it (nothing follows a switch), what it is for, its type or its choices,
+#: and its default.
 OPTIONS: dict[str, Any] = {
     "file": ("FILE", "scores of both systems, or of A"),
     "file_b": ("FILE_B", "scores of B, where FILE has those of A alone"),
