@@ -19,6 +19,7 @@ from permtest._json import AsJson
 from permtest.comparison import Comparison, compare
 from permtest.decimals import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval
+from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult, counted
 from permtest.solvers import solve
 from permtest.symmetry import symmetry_warning
@@ -245,7 +246,7 @@ def noninferiority_test(
     ----------
     u, v : array_like of shape (N,)
         Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs`, and
-        `v` left out.
+        `v` left out: the margin may come second then.
     margin : int, float, Decimal or Fraction
         Positive, in scores per pair. A float stands for the decimal that it is printed as.
         Choose it before looking at the scores.
@@ -280,6 +281,8 @@ def noninferiority_test(
     >>> r.statistic, r.fraction()
     (0.0, Fraction(3, 32))
     """
+    if isinstance(u, Pairs) and margin is None:
+        v, margin = None, v
     bound = _as_margin(margin, "margin")
     if bound <= 0:
         raise ValueError(
@@ -308,7 +311,7 @@ def equivalence_test(
     ----------
     u, v : array_like of shape (N,)
         Scores of the two systems on the same items, as in `exact_perm_test`; or one `Pairs`, and
-        `v` left out.
+        `v` left out: the margin may come second then.
     margin : int, float, Decimal or Fraction, or a pair of them
         In scores per pair: a positive number, for differences between ``-margin`` and ``margin``;
         or ``(low, high)``, one below and one above 0. A float stands for the decimal that it is
@@ -342,6 +345,8 @@ def equivalence_test(
     >>> tuple(r.confidence_interval())
     (-0.5, 0.5)
     """
+    if isinstance(u, Pairs) and margin is None:
+        v, margin = None, v
     low, high = _as_margins(margin)
     comparison = _compare(u, v, names)
     lower = MarginTestResult.against(replace(comparison, alternative="greater"), low)

@@ -18,7 +18,7 @@ COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0
 NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 PARTITION = alt.BlockRegularizedCV(3, rng=0).partition([NAMES[0], NAMES[1]] * 8, [*NAMES] * 8)
-QUICK = {"power": {"experiments": 20, "sizes": 2}, "significance": {"K": 99}}
+QUICK = {"power_experiments": 20, "power_sizes": 2, "K": 99}
 NAMELESS = {"BatchResult", "DifferencePosterior", "EvaluationUnits", "MarginTestResult"} | {
     "MetricPosterior",
     "PowerCurve",

@@ -153,10 +153,10 @@ def test_reports_name_the_better_system():
     pairs = Pairs.of(HIGH, LOW, ("new", "old"), score=LOSS)
     found = overview(pairs, power=False)
     assert "(mean loss; lower is better, inferred" in found.sentence()
-    assert "rejected; old is the better one." in found.chapters()[0].meaning
+    assert "rejected; old is the better one." in found["finding"].sentence
     one_sided = overview(pairs, alternative="greater", power=False)
     assert "the alternative that new has a higher loss than old" in one_sided.sentence()
-    config = {"power": {"sizes": 0}, "significance": {"K": 99}, "data": {"higher_is_better": True}}
+    config = {"power_sizes": 0, "K": 99, "higher_is_better": True}
     study = run_study(pairs, config=config)
     assert "old" == found.to_dict()["better"] != study.to_dict()["better"] == "new"
     for record in (found.to_dict(), study.to_dict()):

@@ -294,10 +294,18 @@ def _answer(
 
 
 def _correlation(pairs: Pairs, entry: Statistic | CountStatistic) -> PairedSample | None:
-    """The first counts of both systems, such as tp: Yeh's r12 where a measure is made of them."""
-    if not isinstance(entry, CountStatistic) or pairs.u.ndim != 2 or len(pairs) < 2:
+    """The first counts of both systems, such as tp: Yeh's r12 where a measure is made of them.
+
+    Hits are possible on items that have something to be found: tp + fn is 1 or more.
+    """
+    if not isinstance(entry, CountStatistic) or pairs.u.ndim != 2:
         return None
-    return PairedSample.of(pairs.u[:, 0], pairs.v[:, 0])
+    hits = [x[:, 0] for x in (pairs.u, pairs.v)]
+    if pairs.columns[0] == "tp" and "fn" in pairs.columns:
+        missed = pairs.columns.index("fn")
+        gold = (pairs.u[:, 0] + pairs.u[:, missed] > 0) | (pairs.v[:, 0] + pairs.v[:, missed] > 0)
+        hits = [x[gold] for x in hits]
+    return PairedSample.of(*hits) if hits[0].size > 1 else None
 
 
 def _checks(

@@ -32,7 +32,7 @@ from permtest.alternatives.sample import (
 )
 from permtest.alternatives.tails import normal_pvalue, t_pvalue
 from permtest.decimals import in_common_units
-from permtest.pairs import check_names
+from permtest.pairs import Pairs, check_names
 from permtest.statistics import Alternative, check_alternative
 
 
@@ -90,7 +90,7 @@ def paired_t(
 
 def independent_t(
     a: Any,
-    b: Any,
+    b: Any = None,
     *,
     equal_var: bool = True,
     alternative: Alternative = "two-sided",
@@ -105,7 +105,7 @@ def independent_t(
     Parameters
     ----------
     a, b : array_like of shape (N1,) and (N2,)
-        Scores; not necessarily of the same items.
+        Scores; not necessarily of the same items. Or `Pairs`, and None.
     equal_var : bool, default True
         Whether both systems vary equally; False gives Welch's test.
     alternative : {"two-sided", "greater", "less"}
@@ -135,6 +135,8 @@ def independent_t(
     """
     check_alternative(alternative)
     threshold = as_threshold(delta)
+    if isinstance(a, Pairs) and b is None:
+        names = names or a.names
     x, y, power = columns(a, b)
     if np.ptp(x) == 0 and np.ptp(y) == 0:
         raise ValueError(
@@ -302,7 +304,11 @@ def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], i
     So that scores may be large and their differences small. They are over ``2**power``, which
     comes last.
     """
-    scores, scale, *_ = in_common_units((a, b), ("a", "b"))
+    if isinstance(a, Pairs) and b is None:
+        pairs = PairedSample.of(a).pairs
+        scores, scale = [pairs.u, pairs.v], pairs.scale
+    else:
+        scores, scale, *_ = in_common_units((a, b), ("a", "b"))
     for name, column in zip("ab", scores, strict=True):
         if column.size < 2:
             raise ValueError(f"{name} has {column.size} scores, but this test needs 2")

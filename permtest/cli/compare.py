@@ -216,7 +216,7 @@ def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry, zero: float
         metric += f" of {result.unit}" * (metric == "sum")
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if "tp" in pairs.columns:
-        from permtest.study.overview import gold_doubt  # which takes a while to load
+        from permtest.study.sections import gold_doubt  # which takes a while to load
 
         facts += [("doubt", doubt)] if (doubt := gold_doubt(pairs)) else []
     return f"{result.sentence(direction=False)}\n\n{aligned(systems)}\n\n{aligned(facts)}"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from permtest.many import CORRECTIONS, Leaderboard
-from permtest.many.rows import of_pairs, of_systems
+from permtest.many.rows import of_systems
 from permtest.many.wording import ranking
 from permtest.result import counted
 from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
@@ -85,10 +85,7 @@ class BoardDocument(Document):
 
     def frame(self) -> Any:
         """All pairs, a row each, as a `pandas.DataFrame`."""
-        import pandas
-
-        columns = {name: values.tolist() for name, values in of_pairs(self.board).items()}
-        return pandas.DataFrame(columns)
+        return self.board.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
         """The board, its rankings, and what is known of all data sets, as plain values."""

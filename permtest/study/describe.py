@@ -124,7 +124,7 @@ class Description(AsJson):
 
     @property
     def shape(self) -> str:
-        """ "symmetric", "slightly skewed" or "highly skewed": below 0.5, below 1, or not."""
+        """One of "symmetric", "slightly skewed" and "highly skewed": below 0.5, below 1, or not."""
         highly = abs(self.difference.skewness) >= HIGHLY_SKEWED
         return "symmetric" if self.symmetric else f"{'highly' if highly else 'slightly'} skewed"
 
@@ -268,8 +268,8 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
     Examples
     --------
     >>> from permtest.study import dependence
-    >>> dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0])
-    'Neighbouring differences resemble each other (correlation 0.62, beyond 2 / sqrt(16) = 0.50).'
+    >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
+    Neighbouring differences resemble each other (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
     """
     d = np.asarray(differences, dtype=np.float64)
     text = ""
@@ -350,7 +350,7 @@ class EvaluationUnits:
         if rest != self.size and len(self):
             text += f"; the last one has {rest}"
         if self.n_left_out:
-            some = ", ".join(map(str, self.left_out[:5])) + ", ..." * (self.n_left_out > 5)
+            some = ", ".join(map(str, self.left_out[:5])) + ", .." * (self.n_left_out > 5)
             text += f"; {self.n_left_out} items left out: {some}"
         return text + "."
 

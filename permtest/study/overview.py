@@ -165,32 +165,6 @@ def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
     return np.zeros(len(addends), dtype=np.bool_)
 
 
-def gold_doubt(pairs: Pairs) -> str:
-    """On how many items the systems had other things to find, tp + fn; empty if on none.
-
-    Examples
-    --------
-    >>> from permtest import Pairs
-    >>> from permtest.study.overview import gold_doubt
-    >>> columns = [("tp", "fp", "fn")]
-    >>> gold_doubt(Pairs.of_counts([[2, 0, 1]], [[1, 1, 1]], columns)).partition(",")[0]
-    'tp + fn differs between the systems on 1 of 1 item'
-    """
-    if not {"tp", "fn"} <= set(pairs.columns) or pairs.u.ndim > 2:
-        return ""
-    tp, fn = pairs.columns.index("tp"), pairs.columns.index("fn")
-    first, second = (x[:, tp] + x[:, fn] for x in (pairs.u, pairs.v))
-    other = np.flatnonzero(first != second)
-    if other.size == 0:
-        return ""
-    i = int(other[0])
-    name = f"item {i + 1}" if pairs.ids is None else legible(pairs.ids[i])
-    return (
-        f"tp + fn differs between the systems on {other.size} of {how_many(len(pairs), 'items')}, "
-        f"first for {name} ({first[i]} and {second[i]}); are they the same items?"
-    )
-
-
 def _widest(pairs: Pairs, statistic: Statistic | CountStatistic) -> float:
     """The largest difference that there can be of a measure, or of the means of scores."""
     if isinstance(statistic, CountStatistic):
@@ -257,7 +231,19 @@ class Overview(Document):
     delta: float = field(default=0.0, kw_only=True)
     K: int | None = field(default=None, kw_only=True)
     target: float = field(default=0.8, kw_only=True)
-    _notes: dict[str, str] = field(default_factory=dict, repr=False, kw_only=True)
+    _notes: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        pairs = self.pairs
+        if not pairs.columns:
+            check_magnitude((pairs.u, pairs.v), pairs.scale, ("u", "v"))
+        a, b = (legible(name, NAME) for name in pairs.names)
+        names = (a, b) if a != b else (f"{a} (A)", f"{b} (B)")
+        object.__setattr__(self, "pairs", replace(pairs, names=names))
+        for test in self.tests or ():
+            if test not in self.applicable:
+                known = ", ".join(self.applicable)
+                raise ValueError(f"tests: {test!r} does not apply here; choose among {known}")
 
     # ---- what is compared
 
@@ -411,6 +397,11 @@ class Overview(Document):
         proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
         return ("exact", "paired_bootstrap", *(OF_COUNTS[-3:] if proportion else ()))
 
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The tests that were asked for."""
+        return self.applicable if self.tests is None else self.tests
+
     @cached_property
     def answers(self) -> AnswerTable:
         """Other tests of the same units beside the exact one."""
@@ -421,8 +412,7 @@ class Overview(Document):
                 f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; name "
                 "them in overview(tests=...) to have them made",
             )
-        asked = self.applicable if self.tests is None else self.tests
-        order = ["exact", *(test for test in asked if test not in ("exact", *slow))]
+        order = ["exact", *(test for test in self.chosen if test not in ("exact", *slow))]
         found = dict(self._first)
         if self._is_slow:  # without its interval
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
@@ -730,34 +720,12 @@ def overview(
         raise ValueError("pairs is empty: there is nothing to compare")
     check_alternative(alternative)
     size = check_count(most_different, "most_different", least=0, most=MOST_ITEMS)
-    chosen = None if tests is None else _names_of_tests(tests)
-    if not pairs.columns:
-        check_magnitude((pairs.u, pairs.v), pairs.scale, ("u", "v"))
+    if isinstance(tests, str):
+        raise TypeError(f"tests={tests!r} must be a list of names")
+    chosen = None if tests is None else tuple(dict.fromkeys(tests))
     seed = rng if isinstance(rng, int | np.integer) else as_generator(rng).integers(2**63)
     as_generator(rng)
     question = lookup(statistic), alternative, check_level(alpha), int(seed)
-    found = Overview(with_legible_names(pairs), *question, chosen, size, bool(power))
-    if found.exact and chosen is not None:
-        check_tests(chosen, found.applicable)
+    found = Overview(pairs, *question, chosen, size, bool(power))
+    _ = found.exact
     return found
-
-
-def check_tests(names: tuple[str, ...], known: tuple[str, ...]) -> None:
-    """Raise ValueError for the first name of no test that applies."""
-    for name in names:
-        if name not in known:
-            raise ValueError(
-                f"tests: {name!r} does not apply here; choose among {', '.join(known)}"
-            )
-
-
-def with_legible_names(pairs: Pairs) -> Pairs:
-    """The same pairs under names that can be read, and that differ."""
-    a, b = (legible(name, NAME) for name in pairs.names)
-    return replace(pairs, names=(a, b) if a != b else (f"{a} (A)", f"{b} (B)"))
-
-
-def _names_of_tests(tests: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(tests, str):
-        raise TypeError(f"tests={tests!r} must be a list of names")
-    return tuple(dict.fromkeys(tests))

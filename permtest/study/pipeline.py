@@ -17,7 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._optional import optional
 from permtest.alternatives.names import TITLES
-from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
+from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, lookup
 from permtest.study import sections
@@ -30,7 +30,7 @@ from permtest.study.describe import (
     unit_sizes,
 )
 from permtest.study.document import Figure, Section, Table, how_many, number, percent, plain, span
-from permtest.study.overview import Overview, check_tests, raised, with_legible_names
+from permtest.study.overview import Overview, raised
 from permtest.study.plan import sample_size
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.recommend import Recommendation, recommend
@@ -213,9 +213,10 @@ class StudyConfig:
             re.findall(r"^ {4}(\w+)[\w, ]* : .*\n {8}(.*)$", str(self.__doc__), re.MULTILINE)
         )
         lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
-        style: dict[str, Any] = {"default_flow_style": True, "allow_unicode": True, "width": 1e9}
+        style: dict[str, Any] = {"default_flow_style": True, "width": 1e9}
         for name, value in self.to_dict().items():
-            entry = yaml.safe_dump([value], **style).strip()[1:-1]
+            legible = str(value).isprintable()
+            entry = yaml.safe_dump([value], allow_unicode=legible, **style).strip()[1:-1]
             lines += ["", f"# {about[name]}"] if name in about else []
             lines.append(f"{name}: {entry}")
         return "\n".join(lines) + "\n"
@@ -251,7 +252,7 @@ class Study(Overview):
 
     Parameters
     ----------
-    pairs, statistic, alternative, alpha, seed, tests, size, with_power, delta, K, target
+    pairs, statistic, alternative, alpha, seed, tests, size, with_power
         As of an `Overview`; the pairs are those of the units.
     config : StudyConfig
         What was done.
@@ -259,6 +260,8 @@ class Study(Overview):
         What is compared.
     items_read : Pairs
         The scores of the items.
+    delta, K, target
+        As of an `Overview`.
 
     Examples
     --------
@@ -292,6 +295,13 @@ class Study(Overview):
     def recommendation(self) -> Recommendation:
         """Which tests suit these scores, by the rule of the plan."""
         return recommend(self.pairs, alpha=self.alpha, rule=self.config.rule)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The tests that were asked for, or that are recommended."""
+        if self.config.tests != "recommended":
+            return super().chosen
+        return tuple(x for x in self.recommendation.names() if x in self.applicable)
 
     @cached_property
     def unit_sizes(self) -> UnitSizes | None:
@@ -380,7 +390,7 @@ def run_study(
     Returns
     -------
     Study
-        The exact test has been made; everything else is computed when it is first asked for.
+        Each part of it is computed when it is first asked for.
 
     Raises
     ------
@@ -402,7 +412,6 @@ def run_study(
     chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
     chosen = chosen or StudyConfig()
     pairs = PairedSample.of(a, b, names=names or chosen.names, least=1).pairs
-    check_magnitude((pairs.u, pairs.v), pairs.scale, ("a", "b"))
     pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
     how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
     try:
@@ -410,17 +419,18 @@ def run_study(
         units = evaluation_units(pairs, None, chosen.unit_size, **how)
     except ValueError as error:
         raise ValueError(f"unit_size, unit_remainder: {error}") from None
-    of_units = with_legible_names(replace(units.pairs, source=pairs.source))
-    tests = chosen.tests
-    if isinstance(tests, str):
-        tests = tuple(recommend(of_units, alpha=chosen.alpha, rule=chosen.rule).names())
+    tests = None if isinstance(chosen.tests, str) else chosen.tests
     question = lookup("mean"), chosen.alternative, chosen.alpha, chosen.seed, tests, 20, True
-    found = Study(of_units, *question, chosen, units, pairs, delta=chosen.delta, K=max(chosen.K, 1))
-    if found.exact and tests is not None:
-        if chosen.tests != "recommended":
-            check_tests(tests, found.applicable)
-        found = replace(found, tests=tuple(x for x in tests if x in found.applicable))
-    return found
+    return Study(
+        replace(units.pairs, source=pairs.source),
+        *question,
+        config=chosen,
+        evaluation_units=units,
+        items_read=pairs,
+        delta=chosen.delta,
+        K=chosen.K,
+        target=chosen.plan_power,
+    )
 
 
 # ---- its own sections --------------------------------------------------------------------------

@@ -5,6 +5,7 @@ Each maker takes an `Overview` (or a `Study`, which is one) and reads its parts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import version
 from platform import python_version
@@ -15,8 +16,9 @@ import numpy as np
 from permtest._checks import check_option
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import finite
+from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
-from permtest.statistics import CountStatistic
+from permtest.statistics import CountStatistic, lookup
 from permtest.study.describe import dependence
 from permtest.study.document import (
     Figure,
@@ -349,15 +351,13 @@ def has_measures(found: Any) -> bool:
 def measures(found: Any) -> Section:
     """Precision, recall and F1 beside each other, and what Bayes says of them."""
     from permtest.alternatives import bayes_test
-    from permtest.study.overview import overview
 
     (a, b), rows, data = found.names, [], {}
     # Of the two models of `bayes_test`, the second one is the one that may be better.
     old, new = (x[:, :3].sum(axis=0) for x in (found.pairs.v, found.pairs.u))
     for name in MEASURES:
-        how: dict[str, Any] = {"alternative": found.alternative, "alpha": found.alpha}
         same = found.statistic.name == name
-        one = found if same else overview(found.pairs, statistic=name, rng=found.seed, **how)
+        one = found if same else replace(found, statistic=lookup(name))
         bayes = bayes_test(old, new, name, names=(b, a))
         x, y = map(one.score_text, one.scores)
         p, interval = one.p_text.removeprefix("p ").removeprefix("= "), span(one.interval)
@@ -431,8 +431,6 @@ def power(found: Any) -> Section:
 
 def data(found: Any) -> Section:
     """Where the scores come from, and what speaks against taking them at face value."""
-    from permtest.study.overview import gold_doubt
-
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
@@ -445,6 +443,32 @@ def data(found: Any) -> Section:
         tables=(Table(("", "value"), rows),) if rows else (),
         limits="" if rows else "No file is known, so nothing can be said of the items.",
         data={"source": pairs.source},
+    )
+
+
+def gold_doubt(pairs: Pairs) -> str:
+    """On how many items the systems had other things to find, tp + fn; empty if on none.
+
+    Examples
+    --------
+    >>> from permtest import Pairs
+    >>> from permtest.study.sections import gold_doubt
+    >>> columns = [("tp", "fp", "fn")]
+    >>> gold_doubt(Pairs.of_counts([[2, 0, 1]], [[1, 1, 1]], columns)).partition(",")[0]
+    'tp + fn differs between the systems on 1 of 1 item'
+    """
+    if not {"tp", "fn"} <= set(pairs.columns) or pairs.u.ndim > 2:
+        return ""
+    tp, fn = pairs.columns.index("tp"), pairs.columns.index("fn")
+    first, second = (x[:, tp] + x[:, fn] for x in (pairs.u, pairs.v))
+    other = np.flatnonzero(first != second)
+    if other.size == 0:
+        return ""
+    i = int(other[0])
+    name = f"item {i + 1}" if pairs.ids is None else legible(pairs.ids[i])
+    return (
+        f"tp + fn differs between the systems on {other.size} of {how_many(len(pairs), 'items')}, "
+        f"first for {name} ({first[i]} and {second[i]}); are they the same items?"
     )
 
 

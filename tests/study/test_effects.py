@@ -1,7 +1,7 @@
 """Effect sizes against known answers, definitions and, for intervals, against simulation."""
 
 import json
-from itertools import combinations, combinations_with_replacement, pairwise
+from itertools import combinations, combinations_with_replacement
 from math import asin, pi, sqrt
 from statistics import median
 
@@ -9,19 +9,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from permtest.study.noncentral import noncentral_t, noncentrality
-from scipy import integrate, stats
+from scipy import stats
 from statsmodels.stats.proportion import proportion_effectsize
 
 from permtest.interval import ConfidenceInterval
+from permtest import Pairs
+from permtest.alternatives import mcnemar
+from permtest.alternatives.names import TITLES
 from permtest.study import (
+    BELONGS_TO,
     cohen_d,
     cohen_h,
+    effect_sizes,
     hedges_g,
     hodges_lehmann,
+    odds_ratio,
     phi,
     rank_biserial,
+    risk_difference,
     wilcoxon_r,
+    win_loss,
 )
 from tests.study.known import (
     COHEN_D,
@@ -33,6 +40,7 @@ from tests.study.known import (
 )
 
 KINDS = list(SAMPLES)
+EFFECTS = [cohen_d, hedges_g, hodges_lehmann]
 CLOSE = {"rel": 1e-9, "abs": 1e-12}
 
 scores = st.integers(-6, 6)
@@ -69,18 +77,6 @@ def test_hedges_g_is_known(kind):
     assert found.confidence_interval(0.8) == pytest.approx([near * end for end in d], **CLOSE)
 
 
-def test_the_exact_factor_for_many_degrees_of_freedom_continues_the_one_for_few():
-    """Gamma functions up to 1000, a series beyond."""
-    rng = np.random.default_rng(0)
-    a = rng.normal(size=1003).round(3)
-    few, many = (hedges_g(a[:n], 0 * a[:n]).details for n in (1001, 1002))
-    for found in (few, many):
-        df = found["df"]
-        exact = stats.chi(df).expect(lambda s: 1 / s) * sqrt(df)  # E of 1 / S is 1 / J
-        assert 1 / found["J_exact"] == pytest.approx(exact, rel=1e-8)
-    assert many["J_exact"] - few["J_exact"] == pytest.approx(0.75 / 1000**2, rel=1e-2)
-
-
 def test_systems_of_different_length():
     a, b = [3, 5, 4, 8], [2.5, 3, 1]
     found = cohen_d(a, b, paired=False)
@@ -91,20 +87,18 @@ def test_systems_of_different_length():
         cohen_d(a, b)
 
 
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("effect", [cohen_d, hedges_g])
-def test_scores_may_be_large_and_their_differences_small(effect, paired):
-    small, other = [1, 2, 4, 8], [0, 3, 1, 1]
-    expected = effect(small, other, paired=paired)
-    a, b = ([10**20 + x for x in column] for column in (small, other))
-    found = effect(a, b, paired=paired)
-    assert found.value == pytest.approx(expected.value, rel=1e-12)
-    assert found.details == pytest.approx(expected.details, rel=1e-12)
-    large = effect(a, [0] * 4, paired=paired)
-    spread = np.std(small, ddof=1) if paired else np.std(small, ddof=1) / sqrt(2)
-    factor = expected.details.get("J_approximate", 1)
-    assert large.value == pytest.approx(factor * 1e20 / spread, rel=1e-12)
-    assert effect([0] * 4, a, paired=paired).value == -large.value
+def test_the_interval_of_d_inverts_the_noncentral_t():
+    for n, d in ((3, -2.0), (40, 0.3), (5000, 1.5)):
+        found = cohen_d(d + stats.norm.ppf((np.arange(n) + 0.5) / n).round(4), np.zeros(n))
+        for end, share in zip(found.confidence_interval(0.9), (0.95, 0.05), strict=True):
+            t = found.details["t"]
+            assert stats.nct.cdf(t, n - 1, end * sqrt(n)) == pytest.approx(share, abs=1e-8)
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_scores_whose_squares_are_no_floats_are_named(effect):
+    with pytest.raises(ValueError, match=r"a\[1\] = 1.*e\+151 is beyond 1e\+150"):
+        effect([1, 10**151, 3], [0, 1, 1])
 
 
 def test_an_interval_excludes_zero_where_the_t_test_rejects():
@@ -134,55 +128,6 @@ def test_the_factor_needs_three_pairs_and_a_known_name():
         hedges_g([1, 2], [0, 3])
     with pytest.raises(ValueError, match="correction='x' is not known"):
         hedges_g([1, 2], [0, 3], correction="x")
-
-
-# ---- the noncentral t ---------------------------------------------------------------------------
-
-
-@given(
-    st.floats(-60, 60).map(lambda t: round(t, 6)),
-    st.sampled_from([1, 2, 3, 11, 50, 200]),
-    st.floats(-1, 1),
-    st.floats(-8, 8),
-)
-def test_noncentral_t_by_scipy(t, df, tilt, shift):
-    """SciPy's own, where it is good: for small shifts."""
-    delta = max(min(t, 25) if tilt > 0 else 0.0, -25) + shift
-    lower, upper = noncentral_t(t, df, delta)
-    expected = stats.nct.cdf(t, df, delta)
-    if np.isnan(expected):  # far out, where it gives up as well
-        assert min(lower, upper) < 1e-9
-    else:
-        assert lower == pytest.approx(expected, rel=1e-8, abs=1e-11)
-    assert lower + upper == pytest.approx(1, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("t", "df", "shift"), [(1e5, 1e6, 1e5 + 10), (1e6, 100, 1e6), (300, 10**7, 299), (1e4, 3, 9e3)]
-)
-def test_noncentral_t_where_scipy_gives_up(t, df, shift):
-    """Against adaptive quadrature over chi, whose law is narrow about 1."""
-    chi = stats.chi(df)
-    points = sorted({chi.ppf(x) for x in (1e-18, 1e-6, 0.1, 0.5, 0.9, 1 - 1e-6)} | {chi.isf(1e-18)})
-    edge = shift / t * sqrt(df)
-    points += [edge + k * sqrt(df) / t for k in (-8, -3, 0, 3, 8)]
-    points = sorted(x for x in points if x > 0)
-    total = sum(
-        integrate.quad(
-            lambda s: stats.norm.cdf(t * s / sqrt(df) - shift) * chi.pdf(s), x, y, epsabs=1e-13
-        )[0]
-        for x, y in pairwise(points)
-    )
-    # SciPy's density of chi has lost some digits to logarithms of gamma functions.
-    assert noncentral_t(t, df, shift)[0] == pytest.approx(total, abs=1e-6 if df > 1e5 else 1e-9)
-
-
-@pytest.mark.parametrize(("t", "df"), [(0.0, 5), (1e5, 10**6), (1e7, 3), (-40, 1), (2, 10**7)])
-@pytest.mark.parametrize("probability", [0.975, 0.5, 0.025, 1e-6])
-def test_the_shift_at_which_a_probability_is_met(t, df, probability):
-    shift = noncentrality(t, df, probability)
-    lower, _ = noncentral_t(t, df, shift)
-    assert lower == pytest.approx(probability, rel=1e-7)
 
 
 # ---- ranks -------------------------------------------------------------------------------------
@@ -372,6 +317,7 @@ def test_the_interval_of_phi_covers_where_cells_are_empty(shares, n):
         (lambda: cohen_h(5, 4, 1, 2), ValueError, "x1=5 must lie between 0 and n1=4"),
         (lambda: cohen_h(1, 4, 1, 0), ValueError, "n2=0 must be at least 1"),
         (lambda: cohen_h(0.5, 4, 1, 2), TypeError, "x1 = 0.5 must be a whole number"),
+        (lambda: cohen_h([1, 2], [0, 1]), ValueError, "must be 0 or 1"),
         (lambda: phi([[1, 2, 3], [4, 5, 6]]), ValueError, "two by two"),
         (lambda: phi([[1, 2], [0.5, 3]]), TypeError, r"table\[1, 0\] = 0.5 must be a whole"),
         (lambda: phi([["3", 1], [1, 2]]), TypeError, r"table\[0, 0\] = '3' must be a whole number"),
@@ -383,6 +329,90 @@ def test_the_interval_of_phi_covers_where_cells_are_empty(shares, n):
 def test_what_is_no_proportion(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+# ---- right and wrong answers of systems on the same items ---------------------------------------
+
+
+def answers(both, b, c, neither):
+    """Scores of 0 and 1 with these counts."""
+    counts = [both, b, c, neither]
+    return np.repeat([1, 1, 0, 0], counts), np.repeat([1, 0, 1, 0], counts)
+
+
+def test_cohen_h_of_pairs_knows_that_they_are_pairs():
+    """1 000 items, b = 90, c = 61: McNemar's p is .02, and the interval excludes 0."""
+    a, b = answers(620, 90, 61, 229)
+    assert mcnemar(90, 61).pvalue == pytest.approx(0.0224, abs=1e-4)
+    found, apart = cohen_h(a, b), cohen_h(a, b, paired=False)
+    assert found.value == apart.value == cohen_h(710, 1000, 681, 1000).value
+    r12 = np.corrcoef(a, b)[0, 1]
+    assert found.details["standard_error"] == pytest.approx(sqrt((2 - 2 * r12) / 1000), rel=2e-3)
+    assert found.confidence_interval().low > 0 > apart.confidence_interval().low
+    assert (found.n, apart.n) == (1000, 2000)
+    assert apart.confidence_interval() == cohen_h(710, 1000, 681, 1000).confidence_interval()
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.2, 0.1, 0.2), (0.8, 0.08, 0.02, 0.1)])
+@pytest.mark.parametrize(
+    ("effect", "truth"),
+    [
+        (cohen_h, lambda p: 2 * asin(sqrt(p[0] + p[1])) - 2 * asin(sqrt(p[0] + p[2]))),
+        (risk_difference, lambda p: p[1] - p[2]),
+        (lambda a, b: risk_difference(a, b, interval="newcombe"), lambda p: p[1] - p[2]),
+        (win_loss, lambda p: p[1] - p[2]),
+        (odds_ratio, lambda p: p[1] / p[2]),
+    ],
+)
+def test_intervals_of_paired_shares_cover(effect, truth, shares):
+    """The standard error of a share of 400 samples is 0.011."""
+    counts = np.random.default_rng(3).multinomial(120, shares, 400)
+    found = [effect(*answers(*some)).confidence_interval() for some in counts]
+    covered = np.mean([low <= truth(shares) <= high for low, high in found])
+    assert 0.925 <= covered <= 1 if effect is odds_ratio else 0.925 <= covered <= 0.985
+
+
+def test_the_interval_of_newcombe_is_the_published_one():
+    """Newcombe (1998), table II, method 10: 36, 12, 2, 0."""
+    found = risk_difference(*answers(36, 12, 2, 0), interval="newcombe")
+    assert found.confidence_interval() == pytest.approx((0.0569, 0.3404), abs=5e-5)
+    assert found.method == "Newcombe's interval for pairs"
+
+
+@given(st.integers(0, 25), st.integers(0, 25), st.integers(0, 25))
+def test_odds_and_shares_agree_with_mcnemar(b, c, rest):
+    if b + c == 0:
+        with pytest.raises(ValueError, match="there is no odds ratio"):
+            odds_ratio([1], [1])
+        return
+    u, v = answers(rest, b, c, 3)
+    odds, share = odds_ratio(u, v), risk_difference(u, v)
+    assert odds.value == (b / c if c else np.inf)
+    low, high = odds.confidence_interval()
+    assert (low <= 1 <= high) == (mcnemar(b, c).pvalue > 0.05)
+    low, high = stats.binomtest(b, b + c).proportion_ci()
+    expected = [low / (1 - low), high / (1 - high) if c else np.inf]
+    assert odds.confidence_interval() == pytest.approx(expected, rel=1e-9)
+    assert share.value == win_loss(u, v).value == (b - c) / len(u)
+    assert share.confidence_interval() == win_loss(u, v).confidence_interval()
+    low, high = share.confidence_interval()
+    assert -1 <= low <= share.value <= high <= 1
+    p = mcnemar(b, c, method="chi2").pvalue
+    if abs(p - 0.05) > 1e-6:
+        assert (low <= 0 <= high) == (p > 0.05)
+
+
+def test_scores_suit_their_effects():
+    a, b = SAMPLES["tied"]
+    graded = ["cohen_d", "hedges_g", "hodges_lehmann", "wilcoxon_r", "win_loss"]
+    assert [effect.name for effect in effect_sizes(Pairs.of(a, b))] == graded
+    binary = ["risk_difference", "odds_ratio", "cohen_h"]
+    assert [effect.name for effect in effect_sizes(Pairs.of([1, 0], [0, 0]))] == binary
+    equal = [effect.name for effect in effect_sizes(Pairs.of([2, 3], [2, 3]))]
+    assert equal == ["hodges_lehmann", "win_loss"], "what is not defined is left out"
+    assert set(BELONGS_TO) == set(TITLES)
+    with pytest.raises(ValueError, match="must be 0 or 1"):
+        risk_difference([1, 2], [0, 1])
 
 
 # ---- the result --------------------------------------------------------------------------------

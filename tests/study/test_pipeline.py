@@ -170,7 +170,7 @@ def test_no_simulation():
         (["x"], [1], "x"),
         ([], [], "0 pairs"),
         ([1], None, "b is missing"),
-        ([1e151, 2], [0, 1], r"a\[0\] = 1.000e\+151 is beyond 1e\+150"),
+        ([1e151, 2], [0, 1], r"\[0\] = 1.000e\+151 is beyond 1e\+150"),
     ],
 )
 def test_what_is_no_pairs_of_scores_is_refused(a, b, message):
