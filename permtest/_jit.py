@@ -1,10 +1,18 @@
-"""The one place that says how kernels are compiled."""
+"""The one place that says how kernels are run: compiled, or in Python while that is short.
+
+To load Numba and machine code takes most of a second, far longer than a small test does. So a
+process runs some kernels in Python, or does the same with NumPy, until that has taken about a
+quarter of a second in all, and compiles them from then on. Without Numba nothing is compiled.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +24,17 @@ Ints: TypeAlias = NDArray[np.int64]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+#: Turns of loops that this process has left, some microseconds each, before it compiles kernels;
+#: without Numba there is no limit.
+_budget = [50_000 if find_spec("numba") else math.inf]
+
+
+def spend(turns: int) -> None:
+    """Take turns off the budget; raise TimeoutError if there are too few."""
+    if turns > _budget[0]:
+        raise TimeoutError
+    _budget[0] -= turns
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
@@ -38,11 +57,13 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.cache
     def compiled() -> Any:
-        from numba import config, njit
-
-        linked = _link(function)
+        try:
+            from numba import config, njit
+        except ImportError:
+            return _in_python(function, {})
         if vars(config).get("DISABLE_JIT"):
-            return np.errstate(all="ignore")(linked)  # machine code gives no warnings either
+            return _in_python(function, {})
+        linked = _link(function, {}, lambda kernel: kernel.compiled())
         try:
             return njit(cache=True, nogil=True)(linked)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
@@ -65,15 +86,83 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _link(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, with kernels that it calls compiled, as Numba needs them."""
+def python_first(function: Callable[P, R]) -> Callable[P, R]:
+    """`jit` for a kernel that is run in Python as long as there are turns left.
+
+    Every turn of a loop over a range counts. As it may be stopped and started again, the kernel
+    must not change what it is given, unless it writes the same again.
+    """
+    return _first(functools.cache(lambda: _in_python(function, METERED)), function)
+
+
+def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`jit` for a kernel instead of which `plain` is called as long as there are turns left.
+
+    That is the same in NumPy. It says by `spend` what it takes, before it changes anything.
+    """
+    return functools.partial(_first, lambda: plain)
+
+
+def _first(other: Callable[[], Callable[P, R]], function: Callable[P, R]) -> Callable[P, R]:
+    """The other way to the same result where it is short, else the kernel, compiled."""
+    kernel = jit(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if _budget[0] > 0:
+            # Where Python raises an error machine code may have a number, such as infinity.
+            with suppress(TimeoutError, ArithmeticError, ValueError):
+                return other()(*args, **kwargs)
+        return kernel(*args, **kwargs)
+
+    vars(call)["compiled"] = vars(kernel)["compiled"]
+    return call
+
+
+def _unboxed(result: Any) -> Any:
+    """Python's numbers for those of NumPy, as machine code returns them."""
+    if isinstance(result, tuple):
+        parts = map(_unboxed, result)
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+    return result.item() if isinstance(result, np.generic) else result
+
+
+def _counted(*limits: int) -> Iterator[int]:
+    """`range`, each turn of which is taken off the budget."""
+    for i in range(*limits):
+        spend(1)
+        yield i
+
+
+#: Functions of the C library, as machine code calls them: NumPy's differ in the last digit.
+_C = (math.cos, math.exp, math.expm1, math.log, math.log1p, math.sin, math.sqrt, math.tanh)
+_SCALAR = vars(np) | {f.__name__: f for f in _C} | {"arctan2": math.atan2}
+
+#: What kernels find under these names while their turns are counted.
+METERED = {"np": types.SimpleNamespace(**_SCALAR), "range": _counted}
+
+
+def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[..., Any]:
+    """The kernel and those that it calls, not compiled, without the warnings of NumPy."""
+
+    def linked(kernel: Any) -> Callable[..., Any]:
+        return _link(kernel.__wrapped__, names, linked)
+
+    kernel = np.errstate(all="ignore")(_link(function, names, linked))
+    return lambda *args, **kwargs: _unboxed(kernel(*args, **kwargs))
+
+
+def _link(
+    function: Callable[..., Any], names: dict[str, Any], version: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """The same function with other names, and this version of each kernel that it calls."""
     assert isinstance(function, types.FunctionType)
-    names = dict(function.__globals__)
+    names = function.__globals__ | names
     for name in function.__code__.co_names:
         callee: Any = names.get(name)
         if hasattr(callee, "compiled"):
             assert callee.__module__ == function.__module__, f"{name} is in another file"
-            names[name] = callee.compiled()
+            names[name] = version(callee)
     linked = types.FunctionType(function.__code__, names, function.__name__)
     linked.__module__, linked.__qualname__ = function.__module__, function.__qualname__
     return linked

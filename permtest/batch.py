@@ -44,8 +44,8 @@ METHODS = ("auto", "tilted")
 
 #: How most tests are made, and why so.
 REASONS = {
-    "integer": "among many tests, those of few differing pairs are counted",
-    "tilted": "among many tests, p is a tail, which takes no more than the tilted law nearby",
+    "integer": "few pairs differ, and their labellings were counted",
+    "tilted": "only the tail was computed, by tilting",
 }
 
 Ints: TypeAlias = NDArray[np.int64]

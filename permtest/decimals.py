@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, place, plain_array
 from permtest._integers import SAFE, IntArray, largest, roomy
-from permtest._jit import Floats, Ints, jit
+from permtest._jit import Floats, Ints, numpy_first, python_first, spend
 
 #: Of a float with so many bytes: how many digits of any decimal survive in it; up to how many
 #: digits a decimal is what was meant, as more may be a printed result; and up to how many it is
@@ -274,7 +274,21 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, 
     return found, digits
 
 
-@jit
+def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
+    """`find_decimals` in NumPy."""
+    places, written = np.full(x.size, -1), np.zeros(x.size, dtype=np.int64)
+    left, power = np.arange(x.size), 1.0
+    for k in range(19):
+        spend(5 + left.size // 100)
+        scaled = np.rint(x[left] * power)
+        left, scaled = left[np.abs(scaled) < most], scaled[np.abs(scaled) < most]
+        same = x[left] == (np.float32(scaled / power) if single else scaled / power)
+        places[left[same]], written[left[same]] = k, scaled[same]
+        left, power = left[~same], power * 10.0
+    return places, written
+
+
+@numpy_first(_find_decimals)
 def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     """Decimal places, and the number without its point, of floats that print below `most`.
 
@@ -295,7 +309,7 @@ def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     return places, written
 
 
-@jit
+@python_first
 def find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
     """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none.
 

@@ -16,10 +16,11 @@ from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.comparison import NUMBERS, function_name
 from permtest.exact import exact_perm_test
+from permtest.labels import judged
 from permtest.monte_carlo import check_samples, from_samples
 from permtest.null.lattice import LatticeSum
 from permtest.pairs import check_aligned, check_names, cluster_numbers, is_missing, names_of
-from permtest.readers.labels import judged, label_of
+from permtest.readers.labels import answers_in, label_of
 from permtest.result import PermutationTestResult
 from permtest.score import Score
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
@@ -152,9 +153,10 @@ def _scores(
     """What the predictions of either system score, item by item."""
     if any(column.ndim > 1 for column in columns):
         raise ValueError(f"{entry.name!r} is of single labels, one for each item; pass a function")
-    right, *said = [[label_of(x) for x in column.tolist()] for column in columns]
+    right = [label_of(x) for x in columns[0].tolist()]
     if "" in right:
         raise ValueError(f"gold[{right.index('')}] is missing; fill it in, or leave the item out")
+    said = [answers_in(column.tolist(), set(right)) for column in columns[1:]]
     wanted = None if positive is None else label_of(positive)
     (first, second), _, facts = judged(names, right, said, entry, wanted, ValueError)
     for note in facts["notes"]:
@@ -207,7 +209,7 @@ def _sampled(
         both=observed,
         drawn=drawn,
     )
-    reason = "a function of all predictions is no sum whose law could be computed: it is sampled"
+    reason = "this metric is not a ratio of sums over items, so labellings were sampled"
     return from_samples(comparison, np.arange(drawn.size), counts, reason)
 
 

@@ -98,23 +98,27 @@ def _plan(comparison: Question) -> Iterator[Attempt]:
     law = comparison.law
     quick = can_halve(law, QUICK) or not can_halve(law)
     if quick and _is_countable(comparison) and 2**law.n_informative <= law.top:
-        yield "enumeration", _enumeration, "there are fewer labellings than values of the sum"
+        yield "enumeration", _enumeration, "there are few labellings, and each was counted"
     if law.n_informative <= ROUNDLESS and dp_operations(law) <= BRIEF:
-        yield "dp", _dp, "few pairs differ, so that dynamic programming rounds nothing"
+        yield (
+            "dp",
+            _dp,
+            "few pairs differ, and dynamic programming counts their labellings without rounding",
+        )
     if comparison.tails is not None:
         reasons = {
-            "tilted": "p is a tail, which takes no more than the tilted law nearby",
-            "dp": "the differences are so uneven that the tilted law would take long",
-            "enumeration": "the lattice is long, the labellings to be counted are few",
+            "tilted": "only the tail was computed, by tilting",
+            "dp": "the differences are too uneven for tilting to be quick",
+            "enumeration": "sums have many possible values, but few labellings had to be counted",
         }
         for name, tail in attempts(law, _nearest(comparison)):
             yield name, partial(_tails, tail=tail), reasons[name]
-        yield "bracket", _bracket, "the lattice of the sums is too long for an exact p"
+        yield "bracket", _bracket, "sums have too many possible values for an exact p"
     elif isinstance(comparison, StructuredComparison):
         yield from _plan_of_several(comparison)
     else:
-        yield "tilted", _tilted, "h singles out cells whose probabilities are added up"
-        yield "cf", _cf, "relative accuracy in every cell would take long"
+        yield "tilted", _tilted, "the probabilities of all sums that h calls extreme were added"
+        yield "cf", _cf, "accuracy relative to each probability would take too long"
 
 
 def _plan_of_several(comparison: StructuredComparison) -> Iterator[Attempt]:
@@ -122,16 +126,16 @@ def _plan_of_several(comparison: StructuredComparison) -> Iterator[Attempt]:
     law, bound = comparison.law, 1.0
     ratio = isinstance(comparison, MeasureComparison) and comparison.staircase is not None
     if ratio:
-        yield "tilted", _tilted, "p is the tail of a ratio of two sums, under a law tilted to it"
+        yield "tilted", _tilted, "only the tail of the ratio was computed, by tilting both sums"
     if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
-        yield "dp", _dp, "all values that the sums can have together fit in memory"
+        yield "dp", _dp, "all joint values of the sums fit in memory"
     if ratio:
         with suppress(TooHard):
             bound = _bracket(comparison).value
     if bound > INVISIBLE:
-        yield "cf", _window, "the box that holds all but a negligible mass fits in memory"
+        yield "cf", _window, "all joint values but those of negligible probability fit in memory"
     if bound < RARE:
-        yield "bracket", _bracket, "the exact p would take too long, and samples would not see it"
+        yield "bracket", _bracket, "the exact p would take too long, and is too small to be sampled"
 
 
 def _solve_rounded(comparison: Comparison, method: str) -> Solution:
@@ -139,7 +143,7 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
     name, solver = method, SOLVERS.get(method, _bracket)
     if method == "auto" and is_countable(comparison.law, _nearest(comparison)):
         name, solver = "enumeration", _counted_around(comparison)
-    reason = "scores may have been rounded, and there are too many labellings to look at each"
+    reason = "rounding may decide ties, and there are too many labellings to check each"
     if solver is _bracket:
         return Solution(_bracket(comparison), "bracket", reason)
     outer, inner = comparison.around()
@@ -152,7 +156,7 @@ def _solve_rounded(comparison: Comparison, method: str) -> Solution:
     off = near.error_bound + far.error_bound
     if near.log - far.log <= off:
         return Solution(near._replace(error_bound=off), name, "no tie depends on rounding")
-    reason = "whether labellings tie depends on how scores were rounded"
+    reason = "rounding decides whether some labellings tie"
     return Solution(_between(far, near), "bracket", reason)
 
 

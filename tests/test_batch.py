@@ -312,7 +312,7 @@ def test_one_of_many_is_a_whole_result():
     assert np.isfinite(many[0].confidence_interval(0.9).low)
     assert many[-1].pvalue == many.pvalue[-1]
     assert [one.pvalue for one in many] == many.pvalue.tolist()
-    assert "among many tests" in many[0].method_reason
+    assert "few pairs differ" in many[0].method_reason
     with pytest.raises(IndexError, match="no test 3 among tests of shape"):
         many[3]
     for index in (slice(2), (0, 0), (), 0.5, many.pvalue < 0.05):

@@ -1,8 +1,32 @@
-"""The one jit decorator."""
+"""Kernels are compiled, or run in Python while that is short; both find the same."""
 
+import os
+
+import numpy as np
 import pytest
 
-from permtest._jit import jit
+import permtest as pt
+from permtest import _jit
+from permtest._jit import jit, python_first
+from permtest.decimals import find_decimals, find_fractions
+from permtest.null.dp import add_steps
+from permtest.null.enumeration import count_pairs, subset_sums
+from permtest.null.plane_kernels import add_moves
+from permtest.null.tail import TiltedLaw, tilt_towards
+from permtest.null.tail_kernels import tail_sum
+from tests.robustness.processes import check
+
+machine_code = pytest.mark.skipif(
+    "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled while lines are counted"
+)
+
+
+@pytest.fixture
+def turns(monkeypatch):
+    """How many turns are left, which can be set."""
+    left = [0]
+    monkeypatch.setattr(_jit, "_budget", left)
+    return left
 
 
 def test_a_kernel_is_compiled_at_its_first_call():
@@ -37,3 +61,132 @@ def test_an_interrupt_inside_a_call_of_numba_is_one(monkeypatch):
     monkeypatch.setattr("numba.njit", lambda **_: lambda _: stopped)
     with pytest.raises(KeyboardInterrupt):
         jit(lambda: None)()
+
+
+def test_a_short_kernel_runs_in_python_and_a_long_one_is_compiled(turns):
+    @python_first
+    def total(n: int) -> float:
+        done = 0.0
+        for i in range(n):
+            done += np.sqrt(float(i))
+        return done
+
+    turns[0] = 10
+    first, compiled = total(6), vars(total)["compiled"].cache_info
+    assert (turns, compiled().currsize) == ([4], 0)
+    assert total(6) == first
+    assert (turns, compiled().currsize) == ([0], 1)
+
+
+def draws(rng, kernel):
+    """Arguments for a kernel; arrays are copied for each call."""
+    n = int(rng.integers(0, 30))
+    widths = np.sort(rng.integers(1, 10 ** rng.integers(1, 4), n))
+    if kernel is add_steps:
+        halves, table = np.full(n, 0.5), np.zeros(int(rng.integers(1, widths.sum() + 3)))
+        table[0] = 1.0
+        return widths, rng.integers(1, 4, n), halves, 1 - halves, 1, table, np.zeros(table.size)
+    if kernel is add_moves:
+        table, steps = rng.random(rng.integers(1, 9, 2)), rng.integers(-4, 5, 2).tolist()
+        return table, rng.random(n + 1), *steps
+    if kernel is subset_sums:
+        return widths[:12], int(rng.integers(0, 2000)), int(rng.choice([50, 5000]))
+    if kernel is count_pairs:
+        few, many = np.sort(rng.integers(-1, 2000, 2)).tolist()
+        return widths, np.sort(rng.integers(0, 1000, n + 1)), few, many
+    scores = (rng.random(n + 1) - 0.5) * 10.0 ** rng.integers(-9, 18, n + 1)
+    scores = np.where(rng.random(n + 1) < 0.5, scores, scores.round(int(rng.integers(0, 5))))
+    if kernel is find_decimals:
+        single = bool(rng.integers(0, 2))
+        return np.float64(np.float32(scores)) if single else scores, single, 1e9 if single else 1e15
+    if kernel is find_fractions:
+        scores = rng.integers(-99, 99, n + 1) / rng.integers(1, 99, n + 1)
+        return scores, np.spacing(np.abs(scores)), float(rng.choice([0.0, 1e-3]))
+    widths, counts = np.unique(np.append(widths, 1), return_counts=True)
+    top = int(widths @ counts)
+    law, window = tilt_towards(widths, counts, top, int(rng.integers(top // 2, top)) + 1)
+    if kernel is tilt_towards:
+        return widths, counts, top, top // 2 + 1
+    return TiltedLaw(*law), window, 10**9, np.array([[1, window.m // 2]]), 0.0
+
+
+def parts(found):
+    """The numbers in what a kernel returns, with their types."""
+    if isinstance(found, tuple):
+        return [x for part in found for x in parts(part)]
+    return [found.dtype, found.tolist()] if isinstance(found, np.ndarray) else [type(found), found]
+
+
+KERNELS = (
+    *(add_moves, add_steps, count_pairs, find_decimals, find_fractions, subset_sums),
+    *(tail_sum, tilt_towards),
+)
+
+
+@machine_code
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_python_finds_what_machine_code_finds(kernel, turns):
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        args, found = draws(rng, kernel), []
+        for turns[0] in (10_000, 0):
+            own = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
+            result = kernel(*own)
+            if kernel is add_steps:  # the law is in one of its two tables
+                result = own[6] if result[0] else own[5], result[1]
+            found.append(parts(result))
+        assert found[0] == found[1]
+
+
+CASES = {
+    "counts": lambda rng, n: pt.exact_perm_test(*rng.integers(0, 2, (2, n))),
+    "decimals": lambda rng, n: pt.exact_perm_test(*rng.random((2, n)).round(1)),
+    "long decimals": lambda rng, n: pt.exact_perm_test(*rng.random((2, n)).round(3)),
+    "large": lambda rng, n: pt.exact_perm_test(*rng.integers(-(10**6), 10**6, (2, n))),
+    "floats": lambda rng, n: pt.exact_perm_test(*rng.random((2, n // 4 + 1))),
+    "f1": lambda rng, n: pt.exact_perm_test(*rng.integers(0, 4, (2, n, 3)), statistic="f1"),
+}
+
+
+@machine_code
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("n", [1, 12, 35, 90])
+def test_a_test_has_one_answer_however_kernels_run(name, n, turns):
+    found = []
+    for turns[0] in (50_000, 0):
+        result = CASES[name](np.random.default_rng(n), n)
+        ends = result.confidence_interval() if name != "f1" else ()
+        numbers = (result.pvalue, result.log10_pvalue, result.error_bound, *ends)
+        assert {type(x) for x in numbers} == {float}
+        found.append((numbers, result.method))
+    assert found[0] == found[1]
+
+
+def test_a_small_test_needs_no_numba():
+    check("""
+import sys, permtest as pt
+for u in ([0, 1] * 150, [0.25, 0.5, 0.75] * 100, [[1, 0, 2], [2, 1, 0], [0, 3, 1]] * 20):
+    v = u[7:] + u[1:3] + u[:5]
+    pt.exact_perm_test(u, v, statistic="f1" if isinstance(u[0], list) else "sum")
+assert not {"numba", "scipy", "pandas"} & set(sys.modules)
+""")
+
+
+def test_without_numba():
+    """Larger tests too, in Python and NumPy alone."""
+    check(
+        """
+import sys
+sys.modules["numba"] = None
+import numpy as np, permtest as pt
+rng = np.random.default_rng(0)
+u, v = rng.integers(0, 2, (2, 1000))
+dp, tail = (pt.exact_perm_test(u, v, method=m).pvalue for m in ("dp", "tilted"))
+assert abs(dp / tail - 1) < 1e-12
+assert len(pt.exact_perm_test(u, v).confidence_interval()) == 2
+assert pt.monte_carlo(u, v, K=1000, rng=0).pvalue > 0
+u, v = rng.integers(0, 4, (2, 150, 3))
+assert 0 < pt.exact_perm_test(u, v, statistic="f1").pvalue < 1
+""",
+        options=("-W", "error"),
+    )

@@ -36,6 +36,7 @@ LAYERS = [
     {"solvers"},
     {"structured"},
     {"comparison"},
+    {"labels"},
     {"statistics"},
     {"measures", "pairs"},
     {"_html", "score"},

@@ -31,7 +31,9 @@ def console_sessions():
 def test_console_session(command, output, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(command.split()) == 0
-    assert capsys.readouterr().out == output
+    shown, cut, _ = output.partition("...\n")  # the rest is not shown
+    printed = capsys.readouterr().out
+    assert printed.startswith(shown) if cut else printed == shown
 
 
 def test_there_is_a_console_session():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, jit
+from permtest._jit import Floats, Ints, jit, numpy_first, spend
 from permtest._progress import progress
 from permtest.null.distribution import LatticeDistribution, pmf
 from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum, attainable
@@ -139,7 +139,24 @@ def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
     return float(np.minimum(middles, law.top + 1.0 if size is None else size) @ counts)
 
 
-@jit
+def _add_steps(
+    widths: Ints, counts: Ints, stay: Floats, move: Floats, n: int, table: Floats, spare: Floats
+) -> tuple[bool, int]:
+    """`add_steps` in NumPy."""
+    spend(int(counts.sum()) * (2 + table.size // 1000))
+    for w, count, s, m in zip(*(x.tolist() for x in (widths, counts, stay, move)), strict=True):
+        for _ in range(count):
+            end = min(n + w, table.size)
+            moved = spare[: max(end - w, 0)]
+            np.multiply(table[: moved.size], m, out=moved)
+            table[:n] *= s
+            table[n:end] = 0.0
+            table[end - moved.size : end] += moved
+            n = end
+    return False, n
+
+
+@numpy_first(_add_steps)
 def add_steps(
     widths: Ints, counts: Ints, stay: Floats, move: Floats, n: int, table: Floats, spare: Floats
 ) -> tuple[bool, int]:

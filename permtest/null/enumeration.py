@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from permtest._integers import IntArray, with_room
-from permtest._jit import Ints, jit
+from permtest._jit import Ints, numpy_first, spend
 from permtest.decimals import as_integers
 from permtest.null.grouping import TwoPointSum
 from permtest.null.probability import TooHard
@@ -122,7 +122,19 @@ def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
     raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
 
-@jit
+def _subset_sums(widths: Ints, most: int, limit: int) -> Ints:
+    """`subset_sums` in NumPy."""
+    sums = np.zeros(1, dtype=np.int64)
+    for w in widths.tolist():
+        spend(5 + sums.size // 50)
+        with_w = sums[: np.searchsorted(sums, most - w, side="right")] + w
+        if sums.size + with_w.size > limit:
+            return sums[:0]
+        sums = np.sort(np.concatenate([sums, with_w]), kind="stable")  # merges what is in order
+    return sums
+
+
+@numpy_first(_subset_sums)
 def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     """The sums of all subsets that are `most` or less, ascending; none if they exceed `limit`."""
     limit = min(limit, 2 ** min(widths.size, 62))
@@ -148,7 +160,15 @@ def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
     return sums[:size]
 
 
-@jit
+def _count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
+    """`count_pairs` in NumPy."""
+    spend(10 + first.size // 10)
+    fits = (np.searchsorted(second, most - first, side="right") for most in (few, many))
+    fewer, more = (int(n.sum()) for n in fits)
+    return fewer, more
+
+
+@numpy_first(_count_pairs)
 def count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
     """How many pairs of elements of two ascending lists sum to `few` or less, and to `many`."""
     total, between, i, fits, fewer = 0, 0, 0, second.size, second.size

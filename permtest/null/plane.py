@@ -360,11 +360,13 @@ class _Tilted:
             shape = table.shape + np.abs(step[::-1]) * longest
             if shape.prod() > MAX_CELLS:
                 raise TooHard(f"the tilted law of the two sums has {shape.prod():,} cells")
-            table, r0, s0, left_out = add_moves(
-                table, np.ldexp(weights[m0:m1], -shift), int(step[0]), int(step[1]), most * mass
-            )
+            weights = np.ldexp(weights[m0:m1], -shift)
+            table = add_moves(table, weights, int(step[0]), int(step[1]))
+            r0, r1, beneath = kept(table.sum(axis=1), most * mass)
+            s0, s1, beside = kept(table.sum(axis=0), most * mass)
+            table = table[r0:r1, s0:s1]
             lows = lows + step * m0 + np.minimum(step, 0) * longest + (s0, r0)
-            lost += below / whole + left_out / mass
+            lost += below / whole + (beneath + beside) / mass
             power, rounding = power + shift, rounding + EPS * (3.5 + longest / 2)
         return table, (int(lows[0]), int(lows[1])), power, lost, rounding
 

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, jit
+from permtest._jit import Floats, Ints, jit, numpy_first, python_first, spend
 from permtest.null.probability import EPS
 
 Number = TypeVar("Number", float, complex)
@@ -77,7 +77,7 @@ def gap(a: float, i: float, plane: Plane) -> float:
     return first - second
 
 
-@jit
+@python_first
 def row_starts(rows: Ints, ends: Ints, plane: Plane, starts: Ints, gaps: Floats) -> None:
     """Fill in the first s of each row with `gap` >= least, and the gap there.
 
@@ -105,7 +105,7 @@ def row_starts(rows: Ints, ends: Ints, plane: Plane, starts: Ints, gaps: Floats)
         gaps[n] = gap(a, i + high * f[1, 1], plane)
 
 
-@jit
+@python_first
 def cumulants(x: float, y: float, plane: Plane) -> tuple[float, float, float, float, float, float]:
     """K of a tilt in both sums, its gradient and its second derivatives."""
     steps, a, i = plane.steps, plane.frame[0, 0], plane.frame[0, 1]
@@ -122,7 +122,7 @@ def cumulants(x: float, y: float, plane: Plane) -> tuple[float, float, float, fl
     return value, a, i, aa, ai, ii
 
 
-@jit
+@python_first
 def find_tilt(plane: Plane) -> tuple[float, float]:
     """The tilt towards the most likely point of the region, no less than one standard deviation.
 
@@ -161,7 +161,7 @@ def find_tilt(plane: Plane) -> tuple[float, float]:
     return x, y
 
 
-@jit
+@python_first
 def best_tilt(a: float, i: float, x: float, y: float, plane: Plane) -> tuple[float, float, float]:
     """K and the tilt that bound the mass of at least a hits and at most i misses best, about.
 
@@ -187,7 +187,7 @@ def best_tilt(a: float, i: float, x: float, y: float, plane: Plane) -> tuple[flo
     return found
 
 
-@jit
+@python_first
 def kept(sums: Floats, most: float) -> tuple[int, int, float]:
     """First and end of what is left without the outermost sums that come to `most` at either end.
 
@@ -203,15 +203,23 @@ def kept(sums: Floats, most: float) -> tuple[int, int, float]:
     return first, end, below + above
 
 
-@jit
-def add_moves(
-    table: Floats, weights: Floats, step_s: int, step_r: int, most: float
-) -> tuple[Floats, int, int, float]:
+def _add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
+    """`add_moves` in NumPy."""
+    n, (height, width) = weights.size - 1, table.shape
+    spend((n + 1) * (2 + table.size // 1000))
+    longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
+    for m, weight in enumerate(weights.tolist()):
+        down = m * step_r if step_r >= 0 else (m - n) * step_r
+        right = m * step_s if step_s >= 0 else (m - n) * step_s
+        longer[down : down + height, right : right + width] += weight * table
+    return longer
+
+
+@numpy_first(_add_moves)
+def add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
     """Sum over m of the table shifted by m steps, times ``weights[m]``.
 
-    Rows and columns are cut off at either end as long as they hold no more than `most` together.
-    Also the first row and column that are left, and what has been cut off. Steps that are negative
-    are measured from the last shift.
+    Steps that are negative are measured from the last shift.
     """
     n, (height, width) = weights.size - 1, table.shape
     longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
@@ -223,13 +231,7 @@ def add_moves(
                 weight, old, new = weights[m], table[source], longer[r, right : right + width]
                 for s in range(width):
                     new[s] += weight * old[s]
-    rows, columns = np.zeros(longer.shape[0]), np.zeros(longer.shape[1])
-    for r in range(rows.size):
-        rows[r] = np.sum(longer[r])
-        columns += longer[r]
-    r0, r1, below = kept(rows, most)
-    s0, s1, beside = kept(columns, most)
-    return longer[r0:r1, s0:s1], r0, s0, below + beside
+    return longer
 
 
 @jit

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, jit
+from permtest._jit import Floats, Ints, jit, python_first
 from permtest.null.probability import EPS
 
 #: Logarithm of the tilted mass that may lie outside of the window (2e-22).
@@ -89,7 +89,7 @@ def add_product(a: float, b: float, high: float, low: float) -> tuple[float, flo
     return total, low
 
 
-@jit
+@python_first
 def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     """tau at which the tilted mean is the threshold, but no less than one over the deviation.
 
@@ -115,7 +115,7 @@ def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     return float(max(tau, least))
 
 
-@jit
+@python_first
 def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
     """The tilt with beta_k = tanh(tau w_k / 2), tau >= 0."""
     tilt = np.empty((3, widths.size))
@@ -130,7 +130,7 @@ def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
     return tilt
 
 
-@jit
+@python_first
 def log_scale(
     tau: float, twice_excess: float, law: TiltedLaw
 ) -> tuple[float, float, float, tuple[float, float]]:
@@ -158,7 +158,7 @@ def log_scale(
     return high, low, 2.5 * EPS * magnitude, (shift, shift_low)
 
 
-@jit
+@python_first
 def reach(outside: float, variance: float, fair: float, longest: float) -> float:
     """How far from its mean a sum has all but exp(-outside) of its mass on either side.
 
@@ -188,7 +188,7 @@ def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[in
     return int(above + below), int(above), variance
 
 
-@jit
+@python_first
 def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedLaw, Window]:
     """The law tilted to t0 > top / 2, and its lattice; top < 2^53, and M w below 2^63."""
     twice_excess = 2 * t0 - top
@@ -335,7 +335,7 @@ def all_points(m: int) -> tuple[Ints, Floats]:
     return stack, book
 
 
-@jit
+@python_first
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
 ) -> tuple[float, float, int]:

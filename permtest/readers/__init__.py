@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permtest.pairs import Pairs
-from permtest.readers import conllu, harnesses, iob, labels
+from permtest.readers import annotated, harnesses, labels
 from permtest.readers.cells import text_of
 from permtest.readers.files import File, ReadError
 from permtest.readers.keys import Part, keyed
@@ -68,7 +68,7 @@ PREDICTIONS = Format(
 )
 
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
-BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, conllu.FORMAT, iob.FORMAT)
+BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)
 
 #: The columns of a table of pairwise judgements.
 BATTLE = frozenset(("model_a", "model_b", "winner"))
@@ -326,7 +326,7 @@ def recognise(
     return replace(
         found,
         missing=missing,
-        positive=pos_label,
+        positive=None if pos_label is None else labels.label_of(pos_label),
         same_scale=same_scale,
         how=how,
         higher_is_better=higher_is_better,

@@ -1,336 +1,42 @@
-"""Files of evaluation harnesses: what reads them all, and for each format how it says its items.
-
-Nothing here trusts a file: what cannot be used is a `ReadError` that names the place and what to
-do. What a format is known for to mislead stands beside it.
-"""
+"""The formats of evaluation harnesses, each with what it is known for to mislead; and folders."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
-from pathlib import Path, PurePath
-from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
 from permtest._optional import optional
 from permtest.decimals import DENOMINATORS
-from permtest.readers.archives import REMEDY, is_log, parts_of
-from permtest.readers.cells import Twice, kind_of, printable, shown, text_of, twice
-from permtest.readers.files import BOM, DEEP, File, ReadError, StrPath, check_memory, reading
-from permtest.readers.systems import ORDER, Format, SystemScores, listed, told_apart
-
-#: Bytes that a record needs in memory; characters of a text that both systems must have.
-PER_RECORD, AGREED = 1000, 1000
-
-_WANTED = {str: "text or a whole number", int: "a whole number", bool: "true or false"}
-_WANTED |= {dict: "an object", list: "a list"}
-
-
-# ---- records and items ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A JSON object, and where it is, such as "line 3"."""
-
-    file: File
-    place: str
-    values: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, file: File, place: str, value: Any) -> Row:
-        """The object at a place, or ReadError if it is none."""
-        if not isinstance(value, dict):
-            problem = f"{shown(text_of(value))} instead of an object; {REMEDY}"
-            raise ReadError.at(file.path, problem, column=place or None)
-        return cls(file, place, value)
-
-    def error(self, problem: str) -> ReadError:
-        """The error of this place."""
-        return ReadError.at(self.file.path, problem, column=self.place or None)
-
-    def get(self, path: str, kind: type | None = None) -> Any:
-        """The value at a path of keys, of "one|other" the first that is there; None if none is."""
-        value: Any = None
-        for keys in path.split("|"):
-            value = self.values
-            for key in keys.split("."):
-                value = value.get(key) if isinstance(value, dict) else None
-            if value not in (None, "", {}):
-                break
-        if isinstance(value, Twice):
-            raise self.error(twice(value.name))
-        if value is None:
-            return kind() if kind in (dict, list) else None
-        if kind is str and type(value) in (str, int):
-            return printable(str(value))
-        if kind in (None, type(value)):
-            return value
-        said = f"{shown(keys)} is {shown(text_of(value))}, but must be {_WANTED[kind]}"
-        raise self.error(f"{said}; {REMEDY}")
-
-    def need(self, path: str) -> str:
-        """An id or a name that must be there."""
-        value = self.get(path, str)
-        if value is None:
-            raise self.error(f"{shown(path.rpartition('|')[2])} is missing; {REMEDY}")
-        return str(value)
-
-    def rows(self, path: str) -> Iterator[Row]:
-        """The objects of a list."""
-        where = f"{self.place}, {path}, " if self.place else ""
-        for number, value in enumerate(self.get(path, list), 1):
-            yield Row.of(self.file, f"{where}record {number}", value)
-
-
-@dataclass
-class Item:
-    """What a record says of an item; values may be whatever JSON holds."""
-
-    place: str
-    ids: Mapping[str, str | None]  # the best first, which the others tell apart; none: the order
-    scores: Iterable[tuple[str, Any]]
-    system: str = ""  # default: called as the folder
-    repeat: str = ""  # what tells repeats of an item apart, behind its id
-    agree: Mapping[str, Any] = field(default_factory=dict)  # must be the same for both systems
-    clusters: Mapping[str, Any] = field(default_factory=dict)
-    text: str = ""  # what is asked, for people
-    note: str = ""  # what the user should know
-
-
-Rows: TypeAlias = "Iterable[Row]"
-Items: TypeAlias = "Iterator[Item]"
-
-
-def short(value: Any, width: int = 300) -> str:
-    """A value as text on one line, without its middle if it is long; of messages the last."""
-    last = value[-1] if isinstance(value, list) and value else value
-    last = last.get("content", value) if isinstance(last, dict) else last
-    text = printable(" ".join(text_of(last).split()))
-    return text if len(text) <= width else f"{text[: width // 2]} ... {text[-width // 3 :]}"
-
-
-def later(name: str, number: str | None) -> str:
-    """What is added to an id for each repeat but the one that is numbered 1."""
-    return "" if number in (None, "1") else f" ({name} {number})"
-
-
-def named(file: File) -> str:
-    """What a system is called after its folder, be it above one that is called by a date."""
-    folders = [x for x in PurePath(file.path).parts[:-1] if x.strip("./\\")]
-    folders = [x for x in folders if not re.match(r"\d{4}-\d\d-\d\dT|results$", x)]
-    name = folders[-1] if folders else file.stem
-    model = re.search(r"\bmodel=([^,]+)", name)
-    return printable(model[1] if model else name)
-
-
-# ---- what reads them all -------------------------------------------------------------------------
-
-_KNOWN: WeakKeyDictionary[File, tuple[Any, bool]] = WeakKeyDictionary()  # all formats ask for it
-
-
-@dataclass(frozen=True, kw_only=True)
-class Harness(Format):
-    """A format: how it begins, where its records are, and what they say of items."""
-
-    items: Callable[[Row, Rows, File | None], Items]  # of what is beside records, them, and gold
-    names_scores: bool = True
-    #: What a file begins with: all paths of one of these, "*" being every value in a place.
-    first: tuple[str, ...] = ()
-    records: str = ""  # the list of records, where they are neither lines nor a list
-    grouped: str = ""  # the grouping that is swapped together; by id, where items do not say it
-    merge: bool = False  # whether records of an item may repeat its scores
-    #: Whether a file is one of the format that is no JSON; what is in it beside records, and they.
-    packed: Callable[[File], bool] = lambda _: False
-    opened: Callable[[File], tuple[Any, Iterable[Any]]] = lambda _: ({}, ())
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "recognises", partial(_recognises, self))
-        object.__setattr__(self, "load", partial(_load, self))
-
-
-def _start(file: File) -> tuple[Any, bool]:
-    """The first record of lines or of a list, else the document; and whether there are lines."""
-    if file not in _KNOWN:
-        start, lines = None, not file.data[:4096].removeprefix(BOM).lstrip().startswith(b"[")
-        if file.is_json and lines:
-            with suppress(ReadError):
-                start = next(file.records(), (0, None))[1]
-        if file.is_json and start is None:
-            with suppress(ReadError):
-                start, lines = file.document, False
-        _KNOWN[file] = start[0] if isinstance(start, list) and start else start, lines
-    return _KNOWN[file]
-
-
-def _recognises(form: Harness, file: File) -> bool:
-    """Whether the file begins as the format does."""
-    start = _start(file)[0]
-    return form.packed(file) or any(
-        all(_has(start, path.split(".")) for path in paths.split()) for paths in form.first
-    )
-
-
-def _has(value: Any, keys: Sequence[str]) -> bool:
-    """Whether there is something behind some keys; "*" is the first of a list, or each value."""
-    if not keys:
-        return True
-    if keys[0] != "*":
-        return isinstance(value, dict) and keys[0] in value and _has(value[keys[0]], keys[1:])
-    if isinstance(value, list):
-        return not keys[1:] or any(_has(one, keys[1:]) for one in value[:1])
-    found = isinstance(value, dict) and len(value) > 0
-    return found and all(_has(one, keys[1:]) for one in value.values())
-
-
-def _load(form: Harness, file: File, gold: File | None = None) -> list[SystemScores]:
-    """The scores of each system in a file; some formats need the gold file beside it."""
-    try:
-        return systems_of(form, *_opened(form, file), gold)
-    except RecursionError:
-        raise ReadError.at(file.path, DEEP) from None
-
-
-def _opened(form: Harness, file: File) -> tuple[Row, Rows]:
-    """What stands beside the records of a file, and the records."""
-    start, lines = _start(file)
-    head: Any = {}
-    if form.packed(file):
-        head, values = form.opened(file)
-    elif form.records and not _has(start, ["testIdx"]):  # of which promptfoo writes lines, too
-        log = Row.of(file, "", start or file.document)
-        return log, log.rows(form.records)
-    elif lines:
-        found = _bounded(file, file.records())
-        return Row(file, "", {}), (Row.of(file, f"line {line}", one) for line, one in found)
-    else:
-        values = file.document if isinstance(file.document, list) else [file.document]
-    rows = (Row.of(file, f"record {number}", one) for number, one in enumerate(values, 1))
-    return Row.of(file, "", head), rows
-
-
-def _bounded(file: File, records: Iterable[Any]) -> Iterator[Any]:
-    """As many records as memory can hold."""
-    for number, record in enumerate(records, 1):
-        check_memory(file.path, PER_RECORD * number)
-        yield record
-
-
-def systems_of(form: Harness, log: Row, rows: Rows, gold: File | None = None) -> list[SystemScores]:
-    """The scores of each system in some records; `log` is what stands beside them."""
-    systems: dict[str, _System] = {}
-    for item in _bounded(log.file, form.items(log, rows, gold)):
-        name = item.system or named(log.file)
-        systems.setdefault(name, _System(form, log.file)).keep(item)
-    if not systems:
-        raise log.error("holds no record with a score; check that scores were logged")
-    return [one.finished(name) for name, one in systems.items()]
-
-
-class _System:
-    """What the records of a system say."""
-
-    def __init__(self, form: Harness, file: File) -> None:
-        self.form, self.file = form, file
-        self.items: dict[Any, Item] = {}
-        self.columns: dict[str, dict[Any, Any]] = {}
-        self.bad: dict[str, str] = {}  # scores that are no numbers, with the first value
-        self.notes: dict[str, None] = {}
-
-    def keep(self, item: Item) -> None:
-        """Keep what a record says of its item."""
-        ids = list(item.ids.values())
-        key = (*ids, item.repeat) if any(ids) else len(self.items)
-        if ids and all(one is None for one in ids):
-            problem = f"{shown(list(item.ids)[-1])} is missing; {REMEDY}"
-            raise ReadError.at(self.file.path, problem, column=item.place)
-        first = self.items.setdefault(key, item)
-        if item.note:
-            self.notes[item.note] = None
-        for metric, value in item.scores:
-            name, kind = printable(metric), kind_of(value)
-            if kind == "text":
-                self.bad.setdefault(name, f"{shown(text_of(value))}, {item.place}")
-            column = self.columns.setdefault(name, {})
-            cell = None if kind in ("text", "missing") else value
-            if key in column and not (self.form.merge and column[key] == cell):
-                problem = f"the score {shown(name)} of {first.place} again"
-                remedy = "keep one record of each, those of one run"
-                raise ReadError.at(self.file.path, f"{problem}; {remedy}", column=item.place)
-            column[key] = cell
-        item.scores = ()
-
-    def finished(self, name: str) -> SystemScores:
-        """All of a system, its scores as columns."""
-        items, group = list(self.items.values()), self.form.grouped
-        ids, bases, paired_by = self._ids(items)
-        clusters = _shared([item.clusters for item in items])
-        clusters |= {group: bases} if group and group not in clusters else {}
-        scores, left_out = self._scores()
-        return SystemScores(
-            system=name,
-            file=self.file,
-            scores=scores,
-            paired_by=paired_by,
-            ids=ids,
-            clusters=clusters,
-            swapped=group if group and len(set(clusters[group])) < len(items) else None,
-            agree=_shared([item.agree for item in items]),
-            texts=[item.text for item in items] if any(item.text for item in items) else None,
-            notes=(*left_out, *self.notes),
-            places=[item.place for item in items],
-        )
-
-    def _ids(self, items: Sequence[Item]) -> tuple[list[str] | None, list[str], str]:
-        """What items are called, with their repeats and without, and what that is."""
-        if not any(any(item.ids.values()) for item in items):
-            return None, [""] * len(items), ORDER
-        known = [tuple(item.ids.values()) for item in items]
-        distinct = list(dict.fromkeys(known))
-        columns: list[Any] = list(zip(*distinct, strict=True))
-        for i, name in enumerate(items[0].ids):
-            if None not in columns[i]:
-                called = told_apart(columns[i], *columns[i + 1 :])
-                bases = list(map(dict(zip(distinct, called, strict=True)).__getitem__, known))
-                ids = [base + item.repeat for base, item in zip(bases, items, strict=True)]
-                return ids, bases, name
-        lacking = next(item for item in items if None in item.ids.values())
-        problem = f"not every record has {' or '.join(items[0].ids)}; add one of them"
-        raise ReadError.at(self.file.path, problem, column=lacking.place)
-
-    def _scores(self) -> tuple[dict[str, list[Any]], list[str]]:
-        """The cells of each score that is a number, and a note of the others."""
-        for name, column in self.columns.items():
-            if all(cell is None for cell in column.values()):
-                self.bad.setdefault(name, "no item has it")
-        said = listed([f"{name} ({why})" for name, why in self.bad.items()], 5)
-        names = [name for name in self.columns if name not in self.bad]
-        if not names:
-            problem = f"holds no score that is one number for each item ({said or 'there is none'})"
-            remedy = "a paired test needs such a score of both systems"
-            raise ReadError.at(self.file.path, f"{problem}; {remedy}")
-        check_memory(self.file.path, 8 * len(names) * len(self.items))
-        scores = {name: [self.columns[name].get(key) for key in self.items] for name in names}
-        return scores, [f"left out, being no number for each item: {said}"] if said else []
-
-
-def _shared(parts: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """As columns of text what all items say."""
-    columns = {name: [part.get(name) for part in parts] for name in parts[0]}
-    return {
-        name: [printable(text_of(value))[:AGREED] for value in column]
-        for name, column in columns.items()
-        if not any(value is None for value in column)
-    }
-
+from permtest.readers.cells import printable, shown, text_of
+from permtest.readers.files import (
+    DEEP,
+    MEMORY,
+    File,
+    ReadError,
+    StrPath,
+    check_json,
+    check_memory,
+    no_json,
+    parsed_json,
+    reading,
+)
+from permtest.readers.records import AGREED, REMEDY, Harness, Item, Rows, later, short
+from permtest.readers.records import Row as Row
+from permtest.readers.records import joined as joined
+from permtest.readers.records import systems_of as systems_of
+from permtest.readers.systems import Format, listed
 
 # ---- lm-evaluation-harness -----------------------------------------------------------------------
 # A task with two filters has every document twice; corpus metrics (f1, bleu) are lists; `doc_id`
@@ -341,22 +47,15 @@ _NO_METRICS = {
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
     *("doc_hash", "prompt_hash", "target_hash", "schema_hash", "scores_per_repeat"),
 }
-_QUESTION = "doc.question|doc.query|doc.problem|doc.context|doc.ctx|doc.input|doc.text|doc"
 
 
-def _documents(_: Row, rows: Rows, __: File | None) -> Items:
-    for row in rows:
-        names = [name for name in row.values if name not in _NO_METRICS]
-        if "metrics" in row.values:
-            names = [text_of(name) for name in row.get("metrics", list)]
-        end = f",{row.need('filter')}" if "filter" in row.values else ""
-        yield Item(
-            row.place,
-            {name: row.get(name, str) for name in ("doc_hash", "doc_id")},
-            [(name + end, row.values.get(name)) for name in names],
-            agree={name: row.get(name) for name in ("target_hash", "target")},
-            text=short(row.get(_QUESTION)),
-        )
+def _metrics(row: Row) -> Iterator[tuple[str, Any]]:
+    """The metrics of a document, with its filter."""
+    names = [name for name in row.values if name not in _NO_METRICS]
+    if "metrics" in row.values:
+        names = [text_of(name) for name in row.get("metrics", list)]
+    end = f",{row.need('filter')}" if "filter" in row.values else ""
+    return ((name + end, row.values.get(name)) for name in names)
 
 
 LM_EVAL = Harness(
@@ -366,38 +65,102 @@ LM_EVAL = Harness(
     pairs_on="doc_hash (else doc_id), for each filter",
     example="permtest compare A/samples_gsm8k_*.jsonl B/samples_gsm8k_*.jsonl "
     "--score exact_match,strict-match",
-    first=("doc_id doc", "doc_id doc_hash", "doc_id resps", "doc_id filtered_resps"),
-    items=_documents,
+    first="doc_id doc|doc_id doc_hash|doc_id resps|doc_id filtered_resps",
+    ids="doc_hash doc_id",
+    scores=_metrics,
+    agree="target_hash target",
+    text="doc.question|doc.query|doc.problem|doc.context|doc.ctx|doc.input|doc.text|doc",
 )
 
 # ---- Inspect -------------------------------------------------------------------------------------
 # `.json` is sorted by id as a string, `.eval` is not; 1 and "1" are the same id. NaN is not scored.
-# A scorer may give several values. `.eval` is an archive, whose summaries only cut texts.
+# A scorer may give several values. `.eval` is an archive, whose summaries only cut texts; it is
+# unpacked within bounds.
 
 _VALUES: dict[Any, Any] = {"C": 1, "I": 0, "P": Fraction(1, 2), "N": 0}
 _VALUES |= dict.fromkeys(("yes", "Yes", "YES"), 1) | dict.fromkeys(("no", "No", "NO"), 0)
 
+#: Bytes that a member of an archive needs; how many times what it holds is in memory, at least.
+PER_MEMBER, COPIES = 5000, 3
 
-def _samples(log: Row, rows: Rows, _: File | None) -> Items:
+#: How members may be compressed; other methods need memory that nothing bounds.
+ZSTANDARD = 93
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD)
+
+#: What is said of a whole log: when it has ended, and when it began.
+HEADERS, SUMMARIES = ("header.json", "_journal/start.json"), "summaries.json"
+
+
+def _values(row: Row) -> Iterator[tuple[str, Any]]:
+    """The values of all scorers, those of letters and words as numbers."""
+    for scorer, score in row.get("scores", dict).items():
+        value = score.get("value") if isinstance(score, dict) else score
+        for key, part in (value if isinstance(value, dict) else {"": value}).items():
+            number = _VALUES.get(part, part) if isinstance(part, str) else part
+            yield (f"{scorer}.{key}" if key else scorer), number
+
+
+def _unfinished(log: Row) -> str:
+    """What should be known of a run that did not finish."""
     status = log.get("status", str) or "started"
     note = f"{log.file.name} is of a run that did not finish ({status}): samples may be missing"
-    for row in rows:
-        scores = []
-        for scorer, score in row.get("scores", dict).items():
-            value = score.get("value") if isinstance(score, dict) else score
-            for key, part in (value if isinstance(value, dict) else {"": value}).items():
-                name = f"{scorer}.{key}" if key else scorer
-                scores.append((name, _VALUES.get(part, part) if isinstance(part, str) else part))
-        yield Item(
-            row.place,
-            {"id": row.get("id", str)},
-            scores,
-            system=log.get("eval.model", str) or "",
-            repeat=later("epoch", row.get("epoch", str)),
-            agree={"target": row.get("target")},
-            text=short(row.get("input")),
-            note="" if status == "success" else note,
-        )
+    return "" if status == "success" else note
+
+
+def _log_in(file: File) -> Callable[[], tuple[Any, Iterable[Any]]] | None:
+    """What unpacks an archive with the parts of a log; None of another file."""
+    ends = file.data[:4096] + file.data[-(2**16) :]
+    known = any(name.encode() in ends for name in HEADERS) and b"samples/" in ends
+    return partial(_unpacked, file) if known and file.data.startswith(b"PK\x03\x04") else None
+
+
+def _unpacked(file: File) -> tuple[Any, Iterable[Any]]:
+    """What is said of a log, and its samples: their summaries, where all are there."""
+    check_memory(file.path, PER_MEMBER * file.data.count(b"PK\x01\x02"))
+    with reading(file.path, "is a damaged archive", "copy or download it again"):
+        archive = zipfile.ZipFile(BytesIO(file.data))
+        members = {member.filename: member for member in archive.infolist()}
+        if any(member.compress_type == ZSTANDARD for member in members.values()):
+            module = "zipfile" if sys.version_info >= (3, 14) else "backports.zstd.zipfile"
+            log = f"{printable(file.path)}, a log compressed with Zstandard,"
+            archive = optional(module, needed_by=log, extra="inspect").ZipFile(BytesIO(file.data))
+
+    def parsed(*names: str) -> Iterator[Any]:
+        """The JSON documents in some members, which must be no larger than they say."""
+        if sum(members[name].file_size for name in names) > MEMORY:
+            problem = f"{names[0]} and others hold more than {MEMORY // 2**20} MiB of JSON"
+            raise ReadError.at(file.path, f"{problem}; split the log")
+        return (_parsed(archive, members[name], f"{file.path}, {name}") for name in names)
+
+    header = next((name for name in HEADERS if name in members), None)
+    if header is None:
+        problem = f"is an archive without {HEADERS[0]}, so no log of Inspect"
+        raise ReadError.at(file.path, f"{problem}; check which file it is")
+    names = [x for x in members if x.startswith("samples/") and x.endswith(".json")]
+    found = next(parsed(SUMMARIES)) if SUMMARIES in members else None
+    if isinstance(found, list) and len(found) >= len(names):
+        return next(parsed(header)), found
+    return next(parsed(header)), parsed(*names)
+
+
+def _parsed(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: str) -> Any:
+    """The JSON document in a member of an archive."""
+    if member.compress_type not in METHODS:
+        problem = f"is compressed with method {member.compress_type}; {REMEDY}"
+        raise ReadError.at(place, problem)
+    check_memory(place, COPIES * member.file_size)
+    content = BytesIO()
+    with (
+        reading(place, "is damaged", "copy the log again"),
+        archive.open(member.filename) as stream,
+    ):
+        shutil.copyfileobj(stream, content, 4096)  # more of a bomb at a time is gigabytes
+    check_json(place, content.getvalue())
+    try:
+        return parsed_json(content.getvalue().decode())
+    except (RecursionError, ValueError) as error:
+        deep = isinstance(error, RecursionError)
+        raise ReadError.at(place, DEEP if deep else no_json(str(error), REMEDY)) from None
 
 
 INSPECT = Harness(
@@ -407,12 +170,17 @@ INSPECT = Harness(
     pairs_on="id and epoch",
     example="permtest compare logs/a.eval logs/b.eval --score match",
     extra="inspect",
-    first=tuple(f"version eval.{key}" for key in ("task", "run_id", "eval_id", "model")),
-    packed=is_log,
-    opened=parts_of,
+    first="version eval.task|version eval.run_id|version eval.eval_id|version eval.model",
+    unpack=_log_in,
     records="samples",
+    ids="id",
+    scores=_values,
+    system="eval.model",
+    repeat=later("epoch"),
+    agree="target",
+    text="input",
+    note=_unfinished,
     grouped="sample",
-    items=_samples,
 )
 
 # ---- HELM ----------------------------------------------------------------------------------------
@@ -421,25 +189,26 @@ INSPECT = Harness(
 # the name of the run's folder, such as `mmlu:subject=law,model=x_y`.
 
 
-def _entries(_: Row, rows: Rows, __: File | None) -> Items:
-    for row in rows:
-        scores = []
-        for stat in row.rows("stats"):
-            splits = (stat.get(f"name.{key}", str) for key in ("split", "sub_split"))
-            scores.append((",".join([stat.need("name.name"), *filter(None, splits)]), _mean(stat)))
-        said, trial = row.get("perturbation", dict), row.get("train_trial_index", str)
-        repeat = f", {text_of(said)}" if said else ""
-        repeat += "" if trial in (None, "0") else f" (trial {trial})"  # the second is 1
-        yield Item(row.place, {"instance_id": row.get("instance_id", str)}, scores, repeat=repeat)
+def _stats(row: Row) -> Iterator[tuple[str, Any]]:
+    """The mean of each stat, exact where that is possible."""
+    for stat in row.rows("stats"):
+        splits = (stat.get(f"name.{key}", str) for key in ("split", "sub_split"))
+        name = ",".join([stat.need("name.name"), *filter(None, splits)])
+        count, mean = stat.get("count", int), stat.get("sum|mean")
+        if count == 0:
+            mean = None
+        elif count not in (None, 1):
+            whole = isinstance(mean, int | Decimal) and mean == int(mean)
+            exact = whole and 0 < count <= DENOMINATORS
+            mean = Fraction(int(mean), count) if exact else stat.get("mean")
+        yield name, mean
 
 
-def _mean(stat: Row) -> Any:
-    """The mean of a stat, exact where that is possible."""
-    count, total = stat.get("count", int), stat.get("sum|mean")
-    if count == 0 or count in (None, 1):
-        return None if count == 0 else total
-    whole = isinstance(total, int | Decimal) and total == int(total)
-    return Fraction(int(total), count) if whole and 0 < count <= DENOMINATORS else stat.get("mean")
+def _trial(row: Row) -> str:
+    """The perturbation, and the number of the trial, of which the second is 1."""
+    said, trial = row.get("perturbation", dict), row.get("train_trial_index", str)
+    end = "" if trial in (None, "0") else f" (trial {trial})"
+    return (f", {text_of(said)}" if said else "") + end
 
 
 HELM = Harness(
@@ -449,10 +218,12 @@ HELM = Harness(
     pairs_on="instance_id, perturbation and train_trial_index",
     example="permtest compare runs/A/per_instance_stats.json runs/B/per_instance_stats.json "
     "--score exact_match,test",
-    first=("instance_id stats",),
+    first="instance_id stats",
+    ids="instance_id",
+    scores=_stats,
+    repeat=_trial,
     grouped="instance",
     merge=True,
-    items=_entries,
 )
 
 # ---- promptfoo -----------------------------------------------------------------------------------
@@ -461,34 +232,27 @@ HELM = Harness(
 # that failed (`failureReason` 2) counts as wrong, and has no named scores.
 
 
-def _tests(_: Row, rows: Rows, __: File | None) -> Items:
+def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     tests: dict[str, str] = {}  # variables as the first system had them: others may add to them
-    systems: dict[str, tuple[str, str]] = {}
-    kept: list[Item] = []
+    systems: dict[str, tuple[str, ...]] = {}  # prompts as of the first test: others may fill them
     for row in rows:
-        test, system = row.need("testIdx"), row.need("promptIdx")
         said = sorted(row.get("testCase.vars|vars", dict).items())
-        text = text_of({key: value for key, value in said if not key.startswith("_")} or test)
+        test, own = row.need("testIdx"), {x: value for x, value in said if not x.startswith("_")}
+        text = text_of(own or test)
         if len(text) > AGREED:  # so that a test that begins like another is told from it
             text = f"{text[:100]}... {sha256(text.encode(errors='replace')).hexdigest()}"
-        text = tests.setdefault(test, text)
-        prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
-        systems.setdefault(system, (row.need("provider.label|provider.id|provider"), prompt))
+        same = {"variables": tests.setdefault(test, text)}
         failed = row.get("failureReason") == 2
+        note = "calls that failed count as wrong, as in promptfoo" if failed else ""
         scores = {key: row.get(key) for key in ("score", "success")}
         scores = {key: 0 if failed and x is None else x for key, x in scores.items()}
         for key, value in row.get("namedScores", dict).items():
             scores[f"namedScores.{key}" if key in scores else key] = value
-        same = {"variables": text}
-        note = "calls that failed count as wrong, as in promptfoo" if failed else ""
-        ids = {"testIdx": test}
-        found = scores.items()
-        kept.append(Item(row.place, ids, found, system, "", same, same, short(text), note))
-    names = told_apart(*zip(*systems.values(), strict=True), list(systems)) if systems else []
-    called = dict(zip(systems, names, strict=True))
-    for item in kept:
-        item.system = called[item.system]
-        yield item
+        prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
+        number, provider = row.need("promptIdx"), row.need("provider.label|provider.id|provider")
+        system = systems.setdefault(number, (provider, prompt, number))
+        ids, text = {"testIdx": test}, short(tests[test])
+        yield Item(row.place, ids, scores.items(), system, "", same, same, text, note)
 
 
 PROMPTFOO = Harness(
@@ -497,10 +261,10 @@ PROMPTFOO = Harness(
     rows="a test's score, success and named scores for each provider and prompt",
     pairs_on="testIdx",
     example="permtest compare results.json --a openai:gpt-5 --b anthropic:claude --score success",
-    first=("testIdx promptIdx", "results.results.*", "results.*.testIdx results.*.promptIdx"),
+    first="testIdx promptIdx|results.results.*|results.*.testIdx results.*.promptIdx",
     records="results.results|results",
-    grouped="variables",
     items=_tests,
+    grouped="variables",
 )
 
 # ---- Every Eval Ever -----------------------------------------------------------------------------
@@ -508,29 +272,28 @@ PROMPTFOO = Harness(
 # their own are a grouping. Some converters count `sample_id` anew in each evaluation.
 
 
-def _instances(_: Row, rows: Rows, __: File | None) -> Items:
-    kept: list[Item] = []
-    of: list[list[str]] = []  # the evaluation of each
+def _instances(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
+    kept: list[tuple[Item, list[str]]] = []  # and the evaluation of each
     for row in rows:
         item = Item(
             row.place,
             {name: row.get(name, str) for name in ("sample_hash", "sample_id")},
             [(name, row.get(f"evaluation.{name}")) for name in ("score", "is_correct")],
-            system=row.need("model_id"),
-            repeat=later("epoch", row.get("metadata.epoch", str)),
+            row.need("model_id"),
+            later("metadata.epoch")(row),
             agree={"reference": row.get("input.reference")},
             text=short(row.get("input.raw")),
         )
-        kept.append(item)
-        of.append([row.get(x, str) or "" for x in ("evaluation_name", "evaluation_result_id")])
-    samples = [(item.system, *item.ids.values(), item.repeat) for item in kept]
-    for depth in range(3):  # how much of the evaluation is needed to tell lines apart
-        if len({(*x, *y[:depth]) for x, y in zip(samples, of, strict=True)}) == len(kept):
-            break
-    else:
-        depth = 1
-    several = len({name for name, _ in of}) > 1
-    for item, names in zip(kept, of, strict=True):
+        kept.append((item, [row.get(f"evaluation_{x}", str) or "" for x in ("name", "result_id")]))
+
+    def are_distinct(depth: int) -> bool:
+        """Whether so much of the evaluation tells lines apart."""
+        lines = {(x.system, *x.ids.values(), x.repeat, *names[:depth]) for x, names in kept}
+        return len(lines) == len(kept)
+
+    depth = next(filter(are_distinct, range(3)), 1)
+    several = len({name for _, (name, _) in kept}) > 1
+    for item, names in kept:
         if depth:
             item.scores = [(f"{key},{names[depth - 1]}", x) for key, x in item.scores]
         elif several:
@@ -544,11 +307,10 @@ EVERY_EVAL_EVER = Harness(
     rows="a sample's score, and whether it is correct, in each evaluation",
     pairs_on="sample_hash (else sample_id)",
     example="permtest compare a_samples.jsonl b_samples.jsonl --score is_correct",
-    first=tuple(
-        f"model_id sample_id {key}" for key in ("evaluation", "evaluation_name", "evaluation_id")
-    ),
-    grouped="sample",
+    first="model_id sample_id evaluation|model_id sample_id evaluation_name"
+    "|model_id sample_id evaluation_id",
     items=_instances,
+    grouped="sample",
 )
 
 # ---- SWE-bench -----------------------------------------------------------------------------------
@@ -559,9 +321,8 @@ EVERY_EVAL_EVER = Harness(
 
 _RESOLVED, _ASKED = ("resolved_ids", "resolved"), ("completed_ids", "generated")
 _FAILED = (
-    *("unresolved_ids", "empty_patch_ids", "error_ids", "incomplete_ids"),
-    *("no_generation", "no_logs", "no_apply", "install_fail", "reset_failed"),
-    *("test_errored", "test_timeout"),
+    *("unresolved_ids", "empty_patch_ids", "error_ids", "incomplete_ids", "no_generation"),
+    *("no_logs", "no_apply", "install_fail", "reset_failed", "test_errored", "test_timeout"),
 )
 _MADE_UP = "the ids that the files name"
 _INCOMPLETE = (
@@ -572,27 +333,28 @@ _INCOMPLETE = (
 
 def _report(report: Row) -> tuple[set[str], list[str], bool]:
     """What was resolved, all ids that are named, and whether these are all that was tried."""
-    known = [name for name in (*_ASKED, *_FAILED, *_RESOLVED) if name in report.values]
-    if any(name in known for name in _RESOLVED):
-        lists = {name: _ids(report.get(name, list), report) for name in known}
+    lists: dict[str, list[Any]] = {}
+    if report.values.keys() & _RESOLVED:
+        known = [name for name in (*_ASKED, *_FAILED, *_RESOLVED) if name in report.values]
+        lists = {name: report.get(name, list) for name in known}
     else:
         each = {name: Row.of(report.file, shown(name), x) for name, x in report.values.items()}
         right = [name for name, one in each.items() if one.get("resolved", bool)]
-        lists = {"generated": _ids(each, report), "resolved": _ids(right, report)}
-    resolved = {name for key in _RESOLVED for name in lists.get(key, ())}
+        lists = {"generated": list(each), "resolved": right}
+    ids = {key: _ids(names, report) for key, names in lists.items()}
+    resolved = {name for key in _RESOLVED for name in ids.get(key, ())}
     for key in _FAILED:
-        if both := resolved.intersection(lists.get(key, ())):
+        if both := resolved.intersection(ids.get(key, ())):
             raise report.error(f"{shown(min(both))} is resolved and in {key}; {REMEDY}")
-    every = dict.fromkeys(name for ids in lists.values() for name in ids)
-    return resolved, list(every), any(name in lists for name in _ASKED)
+    return resolved, list(dict.fromkeys(chain(*ids.values()))), any(x in ids for x in _ASKED)
 
 
-def _ids(values: Iterable[Any], where: Row) -> list[str]:
+def _ids(values: Sequence[Any], where: Row) -> list[str]:
     """Ids, each once."""
-    found = list(values)
-    if wrong := [x for x in found if not isinstance(x, str) or not x]:
-        raise where.error(f"{shown(text_of(wrong[0]))} is no id of an issue; {REMEDY}")
-    return list(dict.fromkeys(map(printable, found)))
+    for value in values:
+        if not isinstance(value, str) or not value:
+            raise where.error(f"{shown(text_of(value))} is no id of an issue; {REMEDY}")
+    return list(dict.fromkeys(map(printable, values)))
 
 
 def ids_of(files: Sequence[File]) -> File | None:
@@ -603,27 +365,31 @@ def ids_of(files: Sequence[File]) -> File | None:
     reports = [_report(Row.of(file, "the report", file.document)) for file in files]
     if all(complete for _, _, complete in reports):
         return None
-    names = dict.fromkeys(name for _, every, _ in reports for name in every)
+    names = dict.fromkeys(chain(*(every for _, every, _ in reports)))
     return File(_MADE_UP, "\n".join(names).encode())
 
 
-def _issues(log: Row, rows: Rows, gold: File | None) -> Items:
+def _listed_in(gold: File) -> list[str]:
+    """The ids in a list of all: one a line, a list, or objects that have one each."""
+    found = gold.document if gold.is_json else list(map(str.strip, gold.lines))
+    found = found if isinstance(found, list) else [found]
+    names = [x.get("instance_id") if isinstance(x, dict) else x for x in found]
+    return _ids([x for x in names if x not in ("", "instance_id")], Row(gold, "", {}))
+
+
+def _issues(log: Row, rows: Rows, gold: File | None) -> Iterator[Item]:
     file = log.file
     system = "" if file.stem in ("results", "per_instance_details") else printable(file.stem)
     for row in rows:
         resolved, ids, complete = _report(row)
         note = ""
         if gold is not None:
-            found = gold.document if gold.is_json else list(map(str.strip, gold.lines))
-            found = found if isinstance(found, list) else [found]
-            names = [x.get("instance_id") if isinstance(x, dict) else x for x in found]
-            names = [x for x in names if x not in ("", "instance_id")]
-            known = dict.fromkeys(_ids(names, Row(gold, "", {})))
-            others = [name for name in ids if name not in known]
-            if wrong := resolved.intersection(others):
+            known = _listed_in(gold)
+            others = set(ids).difference(known)
+            if wrong := resolved & others:
                 problem = f"resolved {shown(min(wrong))}, which is not in {gold.path}"
                 raise log.error(f"{problem}; give the list of the same data set")
-            ids, note = list(known), _INCOMPLETE if gold.path == _MADE_UP else ""
+            ids, note = known, _INCOMPLETE if gold.path == _MADE_UP else ""
             if others:
                 note = f"{len(others)} ids of {file.name} are not in the list, and left out"
         elif not complete:
@@ -642,26 +408,25 @@ SWE_BENCH = Harness(
     example="permtest compare A/results/results.json B/results/results.json --gold ids.txt",
     gold="optional",
     items_of=ids_of,
-    first=("resolved_ids.*", "resolved.*", "completed_ids.*", "*.resolved"),
+    first="resolved_ids.*|resolved.*|completed_ids.*|*.resolved",
     items=_issues,
 )
 
 # ---- lighteval -----------------------------------------------------------------------------------
 # `details_{task}_{date}.parquet` in details/{organisation}/{model}/{date}. Before `doc.id` items
-# have an order only, and their text.
+# have an order only, and their text. What the models filled is not read.
 
 
-def _has_details(file: File) -> bool:
-    """Whether the end of a parquet file names the columns of lighteval."""
+def _details(file: File) -> Callable[[], tuple[Any, Iterable[Any]]] | None:
+    """What reads a parquet file whose end names the columns of lighteval; None of another file."""
     end = file.data[-(2**16) :] if file.data.startswith(b"PAR1") else b""
-    return b"metric" in end and (b"model_response" in end or b"full_prompt" in end)
-
-
-def _details(file: File) -> tuple[Any, Iterable[Any]]:
-    """The rows of a parquet file, without the columns that the models filled."""
-    arrow = optional("pyarrow.parquet", needed_by=f"{file.path}, a parquet file,", extra="frames")
+    if b"metric" not in end or not (b"model_response" in end or b"full_prompt" in end):
+        return None
 
     def rows() -> Iterator[Any]:
+        arrow = optional(
+            "pyarrow.parquet", needed_by=f"{file.path}, a parquet file,", extra="frames"
+        )
         with reading(file.path, "is a damaged parquet file"):
             table = arrow.ParquetFile(BytesIO(file.data))
             known = table.schema_arrow.names
@@ -673,14 +438,7 @@ def _details(file: File) -> tuple[Any, Iterable[Any]]:
                 batch.validate(full=True)  # what is invalid may end the process
                 yield from batch.to_pylist()
 
-    return {}, rows()
-
-
-def _judged(_: Row, rows: Rows, __: File | None) -> Items:
-    for row in rows:
-        ids, query = {"id": row.get("doc.id", str) or ""}, row.get("doc.query|example")
-        scores = row.get("metric|metrics", dict).items()
-        yield Item(row.place, ids, scores, agree={"query": query}, text=short(query))
+    return lambda: ({}, rows())
 
 
 LIGHTEVAL = Harness(
@@ -690,16 +448,19 @@ LIGHTEVAL = Harness(
     pairs_on="doc.id (else the order)",
     example="permtest compare A/details_x.parquet B/details_x.parquet --score em",
     extra="frames",
-    packed=_has_details,
-    opened=_details,
-    items=_judged,
+    unpack=_details,
+    ids="doc.id",
+    no_id="",
+    scores=lambda row: row.get("metric|metrics", dict).items(),
+    agree="doc.query|example",
+    text="doc.query|example",
 )
 
 # ---- OpenAI evals --------------------------------------------------------------------------------
 # The first line is the run, the last its report; an event is of a sample and of a type.
 
 
-def _events(_: Row, rows: Rows, __: File | None) -> Items:
+def _events(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     model = ""
     for row in rows:
         model = next(iter(row.get("spec.completion_fns", list)), model)
@@ -717,27 +478,18 @@ OPENAI_EVALS = Harness(
     rows="whether a sample's answer matched, and other metrics of it",
     pairs_on="sample_id",
     example="permtest compare gpt-a.jsonl gpt-b.jsonl --score correct",
-    first=("spec.completion_fns", "run_id event_id sample_id type"),
+    first="spec.completion_fns|run_id event_id sample_id type",
     items=_events,
 )
 
 # ---- deepeval ------------------------------------------------------------------------------------
-# Cases of one pytest function have the same name, and an order. Conversations stand by themselves.
+# Cases of one pytest function have the same name, and an order. Conversations are a list beside.
 
 
-def _cases(log: Row, rows: Rows, _: File | None) -> Items:
-    path = "testRunData.conversationalTestCases|conversationalTestCases"
-    for row in (*rows, *log.rows(path)):
-        metrics = row.rows("metricsData")
-        scores = [(metric.need("name|metric"), metric.get("score")) for metric in metrics]
-        asked, wanted = "input|scenario", "expectedOutput|expectedOutcome"
-        yield Item(
-            row.place,
-            {name: row.get(name, str) for name in ("name", "order")},
-            [*scores, ("success", row.get("success"))],
-            agree={"input": row.get(asked), "expected": row.get(wanted)},
-            text=short(row.get(asked)),
-        )
+def _case(row: Row) -> Iterator[tuple[str, Any]]:
+    for metric in row.rows("metricsData"):
+        yield metric.need("name|metric"), metric.get("score")
+    yield "success", row.get("success")
 
 
 DEEPEVAL = Harness(
@@ -746,20 +498,21 @@ DEEPEVAL = Harness(
     rows="the score of a test case, or of a conversation, for each metric, and its success",
     pairs_on="name and order",
     example="permtest compare old/.latest_test_run.json new/.latest_test_run.json --score success",
-    first=tuple(
-        f"{place}{cases}.*.metricsData"
-        for place in ("testRunData.", "")
-        for cases in ("testCases", "conversationalTestCases")
-    ),
-    records="testRunData.testCases|testCases",
-    items=_cases,
+    first="testRunData.testCases.*.metricsData|testRunData.conversationalTestCases.*.metricsData"
+    "|testCases.*.metricsData|conversationalTestCases.*.metricsData",
+    records="testRunData.testCases|testCases testRunData.conversationalTestCases"
+    "|conversationalTestCases",
+    ids="name order",
+    scores=_case,
+    agree="input|scenario expectedOutput|expectedOutcome",
+    text="input|scenario",
 )
 
 # ---- sacreBLEU, COMET ----------------------------------------------------------------------------
 # sacreBLEU prints objects one below the other; COMET has a list of segments for each system.
 
 
-def _segments(log: Row, rows: Rows, _: File | None) -> Items:
+def _segments(log: Row, rows: Rows, _: File | None) -> Iterator[Item]:
     found = [(row.place, row.need("name"), row.get("score")) for row in rows]
     names = sorted({name for _, name, _ in found})
     if len(names) > 1 or len(found) == 1:
@@ -775,18 +528,17 @@ SACREBLEU = Harness(
     rows="a segment's score, as --sentence-level --format json prints it",
     pairs_on="order",
     example="permtest compare a.json b.json",
-    first=("name score signature",),
+    first="name score signature",
     items=_segments,
 )
 
 
-def _translations(_: Row, rows: Rows, __: File | None) -> Items:
+def _translations(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     for row in rows:
         for name, found in row.values.items():
             for one in Row(row.file, shown(name), {"segments": found}).rows("segments"):
                 agree = {key: one.get(key) for key in ("src", "ref")}
-                scores = [("COMET", one.get("COMET"))]
-                text = short(agree["src"])
+                scores, text = [("COMET", one.get("COMET"))], short(agree["src"])
                 yield Item(one.place, {}, scores, printable(name), agree=agree, text=text)
 
 
@@ -796,7 +548,7 @@ COMET = Harness(
     rows="a segment's score for each system, as comet-score --to_json writes it",
     pairs_on="order",
     example="permtest compare comet.json --a new.txt --b old.txt",
-    first=("*.*.COMET", "*.*.src *.*.mt"),
+    first="*.*.COMET|*.*.src *.*.mt",
     items=_translations,
 )
 
@@ -809,9 +561,9 @@ _WINS: dict[str, Any] = {"model_1": 1, "model_a": 1, "model_2": 0, "model_b": 0}
 _WINS |= dict.fromkeys(("tie", "tie (bothbad)", "bothbad", "both_bad"), Fraction(1, 2))
 
 
-def _battles(_: Row, rows: Rows, __: File | None) -> Items:
+def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     seen: Counter[tuple[str, ...]] = Counter()
-    kept: list[tuple[str, Item]] = []
+    kept: list[tuple[str, str, Item]] = []
     for number, row in enumerate(rows, 1):
         models = [row.need(path) for path in ("model_1|model_a", "model_2|model_b")]
         if models[0] == models[1]:
@@ -820,21 +572,21 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Items:
         words = [row.get(key, str) for key in games]
         if unknown := [word for word in words if word not in (None, "error", *_WINS)]:
             known = ", ".join(_WINS)
-            raise row.error(f"the winner is {shown(unknown[0])}, but must be one of {known}")
+            problem = f"the winner is {shown(unknown[0])}, but must be one of {known}; {REMEDY}"
+            raise row.error(problem)
         wins: list[Any] = [_WINS.get(word or "") for word in words]
         won = Fraction(1, 2) if len(set(wins)) > 1 else wins[0]
-        scores = [None, None] if None in wins else [won, 1 - won]
         question = row.get("question_id|id", str) or f"battle {number}"
-        pair, turn = " and ".join(sorted(models)), later("turn", row.get("turn", str))
+        pair, turn = " and ".join(sorted(models)), later("turn")(row)
         seen[question, pair, turn] += 1
-        repeat = turn + later("judgement", str(seen[question, pair, turn]))
+        again = seen[question, pair, turn]
+        repeat = turn + (f" (judgement {again})" if again > 1 else "")
+        scores = [None, None] if None in wins else [won, 1 - won]
         for model, score in zip(models, scores, strict=True):
-            item = Item(row.place, {"question_id": question}, [("win", score)], model, repeat)
-            kept.append((pair, item))
-    several = len({pair for pair, _ in kept}) > 1
-    for pair, item in kept:
-        if several:  # so that two models share the questions of their own battles alone
-            item.ids = {name: f"{question}, {pair}" for name, question in item.ids.items()}
+            kept.append((question, pair, Item(row.place, {}, [("win", score)], model, repeat)))
+    several = len({pair for _, pair, _ in kept}) > 1
+    for question, pair, item in kept:  # two models share the questions of their own battles alone
+        item.ids = {"question_id": f"{question}, {pair}" if several else question}
         yield item
 
 
@@ -844,19 +596,10 @@ BATTLES = Harness(
     rows="who of two models won on a question: 1, or 1/2 each for a tie",
     pairs_on="question_id, turn and repeat",
     example="permtest compare gpt-4_pair.jsonl --a vicuna-13b --b alpaca-13b",
-    first=("model_1 model_2 g1_winner", "model_a model_b winner"),
-    grouped="question",
+    first="model_1 model_2 g1_winner|model_a model_b winner",
     items=_battles,
+    grouped="question",
 )
-
-
-def _grades(_: Row, rows: Rows, __: File | None) -> Items:
-    for row in rows:
-        ids, score = {"question_id": row.get("question_id", str)}, row.get("score")
-        turn = later("turn", row.get("turn", str))
-        scores = [("score", None if score == -1 else score)]
-        yield Item(row.place, ids, scores, row.need("model"), turn)
-
 
 MT_BENCH = Harness(
     name="mt_bench",
@@ -864,9 +607,12 @@ MT_BENCH = Harness(
     rows="the grade of a model's answer to a question, in each turn",
     pairs_on="question_id and turn",
     example="permtest compare gpt-4_single.jsonl --a vicuna-13b --b alpaca-13b",
-    first=("question_id model judge score",),
+    first="question_id model judge score",
+    ids="question_id",
+    scores=lambda row: [("score", None if row.get("score") == -1 else row.get("score"))],
+    system="model",
+    repeat=later("turn"),
     grouped="question",
-    items=_grades,
 )
 
 FORMATS: tuple[Format, ...] = (
@@ -905,40 +651,3 @@ def files_of(folder: StrPath) -> list[Path]:
             return found
     problem = f"this is a folder without what an evaluation wrote ({', '.join(PATTERNS)})"
     raise ReadError.at(str(folder), f"{problem}; name one file in it")
-
-
-def joined(tasks: Mapping[str, SystemScores], folder: StrPath) -> SystemScores:
-    """The items of several tasks as those of one evaluation, with the grouping "task".
-
-    A score that a task has not is None there; groupings and what must agree are those of all.
-    """
-    parts = list(tasks.values())
-    check_memory(str(folder), PER_RECORD * sum(map(len, parts)))
-
-    def of_all(columns: Iterable[Iterable[Any]]) -> list[str]:
-        """What all tasks have, each behind the name of its task."""
-        return [f"{task}: {x}" for task, some in zip(tasks, columns, strict=True) for x in some]
-
-    def shared(kind: str) -> list[str]:
-        return [x for x in getattr(parts[0], kind) if all(x in getattr(one, kind) for one in parts)]
-
-    groups = {"task": [task for task, one in tasks.items() for _ in range(len(one))]}
-    for name in shared("clusters"):
-        groups[name] = of_all(one.clusters[name] for one in parts)
-    digests = "".join(f"{one.file.sha256}  {one.file.name}\n" for one in parts)
-    return SystemScores(
-        system=parts[0].system,
-        file=File(str(folder), digests.encode()),
-        scores={
-            name: [x for one in parts for x in one.scores.get(name, [None] * len(one))]
-            for name in dict.fromkeys(name for one in parts for name in one.scores)
-        },
-        paired_by=f"task and {parts[0].paired_by}",
-        ids=of_all(one.ids or range(1, len(one) + 1) for one in parts),
-        clusters=groups,
-        swapped=next((one.swapped for one in parts if one.swapped in groups), None),
-        agree={name: [x for one in parts for x in one.agree[name]] for name in shared("agree")},
-        texts=[text for one in parts for text in one.texts or [""] * len(one)],
-        notes=tuple(of_all(one.notes for one in parts)),
-        places=[f"{one.file.name}, {one.place(i)}" for one in parts for i in range(len(one))],
-    )

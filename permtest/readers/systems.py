@@ -18,100 +18,47 @@ ORDER, ROW = "order", "row"
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files.
+    """A format of files."""
 
-    Parameters
-    ----------
-    name : str
-        In a word.
-    title : str
-        What it is called in sentences.
-    rows : str
-        What one item of it holds.
-    pairs_on : str
-        What pairs the items of two systems.
-    example : str
-        A command line that reads it.
-    recognises : callable
-        Says of a `File` by its content whether it is of this format; quick, and never fails.
-    load : callable
-        Reads a `File`, and the gold `File` where there is one, into a sequence of `SystemScores`.
-    extra : str or None
-        The extra of this package that must be installed.
-    gold : {"none", "optional", "required"}
-        Whether another file says what would be right.
-    items_of : callable or None
-        Makes a gold `File` of all files of the systems, where none is given.
-    names_scores : bool
-        Whether a statistic such as "las" means the score of that name and no other.
-    """
-
-    name: str
-    title: str
-    rows: str
-    pairs_on: str
-    example: str
+    name: str  # in a word
+    title: str  # what it is called in sentences
+    rows: str  # what one item of it holds
+    pairs_on: str  # what pairs the items of two systems
+    example: str  # a command line that reads it
+    #: Says of a file by its content whether it is of this format; quick, and never fails.
     recognises: Callable[[File], bool] = field(default=lambda _: False, repr=False)
+    #: Reads a file, and the gold file where there is one.
     load: Callable[..., Sequence[SystemScores]] = field(default=lambda *_: (), repr=False)
-    extra: str | None = None
-    gold: str = "none"
+    extra: str | None = None  # the extra of this package that must be installed
+    gold: str = "none"  # or "optional", "required": whether another file says what would be right
+    #: Makes a gold file of all files of the systems, where none is given.
     items_of: Callable[[Sequence[File]], File | None] | None = field(default=None, repr=False)
-    names_scores: bool = False
+    names_scores: bool = False  # whether a statistic such as "las" means the score of that name
 
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """What a file says of one system: its rows of the long table.
-
-    Parameters
-    ----------
-    system : str
-        What the system is called.
-    file : File
-        Where it comes from.
-    scores : mapping of str to sequence
-        Name of a score -> its cell for each item: text as written, or a number; None where there
-        is none. Where `counts` has the name: a tuple of such cells.
-    paired_by : str
-        What `ids` are, such as "doc_hash"; `ORDER` or `ROW` where there are none.
-    ids : sequence of str, or None
-        All different. None: the items have an order only.
-    clusters : mapping of str to sequence of str
-        Name of a grouping -> what each item belongs to.
-    swapped : str or None
-        The grouping whose groups are swapped as a whole unless the user says otherwise.
-    counts : mapping of str to tuple of str
-        Name of a score -> names of its counts, such as tp, fp, fn.
-    agree : mapping of str to sequence of str
-        What must be the same for all systems, such as the text of the question.
-    beside : mapping of str to sequence of str
-        Other texts; if all systems have the same ones, they must have them for the same items.
-    texts : sequence of str, or None
-        What the items are, for people to read.
-    notes : tuple of str
-        What the reader did that one should know, such as a rule of repair.
-    places : sequence of str, or None
-        Where each item is in the file, such as "line 3", for messages.
-    gold : File or None
-        What said what is right.
-    columns : mapping of str to sequence of str
-        Name of a score -> how messages call its column in a table, or those of its counts.
-    """
+    """What a file says of one system: its rows of the long table, all columns of one length."""
 
     system: str
     file: File
+    #: Name of a score -> its cell for each item: text as written, or a number; None where there is
+    #: none. Where `counts` has the name: a tuple of such cells.
     scores: Mapping[str, Sequence[Any]]
-    paired_by: str = ORDER
-    ids: Sequence[str] | None = None
-    clusters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    swapped: str | None = None
-    counts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paired_by: str = ORDER  # what `ids` are, such as "doc_hash"; `ORDER` or `ROW` without them
+    ids: Sequence[str] | None = None  # all different; None: the items have an order only
+    clusters: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what items belong to
+    swapped: str | None = None  # the grouping that is swapped as a whole unless the user objects
+    counts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # such as tp, fp, fn
+    #: What must be the same for all systems, such as the text of the question; and other texts: if
+    #: all systems have the same ones, they must have them for the same items.
     agree: Mapping[str, Sequence[str]] = field(default_factory=dict)
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    texts: Sequence[str] | None = None
-    notes: tuple[str, ...] = ()
-    places: Sequence[str] | None = None
-    gold: File | None = None
+    texts: Sequence[str] | None = None  # what the items are, for people to read
+    notes: tuple[str, ...] = ()  # what the reader did that one should know
+    places: Sequence[str] | None = None  # where items are in the file, such as "line 3"
+    gold: File | None = None  # what said what is right
+    #: Name of a score -> how messages call its column in a table, or those of its counts.
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -91,6 +91,16 @@ def _leaderboard(rng: Random) -> Case:
     return Case("swe_bench", names, [*reports, "\n".join(ids).encode()], "file")
 
 
+def _battles(rng: Random) -> Case:
+    won = ["model_1", "model_2", "tie", "error"]
+    rows = [
+        {"question_id": i // 2, "turn": 1 + i % 2, "model_1": "old", "model_2": "new"}
+        | {"g1_winner": rng.choice(won), "g2_winner": rng.choice(won), "judge": ["j", "pair"]}
+        for i in range(12)
+    ]
+    return Case("battles", ["pair.jsonl"], [Lines(rows)])
+
+
 # ---- tables ------------------------------------------------------------------------------------
 
 
@@ -227,6 +237,10 @@ MAKERS: dict[str, Callable[[Random], Case]] = {
     "promptfoo": _promptfoo,
     "swe_bench": _harness("swe_bench", made.swe_bench, json.loads),
     "leaderboard": _leaderboard,
+    "openai_evals": _harness("openai_evals", made.openai_evals, _lines),
+    "deepeval": _harness("deepeval", made.deepeval, json.loads),
+    "mt_bench": _harness("mt_bench", made.mt_bench, _lines),
+    "battles": _battles,
     "wide": _wide,
     "counts": _counts,
     "bare": _bare,

@@ -1,0 +1,434 @@
+"""Annotated text, a word a line, held against a gold standard: CoNLL-U, and columns with tags.
+
+A blank line ends a sentence, which is an item. Sentences are paired with those of gold by their ids
+where all have one, in both files, and some ids are in both; else by their order. Either way they
+must have the same words: other tokens are not aligned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import compress, count, pairwise, takewhile, zip_longest
+from operator import eq, not_
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+from permtest.readers.cells import brief, printable, shown
+from permtest.readers.files import File, ReadError, check_memory
+from permtest.readers.systems import ORDER, Format, SystemScores
+
+#: Bytes that a sentence needs at most with its scores, and each character while it is cut.
+PER_SENTENCE, PER_CHARACTER = 2000, 64
+
+#: How much of a file is looked at to recognise its format, in bytes.
+BEGINNING = 2**16
+
+_NEWDOC = re.compile(r"#\s*newdoc\b|-DOCSTART-")
+
+#: The words of a sentence, then what is said of each; the scores of all sentences, and notes.
+Columns: TypeAlias = Sequence[Sequence[Any]]
+Scores: TypeAlias = tuple[dict[str, Any], list[str]]
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+class Sentence(NamedTuple):
+    """The lines of its words, the first of which is number `line`, and what its comments say."""
+
+    line: int
+    lines: list[str]
+    name: str | None
+    text: str | None
+    document: str
+
+
+class Sentences:
+    """All sentences of a file; kinds of text say what stands in `columns`, and how it is scored."""
+
+    def __init__(self, path: str, lines: list[str]) -> None:
+        self.path, self.items, self.documents, document = path, list[Sentence](), 0, "0"
+        blank = compress(count(), map(not_, map(str.strip, lines)))
+        for before, end in pairwise([-1, *blank, len(lines)]):
+            comments = list(takewhile(self.is_comment, lines[before + 1 : end]))
+            facts = dict[str, str]()
+            for comment in comments:
+                key, _, value = comment[1:].partition("=")
+                facts[key.strip()] = value.strip()
+                if _NEWDOC.match(comment):
+                    self.documents += 1
+                    document = value.strip() or str(self.documents)
+            start, name = before + 1 + len(comments), facts.get("sent_id") or facts.get("id")
+            if words := lines[start:end]:
+                check_memory(path, PER_CHARACTER * sum(map(len, words)))
+                check_memory(path, PER_SENTENCE * len(self.items))
+                self.items.append(Sentence(start + 1, words, name, facts.get("text"), document))
+            elif name:
+                problem = f"sentence {shown(name)} has no words; write them below, or remove it"
+                raise ReadError.at(path, problem, line=start)
+        if not self.items:
+            raise ReadError.at(path, "holds no sentence; there must be a word on each line")
+
+    def is_comment(self, line: str) -> bool:
+        """Whether a line before a sentence is no word."""
+        return line.startswith("#")
+
+    def by_name(self) -> dict[str, Sentence]:
+        """The sentences by their ids; empty where one has none. ReadError if an id occurs twice."""
+        found = dict[str, Sentence]()
+        for one in self.items if all(one.name for one in self.items) else ():
+            if (first := found.setdefault(str(one.name), one)) is not one:
+                problem = f"{shown(str(one.name))} is the id of two sentences (also on line "
+                problem += f"{first.line}); give each an id of its own, or remove the ids of all"
+                raise ReadError.at(self.path, problem, line=one.line)
+        return found
+
+
+def _beginning(file: File) -> list[str]:
+    """The first whole lines of a file, to recognise its format by; they may be none."""
+    lines = re.split("\r\n?|\n", file.data[:BEGINNING].decode("utf-8-sig", errors="replace"))
+    return lines if len(file.data) <= BEGINNING else lines[:-1]
+
+
+#: What files of gold were cut into, which is done once for all systems.
+_GOLD: WeakKeyDictionary[File, Sentences] = WeakKeyDictionary()
+
+
+def _load(kind: Any, file: File, reference: File) -> list[SystemScores]:
+    """The scores of each sentence of a system, beside that of gold."""
+    if not isinstance(_GOLD.get(reference), kind):
+        _GOLD[reference] = kind(reference.path, reference.lines)
+    gold: Any = _GOLD[reference]
+    system = kind(file.path, file.lines)
+    vars(file).pop("lines", None)  # those of many systems would need much memory
+    found, notes, rights, places, texts = [], list[str](), [], [], []
+    for right, given in _paired(gold, system, file.stem, notes):
+        there, here = gold.columns(right), system.columns(given)
+        if there[0] != here[0]:
+            both = enumerate(zip_longest(here[0], there[0], fillvalue=""), 1)
+            number, words = next((i, words) for i, words in both if len(set(words)) > 1)
+            problem = f"word {number} of this sentence is {shown(words[0])}, but {shown(words[1])} "
+            problem += f"in that of {gold.path}, line {right.line}; run the system on the words of "
+            problem += "gold, for other tokens are not aligned"
+            raise ReadError.at(system.path, problem, line=given.line)
+        found.append(system.judged(there, here))
+        rights.append(right)
+        places.append(f"line {given.line}")
+        texts.append(brief(right.text or " ".join(there[0][:150]), 300))
+    scores, facts = system.scored(gold, found, file.stem)
+    ids = [str(right.name) for right in rights] if gold.by_name() else None
+    return [
+        SystemScores(
+            system=file.stem,
+            file=file,
+            scores=scores,
+            paired_by="sent_id" if ids else ORDER,
+            ids=ids,
+            clusters={"document": [one.document for one in rights]} if gold.documents else {},
+            counts={x: ("tp", "fp", "fn") for x in scores if x.partition(".")[0] == "spans"},
+            texts=texts,
+            places=places,
+            notes=(*facts, *notes),
+        )
+    ]
+
+
+def _paired(
+    gold: Sentences, system: Sentences, name: str, notes: list[str]
+) -> Iterator[tuple[Sentence, Sentence]]:
+    """The sentences of gold beside those of a system; adds to the notes what is to be known."""
+    known = gold.by_name()
+    here = system.by_name() if known else {}
+    if known.keys().isdisjoint(here):
+        notes.append(f"paired with gold by the order of sentences, words checked: {name}")
+        yield from zip(gold.items, system.items, strict=False)
+        number, due = len(system.items), len(gold.items)
+        if number != due:
+            problem = f"the number of sentences is {number}, but {due} in {gold.path}, and there "
+            problem += "are no ids to pair them by; give both files sent_ids, or the same "
+            raise ReadError.at(system.path, problem + "sentences in the same order")
+        return
+    for stranger in (one for one in here if one not in known):
+        problem = f"no sentence of {gold.path} has the id {shown(stranger)}; use the ids "
+        problem += "of gold, or remove all ids from this file to pair by order"
+        raise ReadError.at(system.path, problem, line=here[stranger].line)
+    if lacking := [one for one in known if one not in here]:
+        first = f"{len(lacking)} (first: {shown(lacking[0])})"
+        notes.append(f"sentences of gold that {name} lacks: {first}")
+    yield from ((one, here[key]) for key, one in known.items() if key in here)
+
+
+# ---- CoNLL-U -------------------------------------------------------------------------------------
+# Ten columns with a tab between each two, "_" where there is no value. The scores are those of the
+# CoNLL 2018 shared task, but for FEATS, of which it compares universal ones alone, and `las_full`,
+# which is of whole relations (`nsubj:pass`). Punctuation counts; multiword tokens (ID 1-2) and
+# empty nodes (8.1) do not: their words do. "_" is wrong where gold has a value. A score is not
+# offered where a whole column is "_" in either file: it was not annotated, or not predicted.
+# (The library `conllu` takes many times the time, and names no line.)
+
+#: The columns that are read, behind ID, which numbers the words.
+NAMES = ("FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL")
+FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(7)
+
+#: Each score, and the columns that it needs.
+SCORES = {"upos": {UPOS}, "xpos": {XPOS}, "feats": {FEATS}, "lemmas": {LEMMA}, "uas": {HEAD}}
+SCORES |= {name: {HEAD, DEPREL} for name in ("las", "las_full")}
+
+#: The ID of what is no word: a multiword token, or an empty node.
+_NO_WORD = re.compile(r"\d+[-.]\d+", re.ASCII)
+
+#: A first row that is hardly anything else: UPOS and DEPREL are no numbers, FEATS are features.
+_FIRST = re.compile(
+    r"(?:1|1-\d+|0\.\d+)\t[^\t]+\t[^\t]+\t[^\t\d]+\t[^\t]+\t(?:_|[^\t=]*=[^\t]*)\t(?:_|\d+)"
+    r"\t(?:_|[^\t\d][^\t]*)\t[^\t]+\t[^\t]+",
+    re.ASCII,
+)
+
+_TEN_COLUMNS = (
+    "each word needs ten columns with a tab between each two, and _ where there is no value; ID "
+    "counts the words of a sentence from 1, HEAD is the ID of one of them, 0, or _; comments stand "
+    "before a sentence, and a blank line after it"
+)
+
+
+class _Treebank(Sentences):
+    """The sentences of a file in CoNLL-U, and which columns have had no value so far."""
+
+    def __init__(self, path: str, lines: list[str]) -> None:
+        super().__init__(path, lines)
+        self.blank = set(range(len(NAMES)))
+
+    def columns(self, sentence: Sentence) -> Columns:
+        """The columns of the words of a sentence, as `NAMES` has them."""
+        rows = [line.split("\t", 10) for line in sentence.lines]
+        columns, (ids, heads) = list(zip(*rows, strict=False)), _allowed(len(rows))
+        if columns[0] != ids:
+            rows = [row for row in rows if len(row) != 10 or not _NO_WORD.fullmatch(row[0])]
+            columns, (ids, heads) = list(zip(*rows, strict=False)), _allowed(len(rows))
+        usual = set(map(len, rows)) == {10} and columns[0] == ids and heads.issuperset(columns[6])
+        columns, due = columns[1:8], 1
+        if usual and all(map(all, columns)):
+            self.blank.difference_update([i for i in self.blank if set(columns[i]) != {"_"}])
+            return columns
+        for line, text in enumerate(sentence.lines, sentence.line):
+            id_, *row = cells = text.split("\t", 10)
+            wrong = None if len(cells) == 10 else f"{min(len(cells), 11)} columns"
+            if wrong is None and not _NO_WORD.fullmatch(id_):
+                right = (id_ == str(due), *row[:HEAD], row[HEAD] in heads, row[DEPREL])
+                wrong = next(compress(("ID", *NAMES), map(not_, right)), None)
+                due += 1
+            if wrong is not None:
+                problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
+                raise ReadError.at(self.path, problem, line=line, column=wrong)
+        problem = f"no word in this sentence; {_TEN_COLUMNS}"
+        raise ReadError.at(self.path, problem, line=sentence.line)
+
+    def judged(self, gold: Columns, system: Columns) -> tuple[int, ...]:
+        """How many words there are, and how many are right, in the order of `SCORES`."""
+        both = list(zip(gold, system, strict=True))
+        same = [len(x) if x == y else sum(map(eq, x, y)) for x, y in both]
+        if same[FEATS] < same[FORM]:
+            same[FEATS] = sum(map(_same_features, *both[FEATS]))
+        if same[LEMMA] < same[FORM]:  # where gold has none, any is right
+            same[LEMMA] = sum(x in (y, "_") for x, y in zip(*both[LEMMA], strict=True))
+        arcs = list(compress(zip(*both[DEPREL], strict=True), map(eq, *both[HEAD])))
+        unlike = [(x.partition(":")[0], y.partition(":")[0]) for x, y in arcs if x != y]
+        full = len(arcs) - len(unlike)
+        las = full + sum(x == y for x, y in unlike)
+        return *(same[i] for i in (FORM, UPOS, XPOS, FEATS, LEMMA, HEAD)), las, full
+
+    def scored(self, gold: _Treebank, found: Sequence[Any], name: str) -> Scores:
+        """The words that are right in each sentence, in each way that both files allow."""
+        words, *counts = map(list, zip(*found, strict=True))
+        every = zip(SCORES.items(), counts, strict=True)
+        blank = gold.blank | self.blank
+        scores = {name: right for (name, needed), right in every if needed.isdisjoint(blank)}
+        if not scores:
+            problem = f"has no column with values that has values in {gold.path} too, beside the "
+            raise ReadError.at(self.path, f"{problem}words; check that files are not mixed up")
+        totals = ", ".join(f"{score} {sum(right)}" for score, right in scores.items())
+        notes = ["punctuation counts", f"words right in {name}, of {sum(words)}: {totals}"]
+        if lacking := ", ".join(NAMES[i] for i in sorted(self.blank - gold.blank)):
+            notes.append(f"not scored, since {name} has no value at all there: {lacking}")
+        return scores, notes
+
+
+@lru_cache(maxsize=512)
+def _allowed(words: int) -> tuple[tuple[str, ...], frozenset[str]]:
+    """What the words of a sentence have in ID, and may have in HEAD."""
+    ids = tuple(map(str, range(1, words + 1)))
+    return ids, frozenset(ids) | {"0", "_"}
+
+
+@lru_cache(maxsize=4096)
+def _same_features(gold: str, system: str) -> bool:
+    return set(gold.split("|", 1000)) == set(system.split("|", 1000))
+
+
+def _is_treebank(file: File) -> bool:
+    """Whether the first row has ten columns, and is that of the first word of a sentence."""
+    rows = (line for line in _beginning(file) if line.strip() and not line.startswith("#"))
+    return _FIRST.fullmatch(next(rows, "")) is not None
+
+
+CONLLU = Format(
+    name="conllu",
+    title="CoNLL-U",
+    rows="a word; an item is a sentence, its score the number of words that are right",
+    pairs_on="sent_id, else order; words are checked",
+    example="permtest compare --gold gold.conllu a.conllu b.conllu --metric las",
+    gold="required",
+    names_scores=True,
+    recognises=_is_treebank,
+    load=partial(_load, _Treebank),
+)
+
+# ---- entity tags ---------------------------------------------------------------------------------
+# Blanks or tabs separate columns, the word first and its tag last, such as B-PER; in files that
+# number the words in a first column, with tabs, the word is in the second, and the tag in the third
+# if that holds tags, as in Universal NER. "# sent_id = x" is a comment, but "# O" is a word.
+#
+# An entity is right if its first word, its last word and its type are. Whatever the scheme (IOB1,
+# IOB2, IOBES, BILOU, BMES), entities are read by the rule of conlleval, so that tags which the
+# scheme does not allow, such as O I-PER, still have entities.
+
+#: What the letters of the schemes mean in IOBES.
+LETTERS = dict(zip("OBIESLUMW", "OBIESESIS", strict=True))
+
+#: Types of which each has a score of its own, at most.
+MOST_TYPES = 100
+
+_TAG = re.compile(r"O|[BIESLUMW](?:-(.{0,200}))?", re.DOTALL)
+
+_WORD_AND_TAG = (
+    "each line needs the same columns, the word first and the tag last: O, or B-, I-, E- or S- and "
+    "a type; a blank line ends each sentence"
+)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(tag: str) -> tuple[str, str] | None:
+    """Position (B, I, E, S, or O) and type of a tag; None if it is none."""
+    match = _TAG.fullmatch(tag)
+    return (LETTERS[tag[0]], match[1] or "") if match and printable(tag) == tag else None
+
+
+def entities(tags: Iterable[str]) -> list[tuple[int, int, str]]:
+    """The first word of each entity, the one behind its last, its type, by the rule of conlleval.
+
+    An entity begins with B or S, and after O, E, S, or another type.
+
+    Examples
+    --------
+    >>> entities(["I-PER", "I-PER", "I-LOC", "O", "E-LOC", "B-LOC"])
+    [(0, 2, 'PER'), (2, 3, 'LOC'), (4, 5, 'LOC'), (5, 6, 'LOC')]
+    """
+    found = []
+    before, type_, start = "O", "", 0
+    for i, tag in enumerate((*tags, "O")):
+        if tag == before == "O":
+            continue  # as of most words
+        position, of_type = _parsed(tag) or ("O", "")
+        begins = position in "BS" or before in "OES" or of_type != type_
+        if before != "O" and (begins or position == "O"):
+            found.append((start, i, type_))
+        if begins:
+            start = i
+        before, type_ = position, of_type
+    return found
+
+
+class _Tagged(Sentences):
+    """The sentences of a file, where its columns are, and which tags there have been so far."""
+
+    def __init__(self, path: str, lines: list[str]) -> None:
+        super().__init__(path, [line.rstrip(" \t") for line in lines])
+        first = self.items[0].lines[0]
+        self.separator = "\t" if "\t" in first else " "
+        cells = self._cells(first)
+        self.width, self.word, self.tag = max(2, len(cells)), 0, -1
+        if self.width > 2 and all(one.lines[0].startswith("1\t") for one in self.items):
+            self.word, self.tag = 1, 2 if _parsed(cells[2]) else -1
+        self.tags, self.starts = set[str](), Counter[str]()
+
+    def is_comment(self, line: str) -> bool:
+        """Whether a line before a sentence says something, and is no word."""
+        key, _, value = line[1:].partition("=")
+        word = line[0] != "#" or (_parsed(line.split()[-1]) and not (key.strip() and value.strip()))
+        return not word or line.startswith("-DOCSTART-")
+
+    def _cells(self, line: str) -> list[str]:
+        cells = line.split(self.separator)
+        return [x for x in cells if x] if "" in cells and self.separator == " " else cells
+
+    def columns(self, sentence: Sentence) -> Columns:
+        """The words of a sentence, their tags, and the entities that these mark."""
+        rows = list(map(self._cells, sentence.lines))
+        if set(map(len, rows)) == {self.width}:
+            columns = list(zip(*rows, strict=True))
+            words, tags = columns[self.word], columns[self.tag]
+            if all(words) and (self.tags.issuperset(tags) or all(map(_parsed, tags))):
+                self.tags.update(tags)
+                found = entities(tags)
+                self.starts.update([tags[start][0] for start, *_ in found])
+                return words, tags, found
+        good = (len(x) == self.width and x[self.word] and _parsed(x[self.tag]) for x in rows)
+        wrong = next(i for i, fine in enumerate(good) if not fine)
+        problem = f"no word and its tag in {self.width} columns: {shown(' '.join(rows[wrong]))}"
+        raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", line=sentence.line + wrong)
+
+    def judged(self, gold: Columns, system: Columns) -> tuple[int, list[Counter[str]]]:
+        """How many tags are right; of each type how many entities are right, wrong, missing."""
+        right, given = set(gold[2]), set(system[2])
+        parts = (right & given, given - right, right - given)
+        return sum(map(eq, gold[1], system[1])), [Counter([x[2] for x in part]) for part in parts]
+
+    def scored(self, gold: _Tagged, found: Sequence[Any], name: str) -> Scores:
+        """The entities that are right, wrong and missing in each sentence, and those of a type."""
+        tags, outcomes = zip(*found, strict=True)
+        scores: dict[str, Any] = {
+            "spans": [tuple([part.total() for part in parts]) for parts in outcomes]
+        }
+        types = {kind for hits, _, missed in outcomes for kind in (*hits, *missed)} - {""}
+        for kind in sorted(types) if len(types) <= MOST_TYPES else ():
+            scores[f"spans.{kind}"] = [tuple([part[kind] for part in parts]) for parts in outcomes]
+        if len({gold.scheme(), self.scheme()} - {""}) < 2:
+            scores["tags"] = list(tags)
+        tp, fp, fn = map(sum, zip(*scores["spans"], strict=True))
+        rule = "an entity is right if its first word, last word and type are"
+        return scores, [rule, f"tp {tp}, fp {fp}, fn {fn} in {name}"]
+
+    def scheme(self) -> str:
+        """The scheme of tags with these letters, some at the start of entities; "" if all are O."""
+        letters = {tag[0] for tag in self.tags}
+        for scheme, own in (("BMES", "MW"), ("BILOU", "LU"), ("IOBES", "ES")):
+            if not letters.isdisjoint(own):
+                return scheme
+        return "IOB1" if self.starts["I"] > self.starts["B"] else "IOB2" if self.starts else ""
+
+
+def _is_tagged(file: File) -> bool:
+    """Whether the file begins with lines that all have a tag, some of which have a type."""
+    try:
+        text = _Tagged(file.path, _beginning(file))
+        for one in text.items:
+            text.columns(one)
+    except ReadError:
+        return False
+    return any("-" in tag for tag in text.tags) or {"B", "O"} <= text.tags
+
+
+SPANS = Format(
+    name="spans",
+    title="columns with entity tags",
+    rows="a word and its tag, such as B-PER; an item is a sentence, its score tp, fp and fn",
+    pairs_on="sent_id, else order; words are checked",
+    example="permtest compare --gold gold.iob2 a.iob2 b.iob2 --metric spans",
+    gold="required",
+    names_scores=True,
+    recognises=_is_tagged,
+    load=partial(_load, _Tagged),
+)

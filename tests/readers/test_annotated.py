@@ -1,0 +1,469 @@
+"""Annotated text held against gold: counts by hand and by libraries, and what is refused."""
+
+from collections import Counter
+from contextlib import suppress
+from fractions import Fraction
+
+import conllu
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from seqeval.metrics.sequence_labeling import get_entities
+
+from permtest import exact_perm_test
+from permtest.readers.annotated import CONLLU, SCORES, SPANS, entities
+from permtest.readers.files import File, ReadError
+from permtest.readers.pairing import Evaluation
+
+
+def score(gold, system, kind=CONLLU, name="a.txt"):
+    """What a system has right, of texts."""
+    files = (File(x, y.encode() if isinstance(y, str) else y)
+             for x, y in ((name, system), ("gold.txt", gold)))  # fmt: skip
+    (found,) = kind.load(*files)
+    return found
+
+
+def totals(found):
+    return {name: sum(values) for name, values in found.scores.items()}
+
+
+def row(number, form, lemma="l", upos="X", xpos="Y", feats="_", head="0", deprel="dep"):
+    return "\t".join([str(number), form, lemma, upos, xpos, feats, str(head), deprel, "_", "_"])
+
+
+def sentence(*rows, name=None, comments=""):
+    id_ = f"# sent_id = {name}\n" if name is not None else ""
+    return comments + id_ + "\n".join(rows) + "\n\n"
+
+
+def tagged(tags, words="abcdefghijklmnopqrstuvwxyz"):
+    return "".join(f"{word} {tag}\n" for word, tag in zip(words, tags.split(), strict=False)) + "\n"
+
+
+# ---- words that are right ------------------------------------------------------------------------
+
+GOLD = sentence(
+    row("1-2", "vámonos", "_", "_", "_", "_", "_", "_"),
+    row(1, "vamos", "ir", "VERB", "V", "Mood=Ind|Number=Plur", 0, "root"),
+    row(2, "nos", "_", "PRON", "P", "Case=Acc", 1, "obj"),
+    row("2.1", "elided", "elide", "VERB", "V", "_", "_", "_"),
+    row(3, "al", "al", "ADP", "_", "_", 4, "case"),
+    row(4, "mar", "mar", "NOUN", "N", "_", 1, "obl:arg"),
+    row(5, ".", ".", "PUNCT", "F", "_", 1, "punct"),
+)
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+ARC = {"uas", "las", "las_full"}
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "lost"),
+    [
+        (1, {"upos": "_"}, {"upos"}),
+        (4, {"xpos": "_"}, {"xpos"}),
+        (3, {"xpos": "A"}, {"xpos"}),
+        (1, {"feats": "Number=Plur|Mood=Ind"}, set()),
+        (1, {"feats": "Mood=Ind"}, {"feats"}),
+        (3, {"feats": "A=B"}, {"feats"}),
+        (1, {"lemma": "va"}, {"lemmas"}),
+        (2, {"lemma": "nosotros"}, set()),  # gold has no lemma
+        (4, {"head": "_"}, ARC),
+        (4, {"deprel": "obl:tmod"}, {"las_full"}),
+        (4, {"deprel": "nmod"}, {"las", "las_full"}),
+        (5, {"head": "3", "deprel": "dep"}, ARC),  # punctuation counts
+        (1, {"head": "1"}, ARC),  # a cycle is wrong, no more
+    ],
+)
+def test_a_word_is_right_in_some_ways_and_wrong_in_others(number, change, lost):
+    lines = GOLD.split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith(f"{number}\t"))
+    cells = dict(zip(COLUMNS, lines[at].split("\t"), strict=False)) | change
+    lines[at] = "\t".join([*cells.values(), "_", "_"])
+    assert totals(score(GOLD, "\n".join(lines))) == {name: 5 - (name in lost) for name in SCORES}
+
+
+def test_multiword_tokens_and_empty_nodes_need_not_be_the_same():
+    plain = "\n".join(line for line in GOLD.split("\n") if "-2\t" not in line and "2.1" not in line)
+    assert totals(score(GOLD, plain)) == totals(score(plain, GOLD)) == dict.fromkeys(SCORES, 5)
+
+
+cells = st.tuples(
+    st.sampled_from(["_", "be", "go"]),
+    st.sampled_from(["_", "NOUN", "VERB"]),
+    st.sampled_from(["_", "NN"]),
+    st.sampled_from(["_", "A=1", "A=1|B=2", "B=2|A=1"]),
+    st.integers(0, 2),
+    st.sampled_from(["_", "obj", "obl", "obl:arg", "obl:tmod"]),
+)
+words = st.lists(st.tuples(cells, cells), min_size=2, max_size=4)
+KEYS = {
+    "upos": ("upos", lambda t: t["upos"]),
+    "xpos": ("xpos", lambda t: t["xpos"] or "_"),
+    "feats": ("feats", lambda t: dict(t["feats"] or {})),
+    "lemmas": ("lemma", lambda t: t["lemma"]),
+    "uas": ("head", lambda t: t["head"]),
+    "las": ("deprel", lambda t: (t["head"], t["deprel"].split(":")[0])),
+    "las_full": ("deprel", lambda t: (t["head"], t["deprel"])),
+}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.booleans(), words), min_size=1, max_size=4))
+def test_the_library_reads_the_same_words(drawn):
+    ranged = row("1-2", "f1f2", "_", "_", "_", "_", "_", "_")
+    texts = [
+        "".join(
+            sentence(*[ranged] * wide, *(row(i, f"f{i}", *x[side]) for i, x in enumerate(some, 1)))
+            for wide, some in drawn
+        )
+        for side in (0, 1)
+    ]
+    sides = [[[t for t in one if isinstance(t["id"], int)] for one in conllu.parse(text)]
+             for text in texts]  # fmt: skip
+    right = {
+        name: [
+            sum(key(x) == key(y) or (name, x["lemma"]) == ("lemmas", "_")
+                for x, y in zip(there, here, strict=True))
+            for there, here in zip(*sides, strict=True)
+        ]
+        for name, (column, key) in KEYS.items()
+        if all(any(t[column] not in ("_", None) for one in side for t in one) for side in sides)
+    }  # fmt: skip
+    assert dict(score(*texts).scores) == right
+
+
+def test_columns_without_values_are_not_scored():
+    gold = sentence(row(1, "a", upos="N", xpos="_"), row(2, "b", upos="V", xpos="_", head=1))
+    bare = [row(i, x, "_", "N", "_", "_", "_", "_") for i, x in ((1, "a"), (2, "b"))]
+    found = score(gold, sentence(*bare), name="tagger.conllu")
+    assert totals(found) == {"upos": 1}
+    assert "not scored, since tagger has no value at all there: LEMMA, HEAD, DEPREL" in found.notes
+    assert "words right in tagger, of 2: upos 1" in found.notes
+    assert set(score(gold, gold).scores) == SCORES.keys() - {"xpos", "feats"}
+    unlabelled = sentence(row(1, "a", deprel="_"), row(2, "b", head=1, deprel="_"))
+    assert set(score(gold, unlabelled).scores) == {"upos", "lemmas", "uas"}
+    with pytest.raises(ReadError, match=r"a\.txt: has no column with values"):
+        score(gold, sentence(*(x.replace("N", "_") for x in bare)))
+
+
+# ---- entities that are right ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("O O", []),
+        ("B-X B-X", [(0, 1, "X"), (1, 2, "X")]),
+        ("I-X I-X O I-X", [(0, 2, "X"), (3, 4, "X")]),  # IOB1
+        ("I-X B-X I-X", [(0, 1, "X"), (1, 3, "X")]),
+        ("B-X I-Y I-Y", [(0, 1, "X"), (1, 3, "Y")]),
+        ("S-X B-X E-X", [(0, 1, "X"), (1, 3, "X")]),  # IOBES
+        ("U-X B-X L-X", [(0, 1, "X"), (1, 3, "X")]),  # BILOU
+        ("B-X M-X E-X S-X", [(0, 3, "X"), (3, 4, "X")]),  # BMES
+        ("B-X M-X E-X W-X", [(0, 3, "X"), (3, 4, "X")]),  # BMEWO
+        ("B-X S-X E-X", [(0, 1, "X"), (1, 2, "X"), (2, 3, "X")]),
+        ("B I O B", [(0, 2, ""), (3, 4, "")]),
+        ("B-a-b I-a-b I-a", [(0, 2, "a-b"), (2, 3, "a")]),
+        ("B-x I-X", [(0, 1, "x"), (1, 2, "X")]),
+    ],
+)
+def test_entities_are_read_by_the_rule_of_conlleval(tags, expected):
+    assert entities(tags.split()) == expected
+
+
+tags = st.sampled_from(["O", *(f"{p}-{t}" for p in "BIES" for t in ("X", "Y"))])
+
+
+@settings(max_examples=100)
+@given(st.lists(st.lists(st.tuples(tags, tags), min_size=1, max_size=6), min_size=1, max_size=4))
+def test_entities_and_counts_are_those_of_seqeval(drawn):
+    sides = [[[both[side] for both in one] for one in drawn] for side in (0, 1)]
+    for one in (*sides[0], *sides[1]):
+        assert entities(one) == sorted((x, y + 1, kind) for kind, x, y in get_entities(one))
+    found = score(*("".join(tagged(" ".join(one)) for one in side) for side in sides), SPANS)
+    wanted, got = (Counter(get_entities(side)) for side in sides)
+    for kind in {None, *(kind for kind, *_ in wanted)}:
+        of_type = [{x for x in side if kind in (None, x[0])} for side in (wanted, got)]
+        hits = len(of_type[0] & of_type[1])
+        column = found.scores["spans" if kind is None else f"spans.{kind}"]
+        counts = tuple(map(sum, zip(*column, strict=True)))
+        assert counts == (hits, len(of_type[1]) - hits, len(of_type[0]) - hits)
+    if "tags" in found.scores:
+        assert found.scores["tags"] == [sum(x == y for x, y in one) for one in drawn]
+
+
+def test_exact_spans_and_types_count(monkeypatch):
+    gold = tagged("B-PER I-PER O B-LOC") + tagged("O O") + tagged("B-LOC O O")
+    system = tagged("B-PER O O B-LOC") + tagged("O B-ORG") + tagged("B-PER O O")
+    found = score(gold, system, SPANS)
+    assert found.scores == {
+        "spans": [(1, 1, 1), (0, 1, 0), (0, 1, 1)],
+        "spans.LOC": [(1, 0, 0), (0, 0, 0), (0, 0, 1)],
+        "spans.PER": [(0, 1, 1), (0, 0, 0), (0, 1, 0)],
+        "tags": [3, 1, 2],
+    }
+    assert found.counts == dict.fromkeys(("spans", "spans.LOC", "spans.PER"), ("tp", "fp", "fn"))
+    assert "tp 1, fp 3, fn 2 in a" in found.notes
+    assert (found.texts, found.places[1]) == (["a b c d", "a b", "a b c"], "line 6")
+    assert score("a B\nb I\nc O\n", "a B\nb O\nc B\n", SPANS).scores["spans"] == [(0, 2, 1)]
+    monkeypatch.setattr("permtest.readers.annotated.MOST_TYPES", 1)
+    assert set(score(gold, system, SPANS).scores) == {"spans", "tags"}
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "compared"),
+    [
+        ("B-X I-X O B-X", "B-X I-X O O", True),
+        ("B-X I-X O B-X", "I-X I-X O I-X", False),
+        ("B-X I-X O B-X", "B-X E-X O S-X", False),
+        ("B-X L-X O U-X", "B-X E-X O S-X", False),
+        ("B-X M-X E-X S-X", "B-X I-X E-X S-X", False),
+        ("B-X E-X O S-X", "O O O O", True),
+    ],
+)
+def test_tags_of_two_schemes_are_not_compared(one, two, compared):
+    for gold, system in ((one, two), (two, one)):
+        assert ("tags" in score(tagged(gold), tagged(system), SPANS).scores) == compared
+
+
+PLAIN = "EU B-ORG\nrejects O\n# O\n\nPeter B-PER\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n# CD O O\n\nPeter NNP B-NP B-PER\n",
+        "EU   B-ORG \r\nrejects  O\r\n#  O\t\r\n \r\n\r\nPeter B-PER",
+        "-DOCSTART- -X- O O\n\nEU B-ORG\nrejects O\n# O\n\n-DOCSTART- O\nPeter B-PER\n",
+        "# sent_id = 1\n# text = my type is O\nEU B-ORG\nrejects O\n# O\n\n# about\nPeter B-PER\n",
+        "1\tEU\tB-ORG\t-\tann\n2\trejects\tO\t-\tann\n3\t#\tO\t-\tann\n\n"
+        "# sent_id = 2\n1\tPeter\tB-PER\t-\tann\n",
+        "EU\tB-ORG \nrejects\tO\t\n#\tO\n\nPeter\tB-PER \n",
+        "1\tEU\t_\tB-ORG\n2\trejects\t_\tO\n3\t#\t_\tO\n\n1\tPeter\t_\tB-PER\n",
+    ],
+)
+def test_columns_of_several_shapes_hold_the_same(text):
+    assert SPANS.recognises(File("x", text.encode()))
+    expected = score(PLAIN, PLAIN, SPANS).scores
+    assert score(PLAIN, text, SPANS).scores == score(text, PLAIN, SPANS).scores == expected
+
+
+def test_words_may_be_numbers_or_hold_blanks_of_other_kinds():
+    for text, words in {
+        "New York\tB-LOC\n10\u00a0000\tO\n\u2028\tO\n": "New York 10\u00a0000 \\u2028",
+        "10\u00a0000 B-NUM\n": "10\u00a0000",
+        "1\tB-NUM\n2\tO\n": "1 2",
+    }.items():
+        assert score(text, text, SPANS).texts == [words]
+
+
+# ---- which sentences belong together -------------------------------------------------------------
+
+ONE, TWO, THREE = (sentence(row(1, word), name=f"s{word}") for word in "abc")
+
+
+def test_sentences_are_paired_by_sent_id():
+    found = score(ONE + TWO + THREE, THREE + ONE.replace("\tX\t", "\tZ\t") + TWO)
+    assert (found.ids, found.paired_by) == (["sa", "sb", "sc"], "sent_id")
+    assert found.scores["upos"] == [0, 1, 1]
+    assert found.places == ["line 5", "line 8", "line 2"]
+    gold = File("gold", (ONE + TWO).encode())
+    for name in "ab":  # gold is the same for the next system
+        (found,) = CONLLU.load(File(name, (TWO + ONE).encode()), gold)
+        assert (found.system, found.ids, found.scores["upos"]) == (name, ["sa", "sb"], [1, 1])
+
+
+def test_sentences_that_a_system_lacks_are_listed():
+    every = ONE + TWO + THREE
+    a, b = score(every, THREE + ONE), score(every, ONE + TWO, name="b.txt")
+    assert "sentences of gold that a lacks: 1 (first: 'sb')" in a.notes
+    pairs = Evaluation(CONLLU, (a, b)).pairs(score="upos")
+    assert (a.ids, pairs.ids) == (["sa", "sc"], ("sa",))
+    assert pairs.source["unmatched_ids"] == [["sc"], ["sb"]]
+
+
+def test_without_ids_in_common_the_order_pairs_and_gold_names():
+    for other in ("", "# sent_id = 7\n"):
+        found = score(ONE + TWO, other + sentence(row(1, "a")) + sentence(row(1, "b", upos="Z")))
+        assert (found.ids, found.paired_by) == (["sa", "sb"], "sent_id")
+        assert found.scores["upos"] == [1, 0]
+        assert "paired with gold by the order of sentences, words checked: a" in found.notes
+    for comment in ("", "# sent_id =\n"):
+        found = score(comment + sentence(row(1, "a")) + ONE, ONE + ONE)
+        assert (found.ids, found.paired_by, len(found)) == (None, "order", 2)
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "message"),
+    [
+        (ONE + TWO, ONE + THREE, "a.txt, line 5: no sentence of gold.txt has the id 'sc'"),
+        (ONE + ONE, ONE, "gold.txt, line 5: 'sa' is the id of two sentences .also on line 2"),
+        (ONE + TWO, ONE + ONE, "a.txt, line 5: 'sa' is the id of two sentences"),
+        (ONE + TWO, sentence(row(1, "a")), "a.txt: the number of sentences is 1, but 2 in gold"),
+        (TWO, sentence(row(1, "x")), "a.txt, line 1: word 1 .* 'x', but 'b' in .*, line 2; run"),
+        (sentence(row(1, "b"), row(2, "y")), TWO, "line 2: word 2 of this sentence is '', but 'y'"),
+    ],
+)
+def test_sentences_that_do_not_match_are_refused(gold, system, message):
+    with pytest.raises(ReadError, match=message):
+        score(gold, system)
+
+
+def test_documents_texts_and_comments_are_those_of_gold():
+    gold = ONE.replace("# sent", "# newdoc id = d1\n# sent") + TWO
+    gold += THREE.replace("# sent", "# newdoc\n# text_en = x\n# org_sent_id = 5\n# sent")
+    assert score(gold, ONE + TWO + THREE).clusters == {"document": ["d1", "d1", "2"]}
+    assert score(ONE + TWO + THREE, gold).clusters == {}
+    late = score(ONE + TWO.replace("# sent", "# newdoc id = d1\n# sent"), ONE + TWO)
+    assert late.clusters == {"document": ["0", "d1"]}
+    gold = f"# text = A b.\n{ONE}{TWO}# text = {1000 * 'é'}\n{THREE}"
+    assert score(gold, ONE + TWO + THREE).texts == ["A b.", "b", 297 * "é" + "..."]
+    bare = "\ufeff\n\n# global.columns = ID FORM\n\n  \n" + ONE.replace("\n", "\r\n")
+    assert totals(score(ONE + TWO, bare + "\n\n \n" + TWO.rstrip()))["upos"] == 2
+    gold = "-DOCSTART- O\n\n# id = x\na O\n\n# id = y\nb B-X\n\n-DOCSTART- O\n\n# id = z\nc O\n"
+    found = score(gold, "# sent_id = z\nc O\n\n# sent_id = x\na O\n", SPANS)
+    assert (found.ids, found.clusters) == (["x", "z"], {"document": ["1", "2"]})
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+BAD = [
+    *((kind, *case) for kind in (CONLLU, SPANS) for case in (
+        ("", "holds no sentence"),
+        ("\n \n", "holds no sentence"),
+        ("# sent_id = x\n\n" + ONE, "line 1: sentence 'x' has no words"),
+        (b"1\ta\0\n", "binary"),
+        (b"1\ta\xff\n", "not UTF-8"),
+    )),
+    (CONLLU, ONE.rstrip() + "\n" + TWO, "line 3, 1 columns: wrong in '# sent_id = sb'; each word"),
+    (CONLLU, "1\ta\ta\tX\n", "line 1, 4 columns"),
+    (CONLLU, row(1, "a") + "\t_\n", "line 1, 11 columns"),
+    (CONLLU, sentence(row(1, "a"), "<html>"), "line 2, 1 columns"),
+    (CONLLU, sentence(row("x", "a")), "line 1, ID"),
+    (CONLLU, sentence(row(1, "a"), row(1, "b")), "line 2, ID"),
+    (CONLLU, sentence(row("1-1-1", "a")), "line 1, ID"),
+    (CONLLU, sentence(row("1-2", "a")), "line 1: no word"),
+    (CONLLU, sentence(row(1, "")), "line 1, FORM"),
+    (CONLLU, sentence(row(1, "a"), row(2, "b", upos="")), "line 2, UPOS"),
+    (CONLLU, sentence(row(1, "a"), row(2, "b", deprel="")), "line 2, DEPREL"),
+    (CONLLU, sentence(row("1-2", "x", head="_"), row(1, "a", head="1-2")), "line 2, HEAD"),
+    (CONLLU, "x" * 10**6, "line 1, 1 columns"),
+    (SPANS, "-DOCSTART- O\n\n", "holds no sentence"),
+    (SPANS, "word\n", "line 1: no word and its tag in 2 columns: 'word'; each line needs"),
+    (SPANS, "EU O\nrejects O\n# O\n\nb c O\n", "line 5: no .* in 2 columns: 'b c O'"),
+    (SPANS, "EU O\nrejects O\n# O\n\n O\n", "line 5"),
+    (SPANS, "a\tO\n\tO\n", "line 2"),
+    (SPANS, "a O\nb b-PER\n", "line 2"),
+    (SPANS, "a O\nb \u00a0\n", "line 2"),
+    (SPANS, "1\ta\tO\n2\tb\n", "line 2"),
+    (SPANS, "a,O\n", "line 1"),
+    (SPANS, "x" * 10**6 + " B-" + "y" * 10**6, "line 1"),
+    (SPANS, "a O-\n", "line 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "bad", "message"), BAD)
+def test_the_first_bad_line_is_named(kind, bad, message):
+    good = ONE if kind is CONLLU else PLAIN
+    for gold, system, name in ((good, bad, "a"), (bad, good, "gold")):
+        with pytest.raises(ReadError, match=f"^{name}.txt.*{message}") as caught:
+            score(gold, system, kind)
+        assert len(str(caught.value)) < 400
+
+
+MIXED = "-DOCSTART- O\n\n# id = a\n" + PLAIN + "\n1 O\n" * 2
+TEXTS = {CONLLU.name: [GOLD + ONE], SPANS.name: [MIXED, MIXED.replace(" ", "\t"), "1\ta\tO\n"]}
+
+
+@settings(max_examples=300)
+@given(st.sampled_from([CONLLU, SPANS]), st.data())
+def test_nothing_but_read_errors(kind, data):
+    """A good file with some characters replaced."""
+    good = data.draw(st.sampled_from(TEXTS[kind.name]))
+    text = list(good)
+    for i in data.draw(st.lists(st.integers(0, len(text) - 1), max_size=4)):
+        text[i] = data.draw(st.sampled_from([*"\t\n#=1-BO ._x0\0\r\u2028é", ""]))
+    for gold, system in ((good, "".join(text)), ("".join(text), good)):
+        assert kind.recognises(File("x", system.encode())) in (True, False)
+        with suppress(ReadError):
+            assert len(score(gold, system, kind)) > 0
+
+
+def test_long_files_take_no_squares_of_time_and_bounded_memory(monkeypatch):
+    assert len(score(ONE, "\n" * 10**6 + ONE)) == 1
+    long = sentence(*(row(i, "w") for i in range(1, 100_001)))
+    assert totals(score(long, long))["uas"] == 100_000
+    long = tagged("B-X I-X " * 50_000, "w" * 100_000)
+    assert score(long, long, SPANS).scores["spans"] == [(50_000, 0, 0)]
+    monkeypatch.setattr("permtest.readers.files.MEMORY", 100_000)
+    with pytest.raises(ReadError, match="memory"):
+        score(ONE, sentence(row(1, "a")) * 100)
+
+
+# ---- the whole way -------------------------------------------------------------------------------
+
+
+def test_two_systems_become_pairs():
+    gold = "".join(
+        sentence(row(1, "a"), row(2, "b", head=1), name=str(i), comments="# newdoc\n" * (i == 2))
+        for i in range(4)
+    )
+    worse = gold.replace(row(2, "b", head=1), row(2, "b", head=2))
+    both = Evaluation(CONLLU, (score(gold, gold, name="new"), score(gold, worse, name="old")))
+    pairs = both.pairs(score="las", statistic="accuracy")
+    assert (pairs.u.tolist(), pairs.v.tolist()) == ([2, 2, 2, 2], [1, 1, 1, 1])
+    assert (pairs.names, pairs.ids) == (("new", "old"), ("0", "1", "2", "3"))
+    assert exact_perm_test(pairs).fraction() == Fraction(1, 8)
+    assert both.pairs(score="las", clusters="document").clusters == ("0", "0", "1", "1")
+    gold, worse = tagged("B-PER I-PER O") * 4, tagged("B-PER O O") * 4
+    found = score(gold, gold, SPANS, "new"), score(gold, worse, SPANS, "old")
+    pairs = Evaluation(SPANS, found).pairs(score="spans", statistic="f1")
+    assert (pairs.u.tolist(), pairs.v.tolist()) == ([[1, 0, 0]] * 4, [[0, 1, 1]] * 4)
+    assert exact_perm_test(pairs, statistic="f1").pvalue == 2 / 2**4
+
+
+FIRST = sentence(row("0.1", "e", "_", "_", "_", "_", "_", "_"), row(1, "a"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(CONLLU, x) for x in ("# a comment\n\n" + ONE, "\ufeff" + GOLD.replace("\n", "\r\n"),
+                           3000 * GOLD, FIRST, row(1, "a") + "\nx\n", ONE.encode("utf-16"))]
+    + [(SPANS, x) for x in ("a B\nb O\n", "a O\nb S-X", 20_000 * PLAIN, "\ufeff" + PLAIN,
+                            PLAIN.encode("utf-16"))],
+)  # fmt: skip
+def test_annotated_text_is_recognised(kind, text):
+    file = File("x", text.encode() if isinstance(text, str) else text)
+    assert [x for x in (CONLLU, SPANS) if x.recognises(file)] == [kind]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "# only a comment\n",
+        "\t".join("abcdefghij") + "\n" + "\t".join("1234567890") + "\n",
+        "\t".join(["1", "a", "b", "0.5", "c", "_", "3", "0.7", "1", "2"]) + "\n",
+        "\t".join(["1", "a", "b", "c", "d", "0.25", "3", "e", "1", "2"]) + "\n",
+        row(2, "a") + "\n",
+        row(1, "a")[:-2] + "\n",
+        "EU NNP B-NP B-ORG x\n",
+        "a O\nb O\n",  # no entity is seen
+        "grade B\n",
+        "word tag\na B-X\n",
+        "item a b\nx 1 2\n",
+        "B-X\nO\n",
+        "a,B-X\nb,O\n",
+        '{"id": "B-X"}\n',
+        "The cat sat on B-X\nthe mat\n",
+        b"a B-X\n\0",
+        b"\xff" * 10,
+        "x" * 100_000 + " B-X",
+        "\n" * 100_000 + PLAIN,
+        *("\t".join([*"1abcd", x * 60_000, *"3e1"]) + "\n" for x in ("=", "\t", "a=", "-1", " ")),
+    ],
+)
+def test_nothing_else_is_taken_for_it(content):
+    file = File("x", content.encode() if isinstance(content, str) else content)
+    assert not CONLLU.recognises(file)
+    assert not SPANS.recognises(file)
