@@ -96,11 +96,10 @@ def add_command(
             place: Any = group.add_mutually_exclusive_group() if several else group
             for one in alternatives.split("|"):
                 metavar, told, kind, default = (*OPTIONS[one], None, None)[:4]
-                how = {"metavar": metavar} if metavar else {"action": "store_true"}
+                how: dict[str, Any] = {"metavar": metavar} if metavar else {"action": "store_true"}
                 how |= {} if default is None else {"default": default}
-                how |= (
-                    {"choices": kind} if isinstance(kind, tuple) else {"type": kind} if kind else {}
-                )
+                if kind is not None:
+                    how["choices" if isinstance(kind, tuple) else "type"] = kind
                 flags = [SHORT[one], one] if one in SHORT else [one] * (one != "pilot")
                 place.add_argument(*flags, help=told, **how | MORE.get(one, {}))
 
@@ -192,7 +191,10 @@ OPTIONS: dict[str, Any] = {
 #: What else `argparse` is told of some.
 SHORT = {"--help": "-h", "--out": "-o"}
 MORE: dict[str, dict[str, Any]] = {
+    "file_b": {"nargs": "?"},
     "files": {"nargs": "*"},
+    "folder": {"nargs": "?"},
+    "format": {"nargs": "?"},
     "pilot": {"dest": "file", "nargs": "?"},
     "--by-order": {"action": "store_const", "const": False, "dest": "id"},
     "--data-set": {"action": "append", "nargs": "+", "default": []},
@@ -204,7 +206,7 @@ MORE: dict[str, dict[str, Any]] = {
     "--no-clusters": {"action": "store_const", "const": False, "dest": "clusters"},
     "--shares": {"nargs": 2, "type": _share},
     "--system": {"action": "append"},
-} | {name: {"nargs": "?"} for name in ("file_b", "folder", "format")}
+}
 
 #: Options that go together; a bar stands between those that exclude each other.
 SCORES = "--metric --score --zero-division --higher-is-better|--lower-is-better"
