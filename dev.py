@@ -1,7 +1,7 @@
 """Set the project up and run it. Needs nothing but Python 3.11 or newer.
 
     python3 dev.py app      open the page that compares your own files (--no-browser, --port N)
-    python3 dev.py lab      open JupyterLab on notebook 01, all cells run (--no-browser, --port N)
+    python3 dev.py lab      open JupyterLab on notebook 01 (--no-browser, --port N)
     python3 dev.py test     run every check and every test
     python3 dev.py cover    run the tests with nothing compiled, and list lines that none reaches
     python3 dev.py bench    measure the accuracy and speed that the README speaks of

@@ -1,13 +1,24 @@
-"""Running Jupyter: ports, limits, signals, and a cure for cells that wait for ever."""
+"""Running Jupyter: the page of `permtest app`, and a cure for cells that wait for ever.
+
+Voila starts a kernel for each page, runs the cells there while the person is shown how far they
+are, and then shows text and widgets without code. What is changed here: the page asks nobody but
+this server for anything (and the browser is told to hold it to that), only who knows the token of
+this run gets a page, files of some size come through, and kernels end that nobody looks at.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import time
+import webbrowser
+from functools import partial
 from math import ceil
+from pathlib import Path
 from queue import Empty
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 #: Bytes that may come from a page at once, so files to be compared; Jupyter's own limit is 10 MB.
@@ -16,8 +27,26 @@ UPLOAD_LIMIT = 2**28
 #: For Tornado, which both servers are made of.
 SOCKETS = {"websocket_max_message_size": UPLOAD_LIMIT}
 
-START_TIMEOUT = 60.0  # seconds
 SLICE = 0.25  # seconds
+IDLE = 1800  # seconds
+PING = 90_000  # milliseconds
+
+TEMPLATES = Path(__file__).parent / "templates" / "app"
+TITLE = "permtest: compare two systems"
+
+#: The extensions of Lab that a page may load: those that draw widgets.
+EXTENSIONS = [
+    "@jupyter-widgets/jupyterlab-manager",
+    "@voila-dashboards/widgets-manager7",
+    "@voila-dashboards/widgets-manager8",
+]
+
+#: Whom a page may ask for what; Voila's own pages write scripts and styles into themselves.
+POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port}; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
 
 
 async def _get_msg_in_slices(channel: Any, timeout: float | None = None) -> dict[str, Any]:
@@ -71,10 +100,102 @@ def choose_port(port: int) -> int:
     return free
 
 
-def stop_on_signals() -> None:
-    """Leave in the same way whether by Ctrl-C, `kill` or a closed terminal."""
-    for name in {"SIGTERM", "SIGHUP"} & set(dir(signal)):
-        signal.signal(getattr(signal, name), _stop)
+def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) -> None:
+    """Serve a notebook as a page that this machine alone can see, until stopped.
+
+    Shown are the set-up of the notebook and the cells tagged `page`, or all where none is. Kernels
+    work in a folder that is removed in the end.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook; it is executed, so it must be one of ours.
+    port : int
+        Where to listen; 0 is any free port.
+    browser : bool
+        Whether to open a browser; else the address is printed alone.
+    idle : int
+        Seconds after which a kernel ends that has nothing to do and no page.
+    """
+    import nbformat
+    from tornado.ioloop import IOLoop
+    from voila.app import Voila
+
+    class App(Voila):  # type: ignore[misc]
+        """Voila with a page of our own around the notebook, and room for files."""
+
+        template_paths: list[str]
+
+        def setup_template_dirs(self) -> None:
+            """Look for templates here first."""
+            super().setup_template_dirs()
+            self.template_paths = [str(TEMPLATES), *self.template_paths]
+
+        def listen(self) -> None:
+            """Listen until stopped; the buffer has to hold more than the largest message."""
+            self.app.listen = partial(self.app.listen, max_buffer_size=UPLOAD_LIMIT + 2**20)
+            super().listen()
+
+    def announce() -> None:
+        print(f"the page is at\n    {address}\nfor this machine only. Ctrl-C stops it", flush=True)
+        if browser:
+            webbrowser.open(address)
+
+    poll_in_slices()
+    port, token = choose_port(port), secrets.token_hex(24)
+    address = f"http://127.0.0.1:{port}/?token={token}"
+    notebook = nbformat.read(path, as_version=4)
+    tags = [set(cell.metadata.get("tags", ())) for cell in notebook.cells]
+    if any("page" in some for some in tags):
+        cells = zip(notebook.cells, tags, strict=True)
+        notebook.cells = [cell for cell, some in cells if some & {"page", "setup"}]
+    notebook.metadata["title"] = TITLE
+    with TemporaryDirectory(prefix="permtest-") as folder:  # where kernels may leave something
+        page = Path(folder, path.name)
+        nbformat.write(notebook, page)
+        app = App(config=_settings(port, token, idle))
+        app.initialize([str(page)])
+        for name in {"SIGTERM", "SIGHUP"} & set(dir(signal)):  # as Ctrl-C does
+            signal.signal(getattr(signal, name), _stop)
+        IOLoop.current().add_callback(announce)
+        app.start()
+    print("\nthe page has been stopped")
+
+
+def _settings(port: int, token: str, idle: int) -> Any:
+    """What Voila is told; nothing is read from configuration files."""
+    import zmq
+    from jupyter_client.manager import KernelManager
+    from traitlets.config import Config
+
+    headers = {"Content-Security-Policy": POLICY.format(port=port)}
+    sockets = SOCKETS | {"ws_ping_interval": PING, "ws_ping_timeout": PING}
+    config = Config()
+    config.Voila = Config(
+        ip="127.0.0.1",
+        port=port,
+        port_retries=0,
+        token=token,
+        open_browser=False,
+        config_file_paths=[],
+        log_level="ERROR",
+        tornado_settings=sockets
+        | {"allow_remote_access": False, "headers": headers | {"Referrer-Policy": "no-referrer"}},
+    )
+    config.VoilaConfiguration = Config(
+        allow_template_override="NO",
+        allow_theme_override="NO",
+        extension_allowlist=EXTENSIONS,
+        file_allowlist=[],
+        resources={"upload_limit": UPLOAD_LIMIT},
+        show_tracebacks=True,  # who sees the page is who started it
+    )
+    config.MappingKernelManager = Config(cull_idle_timeout=idle, cull_interval=min(60, idle))
+    if hasattr(KernelManager, "transport_encryption") and zmq.has("curve"):
+        config.KernelManager.transport_encryption = "auto"  # kernels complain of plain text
+    # A picture is larger than what Jupyter lets through in a second.
+    config.ZMQChannelsWebsocketConnection.limit_rate = False
+    return config
 
 
 def _stop(*_: object) -> NoReturn:

@@ -21,7 +21,7 @@ from permtest.null.distribution import JointDistribution, LatticeDistribution
 from permtest.null.lattice import window_shape
 from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
-from permtest.score import Score
+from permtest.score import Score, as_said
 from permtest.score import counted as counted
 from permtest.solvers import (
     Question,
@@ -397,13 +397,14 @@ class PermutationTestResult(AsJson):
         """Who is ahead by how much, and why that is ahead; the bare statistic if it is no lead."""
         (a, b), score = self.names, self.score
         if self.totals is None or self._comparison.h is not None:
-            return f"{self.metric} of {a} against {b} is {self.statistic}"
+            return f"{self.metric} of {a} against {b} is {as_said(self.statistic)}"
         x, y = self.scores or self.totals
         note = score.note if direction else ""
         if self.metric == "mean":
-            return f"{a} has a {score.mean(x)} against {y:.6g} of {b}" + f" ({note})" * bool(note)
+            return f"{a} has a {score.mean(x)} against {y:.6g} for {b}" + f" ({note})" * bool(note)
         lead = score.lead((a, b), (x, y), abs(self.statistic))
-        return lead if x == y else f"{lead} ({x} against {y}{'; ' * bool(note)}{note})"
+        both = f"{as_said(x)} against {as_said(y)}"
+        return lead if x == y else f"{lead} ({both}{'; ' * bool(note)}{note})"
 
     def pairs_text(self) -> str:
         """How many pairs there are, and how many of them matter."""
@@ -614,7 +615,7 @@ class StructuredTestResult(PermutationTestResult):
         """Both measures, or the value of h."""
         a, b = self.names
         if self.scores is None:
-            return f"{self.metric} of the sums of {a} against {b} is {self.statistic}"
+            return f"{self.metric} of the sums of {a} against {b} is {as_said(self.statistic)}"
         x, y = self.scores
         title = self._comparison.title
         gap = f"difference {self.statistic:+.4g}"

@@ -245,9 +245,9 @@ class Score:
         (a, b), (x, y) = names, totals
         unit = self.unit or "points"
         if self.unit not in COUNTED:
-            amount = f"{gap}" if unit == self.name else f"{gap} {unit}"
+            amount = as_said(gap) if unit == self.name else f"{as_said(gap)} {unit}"
             if x == y:
-                return f"{a} and {b} tie at a total {self.name} of {x}"
+                return f"{a} and {b} tie at a total {self.name} of {as_said(x)}"
             way = "higher" if x > y else "lower"
             return f"{a}'s total {self.name} is {way} than {b}'s by {amount}"
         if x == y:
@@ -261,7 +261,12 @@ def counted(number: float, plural: str) -> str:
     """A number with its noun: 1 pair, 2 pairs."""
     if number == 1:
         plural = plural.removesuffix("es" if plural in ("passes", "matches") else "s")
-    return f"{number} {plural}"
+    return f"{as_said(number)} {plural}"
+
+
+def as_said(number: float) -> str:
+    """A number in a sentence: whole ones in full, others with six digits at most."""
+    return f"{number:.6g}" if isinstance(number, float) else f"{number}"
 
 
 def tokens(name: str) -> list[str]:

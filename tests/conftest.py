@@ -1,8 +1,8 @@
-"""What several test modules share: how hard hypothesis tries, a browser, and a cluster."""
+"""What several test modules share: how hard hypothesis tries, a command line, a browser, ..."""
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,25 @@ NO_BROWSER = (
     "no Chromium found; install one with your system's packages (sudo apt install chromium) "
     "or with `playwright install chromium` inside .venv"
 )
+
+
+@pytest.fixture
+def command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run `permtest` in a folder; exit code, standard output, standard error."""
+    from permtest.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def command_line(*argv: object) -> tuple[int, str, str]:
+        try:
+            code = main(list(map(str, argv)))
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        return code, *capsys.readouterr()
+
+    return command_line
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 
 import permtest
 from permtest import cli
+from permtest.cli import compare
 from permtest.statistics import ALTERNATIVES, STATISTICS, CountStatistic, Statistic
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
@@ -37,17 +38,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(folder, capsys):  # noqa: ARG001
+def run(folder, command_line):  # noqa: ARG001
     """Run a command line in `folder`; exit code, standard output, standard error."""
-
-    def run(*argv: object) -> tuple[int, str, str]:
-        try:
-            code = cli.main([str(argument) for argument in argv])
-        except SystemExit as stop:
-            code = stop.code
-        return code, *capsys.readouterr()
-
-    return run
+    return command_line
 
 
 @pytest.fixture
@@ -95,7 +88,7 @@ def test_json_has_everything(answer):
     expected = permtest.exact_perm_test(OLD, NEW, names=("old", "new"))
     assert found.items() >= expected.to_dict().items()
     more = {"seed", "source", "version", "zero_division"}
-    more |= {"confidence_interval", "confidence_level", "paired_by"}
+    more |= {"confidence_interval", "confidence_interval_reason", "confidence_level", "paired_by"}
     assert found.keys() - expected.to_dict() == more
     assert found["confidence_interval"] == [12 * x for x in expected.confidence_interval()]
     assert found["version"] == permtest.__version__
@@ -383,97 +376,100 @@ def test_plot_without_matplotlib(run, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = run("compare", "scores.csv", "--plot", "null.png")
     assert (code, out) == (2, "")
-    assert err == "permtest: error: --plot needs matplotlib: pip install 'permtest[plot]'\n"
+    said = "--plot null.png needs matplotlib: pip install 'permtest[plot]'\n"
+    assert err == f"permtest compare: error: {said}"
     assert not (folder / "null.png").exists()
 
 
 # ---- errors ------------------------------------------------------------------------------------
 
 BAD_LINES = {
-    "nothing": ([], "the following arguments are required: COMMAND; see permtest --help"),
-    "no file": (["compare"], "are required: FILE; see permtest compare --help"),
-    "command": (["contrast", "scores.csv"], "invalid choice: 'contrast'"),
-    "option": (["compare", "scores.csv", "--alfa", "new"], "unrecognized arguments: --alfa new"),
-    "abbreviation": (["compare", "scores.csv", "--alt", "less"], "unrecognized arguments"),
+    "nothing": ("", "the following arguments are required: COMMAND; see permtest --help"),
+    "no file": ("compare", "are required: FILE; see permtest compare --help"),
+    "command": ("contrast scores.csv", "invalid choice: 'contrast'"),
+    "nearly a command": ("compara scores.csv", "(did you mean compare?); choose from"),
+    "option": (
+        "compare scores.csv --alfa 1",
+        "--alfa 1 (did you mean --alpha?); see permtest comp",
+    ),
+    "abbreviation": ("compare scores.csv --alt less", "unrecognized arguments"),
     "metric": (
-        ["compare", "scores.csv", "--metric", "F1"],
+        "compare scores.csv --metric F1",
         "--metric F1: not known (did you mean f1?); choose one of sum, mean, accuracy, exact_match",
     ),
-    "beta": (["compare", "scores.csv", "--metric", "f0"], "or f with a beta up to 1000, such as"),
+    "beta": ("compare scores.csv --metric f0", "or f with a beta up to 1000, such as"),
     "by class": (
-        ["compare", "counts.csv", "--metric", "macro_f1"],
+        "compare counts.csv --metric macro_f1",
         "in Python, exact_perm_test(u, v, statistic='macro_f1') takes arrays of shape (N, classes",
     ),
     "metric of scores": (
-        ["compare", "counts.csv", "--a", "new", "--b", "old"],
+        "compare counts.csv --a new --b old",
         "has counts (tp, fp, fn, tn) of each item, but 'sum' takes one number; choose f1",
     ),
     "metric of counts": (
-        ["compare", "scores.csv", "--metric", "f1"],
+        "compare scores.csv --metric f1",
         "scores.csv: no system has 3 (tp, fp, fn) or 2 (tp, incorrect)",
     ),
     "zero division of scores": (
-        ["compare", "scores.csv", "--zero-division", "0"],
+        "compare scores.csv --zero-division 0",
         "--zero-division is for ratios of counts, not for --metric sum",
     ),
     "zero division of no ratio": (
-        ["compare", "counts.csv", "--metric", "mcc", "--zero-division", "1"],
+        "compare counts.csv --metric mcc --zero-division 1",
         "--zero-division 1: zero_division is of no use for 'mcc'",
     ),
     "zero division": (
-        ["compare", "counts.csv", "--metric", "f1", "--zero-division", "nan"],
+        "compare counts.csv --metric f1 --zero-division nan",
         "--zero-division nan: zero_division=nan must lie in [0, 1]",
     ),
     "clusters": (
-        ["compare", "counts.csv", "--metric", "f1", "--clusters", "dok"],
+        "compare counts.csv --metric f1 --clusters dok",
         "counts.csv: no column 'dok' (did you mean 'doc'?)",
     ),
+    "clusters or none": ("compare scores.csv --clusters a --no-clusters", "not allowed with"),
+    "gold": ("compare scores.csv --gold a --gold b", "--gold b: there is one already"),
     "seed of dp of counts": (
-        ["compare", "counts.csv", "--metric", "f1", "--seed", "0", "--method", "dp"],
+        "compare counts.csv --metric f1 --seed 0 --method dp",
         "--seed needs --method monte_carlo, or a metric of counts",
     ),
-    "alternative": (["compare", "scores.csv", "--alternative", "better"], "choose from"),
-    "method": (["compare", "scores.csv", "--method", "exact"], "--method: invalid choice"),
+    "alternative": ("compare scores.csv --alternative better", "choose from"),
+    "method": ("compare scores.csv --method exact", "--method: invalid choice"),
     "samples": (
-        ["compare", "scores.csv", "--method", "monte_carlo", "--samples", "0"],
-        "--samples 0: at least 1 is needed",
+        "compare scores.csv --method monte_carlo --samples 0",
+        "argument --samples: 0 is not a whole number from 1 on",
     ),
-    "samples, no number": (["compare", "scores.csv", "--samples", "1e4"], "invalid int value"),
-    "samples of dp": (
-        ["compare", "scores.csv", "--samples", "9"],
-        "--samples needs --method monte_carlo",
-    ),
-    "seed of dp": (["compare", "scores.csv", "--seed", "0"], "--seed needs --method monte_carlo"),
-    "seed": (
-        ["compare", "scores.csv", "--method", "monte_carlo", "--seed", "-1"],
-        "--seed -1: a seed must not be negative",
-    ),
-    "missing file": (["compare", "score.csv"], "score.csv: there is no such file"),
-    "folder": (["compare", "."], ".: this is a folder"),
+    "samples, no number": ("compare scores.csv --samples 1e4", "1e4 is not a whole number"),
+    "samples of dp": ("compare scores.csv --samples 9", "--samples needs --method monte_carlo"),
+    "seed of dp": ("compare scores.csv --seed 0", "--seed needs --method monte_carlo"),
+    "seed": ("compare scores.csv --seed -1", "--seed: -1 is not a whole number from 0 on"),
+    "level": ("compare scores.csv --alpha 5", "--alpha: 5 is not a number between 0 and 1"),
+    "missing file": ("compare score.csv", "score.csv: there is no such file"),
+    "folder": ("compare .", ".: this is a folder"),
     "column": (
-        ["compare", "scores.csv", "--a", "newer", "--b", "old"],
+        "compare scores.csv --a newer --b old",
         "scores.csv: no column 'newer' (did you mean 'new'?); its columns are 'item', 'new', 'old'",
     ),
-    "one column": (["compare", "scores.csv", "--a", "new"], "a is given without b"),
+    "one column": ("compare scores.csv --a new", "a is given without b"),
     "extension": (
-        ["compare", "scores.csv", "--plot", "null.bmp"],
-        "--plot null.bmp: the name must end in .png or .svg or .pdf",
+        "compare scores.csv --plot null.bmp",
+        "--plot null.bmp: the name must end in .png, .svg, .pdf",
     ),
-    "no extension": (["compare", "scores.csv", "--plot", "null"], "the name must end in"),
+    "no extension": ("compare scores.csv --plot null", "the name must end in"),
     "plot in no folder": (
-        ["compare", "scores.csv", "--plot", "new/null.png"],
+        "compare scores.csv --plot new/null.png",
         "there is no folder new; create it first",
     ),
-    "plot is a folder": (["compare", "scores.csv", "--plot", "dir.png"], "this is a folder"),
+    "plot is a folder": ("compare scores.csv --plot dir.png", "this is a folder"),
 }
 
 
 @pytest.mark.parametrize(("argv", "part"), BAD_LINES.values(), ids=BAD_LINES.keys())
 def test_bad_usage(run, folder, argv, part):
     (folder / "dir.png").mkdir()
-    code, out, err = run(*argv)
+    code, out, err = run(*argv.split())
     assert (code, out) == (2, "")
-    assert err.startswith("permtest: error: ")
+    command = argv.split()[0] if argv.startswith("compare") else ""
+    assert err.startswith(f"permtest {command}".rstrip() + ": error: ")
     assert part in err
     assert err.count("\n") == 1
 
@@ -484,10 +480,10 @@ def test_too_large_to_compute(run, folder):
     (folder / "wide.csv").write_text(lines, encoding="utf-8")
     wide = ("compare", "wide.csv", "--metric", "sum")
     code, out, err = run(*wide, "--method", "dp")
-    assert (code, out) == (1, "")
-    assert err.startswith("permtest: error: the null distribution needs")
+    assert (code, out) == (2, "")
+    assert err.startswith("permtest compare: error: the null distribution needs")
     assert "monte_carlo" in err
-    assert run(*wide, "--method", "integer")[0] == 1
+    assert run(*wide, "--method", "integer")[0] == 2
     assert run(*wide)[0] == 0
     assert run(*wide, "--method", "monte_carlo", "--samples", 9)[0] == 0
 
@@ -495,20 +491,93 @@ def test_too_large_to_compute(run, folder):
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (MemoryError(), 1, "MemoryError"),
-        (OSError(errno.ENOSPC, "No space left on device"), 1, "No space left on device"),
-        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 2, "permtest compare: error: MemoryError\n"),
+        (OSError(errno.ENOSPC, "No space left"), 2, "error: [Errno 28] No space left\n"),
+        (ValueError("two\nlines"), 2, "permtest compare: error: two lines\n"),
+        (KeyError("a fault"), 2, "Traceback"),  # it must not look as if --fail-if held
+        (KeyboardInterrupt(), 130, "permtest compare: error: interrupted\n"),
     ],
 )
 def test_failures_while_computing(run, monkeypatch, error, code, message):
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("permtest.cli.compare._test", fail)
+    monkeypatch.setattr(compare, "exact_perm_test", fail)
     found, out, err = run("compare", "scores.csv")
     assert (found, out) == (code, "")
-    assert err.startswith("permtest: error: ")
     assert message in err
+
+
+# ---- a script that fails -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "failed", "margin_pvalue"),
+    [
+        ("--fail-if worse", False, None),
+        ("--fail-if not-better", False, None),
+        ("--fail-if not-better --margin 0.5", False, 5 / 512),
+        ("--fail-if not-better --margin 1.5", True, None),
+        ("--fail-if worse --a old --b new", True, None),
+        ("--fail-if worse --a old --b new --margin 0.5", True, 5 / 512),
+        ("--fail-if worse --a old --b new --method monte_carlo --seed 1", True, None),
+    ],
+)
+def test_json_says_what_the_gate_decided(run, argv, failed, margin_pvalue):
+    code, out, err = run("compare", "scores.csv", "--json", *argv.split())
+    found = json.loads(out)
+    assert (code, bool(err), found["failed"]) == (failed, failed, failed)
+    assert found["fail_if"] in argv
+    assert err in ("", f"permtest compare: {found['decision']}\n")
+    has = "--margin" in argv
+    assert has == (found["margin"] is not None) == (found["margin_pvalue"] is not None)
+    if margin_pvalue:
+        assert found["margin_pvalue"] <= 0.025
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("--margin 1", "--margin 1 needs --fail-if"),
+        ("--fail-if worse --margin -1", "--margin: -1 is not a number from 0 on"),
+        ("--fail-if worse --margin 1 --alternative less", "leave --alternative out"),
+        ("--fail-if worse --margin 1 --method monte_carlo", "leave --method out"),
+    ],
+)
+def test_a_gate_that_cannot_be_decided_is_refused_before_a_file_is_read(
+    run, monkeypatch, argv, message
+):
+    monkeypatch.setattr(compare, "read_input", lambda _: pytest.fail("read it"))
+    code, out, err = run("compare", "scores.csv", *argv.split())
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_gate_of_a_sampled_p_needs_its_whole_interval(run, folder):
+    (folder / "near.csv").write_text("a,b\n" + "1,0\n" * 6 + "1,1\n", encoding="utf-8")  # p = 1/32
+    near = (
+        "compare",
+        "near.csv",
+        "--fail-if",
+        "not-better",
+        "--method",
+        "monte_carlo",
+        "--seed",
+        0,
+    )
+    code, out, err = run(*near, "--samples", 20)
+    assert (code, out) == (2, "")
+    assert "--fail-if cannot be decided: p lies between" in err
+    assert "draw more --samples" in err
+    assert run(*near, "--samples", 5000)[0] == 0
+    assert run("compare", "near.csv", "--fail-if", "not-better", "--alpha", 0.03125)[0] == 0
+
+
+def test_an_interval_that_is_not_there_has_a_reason(answer):
+    found = answer("counts.csv", "--metric", "f1")
+    assert found["confidence_interval"] is None
+    assert "interval" in found["confidence_interval_reason"]
+    assert answer("scores.csv")["confidence_interval_reason"] is None
 
 
 # ---- as a process ------------------------------------------------------------------------------
@@ -533,7 +602,7 @@ def test_python_m_permtest():
     assert json.loads(done.stdout)["names"] == ["new", "old"]
     done = process("-m", "permtest", "compare", "nowhere.csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("permtest: error: nowhere.csv: ")
+    assert done.stderr.startswith("permtest compare: error: nowhere.csv: ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
@@ -551,24 +620,29 @@ def test_a_closed_pipe_is_left_in_silence():
 def test_a_full_disk_is_told():
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = process("-m", "permtest", "compare", "scores.csv", stdout=full.fileno())
-    assert done.returncode == 1
-    assert done.stderr == "permtest: error: [Errno 28] No space left on device\n"
+    assert done.returncode == 2
+    assert done.stderr == "permtest compare: error: [Errno 28] No space left on device\n"
 
 
-def test_nothing_slow_is_imported_at_the_start():
+@pytest.mark.usefixtures("folder")
+def test_nothing_slow_is_imported_that_is_not_needed():
     code = "import sys, permtest.cli; print([m for m in sys.modules if m in sys.argv[1:]])"
     done = process("-c", code, "matplotlib", "scipy", "numba", "pandas", "IPython")
     assert (done.stdout, done.stderr) == ("[]\n", "")
+    run = "permtest.cli.main(['compare', 'scores.csv']); print([m for m in sys.modules if m in "
+    code = code.replace("print([m for m in sys.modules if m in ", run)
+    done = process("-c", code, "matplotlib", "pandas", "statsmodels", "ipywidgets", "jinja2")
+    assert done.stdout.endswith("[]\n")
 
 
 def test_version(run):
     assert run("--version") == (0, f"permtest {permtest.__version__}\n", "")
 
 
-def test_help_shows_examples_and_directions(run):
-    code, out, _ = run("compare", "--help")
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_help_fits_a_screen(run, command):
+    code, out, _ = run(command, "--help")
     assert code == 0
-    assert out.count("  permtest compare ") == 5
-    assert "\n  specificity, balanced_accuracy, mcc " in out
-    assert "greater: A scores higher than B" in " ".join(out.split())
-    assert "exit codes:" in out
+    assert out.count("\n") <= 50
+    assert max(map(len, out.splitlines())) <= 100
+    assert 1 <= out[out.index("For example:") :].count(f"  permtest {command}") <= 4

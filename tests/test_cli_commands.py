@@ -1,444 +1,607 @@
-"""`permtest formats`, `lab`, `app` and `completion`."""
+"""`permtest leaderboard`, `report`, `study`, `plan` and `formats` do what the package does."""
 
-import asyncio
+import csv
 import dataclasses
 import json
-import os
 import re
-import shutil
-import signal
-import socket
-import subprocess
 import sys
-import time
 import tomllib
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import packages_distributions
+from itertools import combinations
 from pathlib import Path
 
-import nbformat
+import pyarrow.parquet
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from tornado.websocket import websocket_connect
 
-from permtest import _jupyter, cli
-from permtest.cli import app as app_module
-from permtest.cli import completion, formats, lab, notebooks
+import permtest
+from permtest import compare_many, read_many
+from permtest.cli import commands
 from permtest.readers import FORMATS
+from permtest.study import StudyConfig, exact_power_n, overview, power_t, run_study, sample_size
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+DATA = ROOT / "notebooks" / "data"
+TAGGERS = DATA / "ud_en_ewt_pos.csv"
+SYSTEMS = ["crf_rich", "svm_window", "crf_base"]
+
+SCORES = "id,n_words,new,old,base\n" + "".join(
+    f"i{i},7,{3 + i % 3},{2 + i % 2},{(i % 5) // 2}\n" for i in range(12)
+)
+COUNTS = "id,a_tp,a_fp,a_fn,b_tp,b_fp,b_fn,c_tp,c_fp,c_fn\n" + "".join(
+    f"i{i},{i % 4},{i % 2},1,{i % 3},1,{i % 2},0,1,2\n" for i in range(12)
+)
+GROUPS = "id,system,score,doc,subject\n" + "".join(
+    f"i{i},{name},{(i * k) % 5},d{i // 3},s{i // 8}\n"
+    for i in range(12)
+    for k, name in enumerate("abc", 1)
+)
+# as the manual of NLPStatTest has its data: two columns, blanks between them, no header
+COLUMNS = "1.1373 -0.4661\n0.7997 1.4805\n0.3074 -0.0963\n1.6159 -0.2737\n1.5926 -0.5972\n"
+PAIR = "item,new,old\n" + "".join(f"s{i},{3 + i % 3},{2 + i % 2}\n" for i in range(12))
+NEW, OLD = [3 + i % 3 for i in range(12)], [2 + i % 2 for i in range(12)]
+FILES = {"scores.csv": SCORES, "counts.csv": COUNTS, "groups.csv": GROUPS, "pair.csv": PAIR}
+FILES |= {"columns.txt": COLUMNS, "quick.yml": "K: 99\npower_experiments: 20\npower_sizes: 2\n"}
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run `permtest` in an empty folder; exit code, standard output, standard error."""
+def folder(tmp_path, monkeypatch) -> Path:
+    """A working folder with scores and counts."""
     monkeypatch.chdir(tmp_path)
-
-    def run(*argv: object) -> tuple[int, str, str]:
-        try:
-            code = cli.main(list(map(str, argv)))
-        except SystemExit as stop:
-            code = stop.code
-        return code, *capsys.readouterr()
-
-    return run
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
 
 
-@pytest.mark.parametrize("command", ["formats", "lab", "app", "completion"])
-def test_help_shows_examples(run, command):
-    code, out, _ = run(command, "--help")
-    assert code == 0
-    assert out[out.index("examples:") :].count(f"  permtest {command}") >= 2
+@pytest.fixture
+def run(folder, command_line):  # noqa: ARG001
+    """Run a command line in `folder`; exit code, standard output, standard error."""
+    return command_line
 
 
-# ---- formats -----------------------------------------------------------------------------------
+@pytest.fixture
+def printed(run):
+    """What a command prints that does its job."""
+
+    def printed(*argv: object) -> str:
+        code, out, err = run(*argv)
+        assert (code, err) == (0, "")
+        return out
+
+    return printed
 
 
-def test_every_format_is_in_the_table(run):
-    code, out, err = run("formats")
+@pytest.fixture
+def board(run):
+    """What `permtest leaderboard --json` prints."""
+
+    def board(*argv: object) -> dict:
+        code, out, err = run("leaderboard", *argv, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return board
+
+
+# ---- what is printed -----------------------------------------------------------------------------
+
+
+def test_the_taggers(run):
+    code, out, err = run("leaderboard", TAGGERS, "--metric", "accuracy", "--pairs")
     assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0].split("  ")[0] == "format"
-    assert [line.split()[0] for line in lines[1:-2] if line[:1].strip()] == list(FORMATS)
-    assert max(map(len, lines)) <= 110
-    start = lines[0].index("an item holds")
-    end = lines[0].index("paired on")
-    said = " ".join(" ".join(line[start:end] for line in lines[1:-2]).split())
-    assert said == " ".join(kind.rows for kind in FORMATS.values())
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_format_in_detail(run, name):
-    code, out, err = run("formats", name)
-    kind = FORMATS[name]
-    assert (code, err) == (0, "")
-    assert out.startswith(f"{kind.title}\n")
-    assert out.rstrip().endswith(kind.example)
-    assert kind.example.startswith("permtest")
-    for fact in (kind.rows, kind.pairs_on):
-        assert fact in out
-
-
-def test_formats_as_json(run):
-    found = json.loads(run("formats", "--json")[1])
-    assert [each["name"] for each in found] == list(FORMATS)
-    assert json.loads(run("formats", "table", "--json")[1]) == found[list(FORMATS).index("table")]
-    assert {each["installed"] for each in found} <= {True, False}
-
-
-def test_a_format_that_is_not_there(run):
-    code, out, err = run("formats", "tabel")
-    assert (code, out) == (2, "")
-    assert err.startswith("permtest: error: argument NAME: invalid choice: 'tabel'")
-    assert err.count("\n") == 1
-
-
-def test_what_is_missing_is_said(run, monkeypatch):
-    monkeypatch.setitem(
-        FORMATS, "odd", dataclasses.replace(FORMATS["table"], name="odd", extra="odd")
+    assert out.startswith(
+        """\
+rank   system               accuracy   may be   alike
+   1   crf_rich_correct        23753   1 to 2      a    *
+   2   svm_window_correct      23731   1 to 3      ab   *
+   3   crf_base_correct        23662   2 to 3      b
+   4   perceptron_correct      23554        4
+"""
     )
-    monkeypatch.setitem(formats.MODULES, "odd", ("no_such.module", "neither"))
-    assert "pip install 'permtest[odd]'" in run("formats", "odd")[1]
-    assert "permtest[odd] (not" in run("formats")[1]
-    monkeypatch.setitem(formats.MODULES, "odd", ("neither", "json"))
-    assert "permtest[odd] (installed)" in run("formats", "odd")[1]
+    assert (
+        "* is the best, or does not differ from it; systems that share a letter do not differ\n\n"
+        in out
+    )
+    assert "\ncrf_rich_correct leads; svm_window_correct is tied with it. 13 of 15 pairs" in out
+    lines = [line.split() for line in out.splitlines()]
+    p = {(line[0], line[2]): float(line[4]) for line in lines if len(line) == 7 and line[1] == "-"}
+    assert len(p) == 15
+    assert p["crf_rich_correct", "svm_window_correct"] == pytest.approx(0.42904, rel=1e-5)
+    assert p["crf_rich_correct", "crf_base_correct"] == pytest.approx(0.000907372, rel=1e-5)
+    assert p["crf_base_correct", "perceptron_correct"] == pytest.approx(0.00199676, rel=1e-5)
+    assert out.rstrip().endswith(
+        "data   a table: 2077 items of 6 systems, paired by row. Columns taken for no systems: "
+        "index, sent_id, n_tokens.\n\nscore  correct, higher is better"
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "systems"),
+    [
+        (("scores.csv",), ["new", "old", "base"]),
+        (("counts.csv", "--metric", "f1"), "abc"),
+        (("counts.csv", "--metric", "recall", "--zero-division", 1), "abc"),
+        (("groups.csv", "--clusters", "doc"), "abc"),
+    ],
+)
+def test_every_pair_is_that_of_compare(run, board, argv, systems):
+    found = board(*argv, "--correction", "none")
+    assert found["systems"] == list(systems)
+    for p, (a, b) in enumerate(combinations(systems, 2)):
+        metric = () if "--metric" in argv or argv[0] == "groups.csv" else ("--metric", "mean")
+        one = json.loads(run("compare", *argv, *metric, "--a", a, "--b", b, "--json")[1])
+        assert found["pvalue"][0][p] == pytest.approx(one["pvalue"], rel=1e-11)
+        assert found["n_informative"][0][p] == one["n_informative"]
+
+
+def test_json_is_one_object_with_all_there_is(board):
+    found = board("scores.csv", "--correction", "max-t", "--k", 500, "--seed", 3, "--alpha", 0.1)
+    assert (found["correction"], found["K"], found["alpha"]) == ("max_t", 500, 0.1)
+    (ranking,) = found["rankings"]
+    assert [row["system"] for row in ranking["systems"]] == ["new", "old", "base"]
+    assert ranking["tied_with_best"] == ["new"]
+    assert found["sources"][""]["no_systems"] == ["id", "n_words"]
+    assert (found["overall"], found["replicability"], found["metric"]) == (None, None, "mean")
+    wanted = compare_many(read_many("scores.csv"), correction="max_t", K=500, rng=3)
+    assert found["adjusted"] == wanted.adjusted.tolist()
+
+
+def test_a_baseline(run, board):
+    code, out, _ = run(
+        *("leaderboard", "scores.csv", "--baseline", "base", "--alternative", "greater"),
+        *("--systems", "base,old,new"),
+    )
+    assert code == 0
+    assert out.splitlines()[0].split() == [
+        *("system", "mean", "less", "base", "p", "adjusted", "p", "differs")
+    ]
+    assert [line.split()[0] for line in out.splitlines()[1:4]] == ["new", "old", "base"]
+    assert "2 of 2 systems score more than base at a level of 0.05 (Holm), over 12 items." in out
+    found = board("scores.csv", "--baseline", "base", "--alternative", "greater")
+    assert len(found["pvalue"][0]) == 2
+    assert "tied_with_best" not in found["rankings"][0]
+
+
+def test_less_may_be_better(board):
+    best = board("scores.csv", "--lower-is-better")["rankings"][0]["systems"][0]
+    assert (best["system"], best["rank"]) == ("base", 1)
+
+
+def test_strata(board):
+    found = board("groups.csv", "--strata", "subject")
+    assert found["sources"][""]["strata"] == "subject"
+    assert found["values"] == compare_many(
+        read_many("groups.csv", strata="subject")
+    ).values.tolist()  # fmt: skip
+
+
+def test_a_score_named_as_metric(board, folder):
+    for name, right in (("x", "1101"), ("y", "1000"), ("z", "0110")):
+        lines = [
+            json.dumps({"doc_id": i, "acc": int(c), "len": i}) for i, c in enumerate(right)
+        ]  # fmt: skip
+        (folder / f"samples_{name}.jsonl").write_text("\n".join(lines))
+    files = [f"samples_{name}.jsonl" for name in "xyz"]
+    found = board(*files, "--metric", "acc")
+    assert found == board(*files, "--score", "acc")
+    assert found["values"] == [[0.75, 0.25, 0.5]]
+    assert found["metric"] == "mean"
+
+
+def test_what_is_counted_is_measured(board, folder):
+    rows = [(i, name, i % k, i % 2, 1) for i in range(12) for k, name in enumerate("abc", 2)]
+    lines = [("id", "system", "tp", "fp", "fn"), *rows]
+    (folder / "long.csv").write_text("".join(",".join(map(str, x)) + "\n" for x in lines))
+    found = board("long.csv")
+    assert found["metric"] == "f1"
+    assert found == board("long.csv", "--metric", "f1")
+
+
+# ---- several data sets ---------------------------------------------------------------------------
+
+
+def test_several_data_sets(run, board, folder):
+    rows = [line.split(",") for line in SCORES.splitlines()]
+    turned = [[row[0], row[4], row[2], row[3]] for row in rows[:1] + rows[5:]]
+    (folder / "web.csv").write_text("".join(",".join(row) + "\n" for row in turned))
+    argv = ("--data-set", "news=scores.csv", "--data-set", "web=web.csv")
+    code, out, err = run("leaderboard", *argv, "--pairs")
+    assert (code, err) == (0, "")
+    assert [out.count(f"\n{name}: ") for name in ("news", "web", "all data sets")] == [1, 1, 1]
+    assert out.startswith("news\n\nrank   system")
+    assert "first is better on" in out
+    found = board(*argv)
+    assert (found["data_sets"], found["systems"]) == (["news", "web"], ["new", "old", "base"])
+    assert found["n"] == [12, 8]
+    assert [one["data_set"] for one in found["rankings"]] == ["news", "web", "all data sets"]
+    assert found["overall"]["n"] == [20]
+    assert found["replicability"]["data_sets"] == ["news", "web"]
+    both = {"news": read_many("scores.csv"), "web": read_many("web.csv", systems=found["systems"])}
+    assert compare_many(both).pvalue.tolist() == found["pvalue"]
+    every = board(*argv, "--family", "all")
+    assert every["adjusted"] == compare_many(both, family="all").adjusted.tolist()
+
+
+def test_a_data_set_of_several_files_with_its_own_gold(run, board, folder):
+    for data_set, shift in (("x", 0), ("y", 1)):
+        words = [f"{i}\tw{i}\t_\t{'NV'[(i + shift) % 2]}" + "\t_" * 6 for i in range(1, 7)]
+        for k, name in enumerate(("gold", "a", "b", "c")):
+            wrong = [line.replace("N", "V") if i < k else line for i, line in enumerate(words)]
+            (folder / f"{name}_{data_set}.conllu").write_text("\n".join(wrong) + "\n\n")
+    argv = [x for d in "xy" for x in ("--data-set", f"{d}=a_{d}.conllu", f"b_{d}.conllu")]
+    assert "as gold (--gold)" in run("leaderboard", *argv, "--metric", "upos")[2]
+    gold = ("--gold", "x=gold_x.conllu", "--gold", "y=gold_y.conllu")
+    err = run("leaderboard", *argv, *gold, "--metric", "upos")[2]
+    assert "data set 'y' has the systems a_y, b_y, but 'x' a_x, b_x" in err
+    for name in ("a", "b"):
+        for d in "xy":
+            (folder / d).mkdir(exist_ok=True)
+            (folder / f"{name}_{d}.conllu").rename(folder / d / f"{name}.conllu")
+    argv = [x for d in "xy" for x in ("--data-set", f"{d}={d}/a.conllu", f"{d}/b.conllu")]
+    found = board(*argv, *gold, "--metric", "upos")
+    assert found["sources"]["y"]["gold"]["file"] == "gold_y.conllu"
+    assert found["systems"] == ["a", "b"]
+
+
+def test_classes_are_not_joined(board, folder):
+    for name, labels in (("x", "ab"), ("y", "bc")):
+        rows = [
+            f"{i},{labels[i % 2]},{labels[i % 2]},{labels[i // 2 % 2]},{labels[0]}"
+            for i in range(6)
+        ]
+        (folder / f"{name}.csv").write_text("\n".join(["id,gold,m,n,o", *rows]))
+    argv = ("--data-set", "x=x.csv", "--data-set", "y=y.csv", "--metric", "macro_f1")
+    found = board(*argv, "--gold", "gold")
+    assert found["overall"] is None
+    assert found["replicability"]["data_sets"] == ["x", "y"]
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def test_pairs_are_written_as_tables(run):
+    code, out, _ = run("leaderboard", "scores.csv", "-o", "pairs.csv")
+    assert code == 0
+    assert out.endswith("\nwrote pairs.csv\n")
+    with Path("pairs.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    board = compare_many(read_many("scores.csv"), rng=0)
+    assert [float(row["pvalue"]) for row in rows] == board.pvalue[0].tolist()
+    assert run("leaderboard", "scores.csv", "-o", "pairs.parquet", "--json")[0] == 0
+    table = pyarrow.parquet.read_table("pairs.parquet")
+    assert table["adjusted"].to_pylist() == board.adjusted[0].tolist()
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "no file; name files, or all data sets as --data-set NAME=FILE"),
+        (["scores.csv", "--data-set", "x=scores.csv"], "scores.csv: no data set is named for it"),
+        (["--data-set", "scores.csv"], "--data-set scores.csv: write NAME=FILE"),
+        (["--data-set", "x=a", "--data-set", "x=b"], "--data-set x is there twice"),
+        (
+            ["scores.csv", "--systems", "a,b", "--system", "c"],
+            "not allowed with argument --systems",
+        ),
+        (["scores.csv", "--alternative", "less"], "--alternative less needs --baseline"),
+        (["scores.csv", "--alpha", "5"], "--alpha: 5 is not a number between 0 and 1"),
+        (["scores.csv", "--k", "0"], "--k: 0 is not a whole number from 1 on"),
+        (["scores.csv", "--seed", "-1"], "--seed: -1 is not a whole number from 0 on"),
+        (["scores.csv", "-o", "a.pdf"], "--out a.pdf: the name must end in .html, .md, .tex"),
+        (["scores.csv", "-o", "none/a.csv"], "there is no folder none; create it first"),
+        (["scores.csv", "--gold", "a", "--gold", "b"], "--gold b: there is one already"),
+    ],
+)
+def test_refusals_come_before_files_are_read(run, monkeypatch, argv, message):
+    monkeypatch.setattr(commands, "read_table", lambda *_: pytest.fail("read it"))
+    code, out, err = run("leaderboard", *argv)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            ["scores.csv", "--systems", "new"],
+            "1 system ('new'); name columns as systems (--systems)",
+        ),
+        (["scores.csv", "--system", "new", "--system", "nwe"], "no column 'nwe' (did you mean"),
+        (["scores.csv", "--baseline", "nwe"], "baseline='nwe' is no system; there are new, old"),
+        (["scores.csv", "--metric", "acuracy"], "(did you mean accuracy?)"),
+        (["counts.csv"], "choose a statistic of counts, such as 'f1' (--metric f1)"),
+        (["none.csv"], "none.csv"),
+        (
+            ["--data-set", "x=scores.csv", "--data-set", "y=groups.csv"],
+            "data set 'y' has the systems a, b, c, but 'x' new, old, base; all data sets need the",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_line(run, argv, message):
+    code, out, err = run("leaderboard", *argv)
+    assert (code != 0, out, err.count("\n")) == (True, "", 1)
+    assert message in err
+
+
+def test_repeats_are_swapped_together(run, board, folder):
+    lines = [f"q{i // 3},x,{i % 3},{i % 2},1,{i % 5 % 2}" for i in range(12)]
+    (folder / "epochs.csv").write_text("\n".join(["id,category,epoch,a,b,c", *lines]))
+    assert max(board("epochs.csv")["n_informative"][0]) <= 4  # told apart by the epoch
+    found = board("epochs.csv", "--clusters", "id")
+    assert found["systems"] == ["a", "b", "c"]
+    assert max(found["n_informative"][0]) <= 4
+    assert run("compare", "epochs.csv", "--a", "a", "--b", "b", "--clusters", "id")[0] == 0
+
+
+def test_metrics_of_all_data_sets_must_agree(run, folder):
+    (folder / "long.csv").write_text("id,system,tp,fp,fn\n1,new,1,0,0\n1,old,0,1,1\n")
+    argv = ("--data-set", "x=scores.csv", "--data-set", "y=long.csv", "--systems", "new,old")
+    code, _, err = run("leaderboard", *argv)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "data set 'y' is compared by 'f1', but 'x' by 'mean'" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "module"),
+    [
+        ("leaderboard none.csv", "statsmodels"),
+        ("leaderboard none.csv --correction none -o x.html", "jinja2"),
+        ("leaderboard none.csv --correction none -o x.parquet", "pyarrow"),
+        ("report none.csv -o a.html", "jinja2"),
+        ("study none.csv --out x", "matplotlib"),
+    ],
+)
+def test_what_is_missing_is_said_at_once(run, monkeypatch, argv, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    code, _, err = run(*argv.split())
+    assert code == 2
+    assert f"needs {module}: pip install 'permtest[" in err
+
+
+# ---- report --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "statistic", "options"),
+    [
+        ("pair.csv --alpha 0.1 --seed 3", "mean", {"alpha": 0.1, "rng": 3}),
+        ("pair.csv --metric accuracy", "accuracy", {}),
+        ("groups.csv --a a --b c --clusters doc", "mean", {}),
+        (
+            "counts.csv --a a --b b --metric f1 --alternative greater",
+            "f1",
+            {"alternative": "greater"},
+        ),
+    ],
+)
+def test_a_report_is_the_overview(printed, argv, statistic, options):
+    file, *rest = argv.split()
+    which = (
+        {"a": "a", "b": "c"} if "groups" in file else {"a": "a", "b": "b"} if "f1" in argv else {}
+    )
+    clusters = "doc" if "--clusters" in argv else None
+    pairs = permtest.read(file, statistic=statistic, clusters=clusters, **which)
+    found = overview(pairs, statistic=statistic, **{"rng": 0} | options)
+    out = printed("report", file, *rest)
+    assert " ".join(found.sentence().split()) in " ".join(out.split())
+    record = json.loads(printed("report", file, *rest, "--json"))
+    assert (record["statistic"], record["difference"]) == (statistic, found.to_dict()["difference"])
+
+
+def test_a_score_named_by_metric_is_the_score(printed, folder):
+    """Its differences are shown per item, by whichever option it was named."""
+    for name, right in (("new", "111101"), ("old", "010100")):
+        lines = [json.dumps({"doc_id": i, "acc": int(x)}) for i, x in enumerate(right)]
+        (folder / f"samples_{name}.jsonl").write_text("\n".join(lines))
+    files = ("report", "samples_new.jsonl", "samples_old.jsonl", "--json")
+    first, other = (json.loads(printed(*files, way, "acc")) for way in ("--metric", "--score"))
+    assert first["statistic"] == "mean"
+    assert first == other
+    whole = json.loads(printed(*files, "--metric", "accuracy", "--score", "acc"))
+    assert whole["difference"] == 3
+
+
+def test_reports_are_written_and_named(run, printed, folder):
+    out = printed("report", "pair.csv", "-o", "table.tex")
+    assert out.startswith("On 12 items, new scores")
+    assert out.endswith("\nwrote table.tex\n")
+    assert r"\toprule" in (folder / "table.tex").read_text()
+    assert "exists" in run("report", "pair.csv", "-o", "table.tex")[2]
+    printed("report", "pair.csv", "-o", "table.tex", "--force")
+    assert json.loads(printed("report", "pair.csv", "-o", "a.json", "--json"))["n_items"] == 12
+    assert (folder / "a.json").exists()
+    board = json.loads(
+        printed("leaderboard", "counts.csv", "-o", "b.json", "--json", "--metric", "f1")
+    )
+    assert board == json.loads((folder / "b.json").read_text())
+
+
+# ---- study ---------------------------------------------------------------------------------------
+
+
+def test_a_study_is_printed(printed, folder):
+    before = sorted(folder.iterdir())
+    study = run_study(permtest.read("pair.csv"), config=StudyConfig.from_yaml("quick.yml"))
+    out = " ".join(printed("study", "pair.csv", "--config", "quick.yml").split())
+    assert " ".join(study.sentence().split()) in out
+    assert all(section.heading.upper() in out for section in study.sections)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_two_columns_as_nlpstattest_has_them(printed):
+    found = json.loads(printed("study", "columns.txt", "--config", "quick.yml", "--json"))
+    a, b = zip(*(map(float, line.split()) for line in COLUMNS.splitlines()), strict=True)
+    assert found["exact"]["pvalue"] == permtest.exact_perm_test(a, b).pvalue
+
+
+def test_a_report_repeats_itself(run, printed, folder):
+    options = ("--a", "old", "--b", "new", "--seed", 3, "--config", "quick.yml", "--out", "x")
+    told = printed("study", "pair.csv", *options).partition("\nwrote ")[2].split()
+    names = sorted(path.name for path in (folder / "x").iterdir())
+    assert sorted(Path(path).name for path in told) == names
+    assert {"report.html", "report.md", "study.yml"} <= set(names)
+    printed("study", "pair.csv", "--config", "x/study.yml", "--out", "y")
+    assert sorted(path.name for path in (folder / "y").iterdir()) == names
+    for name in names:
+        assert (folder / "x" / name).read_bytes() == (folder / "y" / name).read_bytes(), name
+    assert "the file exists" in run("study", "pair.csv", "--config", "quick.yml", "--out", "x")[2]
+
+
+def test_the_command_line_goes_before_the_file(printed, folder):
+    (folder / "c.yml").write_text(
+        "seed: 5\na: new\nb: old\nK: 99\npower_sizes: 0\n", encoding="utf-8"
+    )
+    command = ("study", "pair.csv", "--config", "c.yml", "--json")
+    first = json.loads(printed(*command))
+    assert (first["config"]["seed"], first["names"]) == (5, ["new", "old"])
+    other = json.loads(printed(*command, "--a", "old", "--b", "new", "--seed", 6))
+    assert (other["config"]["seed"], other["names"]) == (6, ["old", "new"])
+
+
+def test_write_config(run, printed):
+    options = ("study", "pair.csv", "--a", "old", "--b", "new", "--seed", 3)
+    assert "study.yml" in printed(*options, "--write-config", "study.yml")
+    found = StudyConfig.from_yaml("study.yml")
+    assert (found.seed, found.a, found.b) == (3, "old", "new")
+    code, out, err = run("study", "pair.csv", "--write-config", "study.yml")
+    assert (code, out) == (2, "")
+    assert "study.yml: the file exists; choose another name, or add --force" in err
+    printed("study", "pair.csv", "--write-config", "study.yml", "--force")
+    assert StudyConfig.from_yaml("study.yml") == StudyConfig()
+
+
+# ---- plan ----------------------------------------------------------------------------------------
+
+
+def test_a_plan_of_a_difference(printed):
+    needed = sample_size(0.1, 0.5, power=0.9, alternative="greater")
+    options = ("--delta", 0.1, "--sigma", 0.5, "--power", 0.9, "--alternative", "greater")
+    out = printed("plan", *options)
+    assert f"needs {needed} items for a power of 0.9, if differences have a mean of 0.1" in out
+    table = [line.split() for line in out.partition("\n\n")[2].splitlines()]
+    assert table[0] == ["items", "power"]
+    power = power_t(needed, 0.1, 0.5, alternative="greater")
+    assert [str(needed), f"{power:.4f}"] in table
+    powers = [float(power) for _, power in table[1:]]
+    assert powers == sorted(powers)
+    found = json.loads(printed("plan", *options, "--json"))
+    assert (found["n"], found["power"], found["delta"]) == (needed, power, 0.1)
+
+
+def test_a_plan_of_shares(printed):
+    found = json.loads(printed("plan", "--shares", 0.06, 0.03, "--json"))
+    assert found["n"] == exact_power_n(0.06, 0.03)
+    assert found["power"] >= 0.8
+    assert "if A alone has 0.06 of them right, and B alone 0.03" in printed(
+        "plan", "--shares", 0.06, 0.03
+    )
+
+
+def test_a_plan_of_a_pilot(printed, folder):
+    gaps = [x - y for x, y in zip(NEW, OLD, strict=True)]
+    mean = sum(gaps) / 12
+    sd = (sum((x - mean) ** 2 for x in gaps) / 11) ** 0.5
+    found = json.loads(printed("plan", "pair.csv", "--json"))
+    assert (found["pilot"], found["delta"]) == (12, mean)
+    assert found["sigma"] == pytest.approx(sd)
+    assert found["n"] == sample_size(found["delta"], found["sigma"])
+    other = json.loads(printed("plan", "pair.csv", "--delta", 0.5, "--json"))
+    assert other["n"] == sample_size(0.5, found["sigma"])
+    lines = "".join(f"d{i // 3},{int(i % 3 > 0)},{int(i % 4 > 2)}\n" for i in range(24))
+    (folder / "right.csv").write_text(f"doc,new,old\n{lines}", encoding="utf-8")
+    right = json.loads(
+        printed("plan", "right.csv", "--json", "--a", "new", "--b", "old", "--no-clusters")
+    )
+    assert (right["p_b"], right["p_c"]) == pytest.approx((12 / 24, 2 / 24))
+    assert right["n"] == exact_power_n(12 / 24, 2 / 24)
+    whole = json.loads(
+        printed("plan", "right.csv", "--json", "--a", "new", "--b", "old", "--clusters", "doc")
+    )
+    assert (whole["pilot"], whole["unit"]) == (8, "clusters")
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+
+def test_formats(run, printed):
+    lines = printed("formats").splitlines()
+    assert [line.split()[0] for line in lines[: len(FORMATS)]] == list(FORMATS)
+    assert max(map(len, lines)) <= 100
+    assert any(line.startswith("  specificity, balanced_accuracy, mcc ") for line in lines)
+    found = json.loads(printed("formats", "--json"))
+    assert [each["name"] for each in found] == list(FORMATS)
+    assert {each["installed"] for each in found} <= {True, False}
+    for name, kind, each in zip(FORMATS, FORMATS.values(), found, strict=True):
+        assert json.loads(printed("formats", name, "--json")) == each
+        out = printed("formats", name)
+        assert out.startswith(f"{kind.title}\n")
+        assert out.rstrip().endswith(kind.example)
+        assert kind.example.startswith("permtest")
+        assert kind.rows in out
+        assert kind.pairs_on in out
+    err = run("formats", "tabel")[2]
+    assert "argument NAME: invalid choice: 'tabel' (did you mean table?)" in err
+
+
+def test_what_a_format_needs_is_said(printed, monkeypatch):
+    odd = dataclasses.replace(FORMATS["table"], name="table", extra="odd")
+    monkeypatch.setitem(FORMATS, "table", odd)
+    for modules, there in ((("no_such.module", "neither"), False), (("neither", "json"), True)):
+        monkeypatch.setitem(commands.READERS, "odd", modules)
+        out = printed("formats", "table")
+        assert "pip install 'permtest[odd]'" in out
+        assert ("(installed)" in out) == there
 
 
 def test_extras_of_formats_are_those_of_the_package():
-    extras = PROJECT["project"]["optional-dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for extra in {kind.extra for kind in FORMATS.values()} - {None}:
-        modules = formats.MODULES[extra]
+        modules = commands.READERS[extra]
         owners = {owner for m in modules for owner in packages_distributions().get(m, [m])}
-        wanted = {re.split(r"[^\w.-]", text)[0] for text in extras[extra]}
+        wanted = {re.split(r"[^\w.-]", text)[0] for text in project["optional-dependencies"][extra]}
         assert wanted & {owner.replace("_", "-") for owner in owners}, extra
 
 
-# ---- the notebooks -----------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
+
+BAD = {
+    "report x.csv -o there.tex": "--out there.tex: the file exists; choose another name, or add",
+    "report x.csv -o a.pdf": "--out a.pdf: the name must end in .html",
+    "report x.csv -o none/a.html": "there is no folder none; create it first",
+    "report pair.csv --alpha 5": "--alpha: 5 is not a number between 0 and 1",
+    "study none.csv": "none.csv: there is no such file",
+    "study pair.csv --a new": "pair.csv: a is given without b",
+    "study pair.csv --config none.yml": "none.yml: ",
+    "study pair.csv --config bad.yml": "unit_sise: there is no such option",
+    "study pair.csv --config units.yml": "size=5 leaves 2 of 12 items over",
+    "study pair.csv --write-config x --out y": "leave out --out",
+    "study pair.csv --write-config no/x.yml": "there is no folder no",
+    "study pair.csv --write-config .": "this is a folder; name a file",
+    "study pair.csv --out quick": "this is a file; name a folder",
+    "study counts.csv --a a --b b --metric f1": "--metric f1: a study takes one score",
+    "study groups.csv --a a --b b --clusters doc": "12 items are in 4 clusters",
+    "plan": "name --delta and --sigma, or --shares, or the files of a pilot",
+    "plan --delta 1": "name --delta and --sigma",
+    "plan --delta 1 --sigma 0": "--sigma: 0 is not a number above 0",
+    "plan --shares 0.1 0.2 --delta 1": "leave out --delta",
+    "plan --shares 0.1 2": "--shares: 2 is not a number from 0 to 1",
+    "plan counts.csv --a a --b b --metric f1": "not for --metric f1",
+    "plan pair.csv --delta 0": "name the difference to find as --delta",
+}
 
 
-def test_a_checkout_opens_its_own_notebooks(run, monkeypatch):
-    opened = []
-    monkeypatch.setattr(
-        lab, "open_notebook", lambda path, **options: opened.append((path, options))
-    )
-    assert run("lab", "--notebook", "05", "--port", 8123)[0] == 0
-    path = ROOT / "notebooks" / "05-f1-and-friends.ipynb"
-    assert opened == [(path, {"port": 8123, "browser": True})]
-    assert list(Path.cwd().iterdir()) == []
-
-
-@pytest.fixture
-def installed(monkeypatch, tmp_path_factory):
-    """The package as a wheel has it: the notebooks within, and no checkout around."""
-    package = tmp_path_factory.mktemp("site-packages") / "permtest"
-    target = (
-        package.parent
-        / PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]["notebooks"]
-    )
-    shutil.copytree(ROOT / "notebooks", target)
-    monkeypatch.setattr(notebooks, "PACKAGE", package)
-    opened = []
-    monkeypatch.setattr(lab, "open_notebook", lambda path, **_: opened.append(path))
-    return opened
-
-
-def test_an_installed_package_copies_its_notebooks(run, installed):
-    code, out, err = run("lab", "--no-browser")
-    folder = Path.cwd() / "permtest-notebooks"
-    assert (code, err) == (0, "")
-    assert str(folder) in out
-    assert installed == [folder / "01-are-they-different.ipynb"]
-    for path in (ROOT / "notebooks").rglob("*.*"):
-        if path.is_file() and ".ipynb_checkpoints" not in path.parts:
-            copy = folder / path.relative_to(ROOT / "notebooks")
-            assert copy.read_bytes() == path.read_bytes()
-
-
-def test_nothing_is_written_over(run, installed):
-    folder = Path("course")
-    (folder / "data").mkdir(parents=True)
-    mine = [folder / "01-are-they-different.ipynb", folder / "data" / "README.md"]
-    for path in mine:
-        path.write_text("mine", encoding="utf-8")
-    outside = Path("outside")
-    (folder / "02-monte-carlo.ipynb").symlink_to(outside.absolute())
-    code, out, _ = run("lab", folder)
-    assert code == 0
-    assert "3 left as they were" in out
-    assert [path.read_text(encoding="utf-8") for path in mine] == ["mine", "mine"]
-    assert not outside.exists()
-    assert (folder / "08-bayes.ipynb").is_file()
-    assert installed == [mine[0].absolute()]
-
-
-def test_a_notebook_that_is_not_there(run, installed):
-    for name, said in (("77", "there is no such notebook"), ("0", "this could be several")):
-        code, out, err = run("lab", "--notebook", name)
-        assert (code, out) == (2, "")
-        assert f"--notebook {name}: {said}; choose one of 0" in err
-    Path("scores.csv").write_text("1,2\n", encoding="utf-8")
-    code, out, err = run("lab", "scores.csv")
+@pytest.mark.parametrize(("argv", "message"), BAD.items())
+def test_errors_in_one_line(run, folder, argv, message):
+    for name, text in {"bad.yml": "unit_sise: 3", "units.yml": "unit_size: 5"}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "there.tex").write_text("mine", encoding="utf-8")
+    (folder / "quick").write_text("mine", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    code, out, err = run(*argv.split())
     assert (code, out) == (2, "")
-    assert err == "permtest: error: scores.csv: this is a file; name a folder\n"
-    assert installed == []
-
-
-@pytest.mark.parametrize(("command", "module"), [("lab", "jupyterlab"), ("app", "voila")])
-def test_without_the_extra(run, monkeypatch, command, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    code, out, err = run(command)
-    assert (code, out) == (2, "")
-    assert err == f"permtest: error: permtest {command} needs {module}: {INSTALL}\n"
-
-
-INSTALL = "pip install 'permtest[lab]'"
-
-
-def test_a_port_that_is_taken_or_none(run):
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
-        code, out, err = run("lab", "--port", port)
-        assert (code, out) == (2, "")
-        assert err.startswith(f"permtest: error: --port {port}: ")
-        assert err.endswith("; choose another, or leave --port out\n")
-    assert _jupyter.choose_port(port) == port
-    assert "--port 65536: a port is a number from 1 to 65535" in run("lab", "--port", 65536)[2]
-
-
-# ---- the app -----------------------------------------------------------------------------------
-
-
-def test_the_app_is_the_notebook_that_comes_with_the_package(run, installed, monkeypatch):
-    served = []
-    monkeypatch.setattr(app_module, "serve", lambda *args, **named: served.append((*args, named)))
-    code, out, err = run("app", "--port", 8123, "--no-browser")
-    assert (code, out, err) == (0, "starting the page\n", "")
-    path = notebooks.PACKAGE / "notebooks" / "09-your-own-data.ipynb"
-    assert served == [(path, {"port": 8123, "browser": False})]
-    path.unlink()
-    code, _, err = run("app")
-    assert (code, err) == (1, f"permtest: error: {path} is missing; install permtest again\n")
-    assert installed == []
-
-
-WIDGETS = """
-import ipywidgets as w
-said = w.HTML("<p role='status'>ready</p>")
-files, slider = w.FileUpload(), w.IntSlider()
-def say(text): said.value = f"<p role='status'>{text}</p>"
-files.observe(lambda change: say(f"got {len(change.new[0].content)} bytes"), "value")
-slider.observe(lambda change: say(f"slid to {change.new}"), "value")
-w.VBox([files, slider, said])
-"""
-
-
-@contextmanager
-def running_app(folder: Path, idle: int = 1800) -> Iterator[str]:
-    """The address of a page with an upload, a slider and a sentence."""
-    cells = [new_markdown_cell("# A page\n\n$x^2$"), new_code_cell(WIDGETS)]
-    for cell in cells:
-        cell.metadata["tags"] = ["page"]
-    cells.insert(1, new_code_cell("print('not for the page')"))
-    metadata = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
-    nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "page.ipynb")
-    code = "import sys; from pathlib import Path; from permtest.cli.app import serve; "
-    code += "serve(Path(sys.argv[1]), browser=False, idle=int(sys.argv[2]))"
-    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb", str(idle)]
-    names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
-    homes = {name: str(folder / name.lower()) for name in names}
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | homes | {"PYTHONPATH": path}
-    with (
-        (folder / "log").open("wb") as log,
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log) as app,
-    ):
-        try:
-            lines = [app.stdout.readline().decode() for _ in range(3)]
-            assert lines[-1].endswith("Ctrl-C stops it\n"), (folder / "log").read_text()
-            yield lines[1].strip()
-        finally:
-            app.send_signal(signal.SIGTERM)
-            rest = app.stdout.read().decode()
-            app.wait(timeout=120)
-    assert app.returncode == 0
-    assert rest.endswith("the page has been stopped\n")
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory):
-    with running_app(tmp_path_factory.mktemp("app"), idle=2) as address:
-        yield address
-
-
-def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
-    """Status, headers and text; redirections are not followed."""
-
-    class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: object) -> None:
-            return None
-
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Stay)
-    try:
-        with opener.open(urllib.request.Request(url, headers=headers), timeout=300) as reply:
-            return reply.status, dict(reply.headers), reply.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, dict(error.headers), error.read().decode()
-
-
-def kernel_of(page: str) -> str:
-    return re.search(r'"kernelId": "([\w-]+)"', page)[1]
-
-
-LOADED = r"""(?:src|<link[^>]*href)\s*=\s*["']?(?:https?:)?//[^>]*|@import|url\(.?http"""
-
-
-def asked_elsewhere(page: str) -> list[str]:
-    return re.findall(LOADED, page)
-
-
-def test_the_page_says_what_it_is_and_asks_nobody_else(app):
-    not_for_the_asking = "&template=reveal&theme=dark"
-    status, headers, page = fetch(app + not_for_the_asking)
-    assert status == 200
-    assert '<html lang="en">' in page
-    assert "<title>permtest: compare two systems</title>" in page
-    assert "Starting a Python for this page" in page
-    assert not asked_elsewhere(page)
-    policy = headers["Content-Security-Policy"]
-    assert policy.startswith("default-src 'none'; script-src 'self' 'unsafe-inline';")
-    assert not re.search(r"\*|https?:", policy)
-    assert "said = w.HTML" not in page
-    assert "not for the page" not in page
-
-
-def test_only_who_has_the_token_gets_a_page(app):
-    address = app.split("?")[0]
-    status, headers, page = fetch(address)
-    assert status == 302
-    assert headers["Location"].startswith("/login")
-    status, _, page = fetch(address + "login")
-    assert status == 200
-    assert not asked_elsewhere(page)
-
-
-def test_a_page_elsewhere_cannot_pass_for_this_machine(app):
-    status, headers, page = fetch(app, Host="example.org")
-    assert status == 403
-    assert "permtest app" in page
-    assert not asked_elsewhere(page)
-    assert "default-src 'none'" in headers["Content-Security-Policy"]
-
-
-@pytest.mark.parametrize("name", ["voila/files/page.ipynb", "voila/files/log", "api/contents"])
-def test_no_files_are_served(app, name):
-    address, token = app.split("?")
-    assert fetch(f"{address}{name}?{token}")[0] in {302, 403, 404}
-
-
-def test_large_files_come_through_and_kernels_that_nobody_looks_at_end(app):
-    address, token = app.split("?")
-
-    def there(kernel: str) -> bool:
-        return fetch(f"{address}api/kernels/{kernel}?{token}")[0] == 200
-
-    async def look() -> None:
-        kernel = kernel_of((await asyncio.to_thread(fetch, app))[2])
-        channels = address.replace("http", "ws") + f"api/kernels/{kernel}/channels"
-        connection = await websocket_connect(f"{channels}?session_id=s&{token}")
-        other = kernel_of((await asyncio.to_thread(fetch, app))[2])
-        assert other != kernel
-
-        header = {"msg_id": "1", "msg_type": "comm_info_request", "session": "s", "version": "5.3"}
-        message = {"header": header, "parent_header": {}, "metadata": {}, "channel": "shell"}
-        message["content"] = {"target_name": "none", "padding": "x" * 110_000_000}
-        await connection.write_message(json.dumps(message))
-        reply = {"msg_type": "none yet"}
-        while reply["msg_type"] != "comm_info_reply":
-            reply = json.loads(await connection.read_message())
-        assert reply["parent_header"]["msg_id"] == "1"
-
-        deadline = time.monotonic() + 300
-        while await asyncio.to_thread(there, other):
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.2)
-        assert await asyncio.to_thread(there, kernel)
-        connection.close()
-
-    asyncio.run(look())
-
-
-# ---- completion --------------------------------------------------------------------------------
-
-DRIVE = """
-source "$1"; shift
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
-call=$(complete -p permtest); call=${call##*-F }; call=${call%% *}
-"$call" permtest "${@: -1}" "${@: -2:1}"
-printf '%s\\n' "${COMPREPLY[@]}"
-"""
-
-needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-
-
-@pytest.fixture
-def complete(run):
-    """What bash makes of the words of a line, of which the last is to be completed."""
-    Path("permtest.bash").write_text(run("completion", "bash")[1], encoding="utf-8")
-    subprocess.run(["bash", "-n", "permtest.bash"], check=True)
-
-    def complete(*words: str) -> list[str]:
-        command = ["bash", "--norc", "-c", DRIVE, "drive", "permtest.bash", *words]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        assert done.stderr == ""
-        return done.stdout.split()
-
-    return complete
-
-
-@needs_bash
-def test_bash_completes_commands_options_choices_and_files(complete):
-    Path("results.csv").touch()
-    Path("reports").mkdir()
-    commands = {"compare", "study", "formats", "lab", "app", "completion"}
-    assert commands <= set(complete("permtest", ""))
-    assert {"--alternative"} == set(complete("permtest", "compare", "--alt"))
-    alternatives = ["two-sided", "greater", "less"]
-    assert complete("permtest", "compare", "--alternative", "") == alternatives
-    assert complete("permtest", "compare", "x.csv", "--alternative", "l") == ["less"]
-    assert complete("permtest", "formats", "") == list(FORMATS)
-    assert complete("permtest", "completion", "") == list(completion.SHELLS)
-    for words in (["re"], ["results.csv", "re"]):
-        assert sorted(complete("permtest", "compare", *words)) == ["reports", "results.csv"]
-    assert complete("permtest", "study", "--config", "res") == ["results.csv"]
-    assert complete("permtest", "lab", "re") == ["reports"]
-
-
-@pytest.mark.parametrize("shell", completion.SHELLS)
-def test_every_shell_gets_a_script(run, shell):
-    code, out, err = run("completion", shell)
-    assert (code, err) == (0, "")
-    for word in ("permtest", "two-sided", "no-browser", *completion.SHELLS):
-        assert word in out
-
-
-def test_arguments_that_are_files_are_known_as_such():
-    found = {str(action.metavar) for action in completion._arguments(cli._parser())}
-    assert found >= completion.FILES | completion.FOLDERS
-
-
-def test_completion_without_its_library(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "shtab", None)
-    said = "permtest: error: permtest completion needs shtab: pip install 'permtest[completion]'\n"
-    assert run("completion", "bash") == (2, "", said)
-
-
-def test_a_shell_that_is_not_known(run):
-    code, out, err = run("completion", "powershell")
-    assert (code, out) == (2, "")
-    assert "choose from" in err
+    assert err.startswith(f"permtest {argv.split()[0]}: error: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(folder.iterdir()) == before

@@ -9,7 +9,7 @@ import pytest
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest.cli.notebooks import FIRST, find_notebook
+from permtest.cli.commands import find_notebook
 from permtest.plots import style
 from permtest.study import rejection_rates
 
@@ -119,8 +119,8 @@ def test_the_map_is_short():
 
 
 def test_lab_still_opens_the_first_lesson():
-    assert find_notebook(MAP.parent, FIRST) == LESSONS["01"]
-    assert find_notebook(MAP.parent, "00") == MAP
+    assert find_notebook("01") == LESSONS["01"]
+    assert find_notebook("00") == MAP
 
 
 # ---- the teacher's page -------------------------------------------------------------------------

@@ -4,20 +4,57 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 from permtest import __version__
-from permtest.cli.compare import add_compare
-from permtest.cli.completion import add_completion
-from permtest.cli.formats import add_formats
-from permtest.cli.leaderboard import add_leaderboard
-from permtest.cli.notebooks import add_app, add_lab
-from permtest.cli.report import add_report
-from permtest.cli.shared import BAD_INPUT, BROKEN_PIPE, NOT_COMPUTED, OK, Parser, fail
-from permtest.cli.study import add_study
+from permtest.cli import commands, compare
+from permtest.cli.inputs import BAD, INPUT, READING, SCORES, Parser, Run, add_command
 
 __all__ = ["main"]
+
+OK, INTERRUPTED, BROKEN_PIPE = 0, 130, 141
+
+#: Name of a command -> what does it, and groups of its arguments.
+COMMANDS: dict[str, tuple[Run, list[str]]] = {
+    "compare": (
+        compare.run,
+        [
+            *INPUT,
+            "test: --alternative --method --samples --seed",
+            "output: --json --fail-if --alpha --margin --plot --force --help",
+        ],
+    ),
+    "leaderboard": (
+        commands.leaderboard,
+        [
+            f"what is compared: files --data-set --systems|--system {SCORES} --strata",
+            READING,
+            "tests and output: --baseline --alternative --correction --family --alpha --k --seed "
+            "--pairs --out --json --force --help",
+        ],
+    ),
+    "report": (
+        commands.report,
+        [*INPUT, "report: --alternative --alpha --seed --out --json --force --help"],
+    ),
+    "study": (
+        commands.study,
+        [*INPUT, "study: --config --write-config --seed --out --json --force --help"],
+    ),
+    "plan": (
+        commands.plan,
+        [
+            "plan: --delta --sigma --shares --power --alpha --alternative --json --help",
+            f"pilot: pilot file_b --a --b {SCORES}",
+            READING,
+        ],
+    ),
+    "formats": (commands.formats, ["arguments: format --json --help"]),
+    "app": (commands.app, ["options: --port --no-browser --help"]),
+    "lab": (commands.lab, ["arguments: folder --notebook --port --no-browser --help"]),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,8 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 1 (not computed, or ``--fail-if`` holds) or 2 (bad input). Usage errors,
-        ``--help`` and ``--version`` raise SystemExit, as argparse does.
+        The exit code: 0; 1 if ``--fail-if`` holds; 2 for bad input, and for what could not be
+        computed or written. Usage errors, ``--help`` and ``--version`` raise SystemExit, as
+        argparse does.
     """
     if sys.stdout is None:  # closed by whoever started this
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
@@ -44,24 +82,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read the output has enough; the interpreter must not flush into it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (ValueError, ImportError) as error:
-        return fail(str(error), BAD_INPUT)
-    except (MemoryError, ArithmeticError, OSError) as error:
-        return fail(str(error) or type(error).__name__, NOT_COMPUTED)
+    except (ValueError, ImportError, MemoryError, ArithmeticError, OSError) as error:
+        text = " ".join(str(error).splitlines()) or type(error).__name__
+        print(f"{args.prog}: error: {text}", file=sys.stderr)
+        return BAD
     except KeyboardInterrupt:
-        return fail("interrupted", 130)
+        print(f"{args.prog}: error: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception:  # a fault of ours must not look as if --fail-if held
+        traceback.print_exc()
+        return BAD
     return OK if code is None else code
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="permtest", description="Exact paired-permutation tests.", allow_abbrev=False
-    )
+    parser = Parser(prog="permtest", description="Exact paired-permutation tests.")
     parser.add_argument("--version", action="version", version=f"permtest {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (
-        *(add_compare, add_leaderboard, add_report, add_study, add_formats),
-        *(add_app, add_lab, add_completion),
-    ):
-        add(commands)
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, (run, groups) in COMMANDS.items():
+        add_command(subparsers, name, run, groups)
     return parser

@@ -1,4 +1,4 @@
-"""``permtest compare``: one test of two systems."""
+"""``permtest compare``: one test of two systems, and whether a script should fail."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import json
 import sys
 from decimal import Context, Decimal
 from fractions import Fraction
-from math import inf, isfinite
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from permtest import __version__
 from permtest._integers import exact_sum
-from permtest.alternatives.result import rejects
-from permtest.cli import options
-from permtest.cli.inputs import FILES, METRICS, add_input, known_statistic, read_input
-from permtest.cli.shared import EXIT_CODES, FAILED, OK, aligned, direction, print_text
+from permtest.cli.inputs import (
+    FAILED,
+    MONTE_CARLO,
+    Entry,
+    aligned,
+    check_out,
+    direction,
+    named_statistic,
+    print_text,
+    read_input,
+)
 from permtest.comparison import compare
 from permtest.exact import exact_perm_test
 from permtest.margins import MarginTestResult
@@ -25,191 +32,132 @@ from permtest.pairs import Pairs
 from permtest.readers.files import printable
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.score import CORRECT
-from permtest.solvers import SOLVERS
-from permtest.statistics import CountStatistic, Statistic
-
-if TYPE_CHECKING:
-    from permtest.cli.shared import Commands
-
-MONTE_CARLO = "monte_carlo"
-FAILURES = ("worse", "not-better")
-PICTURES = (".png", ".svg", ".pdf")
-
-TITLE = "test whether one system is better than another"
-DESCRIPTION = """\
-Is system A better than system B on the same items, or could it be luck? Reads the scores of both,
-or counts such as true positives, and runs the exact paired-permutation test."""
-
-EPILOG = f"""\
-{FILES}
-
-{METRICS}
-
-examples:
-  permtest compare scores.txt
-  permtest compare results.csv --a new --b old --alternative greater --plot null.png
-  permtest compare entities.csv --a new --b old --metric f1 --clusters document
-  permtest compare runs/new runs/old --metric acc_norm
-  permtest compare --gold gold.conllu new.conllu old.conllu --metric las
-
-{EXIT_CODES}"""
+from permtest.statistics import CountStatistic
 
 
-# ---- arguments ---------------------------------------------------------------------------------
+def run(args: argparse.Namespace) -> int:
+    """Test whether one system is better than another.
 
+    permtest compare FILE [FILE_B] [options]
 
-def add_compare(commands: Commands) -> None:
-    """Add the command to the parser of all commands."""
-    parser = options.add_command(commands, "compare", _compare, TITLE, DESCRIPTION, EPILOG)
-    add_input(parser)
-    _add_test(parser)
-    _add_output(parser)
+    Is system A better than system B on the same items, or could it be luck? Reads the scores of
+    both and runs the exact paired-permutation test; permtest formats says what is read.
 
-
-def _add_test(parser: argparse.ArgumentParser) -> None:
-    options.add_alternative(parser)
-    parser.add_argument(
-        "--method",
-        choices=("auto", *SOLVERS, MONTE_CARLO),
-        default="auto",
-        help="all but monte_carlo are exact and agree; default: %(default)s",
-    )
-    parser.add_argument(
-        "--samples", metavar="K", type=int, help="of --method monte_carlo; default: 20000"
-    )
-    parser.add_argument("--seed", metavar="S", type=int, help="makes a sampled p reproducible")
-    parser.add_argument(
-        "--fail-if",
-        choices=FAILURES,
-        help="leave with exit code 1 if A is significantly worse than B, or unless it is "
-        "significantly better",
-    )
-    parser.add_argument(
-        "--alpha",
-        metavar="P",
-        type=float,
-        default=0.05,
-        help="level of --fail-if, and 1 minus the confidence level of --json; default: %(default)s",
-    )
-    parser.add_argument(
-        "--margin",
-        metavar="M",
-        type=float,
-        help="of --fail-if: worse or better by more than this, in scores per pair, or per "
-        "cluster where these are swapped",
-    )
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--plot", metavar="OUT", help=f"draw the null distribution ({', '.join(PICTURES)})"
-    )
-    options.add_json_and_force(parser, "let --plot overwrite a file")
-
-
-# ---- the command -------------------------------------------------------------------------------
-
-
-def _compare(args: argparse.Namespace) -> int:
-    _check_sampling(args)
-    _check_gate(args)
-    if args.plot is not None:
-        _check_plot(Path(args.plot), args.force)
-    pairs, entry = read_input(args)
-    _check_seed(args, entry)
-    result = _test(pairs, entry, args)
-    failure = _failure(result, pairs, entry, args)
-    try:
-        print_text(_json(result, pairs, args) if args.json else _text(result, pairs, entry, args))
-    finally:  # the picture was asked for, even if nobody reads all of the output
-        if args.plot is not None:
-            _draw(result, Path(args.plot))
-    if failure:
-        print(f"permtest: {printable(failure)}", file=sys.stderr)
-    return FAILED if failure else OK
-
-
-def _check_gate(args: argparse.Namespace) -> None:
-    """Refuse what --fail-if could not be decided by."""
-    options.check_alpha(args.alpha)
-    if args.margin is not None and (args.fail_if is None or not 0 <= args.margin < inf):
-        raise ValueError(f"--margin {args.margin:g}: it needs --fail-if, and a number from 0 on")
-
-
-def _failure(
-    result: PermutationTestResult,
-    pairs: Pairs,
-    entry: Statistic | CountStatistic,
-    args: argparse.Namespace,
-) -> str:
-    """Why --fail-if holds; empty if it does not.
-
-    The claim "A is worse", or "A is better", is shown by a two-sided test at the level alpha and
-    the sign of the difference; with a margin by a test against it, at half of that level.
+    For example:
+      permtest compare results.csv --a new --b old --alternative greater --plot null.png
+      permtest compare entities.csv --a new --b old --metric f1 --clusters document
+      permtest compare runs/new runs/old --metric acc_norm --fail-if worse
+      permtest compare --gold gold.conllu new.conllu old.conllu --metric las
     """
-    if args.fail_if is None:
-        return ""
-    (a, b), worse, level = result.names, args.fail_if == "worse", args.alpha
-    side = "greater" if result.score.higher_is_better != worse else "less"
-    if args.alternative not in ("two-sided", side):
-        raise ValueError(
-            f"--fail-if {args.fail_if} asks whether {result.score.claim(side, (a, b))}, which "
-            f"--alternative {args.alternative} cannot show; leave --alternative out"
-        )
-    p, shown = result, result.better == (b if worse else a)
-    if args.margin:
-        if isinstance(entry, CountStatistic):
-            raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
-        question = compare(pairs, None, None, None, statistic=entry, alternative=side, names=None)
-        margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
-        p, shown = MarginTestResult.against(question, margin), True
-        level /= 1 + (args.alternative == "two-sided")
-    shown = shown and bool(rejects(p.pvalue, level))
-    each = "pair" if result.n_entries is None else "cluster"
-    beyond = f" by more than {args.margin:g} per {each}" if args.margin else ""
-    claim = f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'}"
-    sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
-    text = f"{claim} than {b}{beyond} ({sides} p = {p.pvalue_text()}, level {level:g})"
-    return text if shown == worse else ""
+    _check_options(args)
+    pairs, entry = read_input(args)
+    _check_read(args, pairs, entry)
+    how: dict[str, Any] = {"statistic": entry, "alternative": args.alternative, "rng": args.seed}
+    if args.method == MONTE_CARLO:
+        result = monte_carlo(pairs, **how | ({"K": args.samples} if args.samples else {}))
+    else:
+        result = exact_perm_test(pairs, method=args.method, axis=None, **how)
+    gate = {} if args.fail_if is None else _gate(result, pairs, entry, args)
+    if args.plot is not None:  # before any output, of which nobody need read all
+        _draw(result, Path(args.plot))
+    if args.json:
+        print_text(json.dumps(_facts(result, pairs, args) | gate, allow_nan=False))
+    else:
+        print_text(_text(result, pairs, entry, args.zero_division))
+    if not gate.get("failed"):
+        return 0
+    print(f"{args.prog}: {printable(gate['decision'])}", file=sys.stderr)
+    return FAILED
 
 
-def _check_sampling(args: argparse.Namespace) -> None:
-    """Sampling options must not be ignored in silence, nor fail after a long computation."""
+# ---- checks before the test ----------------------------------------------------------------------
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuse what would be ignored, or could not be decided, before a file is opened."""
     if args.samples is not None and args.method != MONTE_CARLO:
         raise ValueError(f"--samples needs --method {MONTE_CARLO}")
-    if args.samples is not None and args.samples < 1:
-        raise ValueError(f"--samples {args.samples}: at least 1 is needed")
-    options.check_seed(args.seed)
+    if args.margin is not None and args.fail_if is None:
+        raise ValueError(f"--margin {args.margin:g} needs --fail-if")
+    if args.margin and args.alternative != "two-sided":
+        raise ValueError(
+            f"--margin {args.margin:g} has a one-sided test of its own, at half the level; leave "
+            "--alternative out"
+        )
+    if args.margin and args.method == MONTE_CARLO:
+        raise ValueError(f"--margin {args.margin:g} is tested exactly; leave --method out")
+    if args.plot is not None:
+        check_out("--plot", Path(args.plot), ("png", "svg", "pdf"), args.force)
 
 
-def _check_seed(args: argparse.Namespace, entry: Statistic | CountStatistic) -> None:
-    """Only measures of counts are sampled where nobody asked for it."""
-    may_sample = isinstance(entry, CountStatistic) and args.method == "auto"
-    if args.seed is not None and args.method != MONTE_CARLO and not may_sample:
+def _check_read(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> None:
+    """Refuse what the metric, or the direction of the score, does not allow."""
+    counted = isinstance(entry, CountStatistic)
+    unasked = counted and args.method == "auto"  # only measures of counts are sampled unasked
+    if args.seed is not None and args.method != MONTE_CARLO and not unasked:
         raise ValueError(f"--seed needs --method {MONTE_CARLO}, or a metric of counts")
+    if args.margin and counted:
+        raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
+    if args.fail_if is not None and args.alternative not in (
+        "two-sided",
+        _side(args, pairs, entry),
+    ):
+        raise ValueError(
+            f"--fail-if {args.fail_if} asks for the other side than --alternative "
+            f"{args.alternative}; leave --alternative out"
+        )
 
 
-def _check_plot(path: Path, force: bool) -> None:
-    """Refuse before computing what could not be written after it."""
-    if path.suffix.lower() not in PICTURES:
-        raise ValueError(f"--plot {path}: the name must end in {' or '.join(PICTURES)}")
-    options.check_file("--plot", path, force)
-    options.check_installed(["matplotlib"], "--plot", "plot")
+def _side(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> str:
+    """The alternative that --fail-if asks about: whether A scores more, or less."""
+    upward = pairs.score.higher_is_better
+    if pairs.score.basis != "stated" and entry.name not in ("sum", "mean"):
+        upward = not getattr(entry, "ascending", False)
+    return "greater" if upward != (args.fail_if == "worse") else "less"
 
 
-def _test(
-    pairs: Pairs, entry: Statistic | CountStatistic, args: argparse.Namespace
-) -> PermutationTestResult:
-    options = {"statistic": entry, "alternative": args.alternative}
-    if args.method != MONTE_CARLO:
-        return exact_perm_test(pairs, method=args.method, rng=args.seed, axis=None, **options)
-    size = {} if args.samples is None else {"K": args.samples}
-    return monte_carlo(pairs, rng=args.seed, **size, **options)
+# ---- whether a script fails ----------------------------------------------------------------------
 
 
-def _is_plane(result: StructuredTestResult) -> bool:
-    """Whether there is an exact law of two sums; samples are drawn as values of the metric."""
-    return result.n_samples is None and result.rank == len(result.parts) == 2
+def _gate(
+    result: PermutationTestResult, pairs: Pairs, entry: Entry, args: argparse.Namespace
+) -> dict[str, Any]:
+    """What --fail-if decides; ValueError if the bounds of p leave that open.
+
+    That A is worse, or better, is shown by the test at the level alpha and by the sign of the
+    difference; with a margin, by a one-sided test against it at half of that level.
+    """
+    from permtest.alternatives.result import rejects  # with all other tests, which take a while
+
+    (a, b), worse, level, p = result.names, args.fail_if == "worse", args.alpha, result
+    shown, beyond = result.better == (b if worse else a), ""
+    if args.margin:
+        side = _side(args, pairs, entry)
+        question = compare(pairs, None, None, None, statistic=entry, alternative=side, names=None)
+        margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
+        p, shown, level = MarginTestResult.against(question, margin), True, level / 2
+        each = "pair" if result.n_entries is None else "cluster"
+        beyond = f" by more than {args.margin:g} per {each}"
+    low, high = p.pvalue_interval()
+    sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
+    if shown and rejects(low, level) and not rejects(high, level):
+        more = "; draw more --samples" if p.n_samples else ""
+        raise ValueError(
+            f"--fail-if cannot be decided: p lies between {low:.6g} and {high:.6g}, and the level "
+            f"is {level:g}{more}"
+        )
+    shown = shown and bool(rejects(high, level))
+    claim = f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'}"
+    return {
+        "fail_if": args.fail_if,
+        "failed": shown == worse,
+        "decision": f"{claim} than {b}{beyond} ({sides} p = {p.pvalue_text()}, level {level:g})",
+        "margin": args.margin,
+        "margin_pvalue": p.pvalue if args.margin else None,
+    }
+
+
+# ---- what is printed -----------------------------------------------------------------------------
 
 
 def _draw(result: PermutationTestResult, path: Path) -> None:
@@ -217,77 +165,61 @@ def _draw(result: PermutationTestResult, path: Path) -> None:
 
     from permtest.plots import plot_null, plot_plane, style
 
+    joint = isinstance(result, StructuredTestResult) and result.n_samples is None
     with style():
         figure = Figure(layout="constrained")
         ax = figure.subplots()
-        if isinstance(result, StructuredTestResult) and _is_plane(result):
-            plot_plane(result, ax=ax)
-        else:
+        if joint and result.rank == len(result.parts) == 2:  # type: ignore[attr-defined]
+            plot_plane(result, ax=ax)  # type: ignore[arg-type]
+        else:  # of one sum; or sampled, as values of the metric
             plot_null(result, ax=ax)
         figure.savefig(path)
 
 
-# ---- what is printed ---------------------------------------------------------------------------
-
-
-def _json(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> str:
-    level = round(1 - args.alpha, 12)
-    more = {"seed": args.seed, "zero_division": args.zero_division}
-    more |= {"confidence_interval": _interval(result, level), "confidence_level": level}
-    more |= {"paired_by": pairs.source.get("paired_by")}
-    more |= {"source": pairs.source, "version": __version__}
-    if known_statistic(args.metric) is None and result.metric == "sum" and result.unit == CORRECT:
-        more["metric"] = "accuracy"
-    return json.dumps(result.to_dict() | more, allow_nan=False)
-
-
-def _interval(result: PermutationTestResult, level: float) -> list[float | None] | None:
-    """The exact interval of the difference, None for an open end; None if there is no such."""
+def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:
+    """What the result says, the interval of the difference, and where the scores come from."""
+    level, ends, reason = round(1 - args.alpha, 12), None, None
     try:
-        ends = result.confidence_interval(level)
-    except (ValueError, MemoryError, ArithmeticError):
-        return None
-    times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
-    return [end * times if isfinite(end) else None for end in ends]
+        found = result.confidence_interval(level)
+        times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
+        ends = [end * times if isfinite(end) else None for end in found]
+    except (ValueError, MemoryError, ArithmeticError) as error:
+        reason = str(error) or type(error).__name__
+    more = {
+        "seed": args.seed,
+        "zero_division": args.zero_division,
+        "confidence_interval": ends,
+        "confidence_interval_reason": reason,
+        "confidence_level": level,
+        "paired_by": pairs.source.get("paired_by"),
+        "source": pairs.source,
+        "version": __version__,
+    }
+    if named_statistic(args.metric) is None and result.metric == "sum" and result.unit == CORRECT:
+        more["metric"] = "accuracy"
+    return result.to_dict() | more
 
 
-def _text(
-    result: PermutationTestResult,
-    pairs: Pairs,
-    entry: Statistic | CountStatistic,
-    args: argparse.Namespace,
-) -> str:
+def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry, zero: float | None) -> str:
     """A sentence, both systems, and how p was computed."""
     metric = result.metric
     if isinstance(entry, CountStatistic):
         systems = _counts(result, pairs, entry)
-        metric += f" ({entry.about}{_zero(args.zero_division)})"
+        metric += f" ({entry.about}{'' if zero is None else f'; 0 / 0 is {zero:g}'})"
     else:
-        systems = _totals(result)
+        a, b = result.totals or (0, 0)
+        size = Decimal(result.n_entries or result.n)
+        mean = Context(prec=6).divide  # also where no float holds a total
+        totals = zip((*result.names, "difference"), (a, b, result.observed_sum), strict=True)
+        rows = [(name, str(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
+        systems = [("system", "total", "mean per pair"), *rows]
         metric += f" of {result.unit}" * (metric == "sum")
-    facts = [("data", pairs.source["read"]), *_facts(result, metric), *_doubts(pairs)]
-    finding = result.sentence(direction=False)
-    return f"{finding}\n\n{aligned(systems)}\n\n{aligned(facts)}"
+    facts = [("data", pairs.source["read"]), *_lines(result, metric)]
+    if "tp" in pairs.columns:
+        from permtest.study.sections import gold_doubt  # which takes a while to load
 
-
-def _doubts(pairs: Pairs) -> list[tuple[str, str]]:
-    """What there was to be found differs between the systems: they may not be the same items."""
-    from permtest.study.sections import gold_doubt  # a study is more than a comparison has to load
-
-    text = gold_doubt(pairs)
-    return [("doubt", text)] if text else []
-
-
-def _zero(value: float | None) -> str:
-    return "" if value is None else f"; 0 / 0 is {value:g}"
-
-
-def _totals(result: PermutationTestResult) -> list[tuple[str, ...]]:
-    a, b = result.totals or (0, 0)
-    scores = zip((*result.names, "difference"), (a, b, result.observed_sum), strict=True)
-    size = result.n_entries or result.n
-    rows = [(name, str(total), _mean(total, size)) for name, total in scores]
-    return [("system", "total", "mean per pair"), *rows]
+        facts += [("doubt", doubt)] if (doubt := gold_doubt(pairs)) else []
+    return f"{result.sentence(direction=False)}\n\n{aligned(systems)}\n\n{aligned(facts)}"
 
 
 def _counts(
@@ -304,35 +236,25 @@ def _counts(
     return [("system", *pairs.columns, entry.title), *body]
 
 
-def _facts(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
-    digits = 10 if result.n_samples is None else 4
-    bracket = result.method == "bracket"
-    clusters = result.n_entries is not None
+def _lines(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
+    """How p was computed, line by line."""
+    what = "pairs" if result.n_entries is None else "clusters"
+    inside = "" if result.n_entries is None else f" (clusters of {result.n_entries} pairs)"
     claim = f" ({result.score.claim(result.alternative, result.names)})"
+    p = result.pvalue_text(10 if result.n_samples is None else 4)
+    certainty = ("error bound", f"{result.error_bound or 0:.2g} (of p, relative)")
+    if result.n_samples is not None:
+        low, high = result.pvalue_interval()
+        certainty = "95% interval", f"{low:.4g} to {high:.4g} ({result.n_samples} samples)"
     return [
-        ("p", result.bracket_text() if bracket else result.pvalue_text(digits)),
+        ("p", result.bracket_text() if result.method == "bracket" else p),
         ("log10 p", f"{result.log10_pvalue:.10g}"),
-        ("N", f"{result.n} (clusters of {result.n_entries} pairs)" if clusters else f"{result.n}"),
-        (
-            "informative",
-            f"{result.n_informative} ({'clusters' if clusters else 'pairs'} that differ)",
-        ),
+        ("N", f"{result.n}{inside}"),
+        ("informative", f"{result.n_informative} ({what} that differ)"),
         *([("score", direction(result.score))] if result.score.note else []),
         ("metric", metric),
         *([("reading", result.reading)] if result.reading else []),
         ("alternative", result.alternative + claim * (result.alternative != "two-sided")),
         ("method", f"{result.method} ({result.method_reason})"),
-        _certainty(result),
+        certainty,
     ]
-
-
-def _certainty(result: PermutationTestResult) -> tuple[str, str]:
-    if result.n_samples is None:
-        return "error bound", f"{result.error_bound:.2g} (of p, relative)"
-    low, high = result.pvalue_interval()
-    return "95% interval", f"{low:.4g} to {high:.4g} ({result.n_samples} samples)"
-
-
-def _mean(total: float, n: int) -> str:
-    """`total` / `n` with six digits, also where no float holds it."""
-    return f"{Context(prec=6).divide(Decimal(total), Decimal(n)):g}"

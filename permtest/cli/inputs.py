@@ -1,286 +1,253 @@
-"""Arguments that say what is compared: files, systems, metric, clusters."""
+"""What commands share: their options, how files become pairs, checks, and how they print."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from importlib.util import find_spec
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from permtest.cli import options
 from permtest.pairs import Pairs
-from permtest.readers import describe, recognise
+from permtest.readers import FORMATS, describe, recognise
 from permtest.readers.pairing import MISSING, Evaluation, find_score
-from permtest.statistics import STATISTICS, CountStatistic, Statistic, lookup, statistic
+from permtest.score import Score
+from permtest.solvers import SOLVERS
+from permtest.statistics import (
+    ALTERNATIVES,
+    STATISTICS,
+    CountStatistic,
+    Statistic,
+    lookup,
+    statistic,
+)
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
+    from permtest.study.document import Document
 
-#: How the names of metrics begin that are of classes.
-BY_CLASS = ("micro_", "macro_")
+MONTE_CARLO = "monte_carlo"
+FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
 
-FILES = """\
-FILE holds one item a line: the number of points (correct tokens, 0 or 1, ...) of A and of B,
-separated by tabs, semicolons, commas or blanks, with or without a header; or a table of more
-columns, of which --a and --b choose two. Or there is a file for each system, FILE and FILE_B: one
-number a line, tables with ids, or what an evaluation harness wrote (a file, or its folder).
-Treebanks and tagged text are compared with --gold GOLD. The format is recognised by the content;
-permtest formats lists them. Scores are whole numbers (3, 3.0, true, false) or decimals."""
+#: What writes a format, and the extras that install modules; "lab" has the others.
+NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
+NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg", "pdf")}
+NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
+EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many", "statsmodels": "many"}
 
-GOLD = "what is right: a file (CoNLL-U, tagged text), or the column of the right answers"
-
-COUNTS = """\
-For a metric of counts, a line holds several whole numbers of each system:
-  precision, recall, f1, f0.5, f2, ..., jaccard (or iou)   tp, fp, fn
-  f1, jaccard                                              or tp, incorrect
-  specificity, balanced_accuracy, mcc                      tp, fp, fn, tn
-  wer                                                      errors, length
-  bleu       match_1 to match_4, total_1 to total_4, length, reference_length"""
-
-METRICS = f"""\
-{COUNTS}
-With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and neither option
-is needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
-header and options, a line is the counts of A, then those of B."""
+Entry: TypeAlias = Statistic | CountStatistic
+Run: TypeAlias = Callable[[argparse.Namespace], int | None]
 
 
-def add_input(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments to the parser of a command.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    """
-    column = "a column by name, or number from 1; of counts the system, or all columns"
-    add_systems(parser, a=f"system A: {column}")
-    add_metric(parser, "sum of whole numbers, or mean of others")
-    options.add_direction(parser)
+# ---- the parser of a command ---------------------------------------------------------------------
 
 
-def add_systems(parser: argparse.ArgumentParser, a: str) -> None:
-    """Add the files of two systems, and what says which these are; `a` is the help of --a."""
-    parser.add_argument("file", metavar="FILE", help="scores of both systems, or of A")
-    parser.add_argument(
-        "file_b", metavar="FILE_B", nargs="?", help="scores of B, where FILE has those of A alone"
-    )
-    parser.add_argument("--a", metavar="COL", help=a)
-    parser.add_argument("--b", metavar="COL", help="system B, likewise")
-    parser.add_argument("--gold", metavar="GOLD", help=GOLD)
+class Parser(argparse.ArgumentParser):
+    """Help of a hundred columns, and one line for each error."""
+
+    def __init__(self, **options: Any) -> None:
+        form = partial(argparse.RawDescriptionHelpFormatter, width=100, max_help_position=25)
+        super().__init__(formatter_class=form, allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with the exit code of bad input."""
+        self.exit(BAD, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+    def parse_known_args(self, *args: Any, **named: Any) -> Any:
+        """As `argparse`, but what a command does not know is refused by that command."""
+        found, rest = super().parse_known_args(*args, **named)
+        if rest:
+            hint = did_you_mean(rest[0], list(self._option_string_actions))
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which choice may have been meant."""
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            more = f"{did_you_mean(value, known)}; choose from {', '.join(known)}"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{more}")
 
 
-def add_score(parser: argparse.ArgumentParser) -> None:
-    """Add --score."""
-    parser.add_argument(
-        "--score", metavar="NAME", help="which score, where the files have several for each item"
-    )
+def did_you_mean(given: str, known: Sequence[str]) -> str:
+    """What may have been meant, in brackets; empty if nothing is close."""
+    close = get_close_matches(given, known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
-def add_no_clusters(parser: argparse.ArgumentParser, instead: str) -> None:
-    """Add --no-clusters; `instead` is what is done then."""
-    parser.add_argument(
-        "--no-clusters",
-        action="store_true",
-        help=f"{instead}, even if the format says which belong together",
-    )
+def add_command(
+    commands: argparse._SubParsersAction[Parser], name: str, run: Run, groups: Sequence[str]
+) -> None:
+    """Add a command: `run` does it, and has its help as docstring; `groups` are its arguments."""
+    title, usage, about, examples = (inspect.getdoc(run) or "\n\n" * 3).split("\n\n", 3)
+    text = {"help": title, "usage": usage, "description": about, "epilog": examples}
+    parser = commands.add_parser(name, **text, add_help=False)  # type: ignore[arg-type]
+    parser.set_defaults(run=run, prog=parser.prog)
+    for head, names in (group.split(": ") for group in groups):
+        group = parser.add_argument_group(head)
+        for alternatives in names.split():
+            several = "|" in alternatives
+            place: Any = group.add_mutually_exclusive_group() if several else group
+            for one in alternatives.split("|"):
+                metavar, told, kind, default = (*OPTIONS[one], None, None)[:4]
+                how: dict[str, Any] = {"metavar": metavar} if metavar else {"action": "store_true"}
+                how |= {} if default is None else {"default": default}
+                if kind is not None:
+                    how["choices" if isinstance(kind, tuple) else "type"] = kind
+                flags = [SHORT[one], one] if one in SHORT else [one] * (one != "pilot")
+                place.add_argument(*flags, help=told, **how | MORE.get(one, {}))
 
 
-def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add what says which scores are read, and which of them belong together.
+def number(kind: type, wanted: str, fits: Callable[[Any], bool]) -> Callable[[str], Any]:
+    """A type of argument: a number that has to fit."""
 
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    default : str
-        The metric where none is named.
-    """
-    parser.add_argument(
-        "--metric",
-        help="accuracy: counts of correct answers, never negative; sum or mean: any numbers; "
-        "exact_match, upos, uas, las, spans; f1 and other metrics of counts: see below; or a score "
-        f"that the files have, such as acc_norm; default: {default}",
-    )
-    add_score(parser)
-    parser.add_argument(
-        "--zero-division", metavar="X", type=float, help="what 0 / 0 is in a ratio; default: 0"
-    )
-    parser.add_argument(
-        "--clusters",
-        metavar="COL",
-        help="what an item belongs to, such as its document: a column, or a grouping of the "
-        "format; whole clusters are swapped",
-    )
-    add_no_clusters(parser, "swap items by themselves")
-    add_rows(parser)
+    def convert(text: str) -> Any:
+        with suppress(ValueError):
+            if fits(value := kind(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"{text} is not {wanted}")
+
+    return convert
 
 
-def add_rows(parser: argparse.ArgumentParser) -> None:
-    """Add what says how the rows of a table are to be read."""
-    group = parser.add_argument_group("tables")
-    items = group.add_mutually_exclusive_group()
-    items.add_argument(
-        "--id",
-        metavar="COL",
-        action="append",
-        help="the column that says which item a line is; repeat it for a key of several columns",
-    )
-    items.add_argument(
-        "--by-order", action="store_true", help="pair lines by their order, whatever their ids"
-    )
-    group.add_argument(
-        "--system-col", metavar="COL", help="the column that says whose a line is; default: system"
-    )
-    group.add_argument(
-        "--repeat", metavar="COL", help="what tells repeats of an item apart, such as seed or epoch"
-    )
-    group.add_argument(
-        "--missing",
-        choices=MISSING,
-        help="what becomes of items without a score of every system; default: drop them and say "
-        "so, or error where systems are columns of one table",
-    )
-    group.add_argument(
-        "--pos-label", metavar="LABEL", help="the label that f1 and its like are of (predictions)"
-    )
-    group.add_argument(
-        "--thousands",
-        choices=(".", ",", "none"),
-        help="what separates thousands in numbers; none: a point is a decimal point",
-    )
-    group.add_argument(
-        "--same-scale",
-        action="store_true",
-        help="scores up to 1 and up to 100 are on one scale all the same",
-    )
+# ---- options -------------------------------------------------------------------------------------
 
 
-def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """What the arguments say of how files are read, as `permtest.readers.recognise` takes it.
+_level = number(float, "a number between 0 and 1", lambda x: 0 < x < 1)
+_share = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
+_amount = number(float, "a number from 0 on", lambda x: 0 <= x < inf)
+_positive = number(float, "a number above 0", lambda x: 0 < x < inf)
+_seed = number(int, "a whole number from 0 on", lambda x: x >= 0)
+_count = number(int, "a whole number from 1 on", lambda x: x >= 1)
+_METHODS = ("auto", *SOLVERS, MONTE_CARLO)
+_FAILURES = ("worse", "not-better")
+_CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With the arguments of `add_rows`, ``score``, ``clusters`` and ``higher_is_better``.
-    """
-    names = ("system_col", "repeat", "missing", "pos_label", "thousands", "same_scale")
-    return {
-        "id": False if args.by_order else args.id,
-        "clusters": False if args.no_clusters else getattr(args, "clusters", None),
-        "score": args.score,
-        "higher_is_better": args.higher_is_better,
-        **{name: getattr(args, name) for name in names},
-    }
+#: Option -> what follows it (nothing follows a switch), what it is for, its type or its choices,
+#: and its default.
+OPTIONS: dict[str, Any] = {
+    "file": ("FILE", "scores of both systems, or of A"),
+    "file_b": ("FILE_B", "scores of B, where FILE has those of A alone"),
+    "files": ("FILE", "scores of the systems"),
+    "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
+    "format": ("NAME", "one of them, in detail", tuple(FORMATS)),
+    "folder": ("FOLDER", "where to copy the notebooks"),
+    "--a": ("COL", "system A: its name, or the number of its column"),
+    "--b": ("COL", "system B, likewise"),
+    "--data-set": ("NAME=FILE", "the file of one data set, or its files; repeat it"),
+    "--systems": ("A,B,...", "which systems; default: all"),
+    "--system": ("NAME", "one of them, or a list of its columns; repeat it"),
+    "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
+    "--score": ("NAME", "which score, where files have several for each item"),
+    "--zero-division": ("X", "what 0 / 0 is in a ratio; default: 0", float),
+    "--higher-is-better": ("", "say so; default: what the name says, else higher"),
+    "--lower-is-better": ("", "say so"),
+    "--gold": ("GOLD", "what is right: a file (CoNLL-U, tagged text), or a column"),
+    "--clusters": ("COL", "what items belong to, such as documents: swapped as a whole"),
+    "--no-clusters": ("", "swap items by themselves, whatever the files say"),
+    "--strata": ("COL", "groups that count alike however large they are, such as subjects"),
+    "--id": ("COL", "which item a line is; repeat it for a key of several columns"),
+    "--by-order": ("", "pair lines by their order, whatever their ids"),
+    "--system-col": ("COL", "whose score a line has; default: system"),
+    "--repeat": ("COL", "what tells repeats of an item apart, such as seed or epoch"),
+    "--missing": ("HOW", "what becomes of items without all scores: %(choices)s", MISSING),
+    "--pos-label": ("LABEL", "the label that f1 and its like are of (predictions)"),
+    "--thousands": ("MARK", "what separates thousands: . or , or none", (".", ",", "none")),
+    "--same-scale": ("", "scores up to 1 and up to 100 are on one scale all the same"),
+    "--alternative": ("SIDE", "%(choices)s; greater: A scores higher", ALTERNATIVES, "two-sided"),
+    "--method": ("HOW", "%(choices)s", _METHODS, "auto"),
+    "--samples": ("K", f"of --method {MONTE_CARLO}; default: 20000", _count),
+    "--baseline": ("NAME", "compare all others with it alone"),
+    "--correction": ("HOW", "for the number of pairs: %(choices)s", _CORRECTIONS, "holm"),
+    "--family": ("WHAT", "correct each data set by itself, or all", ("each", "all"), "each"),
+    "--k": ("K", "samples of max-t; default: %(default)s", _count, 10_000),
+    "--delta": ("D", "the mean difference that is to be found", float),
+    "--sigma": ("S", "the standard deviation of the differences", _positive),
+    "--shares": ("P", "of 0/1 scores: what only A has right, and what only B has"),
+    "--power": ("P", "of finding the difference; default: %(default)s", _level, 0.8),
+    "--alpha": ("P", "level, and 1 - the confidence; default: %(default)s", _level, 0.05),
+    "--seed": ("N", "of what is drawn at random, which it makes reproducible", _seed),
+    "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", _FAILURES),
+    "--margin": ("M", "of --fail-if: by more than this, per pair or cluster", _amount),
+    "--config": ("YAML", "what else can be chosen; the command line goes before it"),
+    "--write-config": ("YAML", "write all that can be chosen, explained, and stop"),
+    "--out": ("OUT", "write a report: a file, whose suffix is its format, or a folder"),
+    "--plot": ("OUT", "draw the null distribution (.png, .svg, .pdf)"),
+    "--pairs": ("", "print all pairs, too"),
+    "--json": ("", "print one JSON object, nothing else"),
+    "--force": ("", "overwrite files that exist"),
+    "--notebook": ("NAME", "its name, or how it begins; default: %(default)s", str, "01"),
+    "--port": ("N", "where to listen; default: any free port", _seed, 0),
+    "--no-browser": ("", "only print the address"),
+    "--help": ("", "show this"),
+}
+
+#: What else `argparse` is told of some.
+SHORT = {"--help": "-h", "--out": "-o"}
+MORE: dict[str, dict[str, Any]] = {
+    "file_b": {"nargs": "?"},
+    "files": {"nargs": "*"},
+    "folder": {"nargs": "?"},
+    "format": {"nargs": "?"},
+    "pilot": {"dest": "file", "nargs": "?"},
+    "--by-order": {"action": "store_const", "const": False, "dest": "id"},
+    "--data-set": {"action": "append", "nargs": "+", "default": []},
+    "--gold": {"action": "append", "default": []},
+    "--help": {"action": "help"},
+    "--higher-is-better": {"action": "store_const", "const": True, "dest": "higher_is_better"},
+    "--id": {"action": "append"},
+    "--lower-is-better": {"action": "store_const", "const": False, "dest": "higher_is_better"},
+    "--no-clusters": {"action": "store_const", "const": False, "dest": "clusters"},
+    "--shares": {"nargs": 2, "type": _share},
+    "--system": {"action": "append"},
+}
+
+#: Options that go together; a bar stands between those that exclude each other.
+SCORES = "--metric --score --zero-division --higher-is-better|--lower-is-better"
+SCORES += " --clusters|--no-clusters --gold"
+READING = "how files are read: --id|--by-order --system-col --repeat --missing --pos-label "
+READING += "--thousands --same-scale"
+INPUT = [f"what is compared: file file_b --a --b {SCORES}", READING]
 
 
-def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic | CountStatistic]:
-    """The pairs that the arguments speak of, and what is to be tested of them.
+# ---- from files to pairs -------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With the arguments of `add_input`.
 
-    Returns
-    -------
-    pairs : Pairs
-        Its `source` also has ``read``: what was read, in a sentence.
-    statistic : Statistic or CountStatistic
-
-    Raises
-    ------
-    ValueError, ImportError
-        As for `permtest.read`.
-    """
-    entry = known_metric(args)
-    sources = [args.file] if args.file_b is None else [args.file, args.file_b]
-    evaluation = recognise(*sources, gold=args.gold, **reading(args))
-    systems = _systems(evaluation, args)
-    chosen, score = metric_of(args, entry, evaluation, systems)
-    clusters = False if args.no_clusters else args.clusters
-    pairs = evaluation.pairs(args.a, args.b, score=score, statistic=chosen, clusters=clusters)
-    if entry is None and isinstance(chosen, Statistic):
-        counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
-        chosen = lookup("sum" if counts else "mean")
+def read_input(args: argparse.Namespace) -> tuple[Pairs, Entry]:
+    """The pairs that the arguments speak of, and what is to be tested of them."""
+    files = [args.file] if args.file_b is None else [args.file, args.file_b]
+    named = None if args.a is None or args.b is None else [args.a, args.b]
+    if len(args.gold) > 1:
+        raise ValueError(f"--gold {args.gold[1]}: there is one already")
+    evaluation, entry, score = _recognised(args, files, (*args.gold, None)[0], named)
+    how = {"score": score, "statistic": entry or "sum", "clusters": args.clusters}
+    pairs = evaluation.pairs(args.a, args.b, **how)
     if entry is None:
-        chosen = _with_zero(chosen, chosen.name, args.zero_division)
+        counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
+        entry = _with_zero("sum" if counts else "mean", args)
     pairs.source["read"] = describe(pairs.source, evaluation.format.title)
-    return pairs, chosen
+    return pairs, entry
 
 
 def read_table(
-    args: argparse.Namespace, files: Sequence[str], gold: str | None, systems: Sequence[str] | None
+    args: argparse.Namespace, files: Sequence[str], gold: str | None, first: Sequence[str]
 ) -> ScoreTable:
-    """The scores of many systems on one data set.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With the arguments of `add_metric`, and ``strata``.
-    files : sequence of str
-    gold : str or None
-    systems : sequence of str or None
-        Default: all.
-
-    Returns
-    -------
-    ScoreTable
-        Of the mean where no metric is named, or of the first measure of what the files count.
-
-    Raises
-    ------
-    ValueError, ImportError
-        As for `permtest.read_many`.
-    """
-    entry = known_metric(args)
-    evaluation = recognise(*files, gold=gold, **reading(args))
-    two = tuple(evaluation.systems if systems is None else systems)[:2]
-    known = len(two) == 2 and set(two) <= set(evaluation.systems)
-    chosen, score = metric_of(args, entry, evaluation, (two[0], two[1]) if known else None)
-    if entry is None:
-        chosen = chosen if isinstance(chosen, CountStatistic) else lookup("mean")
-        chosen = _with_zero(chosen, chosen.name, args.zero_division)
-    clusters = False if args.no_clusters else args.clusters
-    how = {"systems": systems, "clusters": clusters, "strata": args.strata}
-    return evaluation.table(score=score, statistic=chosen, **how)
+    """The scores of many systems on one data set, in the order of the `first` one."""
+    systems = args.system if args.systems is None else [x.strip() for x in args.systems.split(",")]
+    evaluation, entry, score = _recognised(args, files, gold, systems)
+    if systems is None and first and set(first) == set(evaluation.systems):
+        systems = first
+    how = {"systems": systems, "clusters": args.clusters, "strata": args.strata, "score": score}
+    return evaluation.table(statistic=entry or _with_zero("mean", args), **how)
 
 
-def known_metric(args: argparse.Namespace) -> Statistic | CountStatistic | None:
-    """The statistic that --metric names, None if it has to be a score; before a file is opened."""
-    if args.no_clusters and args.clusters is not None:
-        raise ValueError("--clusters and --no-clusters exclude each other; leave one out")
-    entry = known_statistic(args.metric)
-    return None if entry is None else _with_zero(entry, args.metric, args.zero_division)
-
-
-def metric_of(
-    args: argparse.Namespace,
-    entry: Statistic | CountStatistic | None,
-    evaluation: Evaluation,
-    systems: tuple[str, str] | None,
-) -> tuple[Statistic | CountStatistic, str | None]:
-    """What is tested, and the score that is named by either option.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-    entry : Statistic, CountStatistic or None
-        What `known_metric` says.
-    evaluation : Evaluation
-    systems : tuple of two str, or None
-        Two systems, where it is clear which they are.
-
-    Returns
-    -------
-    statistic : Statistic or CountStatistic
-        "sum" stands for whatever takes single scores.
-    score : str or None
-    """
-    score = args.score
-    if args.metric is not None and entry is None:
-        score = _score_of(args, evaluation, systems)
-    return entry or _fitting(evaluation, systems, score), score
-
-
-def known_statistic(name: str | None) -> Statistic | CountStatistic | None:
+def named_statistic(name: str | None) -> Entry | None:
     """The statistic of that name, if there is one."""
     try:
         return None if name is None else lookup(name)
@@ -288,9 +255,31 @@ def known_statistic(name: str | None) -> Statistic | CountStatistic | None:
         return None
 
 
-def _with_zero(
-    entry: Statistic | CountStatistic, name: str, value: float | None
-) -> Statistic | CountStatistic:
+def _recognised(
+    args: argparse.Namespace, files: Sequence[str], gold: str | None, named: Sequence[str] | None
+) -> tuple[Evaluation, Entry | None, str | None]:
+    """What files say, what is to be tested (None: whatever fits single scores), of which score."""
+    entry = named_statistic(args.metric)
+    if entry is not None:
+        entry = _with_zero(args.metric, args)
+    options = "id system_col repeat missing pos_label thousands same_scale clusters score"
+    how = {name: getattr(args, name) for name in options.split()}
+    evaluation = recognise(*files, gold=gold, higher_is_better=args.higher_is_better, **how)
+    names, score = evaluation.systems, args.score
+    two = tuple(names if named is None else named)[:2]
+    clear = len(two) == 2
+    scores = evaluation.score_names(*(two if clear else names[:1] * 2))
+    if args.metric is not None and entry is None:
+        score = _score_named(args, scores)
+    if entry is None and clear and scores and (score is not None or len(scores) == 1):
+        best = evaluation.statistics(two[0], two[1], score)[0]
+        entry = _with_zero(best, args) if isinstance(lookup(best), CountStatistic) else None
+    return evaluation, entry, score
+
+
+def _with_zero(name: str, args: argparse.Namespace) -> Entry:
+    """The statistic of that name, with what --zero-division says."""
+    entry, value = lookup(name), args.zero_division
     if value is None:
         return entry
     if not isinstance(entry, CountStatistic):
@@ -301,32 +290,18 @@ def _with_zero(
         raise ValueError(f"--zero-division {value:g}: {error}") from None
 
 
-def _systems(evaluation: Evaluation, args: argparse.Namespace) -> tuple[str, str] | None:
-    """The two systems, where it is clear which they are."""
-    names = evaluation.systems
-    if args.a is None and args.b is None:
-        return (names[0], names[1]) if len(names) == 2 else None
-    numbers = {str(number): name for number, name in enumerate(names, 1)} | {x: x for x in names}
-    a, b = numbers.get(args.a), numbers.get(args.b)
-    return None if a is None or b is None else (a, b)
-
-
-def _score_of(
-    args: argparse.Namespace, evaluation: Evaluation, systems: tuple[str, str] | None
-) -> str:
-    """The score that --metric names; ValueError if it is neither that nor a statistic."""
-    scores = evaluation.score_names(*(systems or (evaluation.systems[0],) * 2))
+def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
+    """The score that --metric names; ValueError if there is none."""
     found = find_score(args.metric, scores)
     if found is not None and args.score is None:
         return found
     if found is not None:
-        problem = f"--metric {args.metric} and --score {args.score} both choose a score"
         raise ValueError(
-            f"{problem}; leave one out, or choose a statistic as --metric, such as mean"
+            f"--metric {args.metric} and --score {args.score} both choose a score; leave one out, "
+            "or choose a statistic as --metric, such as mean"
         )
-    names = [known for known in STATISTICS if not known.startswith(BY_CLASS)]
-    close = get_close_matches(args.metric.lower(), [*names, *scores], n=1)
-    hint = f" (did you mean {close[0]}?)" if close else ""
+    names = [known for known in STATISTICS if not known.startswith(("micro_", "macro_"))]
+    hint = did_you_mean(args.metric.lower(), [*names, *scores])
     more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
     raise ValueError(
         f"--metric {args.metric}: not known{hint}; choose one of {', '.join(names)}, or f with a "
@@ -334,12 +309,81 @@ def _score_of(
     )
 
 
-def _fitting(
-    evaluation: Evaluation, systems: tuple[str, str] | None, score: str | None
-) -> Statistic | CountStatistic:
-    """What fits the score where --metric is no statistic; "sum" stands for all single scores."""
-    scores = evaluation.score_names(*systems) if systems else ()
-    if systems is None or not scores or (score is None and len(scores) > 1):
-        return lookup("sum")  # what is not clear is refused when the pairs are made
-    best = lookup(evaluation.statistics(*systems, score)[0])
-    return best if isinstance(best, CountStatistic) else lookup("sum")
+# ---- before anything is computed -----------------------------------------------------------------
+
+
+def check_out(option: str, path: Path, kinds: Sequence[str], force: bool, stem: str = "") -> None:
+    """Refuse what could not be written: a file of one of the kinds, which may be any if empty.
+
+    With a `stem` it may also be a folder, which gets a file of each kind that is called so.
+    """
+    suffix = path.suffix[1:].lower()
+    folder = stem != "" and (path.is_dir() or not suffix)
+    for file in [path / f"{stem}.{kind}" for kind in kinds] if folder else [path]:
+        if not folder and kinds and suffix not in kinds:
+            problem = f"the name must end in .{', .'.join(kinds)}" + ", or be a folder's" * bool(
+                stem
+            )
+        elif not folder and not path.parent.is_dir():
+            problem = f"there is no folder {path.parent}; create it first"
+        elif file.is_dir() or (folder and path.is_file()):
+            problem = (
+                "this is a folder; name a file"
+                if file.is_dir()
+                else "this is a file; name a folder"
+            )
+        elif file.exists() and not force:
+            problem = "the file exists; choose another name, or add --force"
+        else:
+            continue
+        raise ValueError(f"{option} {file}: {problem}")
+    needed = kinds if folder else [suffix]
+    check_installed([x for kind in needed for x in NEEDS.get(kind, ())], f"{option} {path}")
+
+
+def check_installed(modules: Sequence[str], what: str) -> None:
+    """Refuse what needs modules that are missing."""
+    for module in modules:
+        if find_spec(module) is None:
+            extra = EXTRAS.get(module, "lab")
+            raise ImportError(f"{what} needs {module}: pip install 'permtest[{extra}]'")
+
+
+# ---- what is printed -----------------------------------------------------------------------------
+
+
+def print_text(text: str) -> None:
+    """Print `text`; characters that the terminal cannot show are escaped, not fatal."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def finish(text: str, found: Document, args: argparse.Namespace) -> None:
+    """Print the text, or the JSON object; write what was found, where --out says so."""
+    print_text(found.to_json() if args.json else text)
+    if args.out is not None:
+        from permtest.report import write_report
+
+        written = write_report(found, args.out, overwrite=args.force)
+        if not args.json:
+            print_text("\nwrote " + "\n      ".join(map(str, written)))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns padded with blanks; the first to the left, numbers of a longer row to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "   ".join(
+            cell.rjust(width) if i and len(row) > 2 else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def direction(score: Score) -> str:
+    """What was compared, which direction is better, and how to say otherwise."""
+    if score.basis in ("stated", "known"):
+        return score.described
+    other = "lower" if score.higher_is_better else "higher"
+    return f"{score.described}; --{other}-is-better says otherwise"

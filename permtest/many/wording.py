@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,10 +127,37 @@ def ranking(board: Leaderboard, data_set: str) -> tuple[tuple[str, ...], list[tu
             )
             for row in rows
         ]
+    letters = letters_of(board.groups(data_set))
     cells: list[tuple[str, ...]] = []
     for row in rows:
         low, high = row.rank_low, row.rank_high
         may_be = f"{low}" if low == high else f"{low} to {high}"
         tied = "yes" if row.tied_with_best else ""
-        cells.append((f"{row.rank}", row.system, f"{row.value:.6g}", may_be, tied))
-    return ("rank", "system", board.metric, "may be", "tied with the best"), cells
+        alike = letters.get(row.system, "")
+        cells.append((f"{row.rank}", row.system, f"{row.value:.6g}", may_be, alike, tied))
+    header = ("rank", "system", board.metric, "may be", "alike", "tied with the best")
+    return header, cells
+
+
+def letters_of(groups: Sequence[Sequence[str]]) -> dict[str, str]:
+    """A letter for each group that a system is in; of more than three the first and the last.
+
+    Systems that share a letter do not differ: the compact letter display.
+
+    Examples
+    --------
+    >>> letters_of([["crf", "svm"], ["svm", "hmm"]])
+    {'crf': 'a', 'svm': 'ab', 'hmm': 'b'}
+    """
+
+    def letter(number: int) -> str:
+        return (letter(number // 26 - 1) if number > 25 else "") + chr(ord("a") + number % 26)
+
+    found: dict[str, list[str]] = {}
+    for number, group in enumerate(groups):
+        for system in group:
+            found.setdefault(system, []).append(letter(number))
+    few = {name for name, own in found.items() if len(own) < 4 and len(own[-1]) == 1}
+    return {
+        name: "".join(own) if name in few else f"{own[0]}-{own[-1]}" for name, own in found.items()
+    }

@@ -88,8 +88,18 @@ class BoardDocument(Document):
         return self.board.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
-        """The board as plain values."""
-        return self.board.to_dict()
+        """The board, its rankings, and what is known of all data sets, as plain values."""
+        rankings, several = [], len(self.board.data_sets) > 1
+        for one in [self.board] if self.overall is None else [self.board, self.overall]:
+            for name in one.data_sets:
+                rankings.append(_record(one, name))
+        return self.board.to_dict() | {
+            "rankings": rankings,
+            "sources": {name: dict(source) for name, source in self.sources.items()},
+            "overall": None if self.overall is None else self.overall.to_dict(),
+            "replicability": self.board.replicability().to_dict() if several else None,
+            "version": computed_with()["permtest"],
+        }
 
     # ---- sections
 
@@ -155,6 +165,14 @@ class BoardDocument(Document):
         tables += [_cut(("data set", "file", "of", "SHA-256"), files)] if files else []
         head = str(board).partition("\n")[0]
         return Section("tested", "What was tested", head, tuple(tables))
+
+
+def _record(board: Leaderboard, name: str) -> dict[str, Any]:
+    """What a ranking says, as plain values."""
+    found = {"systems": board[name].ranking().to_dict("records"), "sentence": board.sentence(name)}
+    if board.baseline is None:
+        found |= {"tied_with_best": board.tied_with_best(name), "groups": board.groups(name)}
+    return {"data_set": name, **found}
 
 
 def _pairs(key: str, board: Leaderboard, name: str) -> Section:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser.test_lab import outsiders, page  # noqa: F401 - a fixture
-from tests.test_cli_commands import fetch, kernel_of, running_app
+from tests.test_cli_jupyter import fetch, kernel_of, running_app
 
 pytestmark = pytest.mark.browser
 

@@ -30,7 +30,7 @@ from tests.browser.test_lab import (  # noqa: F401 - fixtures
 OWN = "09-your-own-data.ipynb"
 SENTENCE = ".permtest-app [role=status][aria-live]"
 ALERT = ".permtest-app [role=alert]"
-SERVE = "import sys; from pathlib import Path; from permtest.cli.app import serve; "
+SERVE = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
 SERVE += "serve(Path(sys.argv[1]), browser=False)"
 NASTY = "<img src=x onerror=alert(1)>"
 

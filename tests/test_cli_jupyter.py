@@ -1,0 +1,330 @@
+"""`permtest lab` and `permtest app`, and the cure for kernels whose messages are missed."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from tornado.websocket import websocket_connect
+
+from permtest import _jupyter
+from permtest.cli import commands
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def run(command_line):
+    """Run a command line in an empty folder; exit code, standard output, standard error."""
+    return command_line
+
+
+# ---- the notebooks -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """What JupyterLab is told instead of being started."""
+    told = []
+    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", told.append)
+    return told
+
+
+@pytest.fixture
+def installed(monkeypatch, tmp_path_factory):
+    """The package as a wheel has it: the notebooks within, and no checkout around."""
+    package = tmp_path_factory.mktemp("site-packages") / "permtest"
+    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    shutil.copytree(ROOT / "notebooks", package.parent / wheel["force-include"]["notebooks"])
+    monkeypatch.setattr(commands, "PACKAGE", package)
+    return package
+
+
+def test_a_checkout_opens_its_own_notebooks(run, opened):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    assert run("lab", "--notebook", "05", "--port", port) == (0, "", "")
+    (options,) = opened
+    assert f"--ServerApp.root_dir={ROOT / 'notebooks'}" in options
+    assert "--LabApp.default_url=/lab/tree/05-f1-and-friends.ipynb" in options
+    assert {"--ip=127.0.0.1", f"--port={port}"} <= set(options)
+    assert "--no-browser" not in options
+    assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_installed_package_copies_its_notebooks(run, opened):
+    code, out, err = run("lab", "--no-browser")
+    folder = Path.cwd() / "permtest-notebooks"
+    assert (code, err) == (0, "")
+    assert str(folder) in out
+    assert f"--ServerApp.root_dir={folder}" in opened[0]
+    assert "--LabApp.default_url=/lab/tree/01-are-they-different.ipynb" in opened[0]
+    assert "--no-browser" in opened[0]
+    for path in (ROOT / "notebooks").rglob("*.*"):
+        if path.is_file() and ".ipynb_checkpoints" not in path.parts:
+            copy = folder / path.relative_to(ROOT / "notebooks")
+            assert copy.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.usefixtures("opened")
+def test_nothing_is_written_over(run):
+    folder = Path("course")
+    (folder / "data").mkdir(parents=True)
+    mine = [folder / "01-are-they-different.ipynb", folder / "data" / "README.md"]
+    for path in mine:
+        path.write_text("mine", encoding="utf-8")
+    outside = Path("outside")
+    (folder / "02-monte-carlo.ipynb").symlink_to(outside.absolute())
+    assert run("lab", folder)[0] == 0
+    assert [path.read_text(encoding="utf-8") for path in mine] == ["mine", "mine"]
+    assert not outside.exists()
+    assert (folder / "08-bayes.ipynb").is_file()
+
+
+def test_a_notebook_that_is_not_there(run, opened):
+    for name, said in (("77", "is none"), ("0", "could be several")):
+        code, out, err = run("lab", "--notebook", name)
+        assert (code, out) == (2, "")
+        assert f"--notebook {name}: this {said}; choose one of 0" in err
+    Path("scores.csv").write_text("1,2\n", encoding="utf-8")
+    code, out, err = run("lab", "scores.csv")
+    assert (code, out) == (2, "")
+    assert err == "permtest lab: error: scores.csv: this is a file; name a folder\n"
+    assert opened == []
+
+
+@pytest.mark.parametrize(("command", "module"), [("lab", "jupyterlab"), ("app", "voila")])
+def test_without_the_extra(run, monkeypatch, command, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    said = f"permtest {command} needs {module}: pip install 'permtest[lab]'\n"
+    assert run(command) == (2, "", f"permtest {command}: error: {said}")
+
+
+def test_a_port_that_is_taken_or_none(run):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        code, out, err = run("lab", "--port", port)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"permtest lab: error: --port {port}: ")
+        assert err.endswith("; choose another, or leave --port out\n")
+    assert _jupyter.choose_port(port) == port
+    assert "--port 65536: a port is a number from 1 to 65535" in run("lab", "--port", 65536)[2]
+
+
+# ---- the app -----------------------------------------------------------------------------------
+
+
+def test_the_app_is_the_notebook_that_comes_with_the_package(run, installed, monkeypatch):
+    served = []
+    monkeypatch.setattr(commands, "serve", lambda *args, **named: served.append((*args, named)))
+    assert run("app", "--port", 8123, "--no-browser") == (0, "starting the page\n", "")
+    path = installed / "notebooks" / "09-your-own-data.ipynb"
+    assert served == [(path, {"port": 8123, "browser": False})]
+    shutil.rmtree(path.parent)
+    code, _, err = run("app")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "install permtest again" in err
+
+
+WIDGETS = """
+import ipywidgets as w
+said = w.HTML("<p role='status'>ready</p>")
+files, slider = w.FileUpload(), w.IntSlider()
+def say(text): said.value = f"<p role='status'>{text}</p>"
+files.observe(lambda change: say(f"got {len(change.new[0].content)} bytes"), "value")
+slider.observe(lambda change: say(f"slid to {change.new}"), "value")
+w.VBox([files, slider, said])
+"""
+
+
+@contextmanager
+def running_app(folder: Path, idle: int = 1800) -> Iterator[str]:
+    """The address of a page with an upload, a slider and a sentence."""
+    cells = [new_markdown_cell("# A page\n\n$x^2$"), new_code_cell(WIDGETS)]
+    for cell in cells:
+        cell.metadata["tags"] = ["page"]
+    cells.insert(1, new_code_cell("print('not for the page')"))
+    metadata = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "page.ipynb")
+    code = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
+    code += "serve(Path(sys.argv[1]), browser=False, idle=int(sys.argv[2]))"
+    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb", str(idle)]
+    names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
+    homes = {name: str(folder / name.lower()) for name in names}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | homes | {"PYTHONPATH": path}
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log) as app,
+    ):
+        try:
+            lines = [app.stdout.readline().decode() for _ in range(3)]
+            assert lines[-1].endswith("Ctrl-C stops it\n"), (folder / "log").read_text()
+            yield lines[1].strip()
+        finally:
+            app.send_signal(signal.SIGTERM)
+            rest = app.stdout.read().decode()
+            app.wait(timeout=120)
+    assert app.returncode == 0
+    assert rest.endswith("the page has been stopped\n")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    with running_app(tmp_path_factory.mktemp("app"), idle=2) as address:
+        yield address
+
+
+def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
+    """Status, headers and text; redirections are not followed."""
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:
+            return None
+
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Stay)
+    try:
+        with opener.open(urllib.request.Request(url, headers=headers), timeout=300) as reply:
+            return reply.status, dict(reply.headers), reply.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read().decode()
+
+
+def kernel_of(page: str) -> str:
+    return re.search(r'"kernelId": "([\w-]+)"', page)[1]
+
+
+LOADED = r"""(?:src|<link[^>]*href)\s*=\s*["']?(?:https?:)?//[^>]*|@import|url\(.?http"""
+
+
+def asked_elsewhere(page: str) -> list[str]:
+    return re.findall(LOADED, page)
+
+
+def test_the_page_says_what_it_is_and_asks_nobody_else(app):
+    not_for_the_asking = "&template=reveal&theme=dark"
+    status, headers, page = fetch(app + not_for_the_asking)
+    assert status == 200
+    assert '<html lang="en">' in page
+    assert "<title>permtest: compare two systems</title>" in page
+    assert "Starting a Python for this page" in page
+    assert not asked_elsewhere(page)
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self' 'unsafe-inline';")
+    assert not re.search(r"\*|https?:", policy)
+    assert "said = w.HTML" not in page
+    assert "not for the page" not in page
+
+
+def test_only_who_has_the_token_gets_a_page(app):
+    address = app.split("?")[0]
+    status, headers, page = fetch(address)
+    assert status == 302
+    assert headers["Location"].startswith("/login")
+    status, _, page = fetch(address + "login")
+    assert status == 200
+    assert not asked_elsewhere(page)
+
+
+def test_a_page_elsewhere_cannot_pass_for_this_machine(app):
+    status, headers, page = fetch(app, Host="example.org")
+    assert status == 403
+    assert "permtest app" in page
+    assert not asked_elsewhere(page)
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("name", ["voila/files/page.ipynb", "voila/files/log", "api/contents"])
+def test_no_files_are_served(app, name):
+    address, token = app.split("?")
+    assert fetch(f"{address}{name}?{token}")[0] in {302, 403, 404}
+
+
+def test_large_files_come_through_and_kernels_that_nobody_looks_at_end(app):
+    address, token = app.split("?")
+
+    def there(kernel: str) -> bool:
+        return fetch(f"{address}api/kernels/{kernel}?{token}")[0] == 200
+
+    async def look() -> None:
+        kernel = kernel_of((await asyncio.to_thread(fetch, app))[2])
+        channels = address.replace("http", "ws") + f"api/kernels/{kernel}/channels"
+        connection = await websocket_connect(f"{channels}?session_id=s&{token}")
+        other = kernel_of((await asyncio.to_thread(fetch, app))[2])
+        assert other != kernel
+
+        header = {"msg_id": "1", "msg_type": "comm_info_request", "session": "s", "version": "5.3"}
+        message = {"header": header, "parent_header": {}, "metadata": {}, "channel": "shell"}
+        message["content"] = {"target_name": "none", "padding": "x" * 110_000_000}
+        await connection.write_message(json.dumps(message))
+        reply = {"msg_type": "none yet"}
+        while reply["msg_type"] != "comm_info_reply":
+            reply = json.loads(await connection.read_message())
+        assert reply["parent_header"]["msg_id"] == "1"
+
+        deadline = time.monotonic() + 300
+        while await asyncio.to_thread(there, other):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.2)
+        assert await asyncio.to_thread(there, kernel)
+        connection.close()
+
+    asyncio.run(look())
+
+
+# ---- kernels whose messages are missed -----------------------------------------------------------
+
+
+class Channel:
+    """A socket that stays silent for the first polls, says how it was polled, and is the clock."""
+
+    def __init__(self, silent: int) -> None:
+        self.silent, self.now = silent, 0.0
+        self.polls: list[int] = []
+        self.socket = self
+
+    async def poll(self, milliseconds: int) -> bool:
+        self.polls.append(milliseconds)
+        self.now += milliseconds / 1000
+        return len(self.polls) > self.silent
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def _recv(self) -> dict[str, str]:
+        return {"said": "something"}
+
+
+def test_a_missed_wake_up_costs_one_slice():
+    channel = Channel(silent=1)
+    assert asyncio.run(_jupyter._get_msg_in_slices(channel)) == {"said": "something"}
+    assert channel.polls == [250, 250]
+
+
+def test_a_timeout_is_kept(monkeypatch):
+    channel = Channel(silent=9)
+    monkeypatch.setattr(_jupyter, "time", channel)
+    with pytest.raises(Empty):
+        asyncio.run(_jupyter._get_msg_in_slices(channel, timeout=0.375))
+    assert channel.polls == [250, 125]
