@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     "compare": (
         compare.run,
         f"{INPUT}; test: --alternative --method --samples --seed; "
-        "output: --json --fail-if --alpha --margin --plot --force --help",
+        "output: --json --fail-if --alpha --margin --help",
     ),
     "leaderboard": (
         commands.leaderboard,
@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     ),
     "formats": (commands.formats, "arguments: format --json --help"),
     "app": (commands.app, "options: --port --no-browser --help"),
-    "lab": (commands.lab, "arguments: folder --notebook --port --no-browser --help"),
+    "lab": (commands.lab, "options: --notebook --port --no-browser --help"),
 }
 
 
@@ -60,9 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0; 1 if ``--fail-if`` holds; 2 for bad input, and for what could not be
-        computed or written. Usage errors, ``--help`` and ``--version`` raise SystemExit, as
-        argparse does.
+        The exit code: 0; 1 if ``--fail-if`` holds; 2 for what could not be read, computed or
+        written; 130 if interrupted; 141 if nobody reads the output.
+
+    Raises
+    ------
+    SystemExit
+        For usage errors, ``--help`` and ``--version``, as argparse does.
     """
     if sys.stdout is None:  # closed by whoever started this
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process

@@ -69,7 +69,7 @@ def leaderboard(args: argparse.Namespace) -> None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
     if args.correction not in ("max-t", "none"):
         check_installed(["statsmodels"], f"--correction {args.correction}")
-    check_out(args, "out", (*BoardDocument.formats, *BoardDocument.further_formats), BoardDocument)
+    check_out(args, "out", BoardDocument)
     tables: dict[str, ScoreTable] = {}
     for name, (some, gold) in _files(args).items():
         first = next(iter(tables.values())).systems if tables else ()
@@ -100,7 +100,8 @@ def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
         files[name] = [file, *more]
     gold: dict[str, str] = {}
     for text in args.gold:
-        name, file = text.split("=", 1) if text.partition("=")[0] in files else ("", text)
+        name, mark, file = text.partition("=")
+        name, file = (name, file) if mark and name in files else ("", text)
         if name in gold:
             raise ValueError(f"--gold {text}: there is one already; a data set has one")
         gold[name] = file
@@ -140,7 +141,7 @@ def report(args: argparse.Namespace) -> None:
     """
     from permtest.study import Overview, overview
 
-    check_out(args, "out", Overview.formats, Overview)
+    check_out(args, "out", Overview)
     pairs, entry = read_input(args)
     if named_statistic(args.metric) is None and isinstance(entry, Statistic):
         entry = lookup("mean")  # on the scale of single items, as intervals are
@@ -178,7 +179,7 @@ def study(args: argparse.Namespace) -> None:
         path.write_text(config.to_yaml(), encoding="utf-8")
         print(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
         return
-    check_out(args, "out", Study.formats, Study)
+    check_out(args, "out", Study)
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
         raise ValueError(f"--metric {entry.name}: a study takes one score; see permtest report")
@@ -309,26 +310,24 @@ def app(args: argparse.Namespace) -> None:
 def lab(args: argparse.Namespace) -> None:
     """Open the notebooks in JupyterLab.
 
-    permtest lab [FOLDER] [options]
+    permtest lab [options]
 
-    The notebooks are copied to FOLDER, where what is there is left as it is. Without FOLDER a
-    checkout's own are opened, and an installed package copies them to permtest-notebooks. Needs
-    pip install 'permtest[lab]'.
+    A checkout's own notebooks are opened. An installed package copies its notebooks to the folder
+    permtest-notebooks, and leaves what is there as it is. Needs pip install 'permtest[lab]'.
 
     For example:
       permtest lab --notebook 05
-      permtest lab course --port 8888 --no-browser
+      permtest lab --port 8888 --no-browser
     """
     check_installed(("jupyterlab", "ipywidgets", "matplotlib"), args.prog)
     path = find_notebook(args.notebook)
-    if args.folder is not None or path.parent == PACKAGE / "notebooks":
-        folder = Path(args.folder or "permtest-notebooks")
+    if path.parent == PACKAGE / "notebooks":
+        folder = Path("permtest-notebooks").resolve()
         if folder.exists() and not folder.is_dir():
-            raise ValueError(f"{folder}: this is a file; name a folder")
-        hidden = shutil.ignore_patterns(".*")
-        shutil.copytree(path.parent, folder, ignore=hidden, copy_function=_copy, dirs_exist_ok=True)
-        print(f"the notebooks are in {folder.resolve()}; what was there is as it was")
-        path = folder.resolve() / path.name
+            raise ValueError(f"{folder}: this is a file; move it, or go to another folder")
+        shutil.copytree(path.parent, folder, copy_function=_copy, dirs_exist_ok=True)
+        print(f"the notebooks are in {folder}; what was there is as it was")
+        path = folder / path.name
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
 
     options = [f"--ServerApp.root_dir={path.parent}", f"--LabApp.default_url=/lab/tree/{path.name}"]

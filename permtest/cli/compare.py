@@ -8,7 +8,6 @@ import sys
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 from permtest import __version__
@@ -18,7 +17,6 @@ from permtest.cli.inputs import (
     MONTE_CARLO,
     Entry,
     aligned,
-    check_out,
     direction,
     named_statistic,
     read_input,
@@ -29,7 +27,7 @@ from permtest.margins import MarginTestResult
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
 from permtest.readers.files import printable
-from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.result import PermutationTestResult
 from permtest.score import CORRECT
 from permtest.statistics import CountStatistic
 
@@ -43,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     both and runs the exact paired-permutation test; permtest formats says what is read.
 
     For example:
-      permtest compare results.csv --a new --b old --alternative greater --plot null.png
+      permtest compare results.csv --a new --b old --alternative greater
       permtest compare entities.csv --a new --b old --metric f1 --clusters document
       permtest compare runs/new runs/old --metric acc_norm --fail-if worse
       permtest compare --gold gold.conllu new.conllu old.conllu --metric las
@@ -61,8 +59,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         result = exact_perm_test(pairs, method=args.method, axis=None, **how)
     gate = _gate(result, pairs, entry, args) if args.fail_if else {}
-    if args.plot is not None:  # before any output, of which nobody need read all
-        _draw(result, Path(args.plot))
     facts = json.dumps(_facts(result, pairs, args) | gate, allow_nan=False) if args.json else ""
     print(facts or _text(result, pairs, entry))
     if not gate.get("failed"):
@@ -84,7 +80,6 @@ def _check(args: argparse.Namespace) -> None:
         problem = "is tested exactly; leave --method out"
     if problem:
         raise ValueError(f"--margin {args.margin:g} {problem}")
-    check_out(args, "plot", ("png", "svg", "pdf"))
 
 
 def _side(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> str:
@@ -133,22 +128,6 @@ def _gate(
         "margin": args.margin,
         "margin_pvalue": p.pvalue if args.margin else None,
     }
-
-
-def _draw(result: PermutationTestResult, path: Path) -> None:
-    from matplotlib.figure import Figure  # not pyplot: no window is needed, nor a display
-
-    from permtest.plots import plot_null, plot_plane, style
-
-    joint = isinstance(result, StructuredTestResult) and result.n_samples is None
-    with style():
-        figure = Figure(layout="constrained")
-        ax = figure.subplots()
-        if joint and result.rank == len(result.parts) == 2:  # type: ignore[attr-defined]
-            plot_plane(result, ax=ax)  # type: ignore[arg-type]
-        else:  # of one sum; or sampled, as values of the metric
-            plot_null(result, ax=ax)
-        figure.savefig(path)
 
 
 def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:

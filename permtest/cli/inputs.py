@@ -30,15 +30,12 @@ FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
 
 #: What writes a format, and the extras that install modules; "lab" has the others.
 NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
-NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg", "pdf")}
+NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
 NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
 EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many", "statsmodels": "many"}
 
 Entry: TypeAlias = Statistic | CountStatistic
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
-
-
-# ---- the parser of a command ---------------------------------------------------------------------
 
 
 class Parser(argparse.ArgumentParser):
@@ -101,9 +98,6 @@ def number(kind: type, wanted: str, fits: Callable[[Any], bool]) -> Callable[[st
     return convert
 
 
-# ---- options -------------------------------------------------------------------------------------
-
-
 _level = number(float, "a number between 0 and 1", lambda x: 0 < x < 1)
 _share = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 _amount = number(float, "a number from 0 on", lambda x: 0 <= x < inf)
@@ -122,7 +116,6 @@ OPTIONS: dict[str, Any] = {
     "files": ("FILE", "scores of the systems"),
     "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
     "format": ("NAME", "one of them, in detail", tuple(FORMATS)),
-    "folder": ("FOLDER", "where to copy the notebooks"),
     "--a": ("COL", "system A: its name, or the number of its column"),
     "--b": ("COL", "system B, likewise"),
     "--data-set": ("NAME=FILE", "the file of one data set, or its files; repeat it"),
@@ -162,7 +155,6 @@ OPTIONS: dict[str, Any] = {
     "--config": ("YAML", "what else can be chosen; the command line goes before it"),
     "--write-config": ("YAML", "write all that can be chosen, explained, and stop"),
     "--out": ("OUT", "write a report: a file, whose suffix is its format, or a folder"),
-    "--plot": ("OUT", "draw the null distribution (.png, .svg, .pdf)"),
     "--json": ("", "print one JSON object, nothing else"),
     "--force": ("", "overwrite files that exist"),
     "--notebook": ("NAME", "its name, or how it begins; default: %(default)s", str, "01"),
@@ -173,7 +165,7 @@ OPTIONS: dict[str, Any] = {
 
 #: What else `argparse` is told of some.
 MORE: dict[str, dict[str, Any]] = {
-    **{name: {"nargs": "?"} for name in ("file_b", "folder", "format")},
+    **{name: {"nargs": "?"} for name in ("file_b", "format")},
     **{name: {"action": "append"} for name in ("--id", "--system")},
     "files": {"nargs": "*"},
     "pilot": {"dest": "file", "nargs": "?"},
@@ -269,31 +261,24 @@ def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
     )
 
 
-# ---- before anything is computed -----------------------------------------------------------------
-
-
 def check_out(
-    args: argparse.Namespace,
-    option: str,
-    kinds: Sequence[str] = (),
-    document: type[Document] | None = None,
+    args: argparse.Namespace, option: str, document: type[Document] | None = None
 ) -> None:
-    """Refuse an `option` that names what cannot be written; `kinds` are the suffixes allowed.
+    """Refuse an option that names what cannot be written.
 
-    A `document` may also be a folder, which gets a file of each of its formats.
+    A `document` is a file of one of its formats, or a folder, which gets one of each.
     """
     name, problem = getattr(args, option.replace("-", "_")), ""
     if name is None:
         return
-    path, files = Path(name), [Path(name)]
-    suffix = path.suffix[1:].lower()
-    if document is not None and (path.is_dir() or not suffix):
-        kinds, suffix = document.formats, ""
-        files = [path / f"{document.stem}.{kind}" for kind in kinds]
+    path, files, kinds = Path(name), [Path(name)], [Path(name).suffix[1:].lower()]
+    if document is not None and (path.is_dir() or not path.suffix):
+        kinds = list(document.formats)
         problem = "this is a file; name a folder" * path.is_file()
-    elif kinds and suffix not in kinds:
-        problem = f"the name must end in .{', .'.join(kinds)}"
-        problem += ", or be that of a folder" * (document is not None)
+        files = files if problem else [path / f"{document.stem}.{kind}" for kind in kinds]
+    elif document is not None and kinds[0] not in document.formats + document.further_formats:
+        known = ", .".join(document.formats + document.further_formats)
+        problem = f"the name must end in .{known}, or be that of a folder"
     elif not path.parent.is_dir():
         problem = f"there is no folder {path.parent}; create it first"
     for file in files:
@@ -303,8 +288,7 @@ def check_out(
             problem = problem or "the file exists; choose another name, or add --force"
         if problem:
             raise ValueError(f"--{option} {file}: {problem}")
-    needed = [module for kind in ([suffix] if suffix else kinds) for module in NEEDS.get(kind, ())]
-    check_installed(needed, f"--{option} {path}")
+    check_installed([x for kind in kinds for x in NEEDS.get(kind, ())], f"--{option} {path}")
 
 
 def check_installed(modules: Sequence[str], what: str) -> None:
@@ -313,9 +297,6 @@ def check_installed(modules: Sequence[str], what: str) -> None:
         if find_spec(module) is None:
             extra = EXTRAS.get(module, "lab")
             raise ImportError(f"{what} needs {module}: pip install 'permtest[{extra}]'")
-
-
-# ---- what is printed -----------------------------------------------------------------------------
 
 
 def finish(text: str, found: Document, args: argparse.Namespace) -> None:
