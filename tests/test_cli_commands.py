@@ -408,11 +408,8 @@ def test_formats(run, printed):
     assert [line.split()[0] for line in lines[: len(FORMATS)]] == list(FORMATS)
     assert max(map(len, lines)) <= 100
     assert any(line.startswith("  specificity, balanced_accuracy, mcc ") for line in lines)
-    found = json.loads(printed("formats", "--json"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for name, kind, each in zip(FORMATS, FORMATS.values(), found, strict=True):
-        assert each["name"] == name
-        assert json.loads(printed("formats", name, "--json")) == each
+    for name, kind in FORMATS.items():
         out = printed("formats", name)
         assert out.startswith(f"{kind.title}\n")
         assert out.rstrip().endswith(kind.example)

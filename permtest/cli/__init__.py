@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
         "plan: --delta --sigma --shares --power --alpha --alternative --json --help; "
         f"pilot: pilot file_b --a --b {SCORES}; {READING}",
     ),
-    "formats": (commands.formats, "arguments: format --json --help"),
+    "formats": (commands.formats, "arguments: format --help"),
     "app": (commands.app, "options: --port --no-browser --help"),
     "lab": (commands.lab, "options: --notebook --port --no-browser --help"),
 }

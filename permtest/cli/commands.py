@@ -266,7 +266,7 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
 def formats(args: argparse.Namespace) -> None:
     """List the formats of files that can be compared.
 
-    permtest formats [NAME] [--json]
+    permtest formats [NAME]
 
     Which format a file has is seen from its content; its name does not matter.
 
@@ -274,19 +274,14 @@ def formats(args: argparse.Namespace) -> None:
       permtest formats
       permtest formats table
     """
-    names = ("name", "title", "rows", "pairs_on", "gold", "extra", "example")
-    kinds = [FORMATS[args.format]] if args.format else list(FORMATS.values())
-    if args.json:
-        facts = [{name: getattr(kind, name) for name in names} for kind in kinds]
-        print(json.dumps(facts[0] if args.format else facts))
-    elif args.format:
-        (kind,) = kinds
+    if args.format:
+        kind = FORMATS[args.format]
         needs = f"pip install 'permtest[{kind.extra}]'" if kind.extra else "nothing more"
         rows = [("an item holds", kind.rows), ("paired on", kind.pairs_on)]
         rows += [("gold file", kind.gold), ("needs", needs)]
         print(f"{kind.title}\n\n{aligned(rows)}\n\n  {kind.example}")
     else:
-        table = aligned([(kind.name, kind.title) for kind in kinds])
+        table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
         print(f"{table}\n\n{COUNTS}\n\npermtest formats NAME shows one, with an example.")
 
 
