@@ -387,11 +387,10 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     sample = checked_sample(a, b, names)
     k, error = signed_rank_quantile(sample.n, 0.025)
     details = {"k": k, "achieved_level": 1 - 2 * error}
-    value, *other = (
-        nearest(hodges_lehmann_sum(sample.gaps, diagonal=whole) / (2 * sample.scale))
-        for whole in ((True, False) if sample.n > 1 else (True,))
-    )
-    details |= {"i_lt_j": x for x in other}
+    value = nearest(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
+    if sample.n > 1:
+        other = hodges_lehmann_sum(sample.gaps, diagonal=False)
+        details["i_lt_j"] = nearest(other / (2 * sample.scale))
     interval = partial(walsh_interval, sample.gaps, sample.scale, "two-sided")
     return _effect("hodges_lehmann", sample, value, details, interval)
 
@@ -454,7 +453,7 @@ def risk_difference(
 
 
 def _newcombe(table: tuple[int, ...], confidence_level: float) -> tuple[float, float]:
-    both, b, c, neither = table
+    both, b, c, _ = table
     n, r = sum(table), _correlation(*table, less=sum(table) / 2)
     p, q = (both + b) / n, (both + c) / n
     (low, high), (under, over) = (wilson(share, n, confidence_level) for share in (p, q))
@@ -530,7 +529,7 @@ def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
 
 
 def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
-    """Of answers in a table, where it is above 0 with its numerator less a correction; 0 if none."""
+    """Of answers in a table, with its numerator `less` a correction where that is above 0."""
     margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
     return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
 
