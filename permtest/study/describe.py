@@ -200,14 +200,18 @@ def describe(
     """
     sample = checked_sample(a, b, names)
     sizes = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
+    shapiro = Diagnosis(sample, alpha).shapiro
     return Description(
-        sample.names,
-        sample.n,
-        *map(Summary.of, (sample.a, sample.b, sample.differences)),
-        alpha,
-        *Diagnosis(sample, alpha).shapiro,
-        sample.correlation,
-        sample.inflation,
+        names=sample.names,
+        n=sample.n,
+        a=Summary.of(sample.a),
+        b=Summary.of(sample.b),
+        difference=Summary.of(sample.differences),
+        alpha=alpha,
+        shapiro_w=shapiro[0],
+        shapiro_p=shapiro[1],
+        correlation=sample.correlation,
+        inflation=sample.inflation,
         n_zeros=int(np.sum(sample.gaps == 0)),
         n_tied=int(sizes[sizes > 1].sum()),
         warning=dependence(sample.differences, sample.pairs.ids),

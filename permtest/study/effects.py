@@ -453,8 +453,8 @@ def risk_difference(
 
 
 def _newcombe(table: tuple[int, ...], confidence_level: float) -> tuple[float, float]:
-    both, b, c, _ = table
-    n, r = sum(table), _correlation(*table, less=sum(table) / 2)
+    both, b, c, neither = table
+    n, r = sum(table), _correlation(both, b, c, neither, sum(table) / 2)
     p, q = (both + b) / n, (both + c) / n
     (low, high), (under, over) = (wilson(share, n, confidence_level) for share in (p, q))
     down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
