@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from permtest._checks import check_option
 from permtest._json import AsJson
 from permtest.alternatives.assumptions import (
@@ -275,8 +277,7 @@ class _Case:
         if not self.holds(test):
             return INAPPROPRIATE, self.level(test)
         if self.n < MANY and not self.binary:
-            few = f"{self.pairs} cannot show that differences are normal"
-            return NON_PREFERRED, f"{few}; where they are, it agrees with the exact test"
+            return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
         suits = test == "paired_t" and not self.binary  # which is the closer approximation
         return RECOMMENDED if suits else NON_PREFERRED, self.level(test)
 
@@ -326,14 +327,11 @@ class _Case:
         return NON_PREFERRED if self.found.symmetric else RECOMMENDED, text
 
     def median(self, test: str) -> tuple[str, str]:
-        zeros, half, permuted = self.found.n_zeros, self.found.difference, test[0] == "p"
-        if self.binary:
-            return INAPPROPRIATE, "the median of differences of 0 and 1 says next to nothing"
-        if 2 * zeros >= self.n:
-            same = f"{zeros} of {self.n} differences are 0"
+        permuted = test == "permutation_median"
+        values, counts = np.unique(self.sample.differences, return_counts=True)
+        if 2 * (most := counts.max()) >= self.n or self.binary:
+            same = f"{most} of {self.n} differences are {values[counts.argmax()]:g}"
             return INAPPROPRIATE, f"{same}: their median says next to nothing of the others"
-        if half.lower_quartile == half.upper_quartile:
-            return INAPPROPRIATE, "half of the differences or more are equal, their median too"
         if self.n < (MANY if permuted else REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"the median of {self.n} differences takes few values"
         sampled = "" if permuted else "; p is sampled, and its level approximate"
@@ -361,19 +359,14 @@ TABLE: dict[str, tuple[tuple[str, ...], ...]] = {
     "skewed": (("sign",), (BY_LABELS[1], RESAMPLED[1]), ("paired_t", "wilcoxon")),
 }
 
+#: What the manual thinks of the tests in each list.
+OPINION = ("suits best", "valid, but slow or weaker", "assumes otherwise")
+
 
 def _by_table(found: Description) -> Iterator[Verdict]:
     row = "skewed" if not found.symmetric else "normal" if found.normal else "symmetric"
-    shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
+    skewed = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
     normal = f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
-    for which, tests in zip(LISTS, TABLE[row], strict=True):
+    for which, opinion, tests in zip(LISTS, OPINION, TABLE[row], strict=True):
         for test in tests:
-            why = f"{shape}, and it assumes that they are symmetric"
-            if which == NON_PREFERRED:
-                quick = "uses less of the data" if test in ("sign", "wilcoxon") else "called slow"
-                why = f"valid, but {quick}"
-            elif row == "symmetric":
-                why = f"differences are {normal}; for large samples it will do"
-            if which == RECOMMENDED:
-                why = f"{shape}, " + ("no shape is assumed" if test == "sign" else f"and {normal}")
-            yield test, which, why
+            yield test, which, f"{opinion}: {skewed} and {normal}"
