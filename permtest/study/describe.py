@@ -348,9 +348,8 @@ def evaluation_units(
 
     Notes
     -----
-    Scores of units are fractions, so that units which tie still do. Source: NLPStatTest manual,
-    3.1.1. A test of units asks about units: their mean difference is that of the items only where
-    all have one size and none is left out.
+    Scores of units are exact, so that units which tie still do. Their mean difference is that of
+    the items only where all have one size and none is left out. Source: NLPStatTest manual, 3.1.1.
 
     Examples
     --------
@@ -464,9 +463,8 @@ def unit_sizes(
 
     Notes
     -----
-    Source: NLPStatTest manual, C.1, the rule read as one about the standard deviation. Means of m
-    independent items vary less by the root of m, for ever: what is stable depends on the
-    tolerance, and on no property of the scores. Cost O(N) for each size.
+    Source: NLPStatTest manual, C.1. Means of m independent items vary less by the root of m, for
+    ever: what is stable depends on the tolerance, and on no property of the scores.
 
     Examples
     --------
@@ -484,11 +482,10 @@ def unit_sizes(
         raise ValueError(f"sizes={tried} must ascend, and have one size at least")
     seed = None if rng is None else as_generator(rng).integers(2**63)
     how: dict[str, Any] = {"metric": metric, "rng": seed, "remainder": "drop"}
-    units = [evaluation_units(pairs, None, size, **how).pairs for size in tried]
+    units = (evaluation_units(pairs, None, size, **how).pairs for size in tried)
     sds = np.array([PairedSample(some).deviation for some in units])
     tolerance = 0.01 * float(sds[0]) if tolerance is None else check_finite(tolerance, "tolerance")
     if tolerance < 0:
         raise ValueError(f"tolerance={tolerance:g} must not be negative")
     stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
-    n_units = np.array([len(some) for some in units])
-    return UnitSizes(np.array(tried), n_units, sds, tuple(stable), tolerance, metric)
+    return UnitSizes(np.array(tried), n // np.array(tried), sds, tuple(stable), tolerance, metric)

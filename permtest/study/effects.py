@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_level, check_option
+from permtest._checks import check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray
 from permtest._json import AsJson
@@ -77,8 +77,6 @@ class EffectSize(AsJson):
         What the systems are called.
     details : mapping of str to number
         What else was computed, the same effect by other definitions included.
-    method : str
-        How the interval is made.
 
     Examples
     --------
@@ -94,7 +92,6 @@ class EffectSize(AsJson):
     n: int
     names: tuple[str, str]
     details: Mapping[str, float]
-    method: str
     _interval: Callable[[float], tuple[float, ...]] = field(repr=False, compare=False)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -107,6 +104,11 @@ class EffectSize(AsJson):
     def title(self) -> str:
         """What sentences and tables call it."""
         return KINDS[self.name][0]
+
+    @property
+    def method(self) -> str:
+        """How the interval is made."""
+        return KINDS[self.name][1]
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -148,19 +150,6 @@ class EffectSize(AsJson):
             "size": self.interpretation,
         }
         return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
-
-
-def _effect(
-    name: str,
-    sample: PairedSample,
-    value: float,
-    details: Mapping[str, float],
-    interval: Callable[[float], tuple[float, ...]],
-    method: str = "",
-) -> EffectSize:
-    """An effect of paired scores, whose interval is made as usual unless `method` says how."""
-    made = method or KINDS[name][1]
-    return EffectSize(name, value, sample.n, sample.names, details, made, interval)
 
 
 def effect_sizes(pairs: Pairs) -> tuple[EffectSize, ...]:
@@ -238,7 +227,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     other = mean / sqrt(sum(variances) / 2) if any(variances) else inf
     details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1, "d_av": other, "d_s": other}
     details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
-    return _effect("cohen_d", sample, d, details, partial(_noncentral, d, n))
+    return EffectSize("cohen_d", d, n, sample.names, details, partial(_noncentral, d, n))
 
 
 def _noncentral(d: float, n: int, confidence_level: float) -> tuple[float, float]:
@@ -280,8 +269,8 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     """
     from scipy.special import poch
 
-    sample = checked_sample(a, b, names, least=3)
-    d, df = cohen_d(sample.pairs), sample.n - 1
+    d = cohen_d(checked_sample(a, b, names, least=3).pairs)
+    df = d.n - 1
     near, exact = 1 - 3 / (4 * df - 1), float(poch((df - 1) / 2, 0.5)) / sqrt(df / 2)
     details = {"d": d.value, "df": df, "J_approximate": near, "J_exact": exact}
     details |= {"g_exact": exact * d.value, "g_df_n_minus_2": (1 - 3 / (4 * df - 5)) * d.value}
@@ -289,7 +278,7 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     def interval(confidence_level: float) -> tuple[float, ...]:
         return tuple(near * end for end in d.confidence_interval(confidence_level))
 
-    return _effect("hedges_g", sample, near * d.value, details, interval)
+    return EffectSize("hedges_g", near * d.value, d.n, d.names, details, interval)
 
 
 # ---- ranks --------------------------------------------------------------------------------------
@@ -334,7 +323,7 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     def interval(confidence_level: float) -> tuple[float, ...]:
         return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
 
-    return _effect("wilcoxon_r", sample, z / sqrt(d.size), details, interval)
+    return EffectSize("wilcoxon_r", z / sqrt(d.size), sample.n, sample.names, details, interval)
 
 
 def _trials(d: IntArray, share: float) -> float:
@@ -390,7 +379,7 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
         other = hodges_lehmann_sum(sample.gaps, diagonal=False)
         details["i_lt_j"] = nearest(other / (2 * sample.scale))
     interval = partial(walsh_interval, sample.gaps, sample.scale, "two-sided")
-    return _effect("hodges_lehmann", sample, value, details, interval)
+    return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
 
 
 # ---- wins, and right and wrong answers ----------------------------------------------------------
@@ -411,26 +400,24 @@ def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
     """
     sample = PairedSample.of(a, b, names=names)
-    wins, losses = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    details = {"wins": wins, "losses": losses, "ties": sample.n - wins - losses}
-    interval = mcnemar(wins, losses, n=sample.n).confidence_interval
-    return _effect("win_loss", sample, (wins - losses) / sample.n, details, interval)
+    n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
+    details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
+    interval = mcnemar(wins, losses, n=n).confidence_interval
+    return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def risk_difference(
-    a: Any, b: Any = None, *, interval: str = "tango", names: tuple[str, str] | None = None
-) -> EffectSize:
+def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
     """The difference of two shares of right answers to the same questions.
 
     Parameters
     ----------
-    a, b
-        As in `cohen_d`, all 0 or 1; a single pair is enough.
-    interval : {"tango", "newcombe"}, default "tango"
-        "tango" inverts McNemar's score test (Tango 1998). "newcombe" makes one of the Wilson
-        intervals of both shares and their correlation (Newcombe 1998, method 10).
-    names : tuple of two str, optional
-        As in `cohen_d`.
+    a, b, names
+        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
+
+    Notes
+    -----
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
+    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
 
     Examples
     --------
@@ -439,25 +426,17 @@ def risk_difference(
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    check_option("interval", interval, ("tango", "newcombe"))
-    sample, table = _answers(a, b, names)
-    both, b, c, _ = table
-    details = {"p1": (both + b) / sample.n, "p2": (both + c) / sample.n, "b": b, "c": c}
-    ends: Any = mcnemar(b, c, n=sample.n).confidence_interval
-    method = ""
-    if interval == "newcombe":
-        ends, method = partial(_newcombe, table), "Newcombe's interval for pairs"
-    return _effect("risk_difference", sample, (b - c) / sample.n, details, ends, method)
-
-
-def _newcombe(table: tuple[int, ...], confidence_level: float) -> tuple[float, float]:
-    both, b, c, neither = table
-    n, r = sum(table), _correlation(both, b, c, neither, sum(table) / 2)
+    sample, (both, b, c, neither) = _answers(a, b, names)
+    n = sample.n
     p, q = (both + b) / n, (both + c) / n
-    (low, high), (under, over) = (wilson(share, n, confidence_level) for share in (p, q))
+    (low, high), (under, over) = wilson(p, n), wilson(q, n)
+    r = _correlation(both, b, c, neither, n / 2)
     down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
     up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
-    return p - q - down, p - q + up
+    details = {"p1": p, "p2": q, "b": b, "c": c}
+    details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
+    interval = mcnemar(b, c, n=n).confidence_interval
+    return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
 def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -482,13 +461,13 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     sample, (_, b, c, _) = _answers(a, b, names)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair: there is no odds ratio")
-    test = mcnemar(b, c)  # its interval is for the difference of the shares of b and c in b + c
+    value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
 
     def interval(confidence_level: float) -> tuple[float, ...]:
         ends = test.confidence_interval(confidence_level)
         return tuple((1 + end) / (1 - end) if end < 1 else inf for end in ends)
 
-    return _effect("odds_ratio", sample, b / c if c else inf, {"b": b, "c": c}, interval)
+    return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
 def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -522,7 +501,7 @@ def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
         half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
-    return _effect("cohen_h", sample, value, details, interval)
+    return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
 
 
 def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:

@@ -198,12 +198,10 @@ class _Case:
         self.ranked = not self.binary and 10 * found.n_zeros <= self.n and found.symmetric
         self.shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
         differing = found.n - found.n_zeros
-        least = 0.5 ** max(differing - 1, 0)
-        #: What is to be said where there are too few pairs for any exact test.
-        self.reach = ""
-        if least > found.alpha:
-            few = counted(differing, "pairs")
-            self.reach = f"; but with {few} that differ, p cannot fall below {least:.3g}"
+        least, few = 0.5 ** max(differing - 1, 0), counted(differing, "pairs")
+        # What is to be said where there are too few pairs for any exact test.
+        reach = f"; but with {few} that differ, p cannot fall below {least:.3g}"
+        self.reach = reach if least > found.alpha else ""
 
     @cached_property
     def rates(self) -> dict[str, tuple[float, float]]:
@@ -235,11 +233,7 @@ class _Case:
             wins, differing = int((self.sample.gaps > 0).sum()), self.n - self.found.n_zeros
             alone = f"{wins} items are right for one system alone, {differing - wins} for the other"
             yield "mcnemar", RECOMMENDED, f"scores are 0 and 1; {alone}{self.reach}"
-            yield (
-                "exact",
-                RECOMMENDED,
-                f"for scores of 0 and 1 it is McNemar's exact test{self.reach}",
-            )
+            yield "exact", RECOMMENDED, f"on 0 and 1 it is McNemar's exact test{self.reach}"
             yield "sign", NON_PREFERRED, "the same test as McNemar's exact one, under another name"
             for test in ("mcnemar_midp", "mcnemar_chi2"):
                 yield test, *self.approximate(test)
@@ -290,11 +284,10 @@ class _Case:
         which, why = self.resampled(REPRESENTATIVE_FROM if self.binary else FEW)
         if self.binary or which == INAPPROPRIATE:
             return which, why
-        text = self.level("bootstrap_mean")
-        below = self.rates["bootstrap_mean"][0] < self.rates["exact"][0]
+        text, rates = self.level("bootstrap_mean"), self.rates
         if self.found.symmetric:
             return NON_PREFERRED, f"{text}, and p is sampled"
-        if self.holds("bootstrap_mean") or below:
+        if self.holds("bootstrap_mean") or rates["bootstrap_mean"][0] < rates["exact"][0]:
             return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {text}"
         return NON_PREFERRED, f"{self.shape}, but {text}"
 
