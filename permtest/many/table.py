@@ -282,7 +282,7 @@ class ScoreTable:
 
 
 #: Words in names of columns that describe items or runs, and are no systems.
-NO_SYSTEM = frozenset("id item index cost latency duration tokens length".split())
+NO_SYSTEM = frozenset(["id", "item", "index", "cost", "latency", "duration", "tokens", "length"])
 
 
 def _names(table: Any) -> list[Any]:

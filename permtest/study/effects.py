@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, inf, pi, sqrt
+from math import asin, atanh, inf, pi, sqrt, tanh
 from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_level
+from permtest._checks import check_count, check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray
 from permtest._json import AsJson
@@ -51,6 +51,7 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
+    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -470,38 +471,109 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """Cohen's h for pairs: the difference of two shares of right answers, on the arcsine scale.
+def cohen_h(
+    a: Any,
+    b: Any = None,
+    x2: int | None = None,
+    n2: int | None = None,
+    *,
+    names: tuple[str, str] | None = None,
+) -> EffectSize:
+    """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
 
     Parameters
     ----------
     a, b, names
-        As in `risk_difference`.
+        As in `risk_difference`: both systems answered the same items. Or, of systems that were
+        tested on different items, how many answers of the first are right, and how many it gave.
+    x2, n2 : int, optional
+        The same two numbers of the second system, where systems have different items.
 
     Notes
     -----
-    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance is
+    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance for pairs is
     (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
-    one half larger than they are, so that it is defined and below 1.
+    one half larger than they are, so that it is defined and below 1; for different items it is
+    1 / n1 + 1 / n2.
 
     Examples
     --------
     >>> from permtest.study import cohen_h
     >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
     0.4027
+    >>> round(cohen_h(85, 100, 75, 100).value, 4)
+    0.2518
     """
-    sample, (both, b, c, neither) = _answers(a, b, names)
-    shares = (both + b) / sample.n, (both + c) / sample.n
-    r12 = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
+    details = {}
+    if x2 is None:
+        sample, (both, b, c, neither) = _answers(a, b, names)
+        n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
+        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
+        error = sqrt((2 - 2 * details["r12"]) / n)
+    else:
+        sizes = check_count(b, "n1"), check_count(n2, "n2")
+        right = (
+            check_count(a, "x1", least=0, most=sizes[0]),
+            check_count(x2, "x2", least=0, most=sizes[1]),
+        )
+        n, names, shares = (
+            sum(sizes),
+            names or ("a", "b"),
+            (right[0] / sizes[0], right[1] / sizes[1]),
+        )
+        error = sqrt(1 / sizes[0] + 1 / sizes[1])
     value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
-    error = sqrt((2 - 2 * r12) / sample.n)
-    details = {"p1": shares[0], "p2": shares[1], "r12": r12, "standard_error": error}
+    details |= {"p1": shares[0], "p2": shares[1], "standard_error": error}
 
     def interval(confidence_level: float) -> tuple[float, float]:
         half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
-    return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
+    return EffectSize("cohen_h", value, n, names, details, interval)
+
+
+def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
+    """Phi: the correlation in a table of two by two counts.
+
+    Parameters
+    ----------
+    table : array_like of shape (2, 2)
+        Counts: a row for each system, and columns of right and wrong answers.
+    names : tuple of two str, default ("a", "b")
+        What the rows are called.
+
+    Notes
+    -----
+    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
+    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
+
+    Examples
+    --------
+    >>> from permtest.study import phi
+    >>> phi([[85, 15], [75, 25]]).value
+    0.125
+    """
+    cells = np.asarray(table)
+    if cells.shape != (2, 2):
+        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
+    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
+    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
+        raise ValueError("table has an empty row or column: there is no correlation")
+    value, n = _correlation(*counts), sum(counts)
+    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
+    centre = _correlation(p, q, r, s)
+    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
+    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
+    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
+    error = sqrt(max(variance, 0.0) / (p + q + r + s))
+
+    def interval(confidence_level: float) -> tuple[float, float]:
+        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
+        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
+        return min(low, value), max(high, value)
+
+    details = {"chi_squared": n * value**2, "standard_error": error}
+    return EffectSize("phi", value, n, names, details, interval)
 
 
 def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
