@@ -112,10 +112,11 @@ def pictures_of(sections: Sequence[Section]) -> dict[str, bytes]:
 def picture(figure: Figure, kind: str, **options: Any) -> bytes:
     """A figure as "svg" or "png", without a date; `options` go to ``savefig``."""
     about = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    how: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.1, "metadata": about, **options}
     file = BytesIO()
     with drawing():
-        drawn(figure).savefig(file, format=kind, **how)
+        made = drawn(figure)
+        around = made.get_tightbbox().padded(0.1)  # "tight" would draw all of it for this
+        made.savefig(file, format=kind, bbox_inches=around, metadata=about, **options)
     return file.getvalue()
 
 
@@ -142,7 +143,7 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
 
     axes = getattr(plots, figure.plot)(*figure.arguments, **figure.options)
     made: matplotlib.figure.Figure = (axes if hasattr(axes, "figure") else axes[0]).figure
-    made.draw_without_rendering()
+    made.get_layout_engine().execute(made)
     made.set_layout_engine("none")
     for ax in made.get_axes():
         left, bottom, width, height = (round(x, 4) for x in ax.get_position().bounds)

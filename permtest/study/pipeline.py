@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -159,13 +160,7 @@ class StudyConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> StudyConfig:
-        """The options that a mapping has; those that it leaves out have their defaults.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an option is unknown, or a value not allowed.
-        """
+        """The options that a mapping has; an unknown one is a ValueError."""
         if not isinstance(values, Mapping):
             raise ValueError("a configuration must be a mapping of options to values")
         known = [one.name for one in fields(cls)]
@@ -178,26 +173,18 @@ class StudyConfig:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> StudyConfig:
-        """The configuration in a YAML file, such as `to_yaml` writes.
-
-        Raises
-        ------
-        ImportError
-            If PyYAML is missing.
-        ValueError
-            If the file cannot be read, is no YAML, or holds what is not allowed.
-        """
+        """The configuration in a YAML file such as `to_yaml` writes; else a ValueError says why."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
             text = Path(path).read_text("utf-8-sig")
             node = yaml.compose(text, yaml.SafeLoader)
-            keys = (
-                [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
-            )
-            for key in keys:
-                if keys.count(key) > 1:
+            lines = node.value if isinstance(node, yaml.MappingNode) else ()
+            for key, n in Counter(key.value for key, _ in lines).items():
+                if n > 1:
                     raise ValueError(f"{key!r} is there twice; remove one")
             return cls.from_dict({} if node is None else yaml.safe_load(text))
+        except FileNotFoundError:
+            raise ValueError(f"{os.fspath(path)}: there is no such file") from None
         except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
             raise ValueError(f"{os.fspath(path)}: {' '.join(str(error).split())}") from None
 
@@ -248,29 +235,16 @@ def _check(value: Any, name: str, kind: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Study(Overview):
-    """What `run_study` found: an overview of evaluation units, and the plan that made it.
+    """What `run_study` returns: an `Overview` of evaluation units, and the plan that made it.
 
     Parameters
     ----------
-    pairs, statistic, alternative, alpha, seed, tests, size, with_power
-        As of an `Overview`; the pairs are those of the units.
     config : StudyConfig
         What was done.
     evaluation_units : EvaluationUnits
-        What is compared.
+        What is compared: items, several of them, or whole clusters.
     items_read : Pairs
         The scores of the items.
-    delta, K, target
-        As of an `Overview`.
-
-    Examples
-    --------
-    >>> from permtest.study import run_study
-    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6])
-    >>> len(study.units), study.description.shape
-    (8, 'symmetric')
-    >>> study.exact.pvalue, study.decisions()["exact"]
-    (0.0625, False)
     """
 
     config: StudyConfig
@@ -282,21 +256,19 @@ class Study(Overview):
     @property
     def amount(self) -> str:
         """How many units there are, and of how many items."""
-        size = self.config.unit_size
-        if size == 1:
-            return super().amount
-        units = how_many(len(self.pairs), "evaluation units")
-        return f"{units} ({self.config.unit_metric}s of {size} items)"
+        size, units = self.config.unit_size, how_many(len(self.pairs), "evaluation units")
+        several = f"{units} ({self.config.unit_metric}s of {size} items)"
+        return super().amount if size == 1 else several
 
     @cached_property
     def description(self) -> Description:
         """Both columns of scores, and their differences."""
-        return describe(self.pairs, alpha=self.alpha)
+        return describe(self.units, alpha=self.alpha)
 
     @cached_property
     def recommendation(self) -> Recommendation:
         """Which tests suit these scores, by the rule of the plan."""
-        return recommend(self.pairs, alpha=self.alpha, rule=self.config.rule)
+        return recommend(self.units, alpha=self.alpha, rule=self.config.rule)
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -308,6 +280,8 @@ class Study(Overview):
     @cached_property
     def unit_sizes(self) -> UnitSizes | None:
         """How much differences vary in units of several sizes; None where it cannot be said."""
+        if self.unit == "clusters":
+            return None
         chosen, items = self.config, self.items_read
         how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
         how |= {"tolerance": chosen.unit_tolerance}
@@ -325,7 +299,7 @@ class Study(Overview):
         return self._tried(
             "curve",
             lambda: power_curve(
-                raised(self.pairs, chosen.delta),
+                raised(self.units, chosen.delta),
                 test=chosen.power_test,
                 sizes=chosen.power_sizes,
                 experiments=chosen.power_experiments,
@@ -381,8 +355,7 @@ def run_study(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items, of which a float stands for the decimal that it
-        is printed as; or `Pairs`, such as `permtest.read` returns, and None.
+        Scores of both systems; or `Pairs`, and None. Clusters are the units where there are some.
     config : StudyConfig or mapping, optional
         What to do, or the options that are not the default ones.
     names : tuple of two str, optional
@@ -391,47 +364,44 @@ def run_study(
     Returns
     -------
     Study
-        Each part of it is computed when it is first asked for.
+        Each part of it is computed when it is first asked for; one that the data are unfit for is
+        left out, and `problems` says why.
 
     Raises
     ------
     TypeError, ValueError
         If the scores are not numbers of equal number, or units cannot be made of them.
 
-    Notes
-    -----
-    A part that the data are unfit for, such as the power of a test where all differences are
-    equal, is left out, and `problems` says why. Cost: mostly that of the power analysis.
-
     Examples
     --------
     >>> from permtest.study import run_study
     >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], {"K": 99})
-    >>> study.exact.pvalue, study.decisions()["exact"]
-    (0.0625, False)
+    >>> study.exact.pvalue, study.decisions()["exact"], study.description.shape
+    (0.0625, False, 'symmetric')
     """
     chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
     chosen = chosen or StudyConfig()
-    pairs = PairedSample.of(a, b, names=names or chosen.names, least=1).pairs
+    clustered, one = b is None and getattr(a, "clusters", None) is not None, chosen.unit_size == 1
+    if clustered and not one:
+        raise ValueError(f"unit_size={chosen.unit_size} must be 1: the clusters are the units")
+    whole = a.by_cluster() if clustered else a
+    sample = PairedSample.of(whole, b, names=names or chosen.names)
+    pairs = replace(a, names=sample.names) if clustered else sample.pairs
     pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
-    how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
-    try:
-        how["remainder"] = chosen.unit_remainder
-        units = evaluation_units(pairs, None, chosen.unit_size, **how)
-    except ValueError as error:
-        raise ValueError(f"unit_size, unit_remainder: {error}") from None
+    units = evaluation_units(
+        sample.pairs,
+        None,
+        chosen.unit_size,
+        metric=chosen.unit_metric,
+        rng=chosen.unit_shuffle,
+        remainder=chosen.unit_remainder,
+    )
+    compared = pairs if one else replace(units.pairs, source=pairs.source)
     tests = None if isinstance(chosen.tests, str) else chosen.tests
     question = lookup("mean"), chosen.alternative, chosen.alpha, chosen.seed, tests, 20, True
-    return Study(
-        replace(units.pairs, source=pairs.source),
-        *question,
-        config=chosen,
-        evaluation_units=units,
-        items_read=pairs,
-        delta=chosen.delta,
-        K=chosen.K,
-        target=chosen.plan_power,
-    )
+    plan = {"config": chosen, "evaluation_units": units, "items_read": pairs}
+    options = {"delta": chosen.delta, "K": chosen.K, "target": chosen.plan_power}
+    return Study(compared, *question, **plan, **options)  # type: ignore[arg-type]
 
 
 # ---- its own sections --------------------------------------------------------------------------
@@ -439,14 +409,14 @@ def run_study(
 
 def _data(study: Study) -> Section:
     found, source = study.description.section(), sections.data(study)
+    per_cluster = " A score is the sum of a cluster." * (study.unit == "clusters")
     alt = "Histograms of the scores of both systems and of their differences"
     return replace(
         source,
         heading="Data",
-        sentence=f"{found.sentence} {source.sentence}",
+        sentence=f"{found.sentence}{per_cluster} {source.sentence}",
         tables=(*found.tables, *source.tables),
         figure=Figure("plot_histograms", (study.description,), alt),
-        problem=found.problem,
         data={**source.data, "description": found.data},
     )
 
@@ -454,6 +424,8 @@ def _data(study: Study) -> Section:
 def _units(study: Study) -> Section:
     made, sizes, chosen = study.evaluation_units, study.unit_sizes, study.config
     sentence, figure = f"Every item is a unit: {how_many(len(made), 'units')}.", None
+    if study.unit == "clusters":
+        sentence = f"Every cluster is a unit: {study.amount}, whose scores are added up."
     tables: tuple[Table, ...] = ()
     if chosen.unit_size > 1:
         sentence = str(made)
@@ -562,6 +534,7 @@ def _repeat(study: Study) -> Section:
     pairs = study.items_read
     # The common denominator of the scores, then a pair a line.
     lines = [str(pairs.scale), *(f"{x} {y}" for x, y in zip(pairs.u, pairs.v, strict=True))]
+    lines += pairs.clusters or ()
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
     file = quote(str(pairs.source.get("file", "FILE")))
     return Section(

@@ -270,7 +270,7 @@ def items(found: Any) -> Section:
         ),
         limits="The items with the largest differences are not typical ones; look at their texts "
         "before you explain a difference by them.",
-        data={"record": vars(record), "most_different": [vars(x) for x in found.most_different]},
+        data={"record": record._asdict(), "most_different": [x._asdict() for x in found.most_different]},
     )
 
 

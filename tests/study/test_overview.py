@@ -16,7 +16,7 @@ from permtest import Pairs, exact_perm_test
 from permtest.alternatives import compare_all
 from permtest.study import effect_sizes, exact_power, exact_power_n, overview, power_t, sample_size
 from permtest.study.document import legible, tex
-from permtest.study.overview import MANY, SLOW, ItemScores
+from permtest.study.overview import MANY, SLOW, item_scores
 from permtest.study.sections import citation
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
@@ -121,7 +121,7 @@ def f1(rows) -> Fraction:
 
 def test_what_items_add_is_half_of_what_their_exchange_takes_away():
     a, b = SPANS.u.tolist(), SPANS.v.tolist()
-    scores = ItemScores.of(SPANS, pt.STATISTICS["f1"])
+    scores = item_scores(SPANS, pt.STATISTICS["f1"])
     seen = f1(a) - f1(b)
     wins = losses = 0
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
@@ -154,7 +154,7 @@ def test_contributions_add_up_for_other_measures(name):
         shape = (300, 3, 3) if name == "macro_f1" else (300, 4)
         tables = [rng.poisson(2, shape), rng.poisson(2.2, shape)]
     pairs = Pairs.of_counts(*tables, [entry.columns], classes=name == "macro_f1")
-    scores = ItemScores.of(pairs, entry)
+    scores = item_scores(pairs, entry)
     seen = float(exact_perm_test(pairs, statistic=entry, rng=0).statistic)
     assert scores.worth.mean() == pytest.approx(seen, abs=3e-4)
     assert np.isin(scores.lead, (-1, 0, 1)).all()
