@@ -35,7 +35,9 @@ def content(
     """The document in one format."""
     if kind in ("html", "md"):
         sources = {
-            key: data_uri(picture) if kind == "html" else f"{quote(stem)}-{key}.svg"
+            key: f"data:image/svg+xml;base64,{b64encode(picture).decode()}"
+            if kind == "html"
+            else f"{quote(stem)}-{key}.svg"
             for key, picture in figures.items()
         }
         return _page(kind, document, sections, sources).encode()
@@ -94,11 +96,6 @@ def _markdown(value: Any) -> Any:
     return text.replace("@", "@<!-- -->")  # addresses are looked for when escapes are gone
 
 
-def data_uri(svg: bytes) -> str:
-    """A picture as the address of itself."""
-    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
-
-
 # ---- pictures ----------------------------------------------------------------------------------
 
 
@@ -115,7 +112,8 @@ def picture(figure: Figure, kind: str, **options: Any) -> bytes:
     file = BytesIO()
     with drawing():
         made = drawn(figure)
-        around = made.get_tightbbox().padded(0.1)  # "tight" would draw all of it for this
+        # "tight" draws all of it once more, but at another resolution texts are wider.
+        around = made.get_tightbbox().padded(0.1) if kind == "svg" else "tight"
         made.savefig(file, format=kind, bbox_inches=around, metadata=about, **options)
     return file.getvalue()
 
@@ -143,8 +141,9 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
 
     axes = getattr(plots, figure.plot)(*figure.arguments, **figure.options)
     made: matplotlib.figure.Figure = (axes if hasattr(axes, "figure") else axes[0]).figure
-    made.get_layout_engine().execute(made)
-    made.set_layout_engine("none")
+    if (engine := made.get_layout_engine()) is not None:
+        engine.execute(made)
+    made.set_layout_engine(None)
     for ax in made.get_axes():
         left, bottom, width, height = (round(x, 4) for x in ax.get_position().bounds)
         ax.set_position((left, bottom, width, height))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_level
+from permtest._checks import check_level
 from permtest._integers import exact_sum
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answers import Answer, AnswerTable
@@ -48,7 +48,7 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 #: The most items that are listed.
-MOST_ITEMS = 1_000
+MOST_ITEMS = 20
 
 #: Tests that take long where more than `MANY` differences are distinct, as the interval of the
 #: exact test does.
@@ -160,16 +160,19 @@ class Overview(Document):
     ----------
     pairs, statistic, alternative, alpha, seed, tests
         As in `overview`; names are made legible, and `seed` is a number.
-    size : int
-        How many items `most_different` lists.
-    with_power : bool
-        Whether `power` is computed.
     delta : float
         The difference under the null hypothesis, per item, or per cluster.
     K : int, optional
         Resamples of the bootstrap tests. Default: as many as take little time.
     target : float
         The power that another study is planned for.
+
+    Examples
+    --------
+    >>> from permtest import Pairs
+    >>> from permtest.study import overview
+    >>> overview(Pairs.of([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5], ("new", "old"))).record[:3]
+    (4, 1, 1)
     """
 
     pairs: Pairs
@@ -178,8 +181,6 @@ class Overview(Document):
     alpha: float
     seed: int
     tests: tuple[str, ...] | None
-    size: int
-    with_power: bool
     delta: float = field(default=0.0, kw_only=True)
     K: int | None = field(default=None, kw_only=True)
     target: float = field(default=0.8, kw_only=True)
@@ -321,7 +322,7 @@ class Overview(Document):
         """The items on which the systems differ most."""
         items, ids = self.items, self.pairs.ids
         share = len(self.pairs) if self.pairs.columns else 1
-        order = np.argsort(-np.abs(items.worth), kind="stable")[: self.size].tolist()
+        order = np.argsort(-np.abs(items.worth), kind="stable")[:MOST_ITEMS].tolist()
         return tuple(
             ItemDifference(
                 f"item {i + 1}" if ids is None else ids[i],
@@ -387,29 +388,22 @@ class Overview(Document):
     @cached_property
     def effects(self) -> tuple[EffectSize, ...]:
         """How large the difference is, on scales that do not depend on the number of units."""
-        if self.pairs.columns:
-            self._note(
-                "effects",
-                "standardised effect sizes are for single scores; the difference in "
-                f"{self.measured} is a size of the effect itself",
-            )
-            return ()
-        found = effect_sizes(self.units)
+        found = () if self.pairs.columns else effect_sizes(self.units)
         if not found:
-            self._note("effects", "all differences are equal, or there are too few")
+            why = "all differences are equal, or there are too few"
+            if self.pairs.columns:
+                why = "standardised effect sizes are for single scores; the difference in "
+                why += f"{self.measured} is a size of the effect itself"
+            self._note("effects", why)
         return found
 
     @cached_property
     def power(self) -> Outlook | None:
-        """Power of such a test, and the size of another study; None if not asked for."""
-        if not self.with_power:
-            self._note("power", "it was not asked for")
-            return None
+        """Power of such a test, and the size of another study; None where `problems` says why."""
         clustered = self.pairs.clusters is not None
         items = item_scores(self.units, self.statistic) if clustered else self.items
-        limit = self._widest()
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"limit": limit, "target": self.target, "unit": self.unit}
+        how |= {"limit": self._widest(), "target": self.target, "unit": self.unit}
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
         if found is not None and found.problem:
             self._note("power", found.problem)
@@ -422,19 +416,16 @@ class Overview(Document):
         (a, b), (x, y) = self.names, map(self.score_text, self.scores)
         alpha, interval = number(self.alpha), ""
         if self.interval is not None:
-            level = percent(self.confidence_level)
-            interval = f" ({level} interval {span(self.interval)}, {self.interval_about})"
+            level = f" ({percent(self.confidence_level)} interval"
+            interval = f"{level} {span(self.interval)}, {self.interval_about})"
         null = f"that {a} is ahead by {number(self.delta)}" if self.delta else "of equal systems"
         verdict = {
             True: f"rejects the hypothesis {null} at the level {alpha}",
             False: f"finds no evidence against the hypothesis {null} at the level {alpha}",
             None: f"does not decide at the level {alpha}",
         }[self.rejected]
-        side = ""
-        if self.alternative != "two-sided":
-            side = (
-                f", against the alternative that {self.exact.score.claim(self.alternative, (a, b))}"
-            )
+        side = self.exact.score.claim(self.alternative, (a, b))
+        side = f", against the alternative that {side}" * (self.alternative != "two-sided")
         what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
         return (
             f"On {self.amount}, {a} scores {x} and {b} {y} ({what}), a difference of "
@@ -481,20 +472,9 @@ class Overview(Document):
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a comparison."""
-        makers: dict[str, Callable[[Any], Section]] = {
-            "finding": sections.finding,
-            "test": sections.exact_test,
-            "items": sections.items,
-            "answers": sections.answers,
-            "measures": sections.measures,
-            "effects": sections.effects,
-            "power": sections.power,
-            "data": sections.data,
-            "cite": sections.cite,
-        }
-        if not sections.has_measures(self):
-            del makers["measures"]
-        return {key: partial(make, self) for key, make in makers.items()}
+        spans = self.pairs.u.ndim == 2 and self.pairs.columns[:3] == ("tp", "fp", "fn")
+        keys = ["finding", "test", "items", "answers", *["measures"] * spans, "effects", "power"]
+        return {key: partial(getattr(sections, key), self) for key in (*keys, "data", "cite")}
 
     @property
     def picture(self) -> Figure:
@@ -619,8 +599,6 @@ def overview(
     alpha: float = 0.05,
     rng: RNG = 0,
     tests: Sequence[str] | None = None,
-    most_different: int = 20,
-    power: bool = True,
 ) -> Overview:
     """Compare two systems, and find what there is to say about it.
 
@@ -639,10 +617,6 @@ def overview(
         For the bootstrap tests, and where an exact p is out of reach.
     tests : sequence of str, optional
         Other tests, by their names in `compare_all`. Default: all that apply and are quick.
-    most_different : int, default 20
-        How many items to list on which the systems differ most, up to 1000.
-    power : bool, default True
-        Whether to compute the power of the test, and what another study needs.
 
     Returns
     -------
@@ -677,14 +651,12 @@ def overview(
         )
     if len(pairs) == 0:
         raise ValueError("pairs is empty: there is nothing to compare")
-    check_alternative(alternative)
-    size = check_count(most_different, "most_different", least=0, most=MOST_ITEMS)
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     chosen = None if tests is None else tuple(dict.fromkeys(tests))
-    seed = rng if isinstance(rng, int | np.integer) else as_generator(rng).integers(2**63)
-    as_generator(rng)
-    question = lookup(statistic), alternative, check_level(alpha), int(seed)
-    found = Overview(pairs, *question, chosen, size, bool(power))
+    generator = as_generator(rng)
+    seed = int(rng if isinstance(rng, int | np.integer) else generator.integers(2**63))
+    check_alternative(alternative)
+    found = Overview(pairs, lookup(statistic), alternative, check_level(alpha), seed, chosen)
     _ = found.exact
     return found

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
@@ -239,19 +239,25 @@ class Study(Overview):
 
     Parameters
     ----------
+    pairs, statistic, alternative, alpha, seed, tests, delta, K, target
+        As of an `Overview`; the pairs are those of the units.
     config : StudyConfig
         What was done.
     evaluation_units : EvaluationUnits
         What is compared: items, several of them, or whole clusters.
     items_read : Pairs
         The scores of the items.
+
+    Examples
+    --------
+    >>> from permtest.study import run_study
+    >>> run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]).description.shape
+    'symmetric'
     """
 
-    config: StudyConfig
-    evaluation_units: EvaluationUnits
-    items_read: Pairs
-
-    attachments = ("study.yml",)
+    config: StudyConfig = field(kw_only=True)
+    evaluation_units: EvaluationUnits = field(kw_only=True)
+    items_read: Pairs = field(kw_only=True)
 
     @property
     def amount(self) -> str:
@@ -284,7 +290,7 @@ class Study(Overview):
             return None
         chosen, items = self.config, self.items_read
         how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
-        how |= {"tolerance": chosen.unit_tolerance}
+        how["tolerance"] = chosen.unit_tolerance
         return self._tried("units", lambda: unit_sizes(items, None, chosen.unit_sizes, **how))
 
     @cached_property
@@ -294,20 +300,18 @@ class Study(Overview):
         if chosen.power_sizes == 0:
             return None
         true, null = chosen.power_delta, as_threshold(chosen.delta)
-        how: dict[str, Any] = {"alternative": self.alternative, "alpha": self.alpha}
-        how |= {"delta": None if true is None else as_threshold(true) - null, "K": 1_000}
-        return self._tried(
-            "curve",
-            lambda: power_curve(
-                raised(self.units, chosen.delta),
-                test=chosen.power_test,
-                sizes=chosen.power_sizes,
-                experiments=chosen.power_experiments,
-                method=chosen.power_method,
-                rng=self._stream(2),
-                **how,
-            ),
-        )
+        how: dict[str, Any] = {
+            "test": chosen.power_test,
+            "sizes": chosen.power_sizes,
+            "experiments": chosen.power_experiments,
+            "method": chosen.power_method,
+            "alternative": self.alternative,
+            "alpha": self.alpha,
+            "delta": None if true is None else as_threshold(true) - null,
+            "K": 1_000,
+            "rng": self._stream(2),
+        }
+        return self._tried("curve", lambda: power_curve(raised(self.units, chosen.delta), **how))
 
     @cached_property
     def planned(self) -> int | None:
@@ -325,22 +329,15 @@ class Study(Overview):
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a study: those of the data and of the plan around those of the test."""
         shared = super().parts
-        own: dict[str, Callable[[Study], Section]] = {
-            "data": _data,
-            "units": _units,
-            "assumptions": _assumptions,
-            "recommendation": _recommendation,
-            "curve": _curve,
-            "power": _power,
-            "repeat": _repeat,
-        }
-        order = ["finding", "data", "units", "assumptions", "recommendation", "test", "items"]
-        order += ["answers", "effects", "curve", "power", "repeat", "cite"]
-        return {key: partial(own[key], self) if key in own else shared[key] for key in order}
+        makers = (_data, _units, _assumptions, _recommendation, _curve, _power, _repeat)
+        own = {make.__name__[1:]: partial(make, self) for make in makers}
+        order = "finding data units assumptions recommendation test items answers effects curve"
+        return {key: own.get(key) or shared[key] for key in f"{order} power repeat cite".split()}
 
-    def attachment(self, name: str) -> str:  # noqa: ARG002 - there is only one
+    @property
+    def attachments(self) -> Mapping[str, str]:
         """The configuration that repeats the study."""
-        return self.config.to_yaml()
+        return {"study.yml": self.config.to_yaml()}
 
 
 def run_study(
@@ -396,12 +393,20 @@ def run_study(
         rng=chosen.unit_shuffle,
         remainder=chosen.unit_remainder,
     )
-    compared = pairs if one else replace(units.pairs, source=pairs.source)
-    tests = None if isinstance(chosen.tests, str) else chosen.tests
-    question = lookup("mean"), chosen.alternative, chosen.alpha, chosen.seed, tests, 20, True
-    plan = {"config": chosen, "evaluation_units": units, "items_read": pairs}
-    options = {"delta": chosen.delta, "K": chosen.K, "target": chosen.plan_power}
-    return Study(compared, *question, **plan, **options)  # type: ignore[arg-type]
+    return Study(
+        pairs if one else replace(units.pairs, source=pairs.source),
+        lookup("mean"),
+        chosen.alternative,
+        chosen.alpha,
+        chosen.seed,
+        None if isinstance(chosen.tests, str) else chosen.tests,
+        delta=chosen.delta,
+        K=chosen.K,
+        target=chosen.plan_power,
+        config=chosen,
+        evaluation_units=units,
+        items_read=pairs,
+    )
 
 
 # ---- its own sections --------------------------------------------------------------------------
@@ -423,27 +428,13 @@ def _data(study: Study) -> Section:
 
 def _units(study: Study) -> Section:
     made, sizes, chosen = study.evaluation_units, study.unit_sizes, study.config
-    sentence, figure = f"Every item is a unit: {how_many(len(made), 'units')}.", None
+    sentence = f"Every item is a unit: {how_many(len(made), 'units')}."
     if study.unit == "clusters":
         sentence = f"Every cluster is a unit: {study.amount}, whose scores are added up."
-    tables: tuple[Table, ...] = ()
-    if chosen.unit_size > 1:
-        sentence = str(made)
-    if sizes is not None:
-        columns = zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)
-        step = -(-len(sizes.sizes) // ROWS)
-        rows = tuple((str(n), str(k), number(sd)) for n, k, sd in list(columns)[::step])
-        every = "" if step == 1 else f"Every {step}th size; the figure has all"
-        tables = (Table(("items in a unit", "units", "standard deviation"), rows, every),)
-        alt = "Standard deviation of the difference against the size of an evaluation unit"
-        figure = Figure("plot_unit_sizes", (sizes,), alt)
-        sentence += f" {sizes}"
-    return Section(
+    found = Section(
         key="units",
         heading="Evaluation units",
-        sentence=sentence,
-        tables=tables,
-        figure=figure,
+        sentence=sentence if chosen.unit_size == 1 else str(made),
         limits="Means of more items vary less at any size, so what is called stable depends on the "
         "tolerance. Larger units are fewer: the test gains nothing by them, unless a metric makes "
         "no sense for a single item.",
@@ -455,6 +446,19 @@ def _units(study: Study) -> Section:
                 "left_out": made.left_out.tolist(),
             }
         },
+    )
+    if sizes is None:
+        return found
+    step = -(-len(sizes.sizes) // ROWS)
+    columns = zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)
+    rows = tuple((str(n), str(k), number(sd)) for n, k, sd in list(columns)[::step])
+    every = "" if step == 1 else f"Every {step}th size; the figure has all"
+    alt = "Standard deviation of the difference against the size of an evaluation unit"
+    return replace(
+        found,
+        sentence=f"{found.sentence} {sizes}",
+        tables=(Table(("items in a unit", "units", "standard deviation"), rows, every),),
+        figure=Figure("plot_unit_sizes", (sizes,), alt),
     )
 
 
@@ -477,55 +481,51 @@ def _assumptions(study: Study) -> Section:
 
 def _recommendation(study: Study) -> Section:
     found = study.recommendation.section()
-    never = "To choose a test by its p-value makes every level wrong."
-    limits = f"{found.limits} {never}".lstrip()
-    return replace(
-        found,
-        heading="Recommended tests",
-        limits=limits,
-        data={"recommendation": found.data},
-    )
+    limits = f"{found.limits} To choose a test by its p-value makes every level wrong.".lstrip()
+    data = {"recommendation": found.data}
+    return replace(found, heading="Recommended tests", limits=limits, data=data)
 
 
 def _curve(study: Study) -> Section:
-    curve, target = study.curve, study.config.plan_power
-    found = Section(
-        key="curve",
-        heading="Power of other sizes",
-        sentence="" if study.config.power_sizes else "No simulation was asked for.",
-        problem=study.problem("curve"),
-        data={"power_curve": curve and curve.to_dict()},
-    )
+    curve, heading, problem = study.curve, "Power of other sizes", study.problem("curve")
     if curve is None:
-        return found
+        why = "" if study.config.power_sizes else "No simulation was asked for."
+        return Section("curve", heading, why, problem=problem, data={"power_curve": None})
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
     rows = tuple((f"{n:,}", f"{share:.3f}", span(ends)) for n, share, ends in lines)
     alt = "Power against the number of units, with an interval at each size"
-    return replace(
-        found,
+    return Section(
+        key="curve",
+        heading=heading,
         sentence=str(curve),
         tables=(Table(("units", "power", "95% interval"), rows),),
-        figure=Figure("plot_power", (curve,), alt, {"target": target}),
+        figure=Figure("plot_power", (curve,), alt, {"target": study.config.plan_power}),
         limits="The intervals are for the error of the simulation alone.",
+        problem=problem,
+        data={"power_curve": curve.to_dict()},
     )
 
 
 def _power(study: Study) -> Section:
     found, chosen, seen = sections.power(study), study.config, study.description.difference
-    planned, rows = study.planned, []
-    for name, own, observed in (
-        ("smallest difference that matters", chosen.plan_delta, seen.mean),
-        ("standard deviation", chosen.plan_sigma, seen.sd),
-    ):
-        rows.append((name, f"{number(observed)}, as observed" if own is None else number(own)))
-    rows.append((f"units for a power of {percent(chosen.plan_power)}", f"{planned or 0:,}"))
-    table = Table(("", "value"), tuple(rows), "The difference that is planned for, by a t test")
-    return replace(
-        found,
-        tables=(*found.tables, *([table] if planned else [])),
-        problem=study.problem("power"),
-        data={**found.data, "prospective": planned},
-    )
+    planned, tables = study.planned, found.tables
+    if planned:
+        least, sd = chosen.plan_delta, chosen.plan_sigma
+        rows = (
+            (
+                "smallest difference that matters",
+                f"{number(seen.mean)}, as observed" if least is None else number(least),
+            ),
+            (
+                "standard deviation",
+                f"{number(seen.sd)}, as observed" if sd is None else number(sd),
+            ),
+            (f"units for a power of {percent(chosen.plan_power)}", f"{planned:,}"),
+        )
+        caption = "The difference that is planned for, by a t test"
+        tables = (*tables, Table(("", "value"), rows, caption))
+    data = {**found.data, "prospective": planned}
+    return replace(found, tables=tables, problem=study.problem("power"), data=data)
 
 
 def _repeat(study: Study) -> Section:
