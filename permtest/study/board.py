@@ -200,6 +200,6 @@ def board_document(
     >>> from permtest.study import board_document
     >>> board = compare_many({"new": [1, 1, 1, 0], "old": [0, 1, 0, 0], "base": [0, 0, 0, 0]})
     >>> board_document(board)["ranking-1"].tables[0].rows[0]
-    ('1', 'new', '0.75', '1 to 3', 'yes')
+    ('1', 'new', '0.75', '1 to 3', 'a', 'yes')
     """
     return BoardDocument(board, overall, sources or {}, seed)

@@ -414,24 +414,28 @@ class Overview(Document):
     def sentence(self) -> str:
         """One sentence for a paper, with the numbers and the name of the test."""
         (a, b), (x, y) = self.names, map(self.score_text, self.scores)
-        alpha, interval = number(self.alpha), ""
+        interval = ""
         if self.interval is not None:
             level = f" ({percent(self.confidence_level)} interval"
             interval = f"{level} {span(self.interval)}, {self.interval_about})"
-        null = f"that {a} is ahead by {number(self.delta)}" if self.delta else "of equal systems"
-        verdict = {
-            True: f"rejects the hypothesis {null} at the level {alpha}",
-            False: f"finds no evidence against the hypothesis {null} at the level {alpha}",
-            None: f"does not decide at the level {alpha}",
-        }[self.rejected]
         side = self.exact.score.claim(self.alternative, (a, b))
         side = f", against the alternative that {side}" * (self.alternative != "two-sided")
         what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
         return (
             f"On {self.amount}, {a} scores {x} and {b} {y} ({what}), a difference of "
-            f"{self.difference_text}{interval}; the {self.test_text} {verdict} ({self.p_text}{side}"
+            f"{self.difference_text}{interval}; the {self.test_text} {self.verdict()} "
+            f"({self.p_text}{side}"
             f"; permtest {sections.computed_with()['permtest']})."
         )
+
+    def verdict(self) -> str:
+        """What the exact test says of the null hypothesis."""
+        ahead, each = number(self.delta), f" per {self.unit[:-1]}" * (self.unit != "items")
+        null = (
+            f"that {self.names[0]} is ahead by {ahead}{each}" if self.delta else "of equal systems"
+        )
+        found = {True: "rejects", False: "finds no evidence against", None: "does not decide on"}
+        return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
     def citation(self, style: str = "text") -> str:
         """What to cite, the method and the software: as "text", or as "bibtex"."""

@@ -510,20 +510,16 @@ def _power(study: Study) -> Section:
     found, chosen, seen = sections.power(study), study.config, study.description.difference
     planned, tables = study.planned, found.tables
     if planned:
-        least, sd = chosen.plan_delta, chosen.plan_sigma
-        rows = (
-            (
-                "smallest difference that matters",
-                f"{number(seen.mean)}, as observed" if least is None else number(least),
-            ),
-            (
-                "standard deviation",
-                f"{number(seen.sd)}, as observed" if sd is None else number(sd),
-            ),
-            (f"units for a power of {percent(chosen.plan_power)}", f"{planned:,}"),
-        )
+        rows = [
+            (name, f"{number(observed)}, as observed" if own is None else number(own))
+            for name, own, observed in (
+                ("smallest difference that matters", chosen.plan_delta, seen.mean),
+                ("standard deviation", chosen.plan_sigma, seen.sd),
+            )
+        ]
+        rows.append((f"units for a power of {percent(chosen.plan_power)}", f"{planned:,}"))
         caption = "The difference that is planned for, by a t test"
-        tables = (*tables, Table(("", "value"), rows, caption))
+        tables = (*tables, Table(("", "value"), tuple(rows), caption))
     data = {**found.data, "prospective": planned}
     return replace(found, tables=tables, problem=study.problem("power"), data=data)
 

@@ -126,7 +126,9 @@ def finding(found: Any) -> Section:
         heading="The difference",
         sentence=f"{found.amount}, compared by {entry.name}"
         + f" ({entry.about})" * bool(entry.about)
-        + f". {_verdict(found)}",
+        + f". The {found.test_text} {found.verdict()}"
+        + "." * (found.rejected is not False)
+        + ", which does not show that it is true." * (found.rejected is False),
         tables=(_systems(found), Table(("", "found"), (*rows, ("items", wins)))),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
         limits="The difference is one of these systems on items like these. The interval says how "
@@ -163,20 +165,6 @@ def _systems(found: Any) -> Table:
         columns["mean per item"] = [number(x / len(pairs)) for x in each]
     rows = zip((*found.names, "difference"), *columns.values(), strict=True)
     return Table(("system", *columns), tuple(rows))
-
-
-def _verdict(found: Any) -> str:
-    level, better = number(found.alpha), found.exact.better
-    null = "hypothesis of equal systems"
-    if found.delta:
-        null, better = f"hypothesis of a difference of {number(found.delta)}", None
-    return {
-        True: f"At the level {level} the {null} is rejected"
-        + (f"; {better} is the better one." if better else "."),
-        False: f"At the level {level} there is no evidence against the {null}, which does not "
-        "show that it is true.",
-        None: f"The bounds of p lie on either side of the level {level}: it is not decided.",
-    }[found.rejected]
 
 
 def test(found: Any) -> Section:
@@ -218,9 +206,8 @@ def test(found: Any) -> Section:
 
 def is_long(exact: Any) -> bool:
     """Whether the null distribution is too long to be drawn as it is."""
-    if hasattr(exact, "n_points"):
-        return bool(exact.n_points > MOST_POINTS)
-    return bool(exact.n_cells > MOST_CELLS)
+    joint = hasattr(exact, "n_points")
+    return bool(exact.n_points > MOST_POINTS if joint else exact.n_cells > MOST_CELLS)
 
 
 def items(found: Any) -> Section:
@@ -233,6 +220,14 @@ def items(found: Any) -> Section:
         for x in found.most_different
     )
     head = ("item", f"{kind}, {a}", f"{kind}, {b}", "adds" if counts else "difference")
+    sizes, shown = np.sort(np.abs(found.items.worth))[::-1], len(rows)
+    differ, which = int(np.count_nonzero(sizes)), "All items on which the systems differ"
+    if differ > shown:
+        more = int(np.count_nonzero(sizes >= sizes[shown - 1])) - shown
+        which = f"{shown} of the {differ:,} items on which the systems differ, the largest first"
+        which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" * (
+            more > 0
+        )
     tally = ((f"{a} higher", record.wins), ("equal", record.ties), (f"{b} higher", record.losses))
     adds = (
         f" An item adds half of what the difference in {found.measured} would lose if the two "
@@ -245,7 +240,7 @@ def items(found: Any) -> Section:
         + " The systems do not differ on any item." * (not rows),
         tables=(
             Table(("", "items"), tuple((name, f"{n:,}") for name, n in tally)),
-            *((Table(head, rows, _which(found)),) if rows else ()),
+            *((Table(head, rows, which),) if rows else ()),
         ),
         limits="The items with the largest differences are not typical ones; look at their texts "
         "before you explain a difference by them.",
@@ -254,18 +249,6 @@ def items(found: Any) -> Section:
             "most_different": [x._asdict() for x in found.most_different],
         },
     )
-
-
-def _which(found: Any) -> str:
-    """Which items are listed, and whether others differ as much as they do."""
-    sizes = np.abs(found.items.worth)
-    differ, shown = int(np.count_nonzero(sizes)), len(found.most_different)
-    if differ == shown:
-        return "All items on which the systems differ"
-    last = np.partition(sizes, sizes.size - shown)[sizes.size - shown]
-    more = int(np.count_nonzero(sizes >= last)) - shown
-    also = f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" if more else ""
-    return f"{shown} of the {differ:,} items on which the systems differ, the largest first{also}"
 
 
 def answers(found: Any) -> Section:
