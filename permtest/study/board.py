@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from permtest.many import CORRECTIONS, Leaderboard
-from permtest.many.wording import ranking
 from permtest.result import counted
 from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
 from permtest.study.sections import computed_with
+
+if TYPE_CHECKING:
+    from permtest.many import Leaderboard
 
 #: Systems whose pairs are drawn, and rows of a table, at most.
 MOST_DRAWN, MOST_ROWS = 100, 500
@@ -68,6 +69,8 @@ class BoardDocument(Document):
     @property
     def paper_tables(self) -> tuple[Table, ...]:
         """The first ranking."""
+        from permtest.many.wording import ranking
+
         header, cells = ranking(*self.rankings[0])
         return (Table(header, tuple(cells), self.sentence()),)
 
@@ -97,6 +100,8 @@ class BoardDocument(Document):
 
     def _ranking(self, key: str, board: Leaderboard, name: str) -> Section:
         """A ranking, or a comparison with a baseline, and what it does not say."""
+        from permtest.many.wording import ranking
+
         header, cells = ranking(board, name)
         on, n = f" on {name}" if name else "", len(board.systems)
         best = [system for rank, system, *_ in cells if rank == "1"]
@@ -132,6 +137,8 @@ class BoardDocument(Document):
 
     def _tested(self) -> Section:
         """What was tested, on what, and what the tests depend on."""
+        from permtest.many import CORRECTIONS
+
         board = self.board
         chosen, several = CORRECTIONS[board.correction], len(board.data_sets) > 1
         rows = {
