@@ -5,6 +5,7 @@ Each maker takes an `Overview` (or a `Study`, which is one) and reads its parts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import version
@@ -403,6 +404,7 @@ def data(found: Any) -> Section:
 
 def _is_empty(value: Any) -> bool:
     """Whether a record has nothing to say: none, or a list of nothing."""
+    value = list(value.values()) if isinstance(value, Mapping) else value
     return all(map(_is_empty, value)) if isinstance(value, list | tuple) else value in (None, "", 0)
 
 

@@ -421,6 +421,13 @@ def test_infinite_ends_and_foreign_values_are_strict_json():
     assert plain["source"] == {"nan": None, "path": "x", "3": [1, 2]}
 
 
+def test_a_record_of_nothing_takes_no_row():
+    source = {"file": "a.csv", "gold": None, "dropped": (0, 0), "ids": ((), []), "lacking": {}}
+    found = overview(replace(SCORES, source=source))
+    assert found["data"].tables[0].rows == (("file", "a.csv"),)
+    assert json.loads(found.to_json())["source"]["dropped"] == [0, 0]
+
+
 def test_the_citation_is_that_of_the_project():
     root = Path(__file__).resolve().parents[2]
     paper = (root / "CITATION.cff").read_text("utf-8").split("  - type:")[1]
