@@ -477,8 +477,17 @@ class Overview(Document):
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a comparison."""
         spans = self.pairs.u.ndim == 2 and self.pairs.columns[:3] == ("tp", "fp", "fn")
-        keys = ["finding", "test", "items", "answers", *["measures"] * spans, "effects", "power"]
-        return {key: partial(getattr(sections, key), self) for key in (*keys, "data", "cite")}
+        keys = [
+            "finding",
+            "exact_test",
+            "items",
+            "answers",
+            *["measures"] * spans,
+            "effects",
+            "power",
+        ]
+        found = {key: partial(getattr(sections, key), self) for key in (*keys, "data", "cite")}
+        return {key.removeprefix("exact_"): make for key, make in found.items()}
 
     @property
     def picture(self) -> Figure:

@@ -122,14 +122,16 @@ def finding(found: Any) -> Section:
             rows.append(("doubt about it", interval.warning))
     wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
     other = bool(found.pairs.columns and interval is not None)
+    leads = found.rejected and exact.better and not found.delta
     return Section(
         key="finding",
         heading="The difference",
         sentence=f"{found.amount}, compared by {entry.name}"
         + f" ({entry.about})" * bool(entry.about)
         + f". The {found.test_text} {found.verdict()}"
-        + "." * (found.rejected is not False)
-        + ", which does not show that it is true." * (found.rejected is False),
+        + f"; {exact.better} is the better one" * bool(leads)
+        + ", which does not show that it is true" * (found.rejected is False)
+        + ".",
         tables=(_systems(found), Table(("", "found"), (*rows, ("items", wins)))),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
         limits="The difference is one of these systems on items like these. The interval says how "
@@ -168,7 +170,7 @@ def _systems(found: Any) -> Table:
     return Table(("system", *columns), tuple(rows))
 
 
-def test(found: Any) -> Section:
+def exact_test(found: Any) -> Section:
     """p, and how it is known."""
     exact, whole = found.exact, found.unit[:-1]
     how = "estimated by sampling" if exact.n_samples is not None else "computed exactly"
