@@ -114,7 +114,8 @@ def picture(figure: Figure, kind: str, **options: Any) -> bytes:
         made = drawn(figure)
         # "tight" draws all of it once more, but at another resolution texts are wider.
         around = made.get_tightbbox().padded(0.1) if kind == "svg" else "tight"
-        made.savefig(file, format=kind, bbox_inches=around, metadata=about, **options)
+        how: dict[str, Any] = {"bbox_inches": around, "metadata": about, **options}
+        made.savefig(file, format=kind, **how)
     return file.getvalue()
 
 
