@@ -157,10 +157,10 @@ def test_the_lowest_leads_where_lower_is_better():
 
 def test_reports_name_the_better_system():
     pairs = Pairs.of(HIGH, LOW, ("new", "old"), score=LOSS)
-    found = overview(pairs, power=False)
+    found = overview(pairs)
     assert "(mean loss; lower is better, inferred" in found.sentence()
-    assert "rejected; old is the better one." in found["finding"].sentence
-    one_sided = overview(pairs, alternative="greater", power=False)
+    assert "at the level 0.05; old is the better one." in found["finding"].sentence
+    one_sided = overview(pairs, alternative="greater")
     assert "the alternative that new has a higher loss than old" in one_sided.sentence()
     config = {"power_sizes": 0, "K": 99, "higher_is_better": True}
     study = run_study(pairs, config=config)

@@ -26,7 +26,7 @@ from permtest.plots.plane import plot_plane
 from permtest.plots.sheet import NICE, legend_above, new_axes, new_figure, plain, style
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.study.document import legible
-from permtest.study.overview import ItemScores, Overview, overview
+from permtest.study.overview import Overview, item_scores, overview
 from permtest.study.sections import is_long
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def drawable(found: Overview) -> PermutationTestResult:
         return found.exact
     if isinstance(found.exact, StructuredTestResult):
         return monte_carlo(found.pairs, K=SAMPLES, rng=found.seed, **how)
-    worth = ItemScores.of(found.units, found.statistic).worth - found.delta
+    worth = item_scores(found.units, found.statistic).worth - found.delta
     digits = floor(log10(ROUNDED_CELLS / float(np.abs(worth).sum())))
     cells = [int(x) * 10 ** max(-digits, 0) for x in np.rint(worth * 10.0**digits)]
     u = np.array(cells, dtype=object)

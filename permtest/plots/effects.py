@@ -110,9 +110,9 @@ def _set_effect_limits(
 
 def _write_effect(ax: Axes, row: int, effect: EffectSize, interval: tuple[float, float]) -> None:
     low, high = interval
-    low, high = interval
-    words = f"{effect.value:.3g} ({low:.3g} to {high:.3g}) {effect.interpretation}"
+    words = f"{effect.value:.3g} ({low:.3g} to {high:.3g})\n{effect.interpretation}"
     where: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.get_yaxis_transform()}
+    where["fontsize"] = 0.75 * mpl.rcParams["font.size"]
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.5}
     ax.text(0.5, row, minus(words), bbox=box, gid="unit", **where)
 

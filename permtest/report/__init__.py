@@ -14,13 +14,13 @@ from pathlib import Path
 from permtest.report.pages import content, pictures_of
 from permtest.study.document import Document
 
-__all__ = ["check_report", "report_files", "write_files", "write_report"]
+__all__ = ["report_files", "write_report"]
 
 
 def report_files(
     document: Document, formats: Iterable[str] | None = None, *, stem: str | None = None
 ) -> dict[str, bytes]:
-    """A document as files in memory.
+    """A document as files in memory; the same document makes the same bytes.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def report_files(
     Returns
     -------
     dict of str to bytes
-        Name -> content. The same document makes the same bytes.
+        Name -> content.
 
     Raises
     ------
@@ -51,9 +51,8 @@ def report_files(
     >>> from permtest.report import report_files
     >>> from permtest.study import overview
     >>> found = overview(Pairs.of([1, 1, 1, 0], [0, 1, 0, 0], ("new", "old")))
-    >>> files = report_files(found, ["tex", "json"], stem="mine")
-    >>> list(files), files["mine.json"][:1]
-    (['mine.tex', 'mine.json'], b'{')
+    >>> list(report_files(found, ["tex", "json"], stem="mine"))
+    ['mine.tex', 'mine.json']
     """
     if isinstance(formats, str):
         raise TypeError(f"formats={formats!r} must be a list of formats")
@@ -79,29 +78,25 @@ def write_report(
     Parameters
     ----------
     document : Document
-        What `study.overview`, `study.run_study` or `study.board_document` returns.
+        As in `report_files`.
     path : str or path-like
         A file, whose suffix is one of the formats of `report_files`. Or a folder, which is made
-        if there is none, or a path without suffix: all formats but .parquet, and of a study
-        ``study.yml``, which repeats it.
+        if there is none: all formats but .parquet, and of a study ``study.yml``, which repeats it.
     overwrite : bool, default False
         Whether files that exist may be replaced.
 
     Returns
     -------
     tuple of Path
-        The files. None is ever half written, and the same document makes the same bytes.
+        The files. None is ever half written.
 
     Raises
     ------
-    FileExistsError
-        If files exist and may not be replaced; nothing is written then.
     ImportError
-        If jinja2, matplotlib or pyarrow is missing, and needed.
-    ValueError
-        If the suffix is unknown.
-    OSError
-        If a file cannot be written, or the folder of a file does not exist.
+        As in `report_files`.
+    OSError, ValueError
+        If files exist and may not be replaced, the folder of a file does not exist, or the suffix
+        is unknown; nothing is computed or written then.
 
     Examples
     --------
@@ -114,56 +109,27 @@ def write_report(
     ...     [file.name for file in write_report(found, f"{folder}/table.tex")]
     ['table.tex']
     """
-    folder, formats, stem = check_report(path, overwrite=overwrite, kind=type(document))
-    files = report_files(document, formats, stem=stem)
-    if formats is None:
-        files |= {name: document.attachment(name).encode() for name in document.attachments}
-    _check_free(folder, files, overwrite)
-    folder.mkdir(parents=True, exist_ok=True)
-    return write_files(folder, files, overwrite=overwrite)
-
-
-def check_report(
-    path: str | PathLike[str], *, overwrite: bool = False, kind: type[Document] = Document
-) -> tuple[Path, tuple[str, ...] | None, str]:
-    """Refuse what could not be written before anything is computed for it.
-
-    Parameters
-    ----------
-    path : str or path-like
-        As for `write_report`.
-    overwrite : bool, default False
-    kind : type
-        Of the document that is to be written.
-
-    Returns
-    -------
-    folder : Path
-    formats : tuple of str or None
-        None where it is a folder.
-    stem : str
-        How the names of files begin.
-
-    Raises
-    ------
-    FileExistsError, FileNotFoundError, NotADirectoryError, ValueError
-        As for `write_report`.
-    """
     place = Path(path)
     if place.is_dir() or not place.suffix:
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
-        names = [*(f"{kind.stem}.{name}" for name in kind.formats), *kind.attachments]
-        _check_free(place, names, overwrite)
-        return place, None, kind.stem
-    suffix, known = place.suffix[1:].lower(), (*kind.formats, *kind.further_formats)
-    if suffix not in known:
-        listed = ", ".join(f".{name}" for name in known)
-        raise ValueError(f"{place}: a report ends in {listed}, or is a folder")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(f"{place}: there is no folder {place.parent}; create it first")
-    _check_free(place.parent, [f"{place.stem}.{suffix}"], overwrite)
-    return place.parent, (suffix,), place.stem
+        names = [f"{document.stem}.{name}" for name in document.formats]
+        _check_free(place, [*names, *document.attachments], overwrite)
+        files = report_files(document)
+        files |= {name: text.encode() for name, text in document.attachments.items()}
+    else:
+        suffix, known = place.suffix[1:].lower(), (*document.formats, *document.further_formats)
+        if suffix not in known:
+            listed = ", ".join(f".{name}" for name in known)
+            raise ValueError(f"{place}: a report ends in {listed}, or is a folder")
+        place, stem = place.parent, place.stem
+        if not place.is_dir():
+            raise FileNotFoundError(f"{path}: there is no folder {place}; create it first")
+        _check_free(place, [f"{stem}.{suffix}"], overwrite)
+        files = report_files(document, (suffix,), stem=stem)
+    _check_free(place, files, overwrite)
+    place.mkdir(parents=True, exist_ok=True)
+    return _write(place, files, overwrite)
 
 
 def _check_free(folder: Path, names: Iterable[str], overwrite: bool) -> None:
@@ -175,14 +141,8 @@ def _check_free(folder: Path, names: Iterable[str], overwrite: bool) -> None:
             raise FileExistsError(f"{place}: the file exists")
 
 
-def write_files(
-    folder: Path, files: Mapping[str, bytes], *, overwrite: bool = True
-) -> tuple[Path, ...]:
-    """Write all files under other names, then rename them one by one.
-
-    If one cannot be written, no file has changed; if one cannot be renamed, those before it are
-    new and the others as they were.
-    """
+def _write(folder: Path, files: Mapping[str, bytes], overwrite: bool) -> tuple[Path, ...]:
+    """Write all files under other names, then rename them one by one."""
     token = secrets.token_hex(4)
     hidden = {name: folder / f".{name}.{token}" for name in files}
     try:

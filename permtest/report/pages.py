@@ -35,7 +35,9 @@ def content(
     """The document in one format."""
     if kind in ("html", "md"):
         sources = {
-            key: data_uri(picture) if kind == "html" else f"{quote(stem)}-{key}.svg"
+            key: f"data:image/svg+xml;base64,{b64encode(picture).decode()}"
+            if kind == "html"
+            else f"{quote(stem)}-{key}.svg"
             for key, picture in figures.items()
         }
         return _page(kind, document, sections, sources).encode()
@@ -94,11 +96,6 @@ def _markdown(value: Any) -> Any:
     return text.replace("@", "@<!-- -->")  # addresses are looked for when escapes are gone
 
 
-def data_uri(svg: bytes) -> str:
-    """A picture as the address of itself."""
-    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
-
-
 # ---- pictures ----------------------------------------------------------------------------------
 
 
@@ -112,10 +109,13 @@ def pictures_of(sections: Sequence[Section]) -> dict[str, bytes]:
 def picture(figure: Figure, kind: str, **options: Any) -> bytes:
     """A figure as "svg" or "png", without a date; `options` go to ``savefig``."""
     about = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    how: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.1, "metadata": about, **options}
     file = BytesIO()
     with drawing():
-        drawn(figure).savefig(file, format=kind, **how)
+        made = drawn(figure)
+        # "tight" draws all of it once more, but at another resolution texts are wider.
+        around = made.get_tightbbox().padded(0.1) if kind == "svg" else "tight"
+        how: dict[str, Any] = {"bbox_inches": around, "metadata": about, **options}
+        made.savefig(file, format=kind, **how)
     return file.getvalue()
 
 
@@ -142,8 +142,9 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
 
     axes = getattr(plots, figure.plot)(*figure.arguments, **figure.options)
     made: matplotlib.figure.Figure = (axes if hasattr(axes, "figure") else axes[0]).figure
-    made.draw_without_rendering()
-    made.set_layout_engine("none")
+    if (engine := made.get_layout_engine()) is not None:
+        engine.execute(made)
+    made.set_layout_engine(None)
     for ax in made.get_axes():
         left, bottom, width, height = (round(x, 4) for x in ax.get_position().bounds)
         ax.set_position((left, bottom, width, height))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from permtest.many import CORRECTIONS, Leaderboard
-from permtest.many.wording import ranking
 from permtest.result import counted
 from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
 from permtest.study.sections import computed_with
+
+if TYPE_CHECKING:
+    from permtest.many import Leaderboard
 
 #: Systems whose pairs are drawn, and rows of a table, at most.
 MOST_DRAWN, MOST_ROWS = 100, 500
@@ -19,19 +20,7 @@ MOST_DRAWN, MOST_ROWS = 100, 500
 
 @dataclass(frozen=True, eq=False)
 class BoardDocument(Document):
-    """A leaderboard: the ranking on each data set, and what was tested.
-
-    Parameters
-    ----------
-    board : Leaderboard
-        Of `compare_many`.
-    overall : Leaderboard, optional
-        What ``board.overall()`` returns.
-    sources : mapping of str to dict
-        Where the scores of each data set come from.
-    seed : int, optional
-        What `compare_many` was given as ``rng``.
-    """
+    """What `board_document` returns: the ranking on each data set, and what was tested."""
 
     board: Leaderboard
     overall: Leaderboard | None = None
@@ -67,7 +56,7 @@ class BoardDocument(Document):
         for i, (board, name) in enumerate(self.rankings, 1):
             makers[f"ranking-{i}"] = partial(self._ranking, f"ranking-{i}", board, name)
             if board.baseline is None and len(board.systems) <= MOST_DRAWN:
-                makers[f"pairs-{i}"] = partial(_pairs, f"pairs-{i}", board, name)
+                makers[f"pairs-{i}"] = partial(self._pairs, f"pairs-{i}", board, name)
         if len(self.board.data_sets) > 1:
             makers["replicability"] = self._replicability
         return makers | {"tested": self._tested}
@@ -80,6 +69,8 @@ class BoardDocument(Document):
     @property
     def paper_tables(self) -> tuple[Table, ...]:
         """The first ranking."""
+        from permtest.many.wording import ranking
+
         header, cells = ranking(*self.rankings[0])
         return (Table(header, tuple(cells), self.sentence()),)
 
@@ -90,9 +81,13 @@ class BoardDocument(Document):
     def to_dict(self) -> dict[str, Any]:
         """The board, its rankings, and what is known of all data sets, as plain values."""
         rankings, several = [], len(self.board.data_sets) > 1
-        for one in [self.board] if self.overall is None else [self.board, self.overall]:
-            for name in one.data_sets:
-                rankings.append(_record(one, name))
+        for board, name in sorted(self.rankings, key=lambda one: one[0] is self.overall):
+            systems = board[name].ranking().to_dict("records")
+            found = {"data_set": name, "systems": systems, "sentence": board.sentence(name)}
+            if board.baseline is None:
+                tied, groups = board.tied_with_best(name), board.groups(name)
+                found |= {"tied_with_best": tied, "groups": groups}
+            rankings.append(found)
         return self.board.to_dict() | {
             "rankings": rankings,
             "sources": {name: dict(source) for name, source in self.sources.items()},
@@ -105,22 +100,20 @@ class BoardDocument(Document):
 
     def _ranking(self, key: str, board: Leaderboard, name: str) -> Section:
         """A ranking, or a comparison with a baseline, and what it does not say."""
+        from permtest.many.wording import ranking
+
         header, cells = ranking(board, name)
-        on = f" on {name}" if name else ""
-        limits = "That tied systems are equal: they may differ by less than these items can show."
-        if board.baseline is not None:
-            than = {
-                "greater": "are not shown to score more than",
-                "less": "are not shown to score less than",
-            }.get(board.alternative, "do not differ from")
-            limits = f"That systems which {than} {board.baseline} are as good: the difference may "
-            limits += "be too small for these items."
+        on, n = f" on {name}" if name else "", len(board.systems)
         best = [system for rank, system, *_ in cells if rank == "1"]
         some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
-        alt = f"What {counted(len(board.systems), 'systems')} score{on}; best: {some}"
+        alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
+        limits = "That tied systems are equal: they may differ by less than these items can show."
         if board.baseline is not None:
-            others = counted(len(board.systems) - 1, "systems")
-            alt = f"How {others} differ from {board.baseline}{on}"
+            alt = f"How {counted(n - 1, 'systems')} differ from {board.baseline}{on}"
+            more = {"greater": "more", "less": "less"}.get(board.alternative, "")
+            than = f"are not shown to score {more} than" if more else "do not differ from"
+            limits = f"That systems which {than} {board.baseline} are as good: the difference may "
+            limits += "be too small for these items."
         return Section(
             key=key,
             heading=name or "Ranking",
@@ -130,6 +123,12 @@ class BoardDocument(Document):
             limits=limits,
         )
 
+    def _pairs(self, key: str, board: Leaderboard, name: str) -> Section:
+        on = f" on {name}" if name else ""
+        size = counted(len(board.systems), "systems")
+        alt = f"Differences and corrected p of all pairs of {size}{on}"
+        return Section(key, f"All pairs{on}", "", figure=Figure("plot_pairs", (board, name), alt))
+
     def _replicability(self) -> Section:
         found = self.board.replicability()
         header = ("first", "second", "first is better on", "second is better on")
@@ -138,6 +137,8 @@ class BoardDocument(Document):
 
     def _tested(self) -> Section:
         """What was tested, on what, and what the tests depend on."""
+        from permtest.many import CORRECTIONS
+
         board = self.board
         chosen, several = CORRECTIONS[board.correction], len(board.data_sets) > 1
         rows = {
@@ -167,26 +168,12 @@ class BoardDocument(Document):
         return Section("tested", "What was tested", head, tuple(tables))
 
 
-def _record(board: Leaderboard, name: str) -> dict[str, Any]:
-    """What a ranking says, as plain values."""
-    found = {"systems": board[name].ranking().to_dict("records"), "sentence": board.sentence(name)}
-    if board.baseline is None:
-        found |= {"tied_with_best": board.tied_with_best(name), "groups": board.groups(name)}
-    return {"data_set": name, **found}
-
-
-def _pairs(key: str, board: Leaderboard, name: str) -> Section:
-    """All pairs of a ranking."""
-    on = f" on {name}" if name else ""
-    size = counted(len(board.systems), "systems")
-    alt = f"Differences and corrected p of all pairs of {size}{on}"
-    return Section(key, f"All pairs{on}", "", figure=Figure("plot_pairs", (board, name), alt))
-
-
 def _cut(header: tuple[str, ...], cells: list[tuple[Any, ...]]) -> Table:
     """A table that is not too long; its caption says what is missing."""
     more = len(cells) - MOST_ROWS
-    rows = tuple(tuple(legible(str(cell), VALUE) for cell in row) for row in cells[:MOST_ROWS])
+    rows = tuple(
+        tuple(str(cell) and legible(str(cell), VALUE) for cell in row) for row in cells[:MOST_ROWS]
+    )
     return Table(header, rows, f"and {more} more rows" if more > 0 else "")
 
 
@@ -206,9 +193,9 @@ def board_document(
     overall : Leaderboard, optional
         What ``board.overall()`` returns, to stand before the others.
     sources : mapping of str to dict, optional
-        Where the scores of each data set come from: the ``source`` of what `read_many` returns.
+        Data set -> the ``source`` of what `read_many` returned.
     seed : int, optional
-        What `compare_many` was given as ``rng``. Default: what the board drew from it is said.
+        What `compare_many` was given as ``rng``. Default: what the board drew from it.
 
     Returns
     -------
@@ -220,6 +207,6 @@ def board_document(
     >>> from permtest.study import board_document
     >>> board = compare_many({"new": [1, 1, 1, 0], "old": [0, 1, 0, 0], "base": [0, 0, 0, 0]})
     >>> board_document(board)["ranking-1"].tables[0].rows[0]
-    ('1', 'new', '0.75', '1 to 3', 'yes')
+    ('1', 'new', '0.75', '1 to 3', 'a', 'yes')
     """
     return BoardDocument(board, overall, sources or {}, seed)

@@ -32,26 +32,11 @@ FORMATS = ("html", "md", "tex", "json", "png", "svg")
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text, as people read it; numbers for programs are in `Section.data`.
-
-    Parameters
-    ----------
-    head : tuple of str
-        Names of the columns.
-    rows : tuple of tuple of str
-        The first cell of a row names it.
-    caption : str
-    """
+    """A table of text, as people read it; the first cell of a row names it."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
-
-    def to_frame(self) -> Any:
-        """The same as a `pandas.DataFrame` of text."""
-        import pandas
-
-        return pandas.DataFrame(list(self.rows), columns=list(self.head), dtype=object)
 
     def __str__(self) -> str:
         lines = [self.head, *self.rows]
@@ -68,18 +53,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that is drawn when a page needs it.
+    """A picture, drawn when a page needs it by ``permtest.plots.<plot>(*arguments, **options)``.
 
-    Parameters
-    ----------
-    plot : str
-        The name of a function of `permtest.plots`.
-    arguments : tuple
-        What the function takes first.
-    options : mapping
-        Its keyword arguments.
-    alt : str
-        What the picture shows, for those who do not see it; also its caption.
+    `alt` says what it shows: for those who do not see it, and as its caption.
     """
 
     plot: str
@@ -92,23 +68,9 @@ class Figure:
 class Section:
     """One part of a document.
 
-    Parameters
-    ----------
-    key : str
-        A short name without blanks: the anchor in a page, and the name of its data in JSON.
-    heading : str
-    sentence : str
-        What was found, in one sentence or a few.
-    tables : tuple of Table
-    figure : Figure, optional
-    limits : str
-        What the section does not say.
-    problem : str
-        Why there is nothing, or not all of it.
-    code : str
-        Something to copy as it stands, such as BibTeX.
-    data : mapping
-        The same as plain numbers, strings, lists and None.
+    `key` is its anchor and has no blanks; `limits` is what it does not say, `problem` why there is
+    nothing, or not all of it, `code` something to copy as it stands, such as BibTeX, and `data` the
+    same as plain numbers, strings, lists and None.
     """
 
     key: str
@@ -140,8 +102,6 @@ class Document(AsJson):
     formats: tuple[str, ...] = FORMATS
     further_formats: tuple[str, ...] = ()
     stem: str = "report"
-    #: Names of further files that a folder gets, whose text `attachment` knows.
-    attachments: tuple[str, ...] = ()
 
     @property
     @abstractmethod
@@ -167,9 +127,10 @@ class Document(AsJson):
     def paper_tables(self) -> tuple[Table, ...]:
         """The table for a paper: parts with the same columns, and a rule between them."""
 
-    def attachment(self, name: str) -> str:
-        """The text of one of the `attachments`."""
-        raise NotImplementedError(name)
+    @property
+    def attachments(self) -> Mapping[str, str]:
+        """Name -> text of further files that a folder gets."""
+        return {}
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -261,10 +222,7 @@ def how_many(n: int, plural: str) -> str:
 
 
 def legible(text: str, width: int = ID) -> str:
-    r"""A name or id from a file as one line of moderate length, all of which can be seen.
-
-    Blanks of all kinds are blanks, and what cannot be seen (control characters, marks that turn
-    the direction of writing, halves of characters) stands as U+FFFD.
+    r"""A name or id from a file as one line of moderate length; what cannot be seen is U+FFFD.
 
     Examples
     --------
@@ -297,36 +255,15 @@ def plain(value: object) -> str:
 # ---- text in LaTeX -----------------------------------------------------------------------------
 
 #: Letters that mean something to LaTeX, and some that it has by another name.
-LETTERS = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    '"': r"{}\char34{}",
-    "`": r"{}\char96{}",
-    "[": "{[}",  # which after the end of a row would be an option
-    "]": "{]}",
-    "*": "{*}",
-    "ß": r"\ss{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "œ": r"\oe{}",
-    "Œ": r"\OE{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
-    "ı": r"\i{}",
-    "…": r"\dots{}",
-    "–": r"\textendash{}",
-    "—": r"\textemdash{}",
-    "−": "$-$",
-    "×": r"$\times$",
-    "≈": r"$\approx$",
-    "≤": r"$\le$",
-} | {letter: f"\\{letter}" for letter in "%_&#${}"}
+LETTERS = {letter: f"\\{letter}" for letter in "%_&#${}"}
+COMMANDS = "textbackslash textasciitilde textasciicircum textbar textless textgreater ss ae AE oe"
+COMMANDS += " OE o O l L i dots textendash textemdash"
+LETTERS |= {
+    x: f"\\{name}{{}}" for x, name in zip("\\~^|<>ßæÆœŒøØłŁı…–—", COMMANDS.split(), strict=True)
+}
+LETTERS |= {"−": "$-$", "×": r"$\times$", "≈": r"$\approx$", "≤": r"$\le$"}
+LETTERS |= {'"': r"{}\char34{}", "`": r"{}\char96{}"}
+LETTERS |= {x: f"{{{x}}}" for x in "[]*"}  # which after the end of a row would be an option
 
 #: Accents that follow their letter.
 ACCENTS = dict(
@@ -341,8 +278,7 @@ ACCENTS = dict(
 def tex(text: str) -> str:
     r"""Text in which LaTeX takes nothing for a command, in ASCII; numbers have a proper minus.
 
-    Accented letters are written as LaTeX writes them everywhere; a letter that it has only with
-    the right fonts stands as its number.
+    A letter that LaTeX has only with the right fonts stands as its number.
 
     Examples
     --------

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_level
+from permtest._checks import check_level
 from permtest._integers import exact_sum
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answers import Answer, AnswerTable
@@ -48,7 +48,7 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 #: The most items that are listed.
-MOST_ITEMS = 1_000
+MOST_ITEMS = 20
 
 #: Tests that take long where more than `MANY` differences are distinct, as the interval of the
 #: exact test does.
@@ -65,19 +65,8 @@ CLOSE = 1e-12
 # ---- items -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ItemDifference:
-    """An item on which two systems differ.
-
-    Parameters
-    ----------
-    id : str
-        What the file calls it; "item 17" where it has no name.
-    a, b : float or None
-        What either system scores on it; None where a measure of counts is 0 / 0 there.
-    difference : float
-        ``a - b``; of counts what the item adds to the difference of the whole.
-    """
+class ItemDifference(NamedTuple):
+    """An item, what both systems score on it (None for 0 / 0), and what that adds."""
 
     id: str
     a: float | None
@@ -85,12 +74,8 @@ class ItemDifference:
     difference: float
 
 
-@dataclass(frozen=True)
-class Record:
-    """On how many items the first system scores higher, neither does, and the second one does.
-
-    For error rates higher is worse; `rule` says what decides an item.
-    """
+class Record(NamedTuple):
+    """On how many items the first system scores higher, neither, the second one; by which rule."""
 
     wins: int
     ties: int
@@ -98,8 +83,7 @@ class Record:
     rule: str
 
 
-@dataclass(frozen=True, eq=False)
-class ItemScores:
+class ItemScores(NamedTuple):
     """Two systems item by item.
 
     Parameters
@@ -123,33 +107,33 @@ class ItemScores:
     lead: NDArray[np.int8]
     rule: str
 
-    @classmethod
-    def of(cls, pairs: Pairs, entry: Statistic | CountStatistic) -> ItemScores:
-        """Measure every item by itself."""
-        if not isinstance(entry, CountStatistic):
-            sample = PairedSample(pairs)
-            lead = np.sign(sample.gaps).astype(np.int8)
-            rule = "items are compared by their scores"
-            return cls(sample.a, sample.b, sample.differences, lead, rule)
-        measure, *addends = entry.measure(pairs)
-        first, second = (x.astype(np.float64) for x in addends)
-        own = [np.where(_undefined(measure, x), np.nan, measure.values(x)) for x in (first, second)]
-        totals = [np.array([exact_sum(column) for column in x.T], np.float64) for x in addends]
-        moved = second - first
-        swapped = measure.values(totals[0] + moved) - measure.values(totals[1] - moved)
-        seen = measure.values(totals[0][None]) - measure.values(totals[1][None])
-        differ = moved.any(axis=1)
-        worth = np.where(differ, (seen - swapped) * len(pairs) / 2, 0.0)
-        unknown = np.isnan(own[0]) | np.isnan(own[1])
-        gap = np.where(unknown, worth / len(pairs), own[0] - own[1])
-        lead = np.where(np.abs(gap) > CLOSE, np.sign(gap), 0).astype(np.int8)
-        rule = f"items are compared by their own {entry.title}"
-        if count := np.count_nonzero(unknown & differ):
-            rule += (
-                f"; where that is 0 / 0 ({count:,} of those that differ), by which system's "
-                f"{entry.title} in all is lower once the counts of the item are exchanged"
-            )
-        return cls(own[0], own[1], worth, lead, rule)
+
+def item_scores(pairs: Pairs, entry: Statistic | CountStatistic) -> ItemScores:
+    """Measure every item by itself."""
+    if not isinstance(entry, CountStatistic):
+        sample = PairedSample(pairs)
+        lead = np.sign(sample.gaps).astype(np.int8)
+        rule = "items are compared by their scores"
+        return ItemScores(sample.a, sample.b, sample.differences, lead, rule)
+    measure, *addends = entry.measure(pairs)
+    first, second = (x.astype(np.float64) for x in addends)
+    own = [np.where(_undefined(measure, x), np.nan, measure.values(x)) for x in (first, second)]
+    totals = [np.array([exact_sum(column) for column in x.T], np.float64) for x in addends]
+    moved = second - first
+    swapped = measure.values(totals[0] + moved) - measure.values(totals[1] - moved)
+    seen = measure.values(totals[0][None]) - measure.values(totals[1][None])
+    differ = moved.any(axis=1)
+    worth = np.where(differ, (seen - swapped) * len(pairs) / 2, 0.0)
+    unknown = np.isnan(own[0]) | np.isnan(own[1])
+    gap = np.where(unknown, worth / len(pairs), own[0] - own[1])
+    lead = np.where(np.abs(gap) > CLOSE, np.sign(gap), 0).astype(np.int8)
+    rule = f"items are compared by their own {entry.title}"
+    if count := np.count_nonzero(unknown & differ):
+        rule += (
+            f"; where that is 0 / 0 ({count:,} of those that differ), by which system's "
+            f"{entry.title} in all is lower once the counts of the item are exchanged"
+        )
+    return ItemScores(own[0], own[1], worth, lead, rule)
 
 
 def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
@@ -165,45 +149,19 @@ def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
     return np.zeros(len(addends), dtype=np.bool_)
 
 
-def _widest(pairs: Pairs, statistic: Statistic | CountStatistic) -> float:
-    """The largest difference that there can be of a measure, or of the means of scores."""
-    if isinstance(statistic, CountStatistic):
-        measure = statistic.measure(pairs)[0]
-        if isinstance(measure, MeanOfRatios) and not measure.whole:
-            return inf
-        return 2.0 if isinstance(measure, Matthews) else 1.0
-    low, high = min(pairs.u.min(), pairs.v.min()), max(pairs.u.max(), pairs.v.max())
-    return 1.0 if low >= 0 and high <= pairs.scale else inf
-
-
 # ---- the comparison ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Overview(Document):
-    """One comparison of two systems, of which every part is computed when it is first asked for.
-
-    Made by `overview`. ``print(found)`` shows all of it as a page of text.
+    """What `overview` returns; every part of it is computed when it is first asked for.
 
     Parameters
     ----------
-    pairs : Pairs
-        Scores or counts, with legible names.
-    statistic : Statistic or CountStatistic
-        What is tested.
-    alternative : str
-    alpha : float
-        Level of the tests; the intervals have a confidence of ``1 - alpha``.
-    seed : int
-        Of all that is random.
-    tests : tuple of str or None
-        What `answers` consists of.
-    size : int
-        How many items `most_different` lists.
-    with_power : bool
-        Whether `power` is computed.
+    pairs, statistic, alternative, alpha, seed, tests
+        As in `overview`; names are made legible, and `seed` is a number.
     delta : float
-        The difference under the null hypothesis, per pair.
+        The difference under the null hypothesis, per item, or per cluster.
     K : int, optional
         Resamples of the bootstrap tests. Default: as many as take little time.
     target : float
@@ -213,11 +171,8 @@ class Overview(Document):
     --------
     >>> from permtest import Pairs
     >>> from permtest.study import overview
-    >>> found = overview(Pairs.of([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5], ("new", "old")))
-    >>> found.exact.pvalue, found.difference, found.rejected
-    (0.25, 1.0, False)
-    >>> [item.difference for item in found.most_different[:2]]
-    [3.0, 2.0]
+    >>> overview(Pairs.of([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5], ("new", "old"))).record[:3]
+    (4, 1, 1)
     """
 
     pairs: Pairs
@@ -226,8 +181,6 @@ class Overview(Document):
     alpha: float
     seed: int
     tests: tuple[str, ...] | None
-    size: int
-    with_power: bool
     delta: float = field(default=0.0, kw_only=True)
     K: int | None = field(default=None, kw_only=True)
     target: float = field(default=0.8, kw_only=True)
@@ -289,11 +242,6 @@ class Overview(Document):
         """What is swapped: the items, or the sums of clusters."""
         return self.pairs if self.pairs.clusters is None else self.pairs.by_cluster()
 
-    @cached_property
-    def is_binary(self) -> bool:
-        """Whether all units are single scores of 0 or 1."""
-        return not self.pairs.columns and PairedSample(self.units).is_binary
-
     @property
     def per_unit(self) -> float:
         """By what a mean over units is multiplied to be on the scale of the statistic."""
@@ -316,12 +264,12 @@ class Overview(Document):
     def scores(self) -> tuple[float, float]:
         """What both systems score."""
         assert self.exact.scores is not None, "a ready-made statistic has scores"
-        return self.exact.scores[0], self.exact.scores[1] - self.delta
+        return self.exact.scores[0], self.exact.scores[1] - self.delta * self.per_unit
 
     @property
     def difference(self) -> float:
         """By how much the first system scores higher."""
-        return float(self.exact.statistic) + self.delta
+        return float(self.exact.statistic) + self.delta * self.per_unit
 
     @property
     def rejected(self) -> bool | None:
@@ -360,7 +308,7 @@ class Overview(Document):
     @cached_property
     def items(self) -> ItemScores:
         """Both systems item by item."""
-        return ItemScores.of(self.pairs, self.statistic)
+        return item_scores(self.pairs, self.statistic)
 
     @property
     def record(self) -> Record:
@@ -374,7 +322,7 @@ class Overview(Document):
         """The items on which the systems differ most."""
         items, ids = self.items, self.pairs.ids
         share = len(self.pairs) if self.pairs.columns else 1
-        order = np.argsort(-np.abs(items.worth), kind="stable")[: self.size].tolist()
+        order = np.argsort(-np.abs(items.worth), kind="stable")[:MOST_ITEMS].tolist()
         return tuple(
             ItemDifference(
                 f"item {i + 1}" if ids is None else ids[i],
@@ -392,7 +340,7 @@ class Overview(Document):
     def applicable(self) -> tuple[str, ...]:
         """All tests that there are for such scores, or for such a measure."""
         if not self.units.columns:
-            binary = self.is_binary and not self.delta
+            binary = PairedSample(self.units).is_binary and not self.delta
             return tuple(test for test in TITLES if binary or test not in OF_COUNTS)
         proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
         return ("exact", "paired_bootstrap", *(OF_COUNTS[-3:] if proportion else ()))
@@ -440,31 +388,22 @@ class Overview(Document):
     @cached_property
     def effects(self) -> tuple[EffectSize, ...]:
         """How large the difference is, on scales that do not depend on the number of units."""
-        if self.pairs.columns:
-            self._note(
-                "effects",
-                "standardised effect sizes are for single scores; the difference in "
-                f"{self.measured} is a size of the effect itself",
-            )
-            return ()
-        found = effect_sizes(self.units)
+        found = () if self.pairs.columns else effect_sizes(self.units)
         if not found:
-            self._note("effects", "all differences are equal, or there are too few")
+            why = "all differences are equal, or there are too few"
+            if self.pairs.columns:
+                why = "standardised effect sizes are for single scores; the difference in "
+                why += f"{self.measured} is a size of the effect itself"
+            self._note("effects", why)
         return found
 
     @cached_property
     def power(self) -> Outlook | None:
-        """Power of such a test, and the size of another study; None if not asked for."""
-        if not self.with_power:
-            self._note("power", "it was not asked for")
-            return None
+        """Power of such a test, and the size of another study; None where `problems` says why."""
         clustered = self.pairs.clusters is not None
-        items = ItemScores.of(self.units, self.statistic) if clustered else self.items
-        limit = _widest(self.pairs, self.statistic)
-        if not self.pairs.columns:
-            limit *= len(self.pairs) / len(self.units)
+        items = item_scores(self.units, self.statistic) if clustered else self.items
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"limit": limit, "target": self.target, "unit": self.unit}
+        how |= {"limit": self._widest(), "target": self.target, "unit": self.unit}
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
         if found is not None and found.problem:
             self._note("power", found.problem)
@@ -475,27 +414,28 @@ class Overview(Document):
     def sentence(self) -> str:
         """One sentence for a paper, with the numbers and the name of the test."""
         (a, b), (x, y) = self.names, map(self.score_text, self.scores)
-        alpha, interval = number(self.alpha), ""
+        interval = ""
         if self.interval is not None:
-            level = percent(self.confidence_level)
-            interval = f" ({level} interval {span(self.interval)}, {self.interval_about})"
-        null = f"that {a} is ahead by {number(self.delta)}" if self.delta else "of equal systems"
-        verdict = {
-            True: f"rejects the hypothesis {null} at the level {alpha}",
-            False: f"finds no evidence against the hypothesis {null} at the level {alpha}",
-            None: f"does not decide at the level {alpha}",
-        }[self.rejected]
-        side = ""
-        if self.alternative != "two-sided":
-            side = (
-                f", against the alternative that {self.exact.score.claim(self.alternative, (a, b))}"
-            )
+            level = f" ({percent(self.confidence_level)} interval"
+            interval = f"{level} {span(self.interval)}, {self.interval_about})"
+        side = self.exact.score.claim(self.alternative, (a, b))
+        side = f", against the alternative that {side}" * (self.alternative != "two-sided")
         what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
         return (
             f"On {self.amount}, {a} scores {x} and {b} {y} ({what}), a difference of "
-            f"{self.difference_text}{interval}; the {self.test_text} {verdict} ({self.p_text}{side}"
+            f"{self.difference_text}{interval}; the {self.test_text} {self.verdict()} "
+            f"({self.p_text}{side}"
             f"; permtest {sections.computed_with()['permtest']})."
         )
+
+    def verdict(self) -> str:
+        """What the exact test says of the null hypothesis."""
+        ahead, each = number(self.delta), f" per {self.unit[:-1]}" * (self.unit != "items")
+        null = (
+            f"that {self.names[0]} is ahead by {ahead}{each}" if self.delta else "of equal systems"
+        )
+        found = {True: "rejects", False: "finds no evidence against", None: "does not decide on"}
+        return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
     def citation(self, style: str = "text") -> str:
         """What to cite, the method and the software: as "text", or as "bibtex"."""
@@ -536,20 +476,18 @@ class Overview(Document):
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a comparison."""
-        makers: dict[str, Callable[[Any], Section]] = {
-            "finding": sections.finding,
-            "test": sections.exact_test,
-            "items": sections.items,
-            "answers": sections.answers,
-            "measures": sections.measures,
-            "effects": sections.effects,
-            "power": sections.power,
-            "data": sections.data,
-            "cite": sections.cite,
-        }
-        if not sections.has_measures(self):
-            del makers["measures"]
-        return {key: partial(make, self) for key, make in makers.items()}
+        spans = self.pairs.u.ndim == 2 and self.pairs.columns[:3] == ("tp", "fp", "fn")
+        keys = [
+            "finding",
+            "exact_test",
+            "items",
+            "answers",
+            *["measures"] * spans,
+            "effects",
+            "power",
+        ]
+        found = {key: partial(getattr(sections, key), self) for key in (*keys, "data", "cite")}
+        return {key.removeprefix("exact_"): make for key, make in found.items()}
 
     @property
     def picture(self) -> Figure:
@@ -597,6 +535,17 @@ class Overview(Document):
         why = self._notes.get(key)
         return f"Not everything could be computed: {why}." if why else ""
 
+    def _widest(self) -> float:
+        """The largest difference that there can be, of a measure or of the sum of a unit."""
+        pairs, entry = self.pairs, self.statistic
+        if isinstance(entry, CountStatistic):
+            measure = entry.measure(pairs)[0]
+            if isinstance(measure, MeanOfRatios) and not measure.whole:
+                return inf
+            return 2.0 if isinstance(measure, Matthews) else 1.0
+        low, high = min(pairs.u.min(), pairs.v.min()), max(pairs.u.max(), pairs.v.max())
+        return len(pairs) / len(self.units) if low >= 0 and high <= pairs.scale else inf
+
     @cached_property
     def _is_slow(self) -> bool:
         """Whether single scores have more than `MANY` distinct differences."""
@@ -641,14 +590,18 @@ class Overview(Document):
 
 
 def raised(pairs: Pairs, delta: float) -> Pairs:
-    """`delta` added to the scores of the second system, exactly."""
+    """`delta` added to each of the second system's scores, or to one in each cluster, exactly."""
     if delta == 0:
         return pairs
     exact, (a, b) = as_threshold(delta), pairs.names
     part, shift = exact.denominator, exact.numerator * pairs.scale
     u, v = (x.astype(object) * part for x in (pairs.u, pairs.v))
+    if pairs.clusters is None:
+        v += shift
+    else:
+        v[np.unique(pairs.clusters, return_index=True)[1]] += shift
     names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
-    return Pairs(u, v + shift, names, {}, pairs.scale * part, score=pairs.score)
+    return replace(pairs, u=u, v=v, names=names, source={}, scale=pairs.scale * part)
 
 
 def overview(
@@ -659,18 +612,16 @@ def overview(
     alpha: float = 0.05,
     rng: RNG = 0,
     tests: Sequence[str] | None = None,
-    most_different: int = 20,
-    power: bool = True,
 ) -> Overview:
     """Compare two systems, and find what there is to say about it.
 
     Parameters
     ----------
     pairs : Pairs
-        Single scores, or counts such as tp, fp and fn, as `permtest.read` returns them. If they
-        have clusters, whole clusters are swapped, and other tests compare their sums.
+        Scores, or counts such as tp, fp and fn. If they have clusters, whole clusters are swapped,
+        and other tests compare their sums.
     statistic : str, or what `statistic` returns, default "mean"
-        One of `STATISTICS`; of counts "f1", "precision", ...
+        One of `STATISTICS`.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher, which for error rates is worse.
     alpha : float, default 0.05
@@ -678,17 +629,13 @@ def overview(
     rng : numpy.random.Generator, int or None, default 0
         For the bootstrap tests, and where an exact p is out of reach.
     tests : sequence of str, optional
-        Other tests to make, by their names in `compare_all`. Default: all that apply and do not
-        take long.
-    most_different : int, default 20
-        How many items to list on which the systems differ most, up to 1000.
-    power : bool, default True
-        Whether to compute the power of the test, and what another study needs.
+        Other tests, by their names in `compare_all`. Default: all that apply and are quick.
 
     Returns
     -------
     Overview
-        Its `exact` test has been made; everything else is computed when it is first asked for.
+        Its `exact` test has been made; the rest is computed when it is first asked for. A part
+        that the data are unfit for is None or empty, and `problems` says why.
 
     Raises
     ------
@@ -697,8 +644,7 @@ def overview(
 
     Notes
     -----
-    A part that the data are unfit for is None or empty, and `problems` says why. Cost of all
-    parts: a fraction of a second for thousands of items, some seconds for 200 000.
+    Cost of all parts: about a second for thousands of items, some seconds for 200 000.
 
     Examples
     --------
@@ -708,8 +654,6 @@ def overview(
     >>> found = overview(pairs)
     >>> found.exact.pvalue, found.difference, found.rejected
     (0.0625, 1.5, False)
-    >>> found.record.wins, found.record.ties, found.record.losses
-    (5, 2, 1)
     >>> found.most_different[0]
     ItemDifference(id='item 6', a=9.0, b=5.0, difference=4.0)
     """
@@ -720,14 +664,12 @@ def overview(
         )
     if len(pairs) == 0:
         raise ValueError("pairs is empty: there is nothing to compare")
-    check_alternative(alternative)
-    size = check_count(most_different, "most_different", least=0, most=MOST_ITEMS)
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     chosen = None if tests is None else tuple(dict.fromkeys(tests))
-    seed = rng if isinstance(rng, int | np.integer) else as_generator(rng).integers(2**63)
-    as_generator(rng)
-    question = lookup(statistic), alternative, check_level(alpha), int(seed)
-    found = Overview(pairs, *question, chosen, size, bool(power))
+    generator = as_generator(rng)
+    seed = int(rng if isinstance(rng, int | np.integer) else generator.integers(2**63))
+    check_alternative(alternative)
+    found = Overview(pairs, lookup(statistic), alternative, check_level(alpha), seed, chosen)
     _ = found.exact
     return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
@@ -159,13 +160,7 @@ class StudyConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> StudyConfig:
-        """The options that a mapping has; those that it leaves out have their defaults.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an option is unknown, or a value not allowed.
-        """
+        """The options that a mapping has; an unknown one is a ValueError."""
         if not isinstance(values, Mapping):
             raise ValueError("a configuration must be a mapping of options to values")
         known = [one.name for one in fields(cls)]
@@ -178,26 +173,18 @@ class StudyConfig:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> StudyConfig:
-        """The configuration in a YAML file, such as `to_yaml` writes.
-
-        Raises
-        ------
-        ImportError
-            If PyYAML is missing.
-        ValueError
-            If the file cannot be read, is no YAML, or holds what is not allowed.
-        """
+        """The configuration in a YAML file such as `to_yaml` writes; else a ValueError says why."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
             text = Path(path).read_text("utf-8-sig")
             node = yaml.compose(text, yaml.SafeLoader)
-            keys = (
-                [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
-            )
-            for key in keys:
-                if keys.count(key) > 1:
+            lines = node.value if isinstance(node, yaml.MappingNode) else ()
+            for key, n in Counter(key.value for key, _ in lines).items():
+                if n > 1:
                     raise ValueError(f"{key!r} is there twice; remove one")
             return cls.from_dict({} if node is None else yaml.safe_load(text))
+        except FileNotFoundError:
+            raise ValueError(f"{os.fspath(path)}: there is no such file") from None
         except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
             raise ValueError(f"{os.fspath(path)}: {' '.join(str(error).split())}") from None
 
@@ -248,55 +235,46 @@ def _check(value: Any, name: str, kind: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Study(Overview):
-    """What `run_study` found: an overview of evaluation units, and the plan that made it.
+    """What `run_study` returns: an `Overview` of evaluation units, and the plan that made it.
 
     Parameters
     ----------
-    pairs, statistic, alternative, alpha, seed, tests, size, with_power
+    pairs, statistic, alternative, alpha, seed, tests, delta, K, target
         As of an `Overview`; the pairs are those of the units.
     config : StudyConfig
         What was done.
     evaluation_units : EvaluationUnits
-        What is compared.
+        What is compared: items, several of them, or whole clusters.
     items_read : Pairs
         The scores of the items.
-    delta, K, target
-        As of an `Overview`.
 
     Examples
     --------
     >>> from permtest.study import run_study
-    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6])
-    >>> len(study.units), study.description.shape
-    (8, 'symmetric')
-    >>> study.exact.pvalue, study.decisions()["exact"]
-    (0.0625, False)
+    >>> run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]).description.shape
+    'symmetric'
     """
 
-    config: StudyConfig
-    evaluation_units: EvaluationUnits
-    items_read: Pairs
-
-    attachments = ("study.yml",)
+    config: StudyConfig = field(kw_only=True)
+    evaluation_units: EvaluationUnits = field(kw_only=True)
+    items_read: Pairs = field(kw_only=True)
 
     @property
     def amount(self) -> str:
         """How many units there are, and of how many items."""
-        size = self.config.unit_size
-        if size == 1:
-            return super().amount
-        units = how_many(len(self.pairs), "evaluation units")
-        return f"{units} ({self.config.unit_metric}s of {size} items)"
+        size, units = self.config.unit_size, how_many(len(self.pairs), "evaluation units")
+        several = f"{units} ({self.config.unit_metric}s of {size} items)"
+        return super().amount if size == 1 else several
 
     @cached_property
     def description(self) -> Description:
         """Both columns of scores, and their differences."""
-        return describe(self.pairs, alpha=self.alpha)
+        return describe(self.units, alpha=self.alpha)
 
     @cached_property
     def recommendation(self) -> Recommendation:
         """Which tests suit these scores, by the rule of the plan."""
-        return recommend(self.pairs, alpha=self.alpha, rule=self.config.rule)
+        return recommend(self.units, alpha=self.alpha, rule=self.config.rule)
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -308,9 +286,11 @@ class Study(Overview):
     @cached_property
     def unit_sizes(self) -> UnitSizes | None:
         """How much differences vary in units of several sizes; None where it cannot be said."""
+        if self.unit == "clusters":
+            return None
         chosen, items = self.config, self.items_read
         how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
-        how |= {"tolerance": chosen.unit_tolerance}
+        how["tolerance"] = chosen.unit_tolerance
         return self._tried("units", lambda: unit_sizes(items, None, chosen.unit_sizes, **how))
 
     @cached_property
@@ -320,20 +300,18 @@ class Study(Overview):
         if chosen.power_sizes == 0:
             return None
         true, null = chosen.power_delta, as_threshold(chosen.delta)
-        how: dict[str, Any] = {"alternative": self.alternative, "alpha": self.alpha}
-        how |= {"delta": None if true is None else as_threshold(true) - null, "K": 1_000}
-        return self._tried(
-            "curve",
-            lambda: power_curve(
-                raised(self.pairs, chosen.delta),
-                test=chosen.power_test,
-                sizes=chosen.power_sizes,
-                experiments=chosen.power_experiments,
-                method=chosen.power_method,
-                rng=self._stream(2),
-                **how,
-            ),
-        )
+        how: dict[str, Any] = {
+            "test": chosen.power_test,
+            "sizes": chosen.power_sizes,
+            "experiments": chosen.power_experiments,
+            "method": chosen.power_method,
+            "alternative": self.alternative,
+            "alpha": self.alpha,
+            "delta": None if true is None else as_threshold(true) - null,
+            "K": 1_000,
+            "rng": self._stream(2),
+        }
+        return self._tried("curve", lambda: power_curve(raised(self.units, chosen.delta), **how))
 
     @cached_property
     def planned(self) -> int | None:
@@ -351,22 +329,15 @@ class Study(Overview):
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a study: those of the data and of the plan around those of the test."""
         shared = super().parts
-        own: dict[str, Callable[[Study], Section]] = {
-            "data": _data,
-            "units": _units,
-            "assumptions": _assumptions,
-            "recommendation": _recommendation,
-            "curve": _curve,
-            "power": _power,
-            "repeat": _repeat,
-        }
-        order = ["finding", "data", "units", "assumptions", "recommendation", "test", "items"]
-        order += ["answers", "effects", "curve", "power", "repeat", "cite"]
-        return {key: partial(own[key], self) if key in own else shared[key] for key in order}
+        makers = (_data, _units, _assumptions, _recommendation, _curve, _power, _repeat)
+        own = {make.__name__[1:]: partial(make, self) for make in makers}
+        order = "finding data units assumptions recommendation test items answers effects curve"
+        return {key: own.get(key) or shared[key] for key in f"{order} power repeat cite".split()}
 
-    def attachment(self, name: str) -> str:  # noqa: ARG002 - there is only one
+    @property
+    def attachments(self) -> Mapping[str, str]:
         """The configuration that repeats the study."""
-        return self.config.to_yaml()
+        return {"study.yml": self.config.to_yaml()}
 
 
 def run_study(
@@ -381,8 +352,7 @@ def run_study(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items, of which a float stands for the decimal that it
-        is printed as; or `Pairs`, such as `permtest.read` returns, and None.
+        Scores of both systems; or `Pairs`, and None. Clusters are the units where there are some.
     config : StudyConfig or mapping, optional
         What to do, or the options that are not the default ones.
     names : tuple of two str, optional
@@ -391,46 +361,51 @@ def run_study(
     Returns
     -------
     Study
-        Each part of it is computed when it is first asked for.
+        Each part of it is computed when it is first asked for; one that the data are unfit for is
+        left out, and `problems` says why.
 
     Raises
     ------
     TypeError, ValueError
         If the scores are not numbers of equal number, or units cannot be made of them.
 
-    Notes
-    -----
-    A part that the data are unfit for, such as the power of a test where all differences are
-    equal, is left out, and `problems` says why. Cost: mostly that of the power analysis.
-
     Examples
     --------
     >>> from permtest.study import run_study
     >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], {"K": 99})
-    >>> study.exact.pvalue, study.decisions()["exact"]
-    (0.0625, False)
+    >>> study.exact.pvalue, study.decisions()["exact"], study.description.shape
+    (0.0625, False, 'symmetric')
     """
     chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
     chosen = chosen or StudyConfig()
-    pairs = PairedSample.of(a, b, names=names or chosen.names, least=1).pairs
+    clustered, one = b is None and getattr(a, "clusters", None) is not None, chosen.unit_size == 1
+    if clustered and not one:
+        raise ValueError(f"unit_size={chosen.unit_size} must be 1: the clusters are the units")
+    whole = a.by_cluster() if clustered else a
+    sample = PairedSample.of(whole, b, names=names or chosen.names)
+    pairs = replace(a, names=sample.names) if clustered else sample.pairs
     pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
-    how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
-    try:
-        how["remainder"] = chosen.unit_remainder
-        units = evaluation_units(pairs, None, chosen.unit_size, **how)
-    except ValueError as error:
-        raise ValueError(f"unit_size, unit_remainder: {error}") from None
-    tests = None if isinstance(chosen.tests, str) else chosen.tests
-    question = lookup("mean"), chosen.alternative, chosen.alpha, chosen.seed, tests, 20, True
+    units = evaluation_units(
+        sample.pairs,
+        None,
+        chosen.unit_size,
+        metric=chosen.unit_metric,
+        rng=chosen.unit_shuffle,
+        remainder=chosen.unit_remainder,
+    )
     return Study(
-        replace(units.pairs, source=pairs.source),
-        *question,
-        config=chosen,
-        evaluation_units=units,
-        items_read=pairs,
+        pairs if one else replace(units.pairs, source=pairs.source),
+        lookup("mean"),
+        chosen.alternative,
+        chosen.alpha,
+        chosen.seed,
+        None if isinstance(chosen.tests, str) else chosen.tests,
         delta=chosen.delta,
         K=chosen.K,
         target=chosen.plan_power,
+        config=chosen,
+        evaluation_units=units,
+        items_read=pairs,
     )
 
 
@@ -439,39 +414,27 @@ def run_study(
 
 def _data(study: Study) -> Section:
     found, source = study.description.section(), sections.data(study)
+    per_cluster = " A score is the sum of a cluster." * (study.unit == "clusters")
     alt = "Histograms of the scores of both systems and of their differences"
     return replace(
         source,
         heading="Data",
-        sentence=f"{found.sentence} {source.sentence}",
+        sentence=f"{found.sentence}{per_cluster} {source.sentence}",
         tables=(*found.tables, *source.tables),
         figure=Figure("plot_histograms", (study.description,), alt),
-        problem=found.problem,
         data={**source.data, "description": found.data},
     )
 
 
 def _units(study: Study) -> Section:
     made, sizes, chosen = study.evaluation_units, study.unit_sizes, study.config
-    sentence, figure = f"Every item is a unit: {how_many(len(made), 'units')}.", None
-    tables: tuple[Table, ...] = ()
-    if chosen.unit_size > 1:
-        sentence = str(made)
-    if sizes is not None:
-        columns = zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)
-        step = -(-len(sizes.sizes) // ROWS)
-        rows = tuple((str(n), str(k), number(sd)) for n, k, sd in list(columns)[::step])
-        every = "" if step == 1 else f"Every {step}th size; the figure has all"
-        tables = (Table(("items in a unit", "units", "standard deviation"), rows, every),)
-        alt = "Standard deviation of the difference against the size of an evaluation unit"
-        figure = Figure("plot_unit_sizes", (sizes,), alt)
-        sentence += f" {sizes}"
-    return Section(
+    sentence = f"Every item is a unit: {how_many(len(made), 'units')}."
+    if study.unit == "clusters":
+        sentence = f"Every cluster is a unit: {study.amount}, whose scores are added up."
+    found = Section(
         key="units",
         heading="Evaluation units",
-        sentence=sentence,
-        tables=tables,
-        figure=figure,
+        sentence=sentence if chosen.unit_size == 1 else str(made),
         limits="Means of more items vary less at any size, so what is called stable depends on the "
         "tolerance. Larger units are fewer: the test gains nothing by them, unless a metric makes "
         "no sense for a single item.",
@@ -483,6 +446,19 @@ def _units(study: Study) -> Section:
                 "left_out": made.left_out.tolist(),
             }
         },
+    )
+    if sizes is None:
+        return found
+    step = -(-len(sizes.sizes) // ROWS)
+    columns = zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)
+    rows = tuple((str(n), str(k), number(sd)) for n, k, sd in list(columns)[::step])
+    every = "" if step == 1 else f"Every {step}th size; the figure has all"
+    alt = "Standard deviation of the difference against the size of an evaluation unit"
+    return replace(
+        found,
+        sentence=f"{found.sentence} {sizes}",
+        tables=(Table(("items in a unit", "units", "standard deviation"), rows, every),),
+        figure=Figure("plot_unit_sizes", (sizes,), alt),
     )
 
 
@@ -505,55 +481,47 @@ def _assumptions(study: Study) -> Section:
 
 def _recommendation(study: Study) -> Section:
     found = study.recommendation.section()
-    never = "To choose a test by its p-value makes every level wrong."
-    limits = f"{found.limits} {never}".lstrip()
-    return replace(
-        found,
-        heading="Recommended tests",
-        limits=limits,
-        data={"recommendation": found.data},
-    )
+    limits = f"{found.limits} To choose a test by its p-value makes every level wrong.".lstrip()
+    data = {"recommendation": found.data}
+    return replace(found, heading="Recommended tests", limits=limits, data=data)
 
 
 def _curve(study: Study) -> Section:
-    curve, target = study.curve, study.config.plan_power
-    found = Section(
-        key="curve",
-        heading="Power of other sizes",
-        sentence="" if study.config.power_sizes else "No simulation was asked for.",
-        problem=study.problem("curve"),
-        data={"power_curve": curve and curve.to_dict()},
-    )
+    curve, heading, problem = study.curve, "Power of other sizes", study.problem("curve")
     if curve is None:
-        return found
+        why = "" if study.config.power_sizes else "No simulation was asked for."
+        return Section("curve", heading, why, problem=problem, data={"power_curve": None})
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
     rows = tuple((f"{n:,}", f"{share:.3f}", span(ends)) for n, share, ends in lines)
     alt = "Power against the number of units, with an interval at each size"
-    return replace(
-        found,
+    return Section(
+        key="curve",
+        heading=heading,
         sentence=str(curve),
         tables=(Table(("units", "power", "95% interval"), rows),),
-        figure=Figure("plot_power", (curve,), alt, {"target": target}),
+        figure=Figure("plot_power", (curve,), alt, {"target": study.config.plan_power}),
         limits="The intervals are for the error of the simulation alone.",
+        problem=problem,
+        data={"power_curve": curve.to_dict()},
     )
 
 
 def _power(study: Study) -> Section:
     found, chosen, seen = sections.power(study), study.config, study.description.difference
-    planned, rows = study.planned, []
-    for name, own, observed in (
-        ("smallest difference that matters", chosen.plan_delta, seen.mean),
-        ("standard deviation", chosen.plan_sigma, seen.sd),
-    ):
-        rows.append((name, f"{number(observed)}, as observed" if own is None else number(own)))
-    rows.append((f"units for a power of {percent(chosen.plan_power)}", f"{planned or 0:,}"))
-    table = Table(("", "value"), tuple(rows), "The difference that is planned for, by a t test")
-    return replace(
-        found,
-        tables=(*found.tables, *([table] if planned else [])),
-        problem=study.problem("power"),
-        data={**found.data, "prospective": planned},
-    )
+    planned, tables = study.planned, found.tables
+    if planned:
+        rows = [
+            (name, f"{number(observed)}, as observed" if own is None else number(own))
+            for name, own, observed in (
+                ("smallest difference that matters", chosen.plan_delta, seen.mean),
+                ("standard deviation", chosen.plan_sigma, seen.sd),
+            )
+        ]
+        rows.append((f"units for a power of {percent(chosen.plan_power)}", f"{planned:,}"))
+        caption = "The difference that is planned for, by a t test"
+        tables = (*tables, Table(("", "value"), tuple(rows), caption))
+    data = {**found.data, "prospective": planned}
+    return replace(found, tables=tables, problem=study.problem("power"), data=data)
 
 
 def _repeat(study: Study) -> Section:
@@ -562,6 +530,7 @@ def _repeat(study: Study) -> Section:
     pairs = study.items_read
     # The common denominator of the scores, then a pair a line.
     lines = [str(pairs.scale), *(f"{x} {y}" for x, y in zip(pairs.u, pairs.v, strict=True))]
+    lines += pairs.clusters or ()
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
     file = quote(str(pairs.source.get("file", "FILE")))
     return Section(

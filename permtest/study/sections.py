@@ -5,6 +5,7 @@ Each maker takes an `Overview` (or a `Study`, which is one) and reads its parts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import version
@@ -17,7 +18,6 @@ from permtest._checks import check_option
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import finite
 from permtest.pairs import Pairs
-from permtest.result import PermutationTestResult
 from permtest.statistics import CountStatistic, lookup
 from permtest.study.describe import dependence
 from permtest.study.document import (
@@ -73,38 +73,33 @@ VENUE = (
 )
 SOFTWARE = "permtest: exact paired-permutation tests for comparing two systems"
 HOME = "https://github.com/permtest/permtest"
+BIBTEX = f"""\
+@inproceedings{{zmigrod-etal-2022-exact,
+  author    = {{Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan}},
+  title     = {{{{{PAPER}}}}},
+  booktitle = {{{VENUE}}},
+  year      = {{2022}},
+  pages     = {{4894--4902}}
+}}
+
+@software{{permtest,
+  author    = {{{{The permtest developers}}}},
+  title     = {{{{{SOFTWARE}}}}},
+  version   = {{VERSION}},
+  url       = {{{HOME}}}
+}}
+"""
 
 
 def citation(style: str = "text") -> str:
-    """The method and the software, as "text" or as "bibtex".
-
-    Examples
-    --------
-    >>> from permtest.study.sections import citation
-    >>> citation("bibtex").startswith("@inproceedings{zmigrod-etal-2022-exact,")
-    True
-    """
+    """The method and the software, as "text" or as "bibtex"."""
     check_option("style", style, ("text", "bibtex"))
     own = computed_with()["permtest"]
-    if style == "text":
-        return (
-            f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages "
-            f"4894-4902. The permtest developers. {SOFTWARE}, version {own}. {HOME}."
-        )
+    if style == "bibtex":
+        return BIBTEX.replace("VERSION", own)
     return (
-        "@inproceedings{zmigrod-etal-2022-exact,\n"
-        "  author    = {Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan},\n"
-        f"  title     = {{{{{PAPER}}}}},\n"
-        f"  booktitle = {{{VENUE}}},\n"
-        "  year      = {2022},\n"
-        "  pages     = {4894--4902}\n"
-        "}\n\n"
-        "@software{permtest,\n"
-        "  author    = {{The permtest developers}},\n"
-        f"  title     = {{{{{SOFTWARE}}}}},\n"
-        f"  version   = {{{own}}},\n"
-        f"  url       = {{{HOME}}}\n"
-        "}\n"
+        f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
+        f"The permtest developers. {SOFTWARE}, version {own}. {HOME}."
     )
 
 
@@ -114,90 +109,65 @@ def computed_with(*others: str) -> dict[str, str]:
     return found | {x: python_version() if x == "python" else version(x) for x in others}
 
 
-def compared(
-    exact: PermutationTestResult,
-    interval: tuple[float, float] | None,
-    confidence_level: float,
-    source: Any,
-) -> dict[str, Any]:
-    """What every JSON object says of two systems that are compared."""
-    return exact.score.to_dict() | {
-        "better": exact.better,
-        "difference": exact.difference,
-        "confidence_interval": None if interval is None else [finite(end) for end in interval],
-        "confidence_level": confidence_level,
-        "paired_by": source.get("paired_by"),
-    }
-
-
 # ---- the comparison ----------------------------------------------------------------------------
 
 
 def finding(found: Any) -> Section:
     """Both systems, and by how much they differ."""
-    level, record, (a, b) = percent(found.confidence_level), found.record, found.names
-    rows = []
-    if found.interval is not None:
-        rows.append((f"{level} interval", f"{span(found.interval)} ({found.interval_about})"))
-        if found.interval.warning:
-            rows.append(("doubt about it", found.interval.warning))
+    level, record, (a, b) = found.confidence_level, found.record, found.names
+    exact, interval, entry, rows = found.exact, found.interval, found.statistic, []
+    if interval is not None:
+        rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
+        if interval.warning:
+            rows.append(("doubt about it", interval.warning))
     wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
-    other = found.pairs.columns and found.interval is not None
+    other = bool(found.pairs.columns and interval is not None)
+    leads = found.rejected and exact.better and not found.delta
     return Section(
         key="finding",
         heading="The difference",
-        sentence=f"{found.amount}, measured by {found.statistic.name}: "
-        f"{found.statistic.about or found.statistic.name}. {_verdict(found)}",
+        sentence=f"{found.amount}, compared by {entry.name}"
+        + f" ({entry.about})" * bool(entry.about)
+        + f". The {found.test_text} {found.verdict()}"
+        + f"; {exact.better} is the better one" * bool(leads)
+        + ", which does not show that it is true" * (found.rejected is False)
+        + ".",
         tables=(_systems(found), Table(("", "found"), (*rows, ("items", wins)))),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
         limits="The difference is one of these systems on items like these. The interval says how "
         "far other items might move it, not how far other training runs or other data would."
         + " The interval and p come from different tests, so near the level they may disagree."
-        * bool(other),
+        * other,
         problem=found.problem("finding"),
-        data={
-            "statistic": found.statistic.name,
+        data=exact.score.to_dict()
+        | {
+            "statistic": entry.name,
             "scores": found.scores,
             "rejected": found.rejected,
-            "interval": found.interval and found.interval._asdict() | vars(found.interval),
+            "interval": interval and interval._asdict() | vars(interval),
             "interval_about": found.interval_about,
-            **compared(found.exact, found.interval, found.confidence_level, found.pairs.source),
+            "better": exact.better,
             "difference": found.difference,
+            "confidence_interval": interval and [finite(end) for end in interval],
+            "confidence_level": level,
+            "paired_by": found.pairs.source.get("paired_by"),
         },
     )
 
 
 def _systems(found: Any) -> Table:
     """What both systems score, and their sums of counts or their means."""
-    scores = [*map(found.score_text, found.scores), found.difference_text]
-    columns: dict[str, list[str]] = {}
-    if found.pairs.columns:
-        if found.pairs.u.ndim == 2:
-            sums = [x.sum(axis=0).tolist() for x in (found.pairs.u, found.pairs.v)]
-            for name, x, y in zip(found.pairs.columns, *sums, strict=True):
-                columns[name] = [str(int(x)), str(int(y)), str(int(x) - int(y))]
-        columns[found.measured] = scores
-    else:
-        columns[found.measured] = scores
-        if found.statistic.name != "mean":
-            each = (*found.scores, found.difference)
-            columns["mean per item"] = [number(x / len(found.pairs)) for x in each]
+    pairs, columns = found.pairs, {}
+    if pairs.columns and pairs.u.ndim == 2:
+        sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
+        for name, (x, y) in zip(pairs.columns, sums.T, strict=True):
+            columns[name] = [str(x), str(y), str(x - y)]
+    columns[found.measured] = [*map(found.score_text, found.scores), found.difference_text]
+    if not pairs.columns and found.statistic.name != "mean":
+        each = (*found.scores, found.difference)
+        columns["mean per item"] = [number(x / len(pairs)) for x in each]
     rows = zip((*found.names, "difference"), *columns.values(), strict=True)
     return Table(("system", *columns), tuple(rows))
-
-
-def _verdict(found: Any) -> str:
-    level, better = number(found.alpha), found.exact.better
-    null = "hypothesis of equal systems"
-    if found.delta:
-        null, better = f"hypothesis of a difference of {number(found.delta)}", None
-    return {
-        True: f"At the level {level} the {null} is rejected"
-        + (f"; {better} is the better one." if better else "."),
-        False: f"At the level {level} there is no evidence against the {null}, which does not "
-        "show that it is true.",
-        None: f"The bounds of p lie on either side of the level {level}: it is not decided.",
-    }[found.rejected]
 
 
 def exact_test(found: Any) -> Section:
@@ -239,9 +209,8 @@ def exact_test(found: Any) -> Section:
 
 def is_long(exact: Any) -> bool:
     """Whether the null distribution is too long to be drawn as it is."""
-    if hasattr(exact, "n_points"):
-        return bool(exact.n_points > MOST_POINTS)
-    return bool(exact.n_cells > MOST_CELLS)
+    joint = hasattr(exact, "n_points")
+    return bool(exact.n_points > MOST_POINTS if joint else exact.n_cells > MOST_CELLS)
 
 
 def items(found: Any) -> Section:
@@ -254,6 +223,14 @@ def items(found: Any) -> Section:
         for x in found.most_different
     )
     head = ("item", f"{kind}, {a}", f"{kind}, {b}", "adds" if counts else "difference")
+    sizes, shown = np.sort(np.abs(found.items.worth))[::-1], len(rows)
+    differ, which = int(np.count_nonzero(sizes)), "All items on which the systems differ"
+    if differ > shown:
+        more = int(np.count_nonzero(sizes >= sizes[shown - 1])) - shown
+        which = f"{shown} of the {differ:,} items on which the systems differ, the largest first"
+        which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" * (
+            more > 0
+        )
     tally = ((f"{a} higher", record.wins), ("equal", record.ties), (f"{b} higher", record.losses))
     adds = (
         f" An item adds half of what the difference in {found.measured} would lose if the two "
@@ -266,24 +243,15 @@ def items(found: Any) -> Section:
         + " The systems do not differ on any item." * (not rows),
         tables=(
             Table(("", "items"), tuple((name, f"{n:,}") for name, n in tally)),
-            *((Table(head, rows, _which(found)),) if rows else ()),
+            *((Table(head, rows, which),) if rows else ()),
         ),
         limits="The items with the largest differences are not typical ones; look at their texts "
         "before you explain a difference by them.",
-        data={"record": vars(record), "most_different": [vars(x) for x in found.most_different]},
+        data={
+            "record": record._asdict(),
+            "most_different": [x._asdict() for x in found.most_different],
+        },
     )
-
-
-def _which(found: Any) -> str:
-    """Which items are listed, and whether others differ as much as they do."""
-    sizes = np.abs(found.items.worth)
-    differ, shown = int(np.count_nonzero(sizes)), len(found.most_different)
-    if differ == shown:
-        return "All items on which the systems differ"
-    last = np.partition(sizes, sizes.size - shown)[sizes.size - shown]
-    more = int(np.count_nonzero(sizes >= last)) - shown
-    also = f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" if more else ""
-    return f"{shown} of the {differ:,} items on which the systems differ, the largest first{also}"
 
 
 def answers(found: Any) -> Section:
@@ -297,7 +265,7 @@ def answers(found: Any) -> Section:
         cells = (answer.title, p, decision, span(answer.interval))
         rows.append((*cells, *(measured if rates else ()), answer.assumptions_text))
     made = [reject for reject in found.decisions().values() if reject is not None]
-    alike = f"All {len(made)} tests decide alike."
+    alike = "Both tests decide alike." if len(made) == 2 else f"All {len(made)} tests decide alike."
     if len(set(made)) > 1:
         alike = f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest "
         alike += "on assumptions that do not hold."
@@ -308,11 +276,13 @@ def answers(found: Any) -> Section:
     )
     level = f"{percent(table.confidence_level)} interval"
     head = ("test", "p", "rejects", level, *(("level", "power") * bool(rates)), "assumptions")
+    scale = "mean of items" if found.statistic.name == "mean" else "sum"
+    scale = f" Their intervals are per {found.unit[:-1]}; that of the difference is of the {scale}."
     return Section(
         key="answers",
         heading="Other tests",
         sentence=f"The same question, asked of {found.amount} by other tests{of_sums}."
-        f"{_scale(found)}{simulated * bool(rates)} {alike * (len(made) > 1)} "
+        f"{scale * (found.per_unit != 1)}{simulated * bool(rates)} {alike * (len(made) > 1)} "
         f"{table.correlation_text()}".rstrip(),
         tables=(Table(head, tuple(rows)),),
         figure=Figure(
@@ -333,19 +303,6 @@ def answers(found: Any) -> Section:
             ]
         },
     )
-
-
-def _scale(found: Any) -> str:
-    """What the intervals are of, where that is not what the difference is of."""
-    if found.per_unit == 1:
-        return ""
-    at_top = "mean of items" if found.statistic.name == "mean" else "sum"
-    return f" Their intervals are per {found.unit[:-1]}; that of the difference is of the {at_top}."
-
-
-def has_measures(found: Any) -> bool:
-    """Whether there are counts of which precision, recall and F1 can be made."""
-    return bool(found.pairs.u.ndim == 2 and found.pairs.columns[:3] == ("tp", "fp", "fn"))
 
 
 def measures(found: Any) -> Section:
@@ -434,7 +391,8 @@ def data(found: Any) -> Section:
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
-    rows = tuple((legible(str(key)), plain(value)) for key, value in pairs.source.items())[:ROWS]
+    said = ((legible(str(key)), plain(x)) for key, x in pairs.source.items() if not _is_empty(x))
+    rows = tuple(said)[:ROWS]
     read = "What was read, as the reader recorded it." if rows else "They were given as they are."
     return Section(
         key="data",
@@ -446,17 +404,14 @@ def data(found: Any) -> Section:
     )
 
 
-def gold_doubt(pairs: Pairs) -> str:
-    """On how many items the systems had other things to find, tp + fn; empty if on none.
+def _is_empty(value: Any) -> bool:
+    """Whether a record has nothing to say: none, or a list of nothing."""
+    value = list(value.values()) if isinstance(value, Mapping) else value
+    return all(map(_is_empty, value)) if isinstance(value, list | tuple) else value in (None, "", 0)
 
-    Examples
-    --------
-    >>> from permtest import Pairs
-    >>> from permtest.study.sections import gold_doubt
-    >>> columns = [("tp", "fp", "fn")]
-    >>> gold_doubt(Pairs.of_counts([[2, 0, 1]], [[1, 1, 1]], columns)).partition(",")[0]
-    'tp + fn differs between the systems on 1 of 1 item'
-    """
+
+def gold_doubt(pairs: Pairs) -> str:
+    """On how many items the systems had other things to find, tp + fn; empty if on none."""
     if not {"tp", "fn"} <= set(pairs.columns) or pairs.u.ndim > 2:
         return ""
     tp, fn = pairs.columns.index("tp"), pairs.columns.index("fn")

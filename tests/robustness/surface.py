@@ -23,7 +23,7 @@ def exact(method: str) -> Test:
 
 
 def overview(u: Any, v: Any) -> Any:
-    return study.overview(pt.Pairs.of(u, v), power=False)
+    return study.overview(pt.Pairs.of(u, v))
 
 
 #: With one p, by which they can be told apart; those that sample do so from the same seed.

@@ -16,7 +16,7 @@ from permtest import Pairs, exact_perm_test
 from permtest.alternatives import compare_all
 from permtest.study import effect_sizes, exact_power, exact_power_n, overview, power_t, sample_size
 from permtest.study.document import legible, tex
-from permtest.study.overview import MANY, SLOW, ItemScores
+from permtest.study.overview import MANY, SLOW, item_scores
 from permtest.study.sections import citation
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
@@ -108,7 +108,7 @@ def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():
         vars(other).update(exact=found.exact, interval=None)
         assert other.rejected is decision
         assert f"p {found.exact.bracket_text()}" in other.sentence()
-        assert ("does not decide" in other.sentence()) is (decision is None)
+        assert ("does not decide on the hyp" in other.sentence()) is (decision is None)
 
 
 # ---- items ---------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def f1(rows) -> Fraction:
 
 def test_what_items_add_is_half_of_what_their_exchange_takes_away():
     a, b = SPANS.u.tolist(), SPANS.v.tolist()
-    scores = ItemScores.of(SPANS, pt.STATISTICS["f1"])
+    scores = item_scores(SPANS, pt.STATISTICS["f1"])
     seen = f1(a) - f1(b)
     wins = losses = 0
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
@@ -154,7 +154,7 @@ def test_contributions_add_up_for_other_measures(name):
         shape = (300, 3, 3) if name == "macro_f1" else (300, 4)
         tables = [rng.poisson(2, shape), rng.poisson(2.2, shape)]
     pairs = Pairs.of_counts(*tables, [entry.columns], classes=name == "macro_f1")
-    scores = ItemScores.of(pairs, entry)
+    scores = item_scores(pairs, entry)
     seen = float(exact_perm_test(pairs, statistic=entry, rng=0).statistic)
     assert scores.worth.mean() == pytest.approx(seen, abs=3e-4)
     assert np.isin(scores.lead, (-1, 0, 1)).all()
@@ -162,15 +162,14 @@ def test_contributions_add_up_for_other_measures(name):
 
 def test_items_in_descending_order_by_their_ids():
     pairs = replace(SCORES, ids=tuple(f"q{i}" for i in range(12)))
-    found = overview(pairs, most_different=3)
-    assert [(item.id, item.difference) for item in found.most_different] == [
+    found = overview(pairs)
+    assert [(item.id, item.difference) for item in found.most_different[:3]] == [
         ("q5", 4.0),
         ("q2", 3.0),
         ("q0", 2.0),
     ]
     assert overview(SCORES).most_different[0].id == "item 6"
     assert len(overview(SCORES).most_different) == 10  # those that differ
-    assert overview(SCORES, most_different=0).most_different == ()
     assert (found.record.wins, found.record.ties, found.record.losses) == (8, 2, 2)
 
 
@@ -227,7 +226,6 @@ def test_reasons_for_what_is_missing():
     assert set(one.problems) == {"finding", "power"}
     assert one.interval is None
     assert one.power is None
-    assert "not asked for" in overview(SCORES, power=False)["power"].problem
     less = overview(SCORES, alternative="less")
     assert less.power.needed is None
     assert "wrong sign" in less["power"].problem
@@ -423,6 +421,13 @@ def test_infinite_ends_and_foreign_values_are_strict_json():
     assert plain["source"] == {"nan": None, "path": "x", "3": [1, 2]}
 
 
+def test_a_record_of_nothing_takes_no_row():
+    source = {"file": "a.csv", "gold": None, "dropped": (0, 0), "ids": ((), []), "lacking": {}}
+    found = overview(replace(SCORES, source=source))
+    assert found["data"].tables[0].rows == (("file", "a.csv"),)
+    assert json.loads(found.to_json())["source"]["dropped"] == [0, 0]
+
+
 def test_the_citation_is_that_of_the_project():
     root = Path(__file__).resolve().parents[2]
     paper = (root / "CITATION.cff").read_text("utf-8").split("  - type:")[1]
@@ -512,7 +517,6 @@ def test_names_are_one_legible_line(name):
         (SCORES, {"statistic": "f1x"}, ValueError, "statistic='f1x' is not known"),
         (SCORES, {"alternative": "more"}, ValueError, "alternative='more' is not known"),
         (SCORES, {"alpha": 1}, ValueError, r"alpha must lie in \(0, 1\)"),
-        (SCORES, {"most_different": -1}, ValueError, "most_different = -1 is below 0"),
         (
             SCORES,
             {"tests": ["mcnemar"]},

@@ -137,6 +137,33 @@ def test_another_study_for_the_difference_that_matters():
     assert run_study(NEW, OLD, config()).planned is None
 
 
+def test_clusters_are_the_units():
+    """A study of clustered items is one of the sums of clusters, on the scale of items."""
+    clusters = tuple("aabbccddeeff")
+    items = dataclasses.replace(Pairs.of(NEW, OLD), clusters=clusters, ids=tuple("abcdefghijkl"))
+    found, sums = run_study(items, config=config()), items.by_cluster()
+    assert found.exact.pvalue == pt.exact_perm_test(sums).pvalue
+    assert found.exact.pvalue == found.answers["exact"].result.pvalue
+    assert found.interval == overview(items).interval
+    assert (found.description.n, found.power.n, found.curve.sizes[-1]) == (6, 6, 6)
+    assert found.difference == pytest.approx(np.mean(NEW) - np.mean(OLD))
+    assert found.most_different[0].id == "f"
+    assert "12 items in 6 clusters" in found["units"].sentence
+    assert found.problems == {}
+    alone = run_study(Pairs.of(NEW, OLD), config=config())
+    digests = [one["repeat"].data["provenance"]["scores_sha256"] for one in (found, alone)]
+    assert digests[0] != digests[1]
+    threshold = run_study(items, config=config(delta=0.5))
+    shifted = [x - Fraction(1, 2) for x in np.add.reduceat(NEW, range(0, 12, 2)).tolist()]
+    expected = pt.exact_perm_test(shifted, np.add.reduceat(OLD, range(0, 12, 2)).tolist())
+    assert threshold.exact.pvalue == expected.pvalue
+    assert threshold.exact.pvalue == threshold.answers["exact"].result.pvalue
+    assert threshold.difference == pytest.approx(found.difference)
+    assert threshold.interval == found.interval
+    with pytest.raises(ValueError, match="unit_size=2 must be 1: the clusters are the units"):
+        run_study(items, config=config(unit_size=2))
+
+
 # ---- what the data are unfit for ---------------------------------------------------------------
 
 UNFIT = {
@@ -329,8 +356,8 @@ def test_a_file_that_is_wrong_is_named(tmp_path, text, message):
 
 
 def test_files_that_are_not_there_or_empty(tmp_path, monkeypatch):
-    for path in (tmp_path / "none.yml", tmp_path):
-        with pytest.raises(ValueError, match=re.escape(str(path))):
+    for path, why in ((tmp_path / "none.yml", "there is no such file"), (tmp_path, "directory")):
+        with pytest.raises(ValueError, match=re.escape(f"{path}: ") + f".*{why}"):
             StudyConfig.from_yaml(path)
     (tmp_path / "a.yml").write_bytes(b"\xef\xbb\xbf# nothing\n")
     assert StudyConfig.from_yaml(tmp_path / "a.yml") == StudyConfig()
