@@ -801,7 +801,9 @@ def _studentised(
     """p of t among those of resamples of the centred rows."""
     n, (above, below) = d.shape[1], np.zeros((2, len(d)))
     spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
-    scaled, each = (d - d.mean(axis=1, keepdims=True)) / spread, max(AT_ONCE // max(n, PART), 1)
+    # Rows that are sorted alike would do alike in the resamples that they share.
+    scaled = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
+    each = max(AT_ONCE // max(n, PART), 1)
     blocks = [slice(start, start + PART) for start in range(0, len(d), PART)]
     for some in progress(blocks, total=len(blocks), what="bootstrap tests"):
         seen = np.clip(t[some], -1e300, 1e300)[:, None]

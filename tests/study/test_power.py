@@ -22,7 +22,6 @@ from permtest.study import (
     exact_power_n,
     measured_rates,
     power,
-    power_at,
     power_curve,
     power_curve_normal,
     pvalues,
@@ -201,20 +200,11 @@ def test_curves_are_reproducible():
 def test_large_samples_take_little_memory():
     """A table of all counts would take 320 MB."""
     tracemalloc.start()
-    power_at(np.arange(-999, 1001), 10**9, experiments=20_000, rng=0)
+    d = np.arange(-999, 1001)
+    power_curve(d, 0 * d, sizes=[10**9], experiments=20_000, rng=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100e6
-
-
-def test_power_at_a_size():
-    values, counts = [-1, 0, 1], [10, 75, 15]
-    exact = exact_power(0.15, 0.1, 500)
-    found = power_at(values, 500, counts=counts, rng=0)
-    assert abs(found - exact) < errors(exact)
-    assert power_at(np.repeat(values, counts), 500, rng=0) == found
-    assert power_at(values, 500, counts=counts, delta=0, rng=0) < 0.05 + errors(0.05)
-    assert power_at([0.5, -0.25], 40, counts=[3, 1], rng=0) > 0.9
 
 
 # ---- what a curve tells --------------------------------------------------------------------------
