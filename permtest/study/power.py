@@ -21,7 +21,6 @@ from permtest._checks import check_above_zero, check_count, check_finite, check_
 from permtest._html import grid, said, together
 from permtest._integers import roomy
 from permtest._json import AsJson
-from permtest._optional import pandas
 from permtest._parallel import in_parallel, over_workers
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
@@ -39,13 +38,11 @@ from permtest.study.document import Table
 from permtest.study.plan import MCNEMAR
 
 #: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; tests of scores
-#: of 0 and 1; and all tests that have a name.
+#: of 0 and 1; all tests that have a name; and those of pairs that `measured_rates` knows.
 OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z", "bootstrap_mean")
 OF_ANSWERS = (*OF_COUNTS, "mcnemar_chi2_corrected")
 TESTS = (*OF_MEANS, "sign", "wilcoxon", *OF_ANSWERS)
-
-#: Where the samples of a power curve come from.
-METHODS = ("bootstrap", "normal")
+PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
 #: resamples of a bootstrap, and those that are tested one by one.
@@ -55,9 +52,7 @@ AT_ONCE, PART, SLOW = 2**21, 1000, 100
 #: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
 SMALL, PER_DEVIATION, PER_MAGNITUDE, FINEST = 100, 8, 16, 1000
 
-#: Tests that `measured_rates` knows; the most pairs of which it makes the signed-rank test exact,
-#: and the resamples of its bootstrap.
-PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
+#: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
 MOST_RANKED, RESAMPLES = 50, 399
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -132,13 +127,6 @@ class PowerCurve(_Simulated):
             f"{reach if enough else 'No size here has a power of 80%'}."
         )
 
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with columns size, power, low and high, one row for each size."""
-        low, high = zip(*self.intervals, strict=True)
-        return pandas().DataFrame(
-            {"size": self.sizes, "power": self.power, "low": low, "high": high}
-        )
-
     def _repr_html_(self) -> str:
         found = zip(self.sizes, self.power, self.intervals, strict=True)
         rows = ((f"{n}", f"{p:.3f}", f"{low:.3f} to {high:.3f}") for n, p, (low, high) in found)
@@ -176,11 +164,10 @@ def power_curve(
     experiments : int, default 2000
         Number of samples of each size, up to a million.
     method : {"bootstrap", "normal"}
-        "bootstrap" draws pairs with replacement; "normal" draws differences from the normal law
-        with their mean and standard deviation.
+        Draw pairs with replacement, or differences from the normal law with their mean and spread.
     delta : float or Fraction, optional
-        The true mean difference in the samples: the scores of `a` are shifted; 0 makes the curve
-        that of the level. For tests of the mean, and functions. Default: as it is.
+        The true mean difference in the samples, if not that of the data: 0 makes the curve that of
+        the level. For tests of the mean, and functions.
     alpha : float, default 0.05
         Level of the test; p <= alpha rejects.
     alternative : {"two-sided", "greater", "less"}
@@ -188,10 +175,6 @@ def power_curve(
         A seed makes the curve reproducible, whatever the number of workers.
     K : int, default 1000
         Number of resamples of the bootstrap.
-
-    Returns
-    -------
-    PowerCurve
 
     Notes
     -----
@@ -206,10 +189,8 @@ def power_curve(
     Examples
     --------
     >>> from permtest.study import power_curve
-    >>> new = [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1]
-    >>> old = [1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1]
-    >>> curve = power_curve(new, old, sizes=[20, 40, 80, 160], rng=0)
-    >>> curve.power[0] < 0.3 < 0.9 < curve.power[-1], 50 < curve.needed(0.8) < 110
+    >>> curve = power_curve([1] * 12 + [0] * 8, [1] * 6 + [0] * 14, sizes=[20, 40, 80], rng=0)
+    >>> curve.power[0] < 0.8 < curve.power[-1], 20 < curve.needed(0.8) < 40
     (True, True)
     """
     if delta is not None and isinstance(test, str) and test not in OF_MEANS:
@@ -217,7 +198,7 @@ def power_curve(
             f"delta sets the mean difference, but test={test!r} is not about the mean: it may "
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
-    check_option("method", method, METHODS)
+    check_option("method", method, ("bootstrap", "normal"))
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
     how |= {"rng": rng, "K": K}
     sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
@@ -229,14 +210,14 @@ def power_curve(
         return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
     if test == "exact":
         law = _Law.of(sample.gaps, sample.scale, true)
-        return _curve(test, law, sizes, sample.n, method, mean, law.rounded, how)
+        return _curve(test, law, sizes, sample.n, (method, mean, law.rounded), **how)
     first, second = sample.a + (mean - sample.mean), sample.b
 
     def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
         items = generator.integers(sample.n, size=(size, n))
         return first[items], second[items]
 
-    return _curve(test, draw, sizes, sample.n, method, mean, 0.0, how)
+    return _curve(test, draw, sizes, sample.n, (method, mean, 0.0), **how)
 
 
 def power_curve_normal(
@@ -264,10 +245,6 @@ def power_curve_normal(
     test, sizes, experiments, alpha, alternative, rng, K
         As in `power_curve`.
 
-    Returns
-    -------
-    PowerCurve
-
     Examples
     --------
     >>> from permtest.study import power_curve_normal
@@ -284,20 +261,13 @@ def power_curve_normal(
         return np.rint(d).astype(np.int64) if test == "exact" else d, np.zeros((size, n), np.int64)
 
     rounded = deviation / PER_DEVIATION if test == "exact" else 0.0
-    return _curve(test, draw, sizes, n, "normal", mean, rounded, how | {"rng": rng, "K": K})
+    return _curve(test, draw, sizes, n, ("normal", mean, rounded), **how, rng=rng, K=K)
 
 
 def _curve(
-    test: Test,
-    draw: Draw | _Law,
-    sizes: int | Sequence[int],
-    n: int | None,
-    method: str,
-    delta: float,
-    rounded: float,
-    how: dict[str, Any],
+    test: Test, draw: Draw | _Law, sizes: int | Sequence[int], n: int | None, told: Any, **how: Any
 ) -> PowerCurve:
-    """The power at each size, `n` being the largest one where `sizes` is a number."""
+    """The power at each size, up to `n` where `sizes` is a number; `told` are its last fields."""
     if isinstance(sizes, Iterable):
         chosen = sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})
         if not chosen:
@@ -312,8 +282,8 @@ def _curve(
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
     found = _simulated({name: test}, draw, chosen, **how)
     power, intervals = zip(*(rates[name] for rates in found), strict=True)
-    told = (name, how["alpha"], how["alternative"], how["experiments"], method, delta, rounded)
-    return PowerCurve(tuple(chosen), power, intervals, *told)
+    asked = name, how["alpha"], how["alternative"], how["experiments"]
+    return PowerCurve(tuple(chosen), power, intervals, *asked, *told)
 
 
 @dataclass(frozen=True)
@@ -351,8 +321,7 @@ class RejectionRates(_Simulated):
         """Tests that reject more often than `alpha`, by more than chance explains."""
         return tuple(test for test, (low, _) in self.intervals.items() if low > self.alpha)
 
-    @property
-    def table(self) -> Table:
+    def _table(self) -> Table:
         """Name, rate and interval of each test, as people write them."""
         ends = {test: "{:.4f} to {:.4f}".format(*pair) for test, pair in self.intervals.items()}
         rows = tuple((test, f"{rate:.4f}", ends[test]) for test, rate in self.rates.items())
@@ -361,10 +330,11 @@ class RejectionRates(_Simulated):
         return Table(("test", "rate", "95% interval"), rows, caption)
 
     def __str__(self) -> str:
-        return str(self.table)
+        return str(self._table())
 
     def _repr_html_(self) -> str:
-        return together(grid(self.table.head, self.table.rows, self.table.caption))
+        table = self._table()
+        return together(grid(table.head, table.rows, table.caption))
 
 
 def rejection_rates(
@@ -393,14 +363,10 @@ def rejection_rates(
     n : int
         Number of pairs in each data set, up to ten million.
     experiments : int, default 2000
-        Number of data sets, up to a million. They are drawn a thousand at a time, or fewer; within
+        Number of data sets, up to a million, drawn a thousand at a time, or fewer; within
         ``joblib.parallel_config`` by its workers, with the same rates.
     alpha, alternative, rng, K
         As in `power_curve`.
-
-    Returns
-    -------
-    RejectionRates
 
     Examples
     --------
@@ -413,7 +379,8 @@ def rejection_rates(
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {str(test): test for test in tests}
-    (found,) = _simulated(named, draw, [n], experiments, alpha, alternative, rng, K)
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    (found,) = _simulated(named, draw, [n], **how, rng=rng, K=K)
     rates = {name: rate for name, (rate, _) in found.items()}
     intervals = {name: ends for name, (_, ends) in found.items()}
     return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
@@ -454,9 +421,9 @@ def measured_rates(
     test, they have random signs instead, as a shift would leave no ties. A test of something else
     than the mean may be right to reject centred differences more often than alpha.
 
-    All tests together take less than a second for up to 2 000 pairs. The exact test looks at
-    differences on a lattice (see `power_curve`), that of signed ranks is a normal approximation
-    beyond 50 pairs, and the bootstrap has 399 resamples.
+    All tests together take about a second, as the exact test looks at differences on a lattice (see
+    `power_curve`), that of signed ranks is a normal approximation beyond 50 pairs, and the
+    bootstrap has 399 resamples.
 
     Examples
     --------
@@ -476,7 +443,8 @@ def measured_rates(
         if test.startswith("mcnemar") and not binary:
             raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
     size = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
-    generator, flipped = as_generator(rng), np.concatenate([steps, -steps])
+    # Where signs are drawn, nothing but signs counts.
+    generator, flipped = as_generator(rng), scale * np.sign(np.concatenate([steps, -steps]))
 
     def drawn(x: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
         distinct, counts = np.unique(x, return_counts=True)
@@ -528,6 +496,7 @@ def _simulated(
     tests: Mapping[str, Test],
     draw: Draw | _Law,
     sizes: Sequence[int],
+    *,
     experiments: int,
     alpha: float,
     alternative: str,
@@ -545,16 +514,15 @@ def _simulated(
     for test in tests.values():
         if not callable(test):
             check_option("test", test, TESTS)
-    most = SLOW if any(callable(test) for test in tests.values()) else PART
-    parts = []
+    most, parts = SLOW if any(map(callable, tests.values())) else PART, []
     for i, n in enumerate(sizes):
         width = draw.values.size if isinstance(draw, _Law) else n
         starts = range(0, total, each := max(min(AT_ONCE // width, most), 1))
-        parts += [(i, number, min(each, total - k)) for number, k in enumerate(starts)]
-    how = {"alternative": alternative, "K": check_resamples(K)}
+        parts += [(i, n, number, min(each, total - k)) for number, k in enumerate(starts)]
+    how = alpha, alternative, check_resamples(K), seeds(as_generator(rng))
     compile_kernels()  # once, before several threads do
     spread = in_parallel if isinstance(draw, _Law) else over_workers
-    found = spread(_rejected, parts, tests, draw, sizes, alpha, how, seeds(as_generator(rng)))
+    found = spread(_rejected, parts, tests, draw, how)
     counts = [dict.fromkeys(tests, 0) for _ in sizes]
     for i, some in progress(found, total=len(parts), what="tests"):
         counts[i] = {name: counts[i][name] + number for name, number in some.items()}
@@ -562,27 +530,21 @@ def _simulated(
 
 
 def _rejected(
-    part: tuple[int, int, int],
-    tests: Mapping[str, Test],
-    draw: Draw | _Law,
-    sizes: Sequence[int],
-    alpha: float,
-    how: dict[str, Any],
-    origin: np.random.SeedSequence,
+    part: tuple[int, int, int, int], tests: Mapping[str, Test], draw: Draw | _Law, how: Any
 ) -> tuple[int, dict[str, int]]:
     """Which size, and how many of some samples of that size each test rejects."""
-    i, number, size = part
-    n, rng = sizes[i], stream(origin, i, number)
+    (i, n, number, size), (alpha, alternative, K, origin) = part, how
+    rng = stream(origin, i, number)
     if isinstance(draw, _Law):
-        return i, dict.fromkeys(tests, draw.rejected(rng, size, n, alpha, how["alternative"]))
+        return i, dict.fromkeys(tests, draw.rejected(rng, size, n, alpha, alternative))
     rows = draw(rng, size, n)
-    for scores in rows:
-        if np.shape(scores) != (size, n):
+    for shape in map(np.shape, rows):
+        if shape != (size, n):
             raise ValueError(
-                f"draw(rng, {size}, {n}) returned an array of shape {np.shape(scores)}, but both "
-                f"must have shape {(size, n)}"
+                f"draw(rng, {size}, {n}) returned an array of shape {shape}, but both must have "
+                f"shape {(size, n)}"
             )
-    p = {name: pvalues(test, *rows, **how, rng=rng) for name, test in tests.items()}
+    p = {k: pvalues(x, *rows, alternative=alternative, rng=rng, K=K) for k, x in tests.items()}
     return i, {name: int(np.count_nonzero(rejects(x, alpha))) for name, x in p.items()}
 
 
@@ -659,18 +621,13 @@ def pvalues(
         function of two rows that returns p, or a result with `pvalue`: any of `alternatives`.
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": `a` scores higher.
-    rng : numpy.random.Generator, int or None
-        For the bootstrap.
-    K : int, default 1000
-        Number of resamples of the bootstrap.
+    alternative, rng, K
+        As in `power_curve`.
 
     Returns
     -------
     ndarray of shape (experiments,)
-        In (0, 1]. Where all differences of a row are equal, that of an infinite statistic, 5e-324
-        or 1, for tests that divide by their spread.
+        In (0, 1]: 5e-324 or 1 for tests that divide by the spread of a row, if it has none.
 
     Notes
     -----
@@ -692,17 +649,22 @@ def pvalues(
     check_alternative(alternative)
     first, second = _as_rows(a, b)
     if callable(test):
-        return _looped(test, first, second)
+        p = np.empty(len(first))
+        results = progress(map(test, first, second), total=len(first), what="tests")
+        for i, found in enumerate(results):
+            p[i] = getattr(found, "pvalue", found)
+            if not 0 <= p[i] <= 1:
+                raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
+        return p
     check_option("test", test, TESTS)
-    d = _differences(first, second)
     if test == "exact":
-        p = _exact(_lattice(first, second, d), alternative)
-    elif test == "wilcoxon":
-        p = _exact(_signed_ranks(d), alternative)
+        p = _exact(_lattice(first, second), alternative)
     elif test in OF_ANSWERS or test == "sign":
-        p = _of_answers(test, first, second, d, alternative)
+        p = _of_answers(test, first, second, alternative)
+    elif test == "wilcoxon":
+        p = _exact(_signed_ranks(_differences(first, second)), alternative)
     else:
-        apart = second if test.startswith("independent") else None
+        d, apart = _differences(first, second), second if test.startswith("independent") else None
         p = _of_means(test, d, alternative, check_resamples(K), as_generator(rng), apart)
     return np.clip(p, SMALLEST, 1.0)
 
@@ -726,29 +688,19 @@ def _as_rows(a: Any, b: Any) -> list[NDArray[Any]]:
     return rows
 
 
-def _looped(test: Callable[[Any, Any], Any], a: NDArray[Any], b: NDArray[Any]) -> Floats:
-    """p of each row by a function of two rows."""
-    p = np.empty(len(a))
-    for i, found in enumerate(progress(map(test, a, b), total=len(a), what="tests")):
-        p[i] = getattr(found, "pvalue", found)
-        if not 0 <= p[i] <= 1:
-            raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
-    return p
-
-
 def _exact(steps: NDArray[Any], alternative: str) -> Floats:
     """p of the exact test of each row of integers."""
     zeros = np.zeros((1, steps.shape[1]), dtype=np.int64)
     return exact_perm_test_batch(steps, zeros, axis=1, alternative=alternative).pvalue
 
 
-def _lattice(a: NDArray[Any], b: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+def _lattice(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Rows of differences as integers, rounded row by row where they are none (see `pvalues`)."""
     found = in_common_units([a.ravel(), b.ravel()], "ab")
     if found.rounding is None:
         u, v = map(roomy, found.columns)
         return (u - v).reshape(a.shape)
-    size = np.abs(d)
+    size = np.abs(d := _differences(a, b))
     mean, largest = size.mean(axis=1, keepdims=True), size.max(axis=1, keepdims=True)
     unit = np.maximum(mean / PER_MAGNITUDE, largest / FINEST)
     return np.rint(d / np.where(unit > 0, unit, 1.0)).astype(np.int64)
@@ -825,14 +777,13 @@ def _studentised(
     return np.asarray({"greater": greater, "less": less}.get(alternative, both))
 
 
-def _of_answers(
-    test: str, a: NDArray[Any], b: NDArray[Any], d: NDArray[Any], alternative: str
-) -> Floats:
+def _of_answers(test: str, a: NDArray[Any], b: NDArray[Any], alternative: str) -> Floats:
     """p of the sign test, and of tests of scores that are 0 or 1."""
     for name, scores in (("a", a), ("b", b)) if test != "sign" else ():
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
     if test in MCNEMAR:
+        d = _differences(a, b)
         wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
         return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
     n, x, y = a.shape[1], a.sum(axis=1).astype(np.float64), b.sum(axis=1).astype(np.float64)
