@@ -59,13 +59,10 @@ def test_sizes_are_even_as_in_the_manual():
 def test_fifty_points_are_those_of_a_plain_simulation(test):
     """Within three standard errors of the difference of both, but for one point in fifty or two."""
     rng, far = np.random.default_rng(1), 0
-    d = (A - B) - float((A - B).mean()) + 0.5
-    sizes = range(10, 110, 2)
-    curve = power_curve(A, B, test=test, delta=0.5, sizes=sizes, experiments=1000, rng=0)
+    curve = power_curve(A, B, test=test, sizes=range(10, 110, 2), experiments=1000, rng=0)
     for n, found in zip(curve.sizes, curve.power, strict=True):
-        rows = rng.choice(d, (1000, n))
-        if test == "exact":  # of the differences that the curve is of: multiples of 1/60
-            rows = np.rint(60 * rows).astype(int)
+        rows = rng.choice(A - B, (1000, n))
+        if test == "exact":
             p = pt.exact_perm_test(rows[:400], 0 * rows[:400], axis=1).pvalue
         else:
             p = stats.ttest_1samp(rows, 0, axis=1).pvalue
@@ -506,7 +503,7 @@ def test_the_level_of_the_exact_test_depends_on_skewness_and_size(n, level):
     found = measured_rates(d, ["exact", "bootstrap_mean", "paired_t"], repetitions=4000)
     assert found["exact"][0] == pytest.approx(level, abs=errors(level, 4000, 4))
     if n == 100:
-        assert found["bootstrap_mean"][0] < 0.062 < found["exact"][0]
+        assert found["bootstrap_mean"][0] < 0.065 < found["exact"][0]
 
 
 def test_measured_rates_are_those_of_resampled_rows():
@@ -534,7 +531,8 @@ def test_resamples_that_are_shared_add_no_error():
     d = np.random.default_rng(3).normal(0.3, 1, 40).round(2)
     rates = [measured_rates(d, ["bootstrap_mean"], rng=i)["bootstrap_mean"] for i in range(30)]
     level, power = np.mean(rates, axis=0)
-    assert np.std(rates, axis=0) < 1.5 * np.array([errors(level, 1000, 1), errors(power, 1000, 1)])
+    spread = np.std(rates, axis=0) / [errors(level, 1000, 1), errors(power, 1000, 1)]
+    assert spread.max() < 1.5
 
 
 def test_answers_have_the_power_of_formulas():
