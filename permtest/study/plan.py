@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import asin, ceil, inf, sqrt
+from math import asin, ceil, inf, log2, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -24,16 +24,12 @@ from permtest.alternatives.tails import mcnemar_pvalue
 from permtest.result import counted
 from permtest.statistics import check_alternative
 
-NORMAL = NormalDist()
-
 #: More items than this nobody has; and the most whose number is searched for among exact tests.
 MOST, MOST_EXACT = 10**15, 10**6
 
-#: Numbers of items that are looked at together.
-AT_ONCE = 128
-
-#: Probability of numbers of discordant items that `exact_power` leaves out on either side.
-OUTSIDE = 5e-16
+#: Numbers of items that are looked at together; and the probability of numbers of discordant items
+#: that `exact_power` leaves out on either side.
+AT_ONCE, OUTSIDE = 128, 5e-16
 
 #: The methods of McNemar's test that have an exact power; for 0/1 scores the first three are one.
 MCNEMAR = {"mcnemar": "exact", "exact": "exact", "sign": "exact", "mcnemar_midp": "midp"}
@@ -45,6 +41,8 @@ def power_t(
 ) -> float:
     """Power of the paired t test: how often it finds a difference that is there.
 
+    The exact permutation test of the mean has about the same for normal differences.
+
     Parameters
     ----------
     n : int
@@ -55,15 +53,6 @@ def power_t(
         Level of the test, in (0, 1).
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         Two-sided: both tails are counted, the one on the wrong side too.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    Assumes normal differences. For those the exact permutation test of the mean needs about as
-    many pairs, at usual levels.
 
     Examples
     --------
@@ -80,16 +69,12 @@ def power_t(
 def _power_t(n: int, effect: float, alpha: float, alternative: str) -> float:
     from scipy.stats import nct, t
 
-    df, shift = n - 1, effect * sqrt(n)
-    critical = float(t.isf(alpha / 2 if alternative == "two-sided" else alpha, df))
-    above = nct.sf(critical, df, shift) if alternative != "less" else 0.0
-    below = nct.cdf(-critical, df, shift) if alternative != "greater" else 0.0
+    shift = effect * sqrt(n)
+    critical = t.isf(alpha / 2 if alternative == "two-sided" else alpha, n - 1)
+    signs = {"greater": (1,), "less": (-1,)}.get(alternative, (1, -1))
+    tails = ((sign, nct.sf(critical, n - 1, sign * shift)) for sign in signs)
     # Far out SciPy has no number, but the tail is as good as nothing, or as everything.
-    above, below = (
-        float(shift * side > 0) if np.isnan(x) else float(x)
-        for x, side in ((above, 1), (below, -1))
-    )
-    return min(above + below, 1.0)
+    return min(sum(float(shift * x > 0) if np.isnan(p) else float(p) for x, p in tails), 1.0)
 
 
 def sample_size(
@@ -102,24 +87,16 @@ def sample_size(
 ) -> int:
     """The smallest number of pairs with which the paired t test has a given power.
 
+    By the noncentral t distribution, for normal differences (NLPStatTest manual, F.1).
+
     Parameters
     ----------
-    delta : float
-        The mean difference that is to be found; not 0.
-    sigma : float
-        The standard deviation of the differences; above 0.
+    delta, sigma : float
+        The mean difference that is to be found, not 0, and the deviation of the differences.
     power : float, default 0.8
         How often it is to be found, in (alpha, 1).
     alpha, alternative
         As in `power_t`, which says the power that so many pairs have.
-
-    Returns
-    -------
-    int
-
-    Notes
-    -----
-    By the noncentral t distribution, for normal differences (NLPStatTest manual, F.1).
 
     Examples
     --------
@@ -144,19 +121,12 @@ def minimum_detectable_effect(
 ) -> float:
     """The smallest mean difference that n pairs find with a given power, by the paired t test.
 
+    It is above 0, or below 0 for "less".
+
     Parameters
     ----------
-    n, sigma
-        As in `power_t`.
-    power : float, default 0.8
-        In (alpha, 1).
-    alpha, alternative
-        As in `power_t`.
-
-    Returns
-    -------
-    float
-        Above 0; below 0 for "less".
+    n, sigma, power, alpha, alternative
+        As in `power_t` and `sample_size`.
 
     Examples
     --------
@@ -187,6 +157,8 @@ def sample_size_proportions(
 ) -> int:
     """How many items each of two systems needs, if they are tested on different items.
 
+    A normal approximation. On the same items they need fewer as a rule: `sample_size_mcnemar`.
+
     Parameters
     ----------
     p1, p2 : float
@@ -194,18 +166,7 @@ def sample_size_proportions(
     power, alpha, alternative
         As in `sample_size`.
     method : {"pooled", "cohen_h"}, default "pooled"
-        "pooled": the z test whose variance under the null is that of the pooled proportion.
-        "cohen_h": the test of the difference of arcsines.
-
-    Returns
-    -------
-    int
-        Items of one system; both need as many.
-
-    Notes
-    -----
-    Normal approximations, in which the tail on the wrong side of a two-sided test is left out.
-    Systems that are run on the same items need fewer as a rule: `sample_size_mcnemar`.
+        The z test with the pooled variance, or the test of the difference of arcsines.
 
     Examples
     --------
@@ -221,7 +182,7 @@ def sample_size_proportions(
     if method == "cohen_h":
         gap, null, true = 2 * asin(sqrt(p1)) - 2 * asin(sqrt(p2)), sqrt(2), sqrt(2)
     what = f"p1={p1} and p2={p2} are nearly equal"
-    return _normal_size(gap, null, true, power, alpha, alternative, what)
+    return _normal_size((gap, null, true), power, alpha, alternative, what)
 
 
 def sample_size_mcnemar(
@@ -234,23 +195,16 @@ def sample_size_mcnemar(
 ) -> int:
     """How many items McNemar's test needs, if two systems are tested on the same items.
 
+    The normal approximation of Connor (1987), for the test without a correction; the exact test
+    needs a few items more: `exact_power_n`.
+
     Parameters
     ----------
     p_b, p_c : float
-        Shares of the items that the first system alone, and the second alone, gets right; both at
-        least 0, different, and at most 1 together.
+        Shares of all items that the first system alone, and the second alone, gets right; different
+        ones.
     power, alpha, alternative
         As in `sample_size`.
-
-    Returns
-    -------
-    int
-        Number of items, those on which both are right or both are wrong included.
-
-    Notes
-    -----
-    The normal approximation of Connor (1987), for the test without a correction; the exact test
-    needs a few items more: `exact_power_n`.
 
     Examples
     --------
@@ -261,27 +215,20 @@ def sample_size_mcnemar(
     both, _ = _discordant(p_b, p_c)
     gap = p_b - p_c
     _check_direction("p_b - p_c", gap, alternative)
+    law = gap, sqrt(both), sqrt(max(both - gap * gap, 0.0))
     what = f"p_b={p_b} and p_c={p_c} are nearly equal"
-    true = sqrt(max(both - gap * gap, 0.0))
-    return _normal_size(gap, sqrt(both), true, power, alpha, alternative, what)
+    return _normal_size(law, power, alpha, alternative, what)
 
 
 def _normal_size(
-    gap: float,
-    null: float,
-    true: float,
-    power: float,
-    alpha: float,
-    alternative: str,
-    what: str,
+    law: tuple[float, float, float], power: float, alpha: float, alternative: str, what: str
 ) -> int:
-    """n where a normal mean `gap` is found; deviations of one item under the null and in truth."""
+    """n where a normal mean is found; `law` has it, and its deviations under the null, in truth."""
     _check_levels(power, alpha, alternative)
-    z = -NORMAL.inv_cdf(alpha / 2 if alternative == "two-sided" else alpha)
-    n = ((z * null + NORMAL.inv_cdf(power) * true) / gap) ** 2
-    if n > MOST:
-        raise ValueError(f"{what}, which would take more than {MOST:,} items to find")
-    return max(ceil(n), 1)
+    (gap, null, true), quantile = law, NormalDist().inv_cdf
+    z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
+    n = ((z * null + quantile(power) * true) / gap) ** 2
+    return _smallest(lambda size: size >= n, 1, what)
 
 
 def _smallest(enough: Callable[[int], bool], least: int, what: str) -> int:
@@ -327,25 +274,19 @@ def exact_power(
     alternative: str = "two-sided",
     test: str = "mcnemar",
 ) -> float:
-    """Power for scores that are 0 or 1, without simulation.
+    """Power for scores that are 0 or 1, without simulation: to 1e-12.
 
     Parameters
     ----------
-    p_b, p_c : float
-        Probability that only the first system, and that only the second has an item right.
+    p_b, p_c
+        As in `sample_size_mcnemar`, but they may be equal.
     n : int
         Number of items, up to 10^9.
-    alpha : float, default 0.05
-        Level of the test.
-    alternative : {"two-sided", "greater", "less"}
+    alpha, alternative
+        As in `power_t`.
     test : str, default "mcnemar"
         "mcnemar", which for such scores is "exact" and "sign" too, "mcnemar_midp",
         "mcnemar_chi2" or "mcnemar_chi2_corrected".
-
-    Returns
-    -------
-    float
-        Probability that p <= alpha, to 1e-12.
 
     Notes
     -----
@@ -358,8 +299,6 @@ def exact_power(
     >>> from permtest.study import exact_power
     >>> round(exact_power(0.15, 0.1, 1000), 4)
     0.8763
-    >>> exact_power(0.5, 0.5, 6)
-    0.03125
     """
     size = check_count(n, "n", most=10**9, why="sample_size_mcnemar is as good as exact there")
     return float(_powers(np.array([size]), p_b, p_c, alpha, alternative, test)[0])
@@ -373,50 +312,35 @@ def exact_power_n(
     alpha: float = 0.05,
     alternative: str = "two-sided",
     test: str = "mcnemar",
-    first: bool = False,
 ) -> int:
-    """How many items `exact_power` needs to reach a power.
+    """How many items `exact_power` needs to reach a power; at most a million.
+
+    One item more can lower the power of an exact test, which rises in a saw-tooth: this is the
+    number from which on it is never again too low.
 
     Parameters
     ----------
-    p_b, p_c
-        As in `exact_power`.
-    power : float, default 0.8
-        In (alpha, 1).
-    alpha, alternative, test
-        As in `exact_power`.
-    first : bool, default False
-        The power of an exact test rises in a saw-tooth: one more item can lower it. By default
-        the answer is the n from which on the power is never again too low; with True, the
-        smallest n that has it.
-
-    Returns
-    -------
-    int
-        An error, if it takes more than a million.
+    p_b, p_c, power, alpha, alternative, test
+        As in `exact_power` and `sample_size`.
 
     Examples
     --------
     >>> from permtest.study import exact_power_n
-    >>> exact_power_n(0.6, 0.4), exact_power_n(0.6, 0.4, first=True)
-    (210, 199)
+    >>> exact_power_n(0.6, 0.4)
+    210
     """
     _check_direction("p_b - p_c", p_b - p_c, alternative)
     _check_levels(power, alpha, alternative)
 
-    both, _ = _discordant(p_b, p_c)
-
-    def enough(numbers: Sequence[int]) -> NDArray[np.bool_]:
-        if max(numbers) > 2 * MOST_EXACT:
+    def enough(numbers: range) -> NDArray[np.bool_]:
+        if numbers[-1] > 2 * MOST_EXACT:
             raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
         return _powers(np.array(numbers), p_b, p_c, alpha, alternative, test) >= power
 
-    crossing = _smallest(lambda n: bool(enough([n])[0]), 1, "")
+    both, _ = _discordant(p_b, p_c)
+    crossing = _smallest(lambda n: bool(enough(range(n, n + 1))[0]), 1, "")
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
-    reach = ceil((20 + 2 * sqrt(crossing * both)) / both)
-    if first:
-        return next(n for n in range(max(crossing - reach, 1), crossing + 1) if enough([n])[0])
-    for end in range(crossing + reach, 0, -AT_ONCE):
+    for end in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
         numbers = range(max(end - AT_ONCE, 0) + 1, end + 1)
         failing = np.flatnonzero(~enough(numbers))
         if failing.size:
@@ -445,19 +369,17 @@ def _powers(
     low, high = binom.ppf(OUTSIDE, numbers.min(), both), binom.isf(OUTSIDE, numbers.max(), both)
     m = np.arange(max(int(low), 0), int(high) + 1)
     # The fewest wins of m that reject, by bisection; m + 1 if none do. Both sides are alike.
-    none = m // 2 if alternative == "two-sided" else np.full_like(m, -1)
-    side, least = "two-sided" if alternative == "two-sided" else "greater", m + 1
+    two = alternative == "two-sided"
+    none, least = m // 2 if two else np.full_like(m, -1), m + 1
     while np.any(least - none > 1):
         wins = (none + least) // 2
-        p = mcnemar_pvalue(np.maximum(wins, 0), m - np.maximum(wins, 0), MCNEMAR[test], side)
+        held = np.maximum(wins, 0)
+        p = mcnemar_pvalue(held, m - held, MCNEMAR[test], "two-sided" if two else "greater")
         extreme, open_ = rejects(p, alpha), least - none > 1
         least = np.where(open_ & extreme, wins, least)
         none = np.where(open_ & ~extreme, wins, none)
-    found = np.zeros(m.size)
-    if alternative != "less":
-        found += binom.sf(least - 1, m, share)
-    if alternative != "greater":
-        found += binom.cdf(m - least, m, share)
+    found = binom.sf(least - 1, m, share) if alternative != "less" else 0.0
+    found = found + (binom.cdf(m - least, m, share) if alternative != "greater" else 0.0)
     return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ found, 0.0, 1.0))
 
 
@@ -466,7 +388,7 @@ def _powers(
 
 @dataclass(frozen=True)
 class Outlook:
-    """What power a test of such systems has, and what another study needs.
+    """What power a test of such systems has, and what another study needs, by `outlook`.
 
     Parameters
     ----------
@@ -523,10 +445,6 @@ def outlook(
     unit : str, default "units"
         What the differences are of.
 
-    Returns
-    -------
-    Outlook
-
     Examples
     --------
     >>> from permtest.study import outlook
@@ -546,14 +464,12 @@ def outlook(
     method = "paired t test of differences that are close to normal on average"
     if binary:
         method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
-    least = _fewest(alpha, alternative)
-    needed: int | None = None
-    problem = ""
+    # The smallest number of units of which an exact p can be as small as alpha.
+    least = max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
+    needed, problem = None, ""
     try:
-        if binary:
-            needed = max(exact_power_n(*shares, target, **how), least)
-        else:
-            needed = max(sample_size(lead, sigma, power=target, **how), least)
+        size = exact_power_n if binary else sample_size
+        needed = max(size(*(shares if binary else (lead, sigma)), power=target, **how), least)
     except ValueError as error:
         problem = str(error)
     if n < least:
@@ -564,11 +480,3 @@ def outlook(
         shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
         problem = f"no difference is so large that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
-
-
-def _fewest(alpha: float, alternative: str) -> int:
-    """The smallest number of units of which an exact p can be as small as alpha."""
-    least = 1
-    while not rejects((2 if alternative == "two-sided" else 1) * 0.5**least, alpha):
-        least += 1
-    return least

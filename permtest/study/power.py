@@ -7,11 +7,9 @@ function of yours, each is tested, and the share that is rejected is the rate.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import partial
 from math import ceil, gcd, log10
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,7 +21,6 @@ from permtest._checks import check_above_zero, check_count, check_finite, check_
 from permtest._html import grid, said, together
 from permtest._integers import roomy
 from permtest._json import AsJson
-from permtest._optional import pandas
 from permtest._parallel import in_parallel, over_workers
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
@@ -41,24 +38,22 @@ from permtest.study.document import Table
 from permtest.study.plan import MCNEMAR
 
 #: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; tests of scores
-#: of 0 and 1; and all tests that have a name.
+#: of 0 and 1; all tests that have a name; and those of pairs that `measured_rates` knows.
 OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z", "bootstrap_mean")
 OF_ANSWERS = (*OF_COUNTS, "mcnemar_chi2_corrected")
 TESTS = (*OF_MEANS, "sign", "wilcoxon", *OF_ANSWERS)
+PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
 
-#: Where the samples of a power curve come from.
-METHODS = ("bootstrap", "normal")
-
-#: Scores that are drawn at a time (16 MB for each system), data sets, and those that are tested
-#: one by one; rows that share the resamples of a bootstrap.
-AT_ONCE, PART, SLOW, SHARED = 2**21, 1000, 100, 128
+#: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
+#: resamples of a bootstrap, and those that are tested one by one.
+AT_ONCE, PART, SLOW = 2**21, 1000, 100
 
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
-PER_DEVIATION, PER_MAGNITUDE, FINEST = 8, 16, 1000
+SMALL, PER_DEVIATION, PER_MAGNITUDE, FINEST = 100, 8, 16, 1000
 
-#: The most pairs of which `measured_rates` makes the signed-rank test exact.
-MOST_RANKED = 50
+#: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
+MOST_RANKED, RESAMPLES = 50, 399
 
 Floats: TypeAlias = NDArray[np.float64]
 Test: TypeAlias = "str | Callable[[Any, Any], Any]"
@@ -68,8 +63,7 @@ Draw: TypeAlias = Callable[[np.random.Generator, int, int], tuple[Any, Any]]
 class _Simulated(AsJson):
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain numbers, strings, lists and dicts."""
-        fields: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]
-        return fields
+        return dict(json.loads(json.dumps(asdict(self))))  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True)
@@ -78,10 +72,8 @@ class PowerCurve(_Simulated):
 
     Parameters
     ----------
-    sizes : tuple of int
-        Numbers of pairs, ascending.
-    power : tuple of float
-        Share of the samples of that size that were rejected.
+    sizes, power : tuple
+        Numbers of pairs, ascending, and the share of the samples of that size that were rejected.
     intervals : tuple of (float, float)
         Wilson's 95% intervals of the power, for the error of the simulation.
     test, alpha, alternative, experiments, method
@@ -94,9 +86,8 @@ class PowerCurve(_Simulated):
     Examples
     --------
     >>> from permtest.study import power_curve_normal
-    >>> curve = power_curve_normal(0.5, 1.0, sizes=[10, 100], experiments=200, rng=0)
-    >>> curve.sizes, curve.power[1] > 0.9
-    ((10, 100), True)
+    >>> power_curve_normal(0.5, 1.0, sizes=[10, 100], experiments=200, rng=0).power[1] > 0.9
+    True
     """
 
     sizes: tuple[int, ...]
@@ -113,8 +104,7 @@ class PowerCurve(_Simulated):
     def needed(self, power: float = 0.8) -> int | None:
         """The smallest number of pairs with this power, in (0, 1); None if no size has it.
 
-        Read off the nearest curve that never falls, by linear interpolation; the smallest size, if
-        that has it already.
+        Read off the nearest curve that never falls, by linear interpolation.
         """
         from scipy.optimize import isotonic_regression
 
@@ -136,12 +126,6 @@ class PowerCurve(_Simulated):
             f"{self.alternative}, {self.experiments} samples by {self.method}). "
             f"{reach if enough else 'No size here has a power of 80%'}."
         )
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with columns size, power, low and high, one row for each size."""
-        low, high = zip(*self.intervals, strict=True)
-        columns = {"size": self.sizes, "power": self.power, "low": low, "high": high}
-        return pandas().DataFrame(columns)
 
     def _repr_html_(self) -> str:
         found = zip(self.sizes, self.power, self.intervals, strict=True)
@@ -165,8 +149,8 @@ def power_curve(
 ) -> PowerCurve:
     """How the power of a test grows with the number of pairs like these.
 
-    It answers how many pairs a next study takes, if systems are like these. It says nothing new
-    about the data themselves: where p is small, the power at their own size is large.
+    It says how many pairs another study of such systems takes, and nothing new about the data
+    themselves: where p is small, the power at their own size is large.
 
     Parameters
     ----------
@@ -180,11 +164,10 @@ def power_curve(
     experiments : int, default 2000
         Number of samples of each size, up to a million.
     method : {"bootstrap", "normal"}
-        "bootstrap" draws pairs with replacement; "normal" draws differences from the normal law
-        with their mean and standard deviation.
+        Draw pairs with replacement, or differences from the normal law with their mean and spread.
     delta : float or Fraction, optional
-        The true mean difference in the samples: the scores of `a` are shifted; 0 makes the curve
-        that of the level. For tests of the mean, and functions. Default: as it is.
+        The true mean difference in the samples, if not that of the data: 0 makes the curve that of
+        the level. For tests of the mean, and functions.
     alpha : float, default 0.05
         Level of the test; p <= alpha rejects.
     alternative : {"two-sided", "greater", "less"}
@@ -193,27 +176,21 @@ def power_curve(
     K : int, default 1000
         Number of resamples of the bootstrap.
 
-    Returns
-    -------
-    PowerCurve
-
     Notes
     -----
     For the exact test by bootstrap only the number of times that each difference occurs is drawn,
     so that the cost, some 40 µs a sample, does not depend on the sizes. Differences that are no
-    multiples of a unit up to 1 000 go to one of two neighbours on a lattice at random, such that
-    the mean is kept. Its unit, `rounded`, is an eighth of the standard deviation, which adds at
-    most a 256th to the variance, or a thousandth of the largest difference, if that is more.
+    multiples of a unit up to 100 go to one of two neighbours on a lattice at random, such that the
+    mean is kept. Its unit, `rounded`, is an eighth of the standard deviation, which adds at most
+    a 256th to the variance, or a thousandth of the largest difference, if that is more.
 
     Source: NLPStatTest manual, sec. 3.4 and F.2 (Alg. 3 and 4).
 
     Examples
     --------
     >>> from permtest.study import power_curve
-    >>> new = [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1]
-    >>> old = [1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1]
-    >>> curve = power_curve(new, old, sizes=[20, 40, 80, 160], rng=0)
-    >>> curve.power[0] < 0.3 < 0.9 < curve.power[-1], 50 < curve.needed(0.8) < 110
+    >>> curve = power_curve([1] * 12 + [0] * 8, [1] * 6 + [0] * 14, sizes=[20, 40, 80], rng=0)
+    >>> curve.power[0] < 0.8 < curve.power[-1], 20 < curve.needed(0.8) < 40
     (True, True)
     """
     if delta is not None and isinstance(test, str) and test not in OF_MEANS:
@@ -221,7 +198,7 @@ def power_curve(
             f"delta sets the mean difference, but test={test!r} is not about the mean: it may "
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
-    check_option("method", method, METHODS)
+    check_option("method", method, ("bootstrap", "normal"))
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
     how |= {"rng": rng, "K": K}
     sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
@@ -233,14 +210,14 @@ def power_curve(
         return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
     if test == "exact":
         law = _Law.of(sample.gaps, sample.scale, true)
-        return _curve(test, law, sizes, sample.n, method, mean, law.rounded, how)
+        return _curve(test, law, sizes, sample.n, (method, mean, law.rounded), **how)
     first, second = sample.a + (mean - sample.mean), sample.b
 
     def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
         items = generator.integers(sample.n, size=(size, n))
         return first[items], second[items]
 
-    return _curve(test, draw, sizes, sample.n, method, mean, 0.0, how)
+    return _curve(test, draw, sizes, sample.n, (method, mean, 0.0), **how)
 
 
 def power_curve_normal(
@@ -261,16 +238,12 @@ def power_curve_normal(
     Parameters
     ----------
     delta, sigma : float
-        The true mean difference, and the standard deviation of the differences. For the exact test
-        they are rounded to multiples of an eighth of it.
+        The true mean difference, and the standard deviation of the differences, which the exact
+        test rounds to multiples of an eighth of it.
     n : int, optional
         The largest size; needed where `sizes` is a number.
     test, sizes, experiments, alpha, alternative, rng, K
         As in `power_curve`.
-
-    Returns
-    -------
-    PowerCurve
 
     Examples
     --------
@@ -288,60 +261,13 @@ def power_curve_normal(
         return np.rint(d).astype(np.int64) if test == "exact" else d, np.zeros((size, n), np.int64)
 
     rounded = deviation / PER_DEVIATION if test == "exact" else 0.0
-    return _curve(test, draw, sizes, n, "normal", mean, rounded, how | {"rng": rng, "K": K})
-
-
-def power_at(
-    differences: Any,
-    n: int,
-    *,
-    counts: Any = None,
-    delta: float | Fraction | None = None,
-    experiments: int = 2000,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
-    rng: RNG = None,
-) -> float:
-    """Power of the exact test at one size: quick enough for a slider.
-
-    Parameters
-    ----------
-    differences : array_like of shape (U,)
-        Differences of scores, as they are, or distinct ones with `counts`, how often each occurs.
-    n : int
-        Number of pairs in a sample, up to 10^9.
-    counts : array_like of shape (U,), optional
-    delta, experiments, alpha, alternative, rng
-        As in `power_curve`.
-
-    Returns
-    -------
-    float
-        Share of the samples, drawn with replacement, that the exact test rejects. Its standard
-        error is at most ``0.5 / sqrt(experiments)``.
-
-    Examples
-    --------
-    >>> from permtest.study import power_at
-    >>> 0.55 < power_at([-1, 0, 1], 500, counts=[10, 75, 15], rng=0) < 0.65
-    True
-    """
-    d = np.asarray(differences if counts is None else np.repeat(differences, counts))
-    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    return power_curve(d, np.zeros_like(d), sizes=[n], delta=delta, rng=rng, **how).power[0]
+    return _curve(test, draw, sizes, n, ("normal", mean, rounded), **how, rng=rng, K=K)
 
 
 def _curve(
-    test: Test,
-    draw: Draw | _Law,
-    sizes: int | Sequence[int],
-    n: int | None,
-    method: str,
-    delta: float,
-    rounded: float,
-    how: dict[str, Any],
+    test: Test, draw: Draw | _Law, sizes: int | Sequence[int], n: int | None, told: Any, **how: Any
 ) -> PowerCurve:
-    """The power at each size, `n` being the largest one where `sizes` is a number."""
+    """The power at each size, up to `n` where `sizes` is a number; `told` are its last fields."""
     if isinstance(sizes, Iterable):
         chosen = sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})
         if not chosen:
@@ -356,20 +282,18 @@ def _curve(
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
     found = _simulated({name: test}, draw, chosen, **how)
     power, intervals = zip(*(rates[name] for rates in found), strict=True)
-    told = (name, how["alpha"], how["alternative"], how["experiments"], method, delta, rounded)
-    return PowerCurve(tuple(chosen), power, intervals, *told)
+    asked = name, how["alpha"], how["alternative"], how["experiments"]
+    return PowerCurve(tuple(chosen), power, intervals, *asked, *told)
 
 
 @dataclass(frozen=True)
 class RejectionRates(_Simulated):
-    """How often each test rejected, in the same data sets; ``rates["exact"]`` is one of them.
+    """How often each test rejected, in the same data sets; ``found["exact"]`` is one rate.
 
     Parameters
     ----------
-    rates : mapping of str to float
-        Share of the data sets with p at most `alpha`, by test.
-    intervals : mapping of str to (float, float)
-        Wilson's 95% interval of what that share would be in infinitely many data sets.
+    rates, intervals : mapping
+        By test the share of the data sets with p at most `alpha`, and its Wilson 95% interval.
     alpha, n, experiments, alternative
         What `rejection_rates` was asked for.
 
@@ -394,14 +318,10 @@ class RejectionRates(_Simulated):
 
     @property
     def too_often(self) -> tuple[str, ...]:
-        """Tests that reject more often than `alpha`, by more than chance explains.
-
-        Where the null hypothesis is true, those are the ones that do not hold their level.
-        """
+        """Tests that reject more often than `alpha`, by more than chance explains."""
         return tuple(test for test, (low, _) in self.intervals.items() if low > self.alpha)
 
-    @property
-    def table(self) -> Table:
+    def _table(self) -> Table:
         """Name, rate and interval of each test, as people write them."""
         ends = {test: "{:.4f} to {:.4f}".format(*pair) for test, pair in self.intervals.items()}
         rows = tuple((test, f"{rate:.4f}", ends[test]) for test, rate in self.rates.items())
@@ -410,10 +330,11 @@ class RejectionRates(_Simulated):
         return Table(("test", "rate", "95% interval"), rows, caption)
 
     def __str__(self) -> str:
-        return str(self.table)
+        return str(self._table())
 
     def _repr_html_(self) -> str:
-        return together(grid(self.table.head, self.table.rows, self.table.caption))
+        table = self._table()
+        return together(grid(table.head, table.rows, table.caption))
 
 
 def rejection_rates(
@@ -429,8 +350,8 @@ def rejection_rates(
 ) -> RejectionRates:
     """How often each of several tests rejects, in the same simulated data sets.
 
-    Where `draw` makes data for which the null hypothesis is true, that is the error rate of a
-    test, which ought to be at most `alpha`. Elsewhere it is its power.
+    Where the null hypothesis is true in the data that `draw` makes, this is the error rate of a
+    test, which should be at most `alpha`; elsewhere it is its power.
 
     Parameters
     ----------
@@ -442,14 +363,10 @@ def rejection_rates(
     n : int
         Number of pairs in each data set, up to ten million.
     experiments : int, default 2000
-        Number of data sets, up to a million. They are drawn a thousand at a time, or fewer; within
+        Number of data sets, up to a million, drawn a thousand at a time, or fewer; within
         ``joblib.parallel_config`` by its workers, with the same rates.
     alpha, alternative, rng, K
         As in `power_curve`.
-
-    Returns
-    -------
-    RejectionRates
 
     Examples
     --------
@@ -462,7 +379,8 @@ def rejection_rates(
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {str(test): test for test in tests}
-    (found,) = _simulated(named, draw, [n], experiments, alpha, alternative, rng, K)
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    (found,) = _simulated(named, draw, [n], **how, rng=rng, K=K)
     rates = {name: rate for name, (rate, _) in found.items()}
     intervals = {name: ends for name, (_, ends) in found.items()}
     return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
@@ -474,7 +392,7 @@ def measured_rates(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    repetitions: int = 2000,
+    repetitions: int = 1000,
     rng: RNG = 0,
 ) -> dict[str, tuple[float, float]]:
     """Level and power of tests for data like these, by resampling the differences.
@@ -484,10 +402,10 @@ def measured_rates(
     differences : array_like of shape (N,)
         Differences of scores, at least two.
     tests : sequence of str
-        Paired tests as `pvalues` takes them.
+        Paired tests as `pvalues` has them; McNemar's where all differences are -1, 0 or 1.
     alpha, alternative
         As in `power_curve`.
-    repetitions : int, default 2000
+    repetitions : int, default 1000
         Number of resamples; but no more than two million over N, or a hundred if that is less.
     rng : numpy.random.Generator, int or None, default 0
 
@@ -500,45 +418,75 @@ def measured_rates(
     Notes
     -----
     Without an effect are differences less their mean. Where all are -1, 0 or 1, and for the sign
-    test and McNemar's, they have random signs instead, as a shift would leave no ties. A test of
-    something else than the mean may be right to reject centred differences more often than alpha.
+    test, they have random signs instead, as a shift would leave no ties. A test of something else
+    than the mean may be right to reject centred differences more often than alpha.
 
-    For speed, the exact test looks at differences on a lattice (see `power_curve`), that of signed
-    ranks is a normal approximation beyond 50 pairs, and the bootstrap has 500 resamples.
+    All tests together take about a second, as the exact test looks at differences on a lattice (see
+    `power_curve`), that of signed ranks is a normal approximation beyond 50 pairs, and the
+    bootstrap has 399 resamples.
 
     Examples
     --------
     >>> from permtest.study import measured_rates
-    >>> skewed = [0] * 14 + [1] * 5 + [-5]
-    >>> level, power = measured_rates(skewed, ["exact"])["exact"]
+    >>> level, power = measured_rates([0] * 14 + [1] * 5 + [-5], ["exact"])["exact"]
     >>> 0.12 < level < 0.2
     True
     """
+    check_level(alpha)
+    check_alternative(alternative)
     steps, scale = as_scaled(differences, "differences")
     if (n := steps.size) < 2:
         raise ValueError(f"differences has {n} elements, but resampling them needs 2")
-    size, generator = min(repetitions, max(AT_ONCE // n, SLOW)), as_generator(rng)
     binary = bool(np.isin(np.abs(steps), (0, scale)).all())
-    flipped = np.concatenate([steps, -steps])
-    items, signed = generator.integers(n, size=(size, n)), generator.integers(2 * n, size=(size, n))
+    for test in tests:
+        check_option("test", test, PAIRED)
+        if test.startswith("mcnemar") and not binary:
+            raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
+    size = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
+    # Where signs are drawn, nothing but signs counts.
+    generator, flipped = as_generator(rng), scale * np.sign(np.concatenate([steps, -steps]))
+
+    def drawn(x: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
+        distinct, counts = np.unique(x, return_counts=True)
+        return distinct / scale, generator.multinomial(n, counts / x.size, size=size)
+
+    (d, times), signed = drawn(steps), drawn(flipped)
+    centred = d - float(np.mean(steps / scale)), times
 
     def share(test: str, null: bool) -> float:
-        signs = null and (binary or test in ("sign", *OF_ANSWERS))
+        signs = null and (binary or test == "sign")
         if test == "exact":
             law = _Law.of(flipped if signs else steps, scale, Fraction(0) if null else None)
             return law.rejected(generator, size, n, alpha, alternative) / size
-        d = np.asarray(flipped[signed] if signs else steps[items], dtype=np.float64)
-        d = d - (steps.mean() if null and not signs else 0.0)
-        a, b = (d > 0, d < 0) if binary and test in OF_ANSWERS else (d / scale, np.zeros_like(d))
-        if test == "wilcoxon" and n > MOST_RANKED:
-            ranks = _signed_ranks(d)
-            z = ranks.sum(axis=1) / np.maximum(np.sqrt((ranks.astype(float) ** 2).sum(axis=1)), 1)
-            return float(np.mean(rejects(tails.normal_pvalue(z, alternative), alpha)))
-        p = pvalues(test, a, b, alternative=alternative, rng=generator, K=500)
-        return float(np.mean(rejects(p, alpha)))
+        sample = signed if signs else centred if null else (d, times)
+        p = _of_counts(test, *sample, alternative, generator)
+        return float(np.mean(rejects(np.clip(p, SMALLEST, 1.0), alpha)))
 
     done = progress(tests, total=len(tests), what="tests")
     return {test: (share(test, null=True), share(test, null=False)) for test in done}
+
+
+def _of_counts(
+    test: str, d: Floats, times: NDArray[np.int64], alternative: str, rng: np.random.Generator
+) -> Floats:
+    """p of samples of n pairs in which difference ``d[j]`` occurs ``times[i, j]`` times."""
+    size, n = len(times), int(times[0].sum())
+    if test in MCNEMAR:
+        wins, losses = times @ (d > 0).astype(int), times @ (d < 0).astype(int)
+        return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
+    rows = np.repeat(np.tile(d, size), times.ravel()).reshape(size, n)
+    if test == "wilcoxon" and n <= MOST_RANKED:
+        return _exact(_signed_ranks(rows), alternative)
+    if test == "wilcoxon":
+        _, group = np.unique(np.abs(d).round(12), return_inverse=True)
+        folded = np.zeros((group.max() + 1, size))
+        np.add.at(folded, group, times.T)
+        above_zeros = np.cumsum(folded, axis=0) - (folded - 1) / 2 - (d == 0) @ times.T
+        ranks = np.sign(d) * above_zeros[group].T
+        z = np.sum(times * ranks, axis=1)
+        z /= np.maximum(np.sqrt(np.sum(times * ranks**2, axis=1)), 1)
+        return np.asarray(tails.normal_pvalue(z, alternative))
+    return _of_means(test, rows, alternative, RESAMPLES, rng)
 
 
 # ---- samples, and the p-value of each ------------------------------------------------------------
@@ -548,6 +496,7 @@ def _simulated(
     tests: Mapping[str, Test],
     draw: Draw | _Law,
     sizes: Sequence[int],
+    *,
     experiments: int,
     alpha: float,
     alternative: str,
@@ -565,16 +514,15 @@ def _simulated(
     for test in tests.values():
         if not callable(test):
             check_option("test", test, TESTS)
-    most = SLOW if any(callable(test) for test in tests.values()) else PART
-    parts = []
+    most, parts = SLOW if any(map(callable, tests.values())) else PART, []
     for i, n in enumerate(sizes):
         width = draw.values.size if isinstance(draw, _Law) else n
         starts = range(0, total, each := max(min(AT_ONCE // width, most), 1))
-        parts += [(i, number, min(each, total - k)) for number, k in enumerate(starts)]
-    how = {"alternative": alternative, "K": check_resamples(K)}
+        parts += [(i, n, number, min(each, total - k)) for number, k in enumerate(starts)]
+    how = alpha, alternative, check_resamples(K), seeds(as_generator(rng))
     compile_kernels()  # once, before several threads do
     spread = in_parallel if isinstance(draw, _Law) else over_workers
-    found = spread(_rejected, parts, tests, draw, sizes, alpha, how, seeds(as_generator(rng)))
+    found = spread(_rejected, parts, tests, draw, how)
     counts = [dict.fromkeys(tests, 0) for _ in sizes]
     for i, some in progress(found, total=len(parts), what="tests"):
         counts[i] = {name: counts[i][name] + number for name, number in some.items()}
@@ -582,27 +530,21 @@ def _simulated(
 
 
 def _rejected(
-    part: tuple[int, int, int],
-    tests: Mapping[str, Test],
-    draw: Draw | _Law,
-    sizes: Sequence[int],
-    alpha: float,
-    how: dict[str, Any],
-    origin: np.random.SeedSequence,
+    part: tuple[int, int, int, int], tests: Mapping[str, Test], draw: Draw | _Law, how: Any
 ) -> tuple[int, dict[str, int]]:
     """Which size, and how many of some samples of that size each test rejects."""
-    i, number, size = part
-    n, rng = sizes[i], stream(origin, i, number)
+    (i, n, number, size), (alpha, alternative, K, origin) = part, how
+    rng = stream(origin, i, number)
     if isinstance(draw, _Law):
-        return i, dict.fromkeys(tests, draw.rejected(rng, size, n, alpha, how["alternative"]))
+        return i, dict.fromkeys(tests, draw.rejected(rng, size, n, alpha, alternative))
     rows = draw(rng, size, n)
-    for scores in rows:
-        if np.shape(scores) != (size, n):
+    for shape in map(np.shape, rows):
+        if shape != (size, n):
             raise ValueError(
-                f"draw(rng, {size}, {n}) returned an array of shape {np.shape(scores)}, but both "
-                f"must have shape {(size, n)}"
+                f"draw(rng, {size}, {n}) returned an array of shape {shape}, but both must have "
+                f"shape {(size, n)}"
             )
-    p = {name: pvalues(test, *rows, **how, rng=rng) for name, test in tests.items()}
+    p = {k: pvalues(x, *rows, alternative=alternative, rng=rng, K=K) for k, x in tests.items()}
     return i, {name: int(np.count_nonzero(rejects(x, alpha))) for name, x in p.items()}
 
 
@@ -624,7 +566,7 @@ class _Law(NamedTuple):
         shift = Fraction(0) if delta is None else delta * scale - Fraction(total, steps.size)
         whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
         unit, shares = gcd(*whole) or 1, counts / steps.size
-        if max(map(abs, whole)) <= FINEST * unit:
+        if max(map(abs, whole)) <= SMALL * unit:
             return cls(np.array([x // unit for x in whole]), shares, 0.0)
         x = np.array([number / (scale * shift.denominator) for number in whole])
         deviation = float(np.sqrt(shares @ (x - shares @ x) ** 2))
@@ -679,18 +621,13 @@ def pvalues(
         function of two rows that returns p, or a result with `pvalue`: any of `alternatives`.
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": `a` scores higher.
-    rng : numpy.random.Generator, int or None
-        For the bootstrap.
-    K : int, default 1000
-        Number of resamples of the bootstrap.
+    alternative, rng, K
+        As in `power_curve`.
 
     Returns
     -------
     ndarray of shape (experiments,)
-        In (0, 1]. Where all differences of a row are equal, that of an infinite statistic, 5e-324
-        or 1, for tests that divide by their spread.
+        In (0, 1]: 5e-324 or 1 for tests that divide by the spread of a row, if it has none.
 
     Notes
     -----
@@ -699,9 +636,7 @@ def pvalues(
     differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
     rounding does not look at signs, so that the level of the test holds.
 
-    Functions are called row by row. All others take microseconds a row, "exact" some ten to a
-    hundred, "wilcoxon" a millisecond. "bootstrap_mean" is the studentised one of `alternatives`;
-    128 data sets at a time share their K resamples.
+    "bootstrap_mean" is studentised; a thousand data sets at a time share their K resamples.
 
     Examples
     --------
@@ -714,15 +649,23 @@ def pvalues(
     check_alternative(alternative)
     first, second = _as_rows(a, b)
     if callable(test):
-        return _looped(test, first, second)
+        p = np.empty(len(first))
+        results = progress(map(test, first, second), total=len(first), what="tests")
+        for i, found in enumerate(results):
+            p[i] = getattr(found, "pvalue", found)
+            if not 0 <= p[i] <= 1:
+                raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
+        return p
     check_option("test", test, TESTS)
     if test == "exact":
         p = _exact(_lattice(first, second), alternative)
-    elif test in OF_ANSWERS:
+    elif test in OF_ANSWERS or test == "sign":
         p = _of_answers(test, first, second, alternative)
+    elif test == "wilcoxon":
+        p = _exact(_signed_ranks(_differences(first, second)), alternative)
     else:
-        size, generator = check_resamples(K), as_generator(rng)
-        p = _of_differences(test, first, second, alternative, size, generator)
+        d, apart = _differences(first, second), second if test.startswith("independent") else None
+        p = _of_means(test, d, alternative, check_resamples(K), as_generator(rng), apart)
     return np.clip(p, SMALLEST, 1.0)
 
 
@@ -745,16 +688,6 @@ def _as_rows(a: Any, b: Any) -> list[NDArray[Any]]:
     return rows
 
 
-def _looped(test: Callable[[Any, Any], Any], a: NDArray[Any], b: NDArray[Any]) -> Floats:
-    """p of each row by a function of two rows."""
-    p = np.empty(len(a))
-    for i, found in enumerate(progress(map(test, a, b), total=len(a), what="tests")):
-        p[i] = getattr(found, "pvalue", found)
-        if not 0 <= p[i] <= 1:
-            raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
-    return p
-
-
 def _exact(steps: NDArray[Any], alternative: str) -> Floats:
     """p of the exact test of each row of integers."""
     zeros = np.zeros((1, steps.shape[1]), dtype=np.int64)
@@ -767,8 +700,7 @@ def _lattice(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     if found.rounding is None:
         u, v = map(roomy, found.columns)
         return (u - v).reshape(a.shape)
-    d = _differences(a, b)
-    size = np.abs(d)
+    size = np.abs(d := _differences(a, b))
     mean, largest = size.mean(axis=1, keepdims=True), size.max(axis=1, keepdims=True)
     unit = np.maximum(mean / PER_MAGNITUDE, largest / FINEST)
     return np.rint(d / np.where(unit > 0, unit, 1.0)).astype(np.int64)
@@ -791,35 +723,28 @@ def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(np.rint(2 * np.sign(d) * ranks), dtype=np.int64)
 
 
-def _of_differences(
+def _of_means(
     test: str,
-    a: NDArray[Any],
-    b: NDArray[Any],
+    d: NDArray[Any],
     alternative: str,
     K: int,
     rng: np.random.Generator,
+    b: NDArray[Any] | None = None,
 ) -> Floats:
-    """p of the sign test, of the signed-rank test, and of tests of the mean."""
-    from scipy.stats import ttest_1samp, ttest_ind
-
-    d, n = _differences(a, b), a.shape[1]
-    if test == "sign":
-        signs = np.count_nonzero(d > 0, axis=1), np.count_nonzero(d < 0, axis=1)
-        return np.asarray(tails.binomial_pvalue(*signs, alternative))
-    if test == "wilcoxon":
-        return _exact(_signed_ranks(d), alternative)
-    if n < 2:
+    """p of tests of the mean of each row of differences; `b` for those of independent systems."""
+    if (n := d.shape[1]) < 2:
         raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of rows without spread
-        two = test.startswith("independent")
-        t = (ttest_ind(b + d, b, axis=1) if two else ttest_1samp(d, 0.0, axis=1)).statistic
+    variance, df = d.var(axis=1, ddof=1), n - 1
+    if b is not None:
+        variance, df = (b + d).var(axis=1, ddof=1) + b.var(axis=1, ddof=1), 2 * (n - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = d.mean(axis=1) / np.sqrt(variance / n)
     t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
     if test == "bootstrap_mean":
         return _studentised(d, t, alternative, K, rng)
-    normal = test.endswith("_z")
-    p = tails.normal_pvalue if normal else partial(tails.t_pvalue, df=(1 + two) * (n - 1))
-    return np.asarray(p(t, alternative=alternative))
+    if test.endswith("_z"):
+        return np.asarray(tails.normal_pvalue(t, alternative))
+    return np.asarray(tails.t_pvalue(t, df, alternative))
 
 
 def _studentised(
@@ -828,10 +753,13 @@ def _studentised(
     """p of t among those of resamples of the centred rows."""
     n, (above, below) = d.shape[1], np.zeros((2, len(d)))
     spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
-    scaled = (d - d.mean(axis=1, keepdims=True)) / spread
-    blocks = range(0, len(d), SHARED)
-    for start in progress(blocks, total=len(blocks), what="bootstrap tests"):
-        some, each = slice(start, start + SHARED), max(AT_ONCE // n, 1)
+    # Rows that are sorted alike would do alike in the resamples that they share.
+    scaled = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
+    each = max(AT_ONCE // max(n, PART), 1)
+    blocks = [slice(start, start + PART) for start in range(0, len(d), PART)]
+    for some in progress(blocks, total=len(blocks), what="bootstrap tests"):
+        seen = np.clip(t[some], -1e300, 1e300)[:, None]
+        slack = 1e-9 * (1 + np.abs(seen))
         for first in range(0, K, each):
             number = min(each, K - first)
             items = rng.integers(n, size=(number, n)) + n * np.arange(number)[:, None]
@@ -842,8 +770,6 @@ def _studentised(
             gap, error = (np.where(np.abs(x) < 1e-7, 0.0, x) for x in (gap, error))
             with np.errstate(divide="ignore", invalid="ignore"):
                 star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
-            seen = np.clip(t[some], -1e300, 1e300)[:, None]
-            slack = 1e-9 * (1 + np.abs(seen))
             above[some] += np.count_nonzero(star >= seen - slack, axis=1)
             below[some] += np.count_nonzero(star <= seen + slack, axis=1)
     greater, less = (above + 1) / (K + 1), (below + 1) / (K + 1)
@@ -852,12 +778,13 @@ def _studentised(
 
 
 def _of_answers(test: str, a: NDArray[Any], b: NDArray[Any], alternative: str) -> Floats:
-    """p of tests of scores that are 0 or 1."""
-    for name, scores in (("a", a), ("b", b)):
+    """p of the sign test, and of tests of scores that are 0 or 1."""
+    for name, scores in (("a", a), ("b", b)) if test != "sign" else ():
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
     if test in MCNEMAR:
-        wins, losses = np.sum(a > b, axis=1), np.sum(a < b, axis=1)
+        d = _differences(a, b)
+        wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
         return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
     n, x, y = a.shape[1], a.sum(axis=1).astype(np.float64), b.sum(axis=1).astype(np.float64)
     gap = tails.corrected_root(x - y, float(test == "chi_squared_yates"), alternative)

@@ -46,7 +46,7 @@ class SampleSpec:
 
 
 def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Floats]:
-    """Draw two systems' scores on n items from one of the `SAMPLES`.
+    """Draw two systems' scores on n items, to four decimals, from one of the `SAMPLES`.
 
     Parameters
     ----------
@@ -59,7 +59,6 @@ def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Float
     Returns
     -------
     a, b : ndarray of shape (n,)
-        Rounded to four decimals, so that exact tests take them as they are.
 
     Examples
     --------
@@ -84,12 +83,12 @@ def _normal(delta: float, a: float = 1.0, b: float = 1.0) -> Draw:
     return draw
 
 
-def _beside(delta: float, law: Callable[[np.random.Generator, int], Floats]) -> Draw:
-    """Normal scores, and others that differ from them by `delta` and a law."""
+def _beside(delta: float, law: str, *parameters: float) -> Draw:
+    """Normal scores, and others that differ from them by `delta` and a law of NumPy's generator."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         b = rng.normal(size=n)
-        return b + delta + law(rng, n), b
+        return b + delta + getattr(rng, law)(*parameters, size=n), b
 
     return draw
 
@@ -113,20 +112,17 @@ _LAWS: dict[str, tuple[str, float, float, bool, Draw]] = {
     "h1-normal": ("the same, shifted by 0.25", 0.25, 0.25, True, _normal(0.25)),
     "h0-unequal-normal": ("normal, standard deviations 2.2 and 1.1", 0.0, 0.0, True,
                           _normal(0.0, 2.0, 0.5)),
-    "h0-uniform": ("normal, differences uniform", 0.0, 0.0, True,
-                   _beside(0.0, lambda rng, n: rng.uniform(-1, 1, n))),
-    "h1-uniform": ("the same, shifted by -0.2", -0.2, -0.2, True,
-                   _beside(-0.2, lambda rng, n: rng.uniform(-1, 1, n))),
+    "h0-uniform": ("normal, differences uniform", 0.0, 0.0, True, _beside(0.0, "uniform", -1, 1)),
+    "h1-uniform": ("the same, shifted by -0.2", -0.2, -0.2, True, _beside(-0.2, "uniform", -1, 1)),
     "h0-heavy": ("normal, differences t with 3 degrees of freedom", 0.0, 0.0, True,
-                 _beside(0.0, lambda rng, n: rng.standard_t(3, n))),
-    "h1-heavy": ("the same, shifted by 0.3", 0.3, 0.3, True,
-                 _beside(0.3, lambda rng, n: rng.standard_t(3, n))),
+                 _beside(0.0, "standard_t", 3)),
+    "h1-heavy": ("the same, shifted by 0.3", 0.3, 0.3, True, _beside(0.3, "standard_t", 3)),
     "h0-median-skewed": ("normal, differences lognormal less their median", exp(0.5) - 1, 0.0,
-                         False, _beside(-1.0, lambda rng, n: rng.lognormal(size=n))),
+                         False, _beside(-1.0, "lognormal")),
     "h0-mean-skewed": ("normal, differences exponential less their mean", 0.0, log(2) - 1, False,
-                       _beside(-1.0, lambda rng, n: rng.exponential(size=n))),
+                       _beside(-1.0, "exponential")),
     "h1-skewed": ("the same, shifted by 0.5", 0.5, log(2) - 0.5, False,
-                  _beside(-0.5, lambda rng, n: rng.exponential(size=n))),
+                  _beside(-0.5, "exponential")),
     "h0-binary": ("right or wrong, 0.15 for either alone", 0.0, 0.0, True, _answers(0.15, 0.15)),
     "h1-binary": ("right or wrong, 0.2 and 0.1 alone", 0.1, 0.0, False, _answers(0.2, 0.1)),
 }

@@ -144,7 +144,7 @@ PAGES = (
             "study.sample_size_proportions study.sample_size_mcnemar study.power_t "
             "study.exact_power study.exact_power_n",
             "Simulated power": "study.power_curve study.power_curve_normal study.PowerCurve "
-            "study.power_at study.rejection_rates study.RejectionRates study.pvalues "
+            "study.rejection_rates study.RejectionRates study.pvalues "
             "study.outlook study.Outlook",
             "Data with known answers": "study.sample_data study.SAMPLES study.SampleSpec",
         },
