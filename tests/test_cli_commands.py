@@ -502,3 +502,11 @@ def test_errors_in_one_line(run, folder, argv, message):
     assert err.startswith(f"permtest {command}".rstrip() + ": error: ")
     assert message in err
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_study_of_clusters(printed):
+    argv = ("groups.csv", "--a", "a", "--b", "b", "--clusters", "doc", "--config", "quick.yml")
+    found = json.loads(printed("study", *argv, "--json"))
+    pairs = permtest.read("groups.csv", a="a", b="b", clusters="doc")
+    assert (found["n_items"], found["n_units"]) == (12, 4)
+    assert found["exact"]["pvalue"] == permtest.exact_perm_test(pairs).pvalue
