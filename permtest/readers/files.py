@@ -208,8 +208,18 @@ def _number_in(cell: str) -> int | Decimal:
     if kind == "decimal":
         return Decimal(text)
     if kind != "integer":
-        raise ValueError(_PROBLEMS[kind].format(shown(cell.strip())))
+        raise ValueError(no_number(cell.strip(), kind))
     return int(text.partition(".")[0])
+
+
+def no_number(text: str, kind: str = "text") -> str:
+    """What is wrong with a cell that is no number, and what to do."""
+    problem = _PROBLEMS[kind].format(shown(text))
+    if "\N{MINUS SIGN}" in text:
+        problem += "; its minus is not the one of keyboards, -"
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", text):
+        problem += "; if commas separate thousands, say so (--thousands ,)"
+    return problem
 
 
 def as_printed(column: Sequence[Any]) -> list[Any]:
@@ -426,7 +436,10 @@ def _parsing(
     except RecursionError:
         raise ReadError.at(path, DEEP, line=line) from None
     except json.JSONDecodeError as error:
-        line = max(line, error.lineno)
+        found = error.lineno
+        if error.doc[error.pos :].strip()[:1] in ("", "{", "["):  # what is before it never ends
+            found = error.doc[: error.pos].rstrip().count("\n") + 1
+        line = max(line, found)
         raise ReadError.at(path, no_json(error.msg, remedy), line=line) from None
 
 

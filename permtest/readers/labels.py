@@ -9,7 +9,7 @@ from permtest.labels import fitting as fitting
 from permtest.labels import judged as judged
 from permtest.labels import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
-from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, Sheet
+from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, PROBABILITIES, Sheet
 from permtest.readers.systems import ROW, SystemScores
 from permtest.score import tokens
 
@@ -83,6 +83,9 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
     every = {label_of(cell) for sheet, right in both for cell in sheet.table.columns[right]}
     for sheet, right in both:
         wide = alone and not sheet.is_long()
+        unsure = sheet.probabilities(right)
+        if unsure and set(_answers(sheet, range(len(sheet)), right)) <= set(unsure):
+            raise sheet.error(PROBABILITIES, None, unsure[0])
         columns, meant = (_side_by_side if wide else _below)(sheet, right)
         usual += meant
         if not columns:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any, TypeAlias
 
 from permtest.readers.files import (
@@ -20,6 +20,7 @@ from permtest.readers.files import (
     ReadError,
     is_number,
     kind_of,
+    no_number,
     number_or_none,
     printable,
     shown,
@@ -27,7 +28,7 @@ from permtest.readers.files import (
 )
 from permtest.readers.systems import ORDER, ROW, SystemScores, did_you_mean, listed
 from permtest.readers.tables import SYSTEM_NAMES, Table
-from permtest.score import tokens
+from permtest.score import HIGHER, LOWER, MEASURED, tokens
 from permtest.statistics import STATISTICS, CountStatistic
 
 Column: TypeAlias = "str | int"
@@ -53,9 +54,13 @@ ID_NAMES = _names(
     "utterance_id utt_id sentence_id task_id qid uid guid key item index"
 )
 SCORE_NAMES = ("score", "value", "correct", "is_correct", "accuracy")
+MEASURE_NAMES = ("metric", "metric_name", "measure")
 CLUSTER_NAMES = ("cluster", "cluster_id")
 GROUP_NAMES = (*CLUSTER_NAMES, "document", "doc", "docid")
-GOLD_NAMES = ("gold", "y_true", "label", "target", "truth", "ground_truth", "reference", "answer")
+GOLD_NAMES = _names(
+    "gold y_true label target truth ground_truth reference answer correct_option correct_answer "
+    "correct_choice correct_label correct_idx true_label true_rating gold_label gold_score"
+)
 
 #: How columns are called that tell the repeats of an item apart.
 REPEAT_NAMES = _names("epoch epochs seed trial run repeat repetition sample turn fold")
@@ -117,6 +122,22 @@ DERIVED: dict[tuple[str, ...], tuple[str, ...]] = {
 KEYS = _set(
     "id ids idx index key hash sha uuid uid guid line row item case pmid image patient unnamed "
     "number no n docno fold seed epoch step turn year trial run date day"
+)
+
+#: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
+NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
+
+#: How the names of many language models begin, by which rows of them are told from items.
+MODELS = re.compile(
+    r"\b(gpt|claude|llama|mi[sx]tral|gemini|gemma|qwen|deepseek|(ro|de)?berta?\b|t5|phi)", re.I
+)
+TRANSPOSE = (
+    "transpose the table (in pandas: frame.set_index(...).T), so that a line is an item and a "
+    "column a system, or pair lines as they are (--by-order)"
+)
+PROBABILITIES = (
+    "these are probabilities; write the predicted label, or the Brier score or log loss of each "
+    "item"
 )
 
 #: How sure a system was, which is no score of it; and what it wrote, in which systems may differ.
@@ -237,10 +258,10 @@ class Sheet:
     @classmethod
     def of(cls, table: Table, how: How) -> Sheet:
         """The table with plain numbers, and without a row of totals."""
-        sheet = cls(table, how)._with_points()
+        sheet = cls(table, how)
         if how.thousands:
             sheet = sheet._without_separators(how.thousands)
-        sheet = sheet._without_summary()
+        sheet = sheet._with_points()._of_measure()._without_summary()
         sheet._check_twice()
         return sheet
 
@@ -394,12 +415,42 @@ class Sheet:
     def apart(self) -> set[int]:
         """The columns that surely hold no scores."""
         known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), *self.ids, *self._whose)
-        named = {i for i in range(self.width) if self._is_of_item(i)}
+        named = {i for i in range(self.width) if self._is_of_item(i) or self.is_index(i)}
         for i in range(self.width):
             name = self.name(i).lower()
             if name in GROUP_NAMES or name.endswith("_id"):
                 named.add(i)
         return named.union(i for i in known if i is not None)
+
+    def is_index(self, i: int) -> bool:
+        """Whether a column without a name numbers the rows, as pandas and R write it."""
+        bare = self.table.names is not None and self.table.names[i] in ("", "Unnamed: 0")
+        start = self.texts(i)[0]
+        if i or not bare or start not in ("0", "1"):
+            return False
+        return self.texts(i) == [str(k) for k in range(int(start), int(start) + len(self))]
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The columns that may say which item a line is, whole numbers beside scores too."""
+        return [i for i in range(self.width) if self.may_be_key(i) or self._may_number(i)]
+
+    def keys_in(self, i: int) -> list[str]:
+        """The cells of a column as ids, in which 1 and 1.0 are one."""
+        cells = self.texts(i)
+        return [_plain(x) if "." in x else x for x in cells] if self._kinds[i]["number"] else cells
+
+    def _may_number(self, i: int) -> bool:
+        """Whether a column of whole numbers is called like no score, and others may be scores."""
+        kinds, said = self._kinds[i], tokens(self.name(i))
+        if kinds["number"] < len(self) or kinds["decimal"] or i not in self.numeric:
+            return False
+        if i in (self.system, self.cluster, self.repeat) or i in self._counted:
+            return False
+        if self.name(i).lower() in GOLD_NAMES or not (NO_KEYS | OUTPUTS).isdisjoint(said):
+            return False
+        labelled = self.how.gold is not None or self.called(GOLD_NAMES) is not None
+        return labelled or any(k != i for k in self._wide_columns)
 
     def may_be_key(self, i: int) -> bool:
         """Whether a column may say which item a line is: text, or whole numbers called so."""
@@ -422,28 +473,33 @@ class Sheet:
         """The first cell that keeps a column from being one of scores, for a message."""
         found = []
         for i in range(self.width):
-            known = i in self.apart or i in self.numeric or i == self.system
-            text = next((x for x in self.texts(i) if not known and kind_of(x) == "text"), None)
-            if text is not None:
+            if i in self.apart or i in self.numeric or i == self.system:
+                continue
+            texts = [x for x in self.texts(i) if kind_of(x) == "text"]
+            odd = [x for x in texts if number_or_none(x) is None]
+            if texts:  # of verdicts mostly, or of numbers, the cell that is none
+                slip = 2 * len(odd) < len(self)
+                text = (odd if slip and odd else texts)[0]
                 place = f"; {self.table.place(self.texts(i).index(text))}, {self.label(i)}: "
-                said = f"{shown(text)} is not a number; write digits (and a point) only"
-                found.append((re.search(r"\d", text) is None, i, place + said))
-        return min(found)[2] if found else ""
+                rank = not slip or not odd, re.search(r"\d", text) is None
+                found.append((*rank, i, place + no_number(text)))
+        return min(found)[-1] if found else ""
 
     # ---- rows that are no items, and numbers that are written otherwise
 
     def _with_points(self) -> Sheet:
         """The same with decimal commas as points, where semicolons or tabs separate the cells."""
-        if self.table.mark not in (";", "\t") or self.how.thousands == ",":
+        points = self.how.thousands == "."
+        if self.how.thousands == "," or (self.table.mark not in (";", "\t") and not points):
             return self
-        found, sure = [], False
+        found, sure = [], points
         for i in range(self.width):
             distinct = set(self.texts(i))
             commas = {x for x in distinct if re.fullmatch(r"[+-]?\d+,\d+", x)}
             if commas and all(kind_of(x) in ("integer", "missing") for x in distinct - commas):
                 found.append(i)
                 sure |= not all(re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", x) for x in commas)
-        if not sure:  # of thousands, perhaps
+        if not (found and sure):  # of thousands, perhaps
             return self
         columns = list(self.table.columns)
         for i in found:
@@ -452,16 +508,43 @@ class Sheet:
         return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
 
     def _without_separators(self, mark: str) -> Sheet:
-        grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+(\.\d+)?")
+        point = "," if mark == "." else "."
+        grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
         columns = [list(column) for column in self.table.columns]
-        for i in self.numeric if mark == "." else range(self.width):
-            for row, cell in enumerate(columns[i]):
+        for i in range(self.width):
+            other = mark == "." and i not in self.numeric  # but numbers with decimal commas
+            other = other and any(re.search(r"[^\d.,+-]", x) for x in self.texts(i))
+            for row, cell in enumerate(() if other else columns[i]):
                 if isinstance(cell, str) and mark in cell and grouped.fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
                 elif isinstance(cell, str) and mark == "." in cell and is_number(cell):
                     problem = f"{cell!r} has a point that separates no thousands (--thousands .)"
                     raise self.error(f"{problem}; write numbers alike", row, i)
         return Sheet(replace(self.table, columns=columns), self.how, self.notes)
+
+    def _of_measure(self) -> Sheet:
+        """The rows of the measure that is meant, where a column says which one a line holds."""
+        i, table = self.called(MEASURE_NAMES), self.table
+        used = as_list(self.how.id), [self.how.system, self.how.repeat, self.how.clusters]
+        if i is None or i in self.numeric or any(self.key(i) in some for some in used):
+            return self
+        known = list(dict.fromkeys(self.texts(i)))
+        if not 1 < len(known) < len(self):
+            return self
+        if (wanted := self.how.score) not in known:
+            problem = f"several measures ({listed(list(map(shown, known)))}); choose one"
+            raise self.error(f"{problem} (--score {known[0]})", None, i)
+        rows = [k for k, name in enumerate(self.texts(i)) if name == wanted]
+        columns = [[cells[k] for k in rows] for cells in table.columns]
+        index = table.index and [table.index[k] for k in rows]
+        table = replace(
+            table, columns=columns, index=index, place=lambda k: self.table.place(rows[k])
+        )
+        found = Sheet(table, replace(self.how, score=None), self.notes)
+        numbers = found._wide_columns
+        number = numbers[0] if len(numbers) == 1 else found.called(SCORE_NAMES)
+        names = [wanted if k == number else x for k, x in enumerate(table.names or ())]
+        return Sheet(replace(table, names=names), found.how, self.notes)
 
     def _without_summary(self) -> Sheet:
         """The same without a last row that sums or averages the others, which is said."""
@@ -535,7 +618,11 @@ class Sheet:
         if self.how.system is not None:
             return True
         if not self.ids:
-            return len(self._wide_columns) < 2
+            each = self._distinct([self.system])
+            return len(self._wide_columns) < 2 or any(
+                self._distinct([i]) * each == len(self) == self._distinct([i, self.system])
+                for i in (self.keys if each < len(self) else ())
+            )
         repeated = self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
         return repeated or len(set(self.numeric) - self.apart) < 2
 
@@ -605,12 +692,19 @@ class Sheet:
             "texts": None if text is None else some(self.table.columns[text]),
         }
 
+    @cached_property
+    def _named(self) -> list[list[str]]:
+        """The columns of ids, in which nothing is missing."""
+        for i in self.ids:
+            self.labels(i, "an item without a name; write one")
+        return [self.keys_in(i) for i in self.ids]
+
     def _identity(
         self, rows: Sequence[int]
     ) -> tuple[list[str] | None, str, list[str] | None, list[str]]:
         """Ids of rows, what they are, the items whose repeats are swapped together, and notes."""
         if self.ids:
-            parts = [self.labels(i, "an item without a name; write one") for i in self.ids]
+            parts = self._named
             by = self.known_by or " and ".join(str(self.key(i)) for i in self.ids)
         elif self.how.repeat is not None:
             problem = "tells repeats of an item apart, but no column says which item; name it "
@@ -650,6 +744,12 @@ class Sheet:
                 names = " ".join(f"--id {self.key(k)}" for k in (i, *self.ids))
                 remedy = f"name the columns that tell lines apart ({names})"
                 break
+        repeats = [i for i in map(self.called, zip(REPEAT_NAMES, strict=True)) if i is not None]
+        for i, k in combinations(repeats, 2) if self.ids and remedy == "remove one" else ():
+            if self._distinct([*self.ids, *self._whose, i, k]) == len(self):
+                names = " ".join(f"--id {self.key(x)}" for x in (*self.ids, i))
+                names += f" --repeat {self.key(k)} --clusters {self.key(self.ids[0])}"
+                remedy = f"name the columns that tell lines apart ({names})"
         problem = (
             f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); {remedy}, name "
         )
@@ -691,6 +791,9 @@ class Sheet:
         single = [i for i in self._wide_columns if i not in self._counted]
         single = [0] if bare else sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
         known = self._tables("", rows)
+        gold = self.called(GOLD_NAMES)
+        if gold in single and set(single) == {gold, *(some := self.probabilities(gold))} and some:
+            raise self.error(PROBABILITIES, None, some[0])
         if not single and not known["scores"]:
             raise self.error(f"no column of numbers; {self.columns()}{self.obstacle()}")
         cells, names = self.table.columns, {i: "score" if bare else self.name(i) for i in single}
@@ -807,9 +910,13 @@ class Sheet:
         if self.system is not None and self.system not in self.numeric:
             each = self._distinct([self.system])
             if not self.ids and self.how.id is not False and 1 < each == len(self):
-                problem = "a line is a system, not an item; write a column for each system and a "
-                problem += "line for each item, or pair lines as they are (--by-order)"
-                raise self.error(problem, 0, self.system)
+                raise self.error(f"a line is a system, not an item; {TRANSPOSE}", 0, self.system)
+        bare = self.table.names is not None and not self.table.names[0]
+        rows = self.texts(0) if bare else self.table.index or []
+        models = sum(map(bool, map(MODELS.search, rows)))
+        if 2 * models >= max(1, len(rows)) and not self.ids and self.how.id is not False:
+            problem = f"a line seems to be a system ({shown(rows[0])}), not an item"
+            raise self.error(f"{problem}; {TRANSPOSE}", 0)
         usual, doubt, notes = self._usual()
         derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
         notes += tuple(f"column {name!r} is derived, and taken for no system" for name in derived)
@@ -836,9 +943,24 @@ class Sheet:
         single = [i for i in self._wide_columns if i not in self._counted]
         if self.table.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self._kinds):
-                return [], "four whole numbers a line: of which systems?", ()
+                return [], "four whole numbers a line, and no names", ()
             return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
+        lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
+        if 1 < lines < len(self) and self.how.id is None:
+            problem = f"{self.name(self.system)!r} seems to say whose a line is; which column is "
+            return [], f"{problem}the item? (--id)", ()
         gold = self.called(GOLD_NAMES)
+        if gold in single and self.probabilities(gold):
+            return [], PROBABILITIES, ()
+        others = [
+            {*map(number_or_none, self.texts(i))} <= {0, 1, None} for i in single if i != gold
+        ]
+        if (
+            gold in single
+            and all(others)
+            and not {*map(number_or_none, self.texts(gold))} <= {0, 1}
+        ):
+            single.remove(gold)  # what was judged by it is there
         if gold in single:
             name = self.name(gold)
             problem = f"column {name!r} may say what is right, and others what systems predicted: "
@@ -849,12 +971,15 @@ class Sheet:
         kept, notes = self._underived(some)
         if len(kept) > 1 and not _alike([self.texts(i) for i in kept]):
             names = ", ".join(repr(self.key(i)) for i in kept)
-            return (
-                [],
-                f"columns of numbers that do not look alike ({names}): which are systems?",
-                (),
-            )
+            return [], f"columns of numbers that do not look alike ({names})", ()
         return [self.name(i) for i in kept], "", notes
+
+    def probabilities(self, gold: int) -> list[int]:
+        """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
+        values = {i: {*map(number_or_none, {*self.texts(i)})} for i in {gold, *self.numeric}}
+        some = [i for i in self.numeric if self._kinds[i]["decimal"] and i != gold]
+        binary = values[gold] == {0, 1}
+        return [i for i in some if binary and all(0 <= (x or 0) <= 1 for x in values[i])]
 
     def _family(self, columns: Sequence[int]) -> tuple[list[int], str]:
         """The columns of the measure that is meant, or why it is not clear which."""
@@ -881,7 +1006,7 @@ class Sheet:
         if len(several) > 1:
             return [], f"several measures of each system ({known}); choose one (--score)"
         if not several and len(main) > 1:
-            return [], f"columns of different measures ({known}): which are systems?"
+            return [], f"columns of different measures ({known})"
         return next(iter((several or main or families).values()), []), ""
 
     def _underived(self, columns: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
