@@ -61,7 +61,8 @@ def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
     scores = [
         i
         for i in sheet.numeric
-        if i not in (*answers, *found, *sheet.apart) and NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))
+        if i not in (*answers, *found, *sheet.apart, *(sheet.keys if below else ()))
+        and NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))
     ]
     return found[0] if len(answers) > (not below) and len(scores) < 2 - below else None
 

@@ -75,7 +75,7 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
     if known or head.how.id is False or any(sheet.table.names is None for sheet in sheets):
         return list(parts)
     columns = [
-        {k: [cells[row] for row in rows] for k in sheet.keys if (cells := sheet.keys_in(k))}
+        {k: [cells[row] for row in rows] for k in sheet.keys for cells in [sheet.keys_in(k)]}
         for sheet, rows in parts
     ]
     values = [{k: frozenset(cells) for k, cells in own.items()} for own in columns]
@@ -315,7 +315,9 @@ class Evaluation:
         if (sheet := self.sheet) is None:
             return []
         used = {x for one in some for labels in one.columns.values() for x in labels}
-        every = [i for i in sheet.numeric if i not in sheet.ids] if numbers else range(sheet.width)
+        every: Sequence[int] = range(sheet.width)
+        if numbers:
+            every = [i for i in sheet.numeric if i not in sheet.apart]
         return [sheet.name(i) for i in every if sheet.label(i) not in used]
 
     # ---- systems
@@ -418,7 +420,7 @@ class Evaluation:
             hint += (
                 "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
             )
-        elif gold is not None:
+        elif gold is not None and gold not in self.sheet.numeric:
             name = self.sheet.name(gold)
             hint += f"; if {name!r} says what is right, name it as gold (--gold {name})"
         return self._error(f"{self.doubt or problem}; {remedy}; {self._known()}{hint}")

@@ -761,7 +761,7 @@ class Sheet:
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
         for i in range(self.width) if self.table.names else ():
             name = self.name(i).lower()
-            free = i not in self.ids and i not in taken and i != self.system
+            free = i not in {*self.ids, *taken, self.system} and not self.is_index(i)
             nested = isinstance(self.table.columns[i][0], list | dict)
             of_item = not self._kinds[i]["decimal"] and words(name) <= NO_SYSTEM
             plain = i not in self.numeric or of_item or self.may_be_key(i)
@@ -947,7 +947,9 @@ class Sheet:
             return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:
-            problem = f"{self.name(self.system)!r} seems to say whose a line is; which column is "
+            problem = (
+                f"{self.name(self.system or 0)!r} seems to say whose a line is; which column is "
+            )
             return [], f"{problem}the item? (--id)", ()
         gold = self.called(GOLD_NAMES)
         if gold in single and self.probabilities(gold):
