@@ -28,6 +28,7 @@ LOWER = _set(
     price perplexity ppl mae rmse mse nll brier ece distance toxicity regret mistake mistakes
     mismatch mismatches misses incorrect wrong failures hallucination hallucinations
     violations violation failure fail fails failed fpr fnr fdr mape smape timeout timeouts hter
+    surprisal rmsd aer mpjpe bugs crossentropy xent
     rejected hallucinated refused refusal toxic harmful unsafe miss fid bpb fehler"""
 )
 #: Units by the words that name them; the first group says something of what was counted alone.

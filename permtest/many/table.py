@@ -16,7 +16,7 @@ from permtest._integers import IntArray, exact_sum, with_room
 from permtest.decimals import in_common_units, unscaled
 from permtest.measures import Exact
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
-from permtest.score import Score
+from permtest.score import Score, tokens
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 
@@ -281,6 +281,10 @@ class ScoreTable:
 # ---- the columns of a table --------------------------------------------------------------------
 
 
+#: Words in names of columns that describe items or runs, and are no systems.
+NO_SYSTEM = frozenset("id item index cost latency duration tokens length".split())
+
+
 def _names(table: Any) -> list[Any]:
     return list(table.columns if hasattr(table, "columns") else table.keys())
 
@@ -303,6 +307,13 @@ def _columns(
         raise TypeError(f"systems={systems!r} must be a list of names")
     there = _names(table)
     chosen = [x for x in there if x not in besides] if systems is None else list(systems)
+    if systems is None and hasattr(table, "columns"):
+        odd = [x for x in chosen if not NO_SYSTEM.isdisjoint(tokens(str(x)))]
+        if 0 < len(odd) < len(chosen):
+            raise ValueError(
+                f"{name} has a column {odd[0]!r}, which does not look like a system; name the "
+                "systems (systems=[...]), or leave the column out"
+            )
     for wanted in chosen:
         _check_column(wanted, table, f"{name} has no system {wanted!r}")
     if len(set(map(str, chosen))) != len(chosen) or len(set(there)) != len(there):

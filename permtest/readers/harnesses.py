@@ -60,6 +60,8 @@ def _metrics(row: Row) -> Iterator[tuple[str, Any]]:
     return ((name + end, row.values.get(name)) for name in names)
 
 
+ASKED = "doc.question|doc.query|doc.problem|doc.context|doc.ctx|doc.input|doc.text"
+
 LM_EVAL = Harness(
     name="lm_eval",
     title="lm-evaluation-harness samples",
@@ -70,8 +72,8 @@ LM_EVAL = Harness(
     first="doc_id doc|doc_id doc_hash|doc_id resps|doc_id filtered_resps",
     ids="doc_hash doc_id",
     scores=_metrics,
-    agree="target_hash target",
-    text="doc.question|doc.query|doc.problem|doc.context|doc.ctx|doc.input|doc.text|doc",
+    agree=f"target_hash target {ASKED}",
+    text=f"{ASKED}|doc",
 )
 
 # ---- Inspect -------------------------------------------------------------------------------------

@@ -125,8 +125,9 @@ def test_lm_eval_filters_metrics_and_hashes():
     (one,) = load("lm_eval", tuple(rows), path="out/model/x.jsonl")
     assert exact(one) == {"acc,strict": [1, 1], "acc,loose": [1, 1]}
     assert (one.system, one.ids, one.places) == ("model", ["d1", "d2"], ["line 1", "line 2"])
-    assert one.agree == {"target_hash": ["t1", "t2"], "target": ["1", "2"]}
-    assert one.texts == ["What is 1?", "What is 2?"]
+    asked = ["What is 1?", "What is 2?"]
+    assert one.agree == {"target_hash": ["t1", "t2"], "target": ["1", "2"], "question": asked}
+    assert one.texts == asked
     assert "f1,strict ('[1, 0]', line 1), f1,loose" in one.notes[0]
     old = [without(row, "doc_hash", "target_hash", "filter", "metrics", "f1") for row in rows[:2]]
     assert FORMATS["lm_eval"].recognises(File("a.json", json.dumps(old).encode()))
@@ -489,3 +490,14 @@ def test_nothing_in_a_name_reaches_the_terminal():
     assert one.system == r"\x1b[2Jevil\u202e"
     (one,) = load("inspect_ai", made.inspect_json([sample("\x07", 1)], "a\nb"))
     assert (one.system, one.ids) == (r"a\nb", [r"q\x07"])
+
+
+def test_questions_must_agree_where_there_is_no_hash():
+    def rows(*questions):
+        more = {"doc_hash": None, "target_hash": None}
+        asked = enumerate(questions)
+        return [lm_eval_row(i, 1, **more) | {"doc": {"question": q}} for i, q in asked]
+
+    both = [*load("lm_eval", rows("Q1", "Q2"), "one"), *load("lm_eval", rows("Q1", "Q3"), "two")]
+    with pytest.raises(ReadError, match="another question"):
+        paired("lm_eval", *both, score="acc")

@@ -142,7 +142,7 @@ def test_names_that_the_terminal_cannot_show(scores, tmp_path):
 def test_whoever_reads_the_output_has_enough_or_no_room(scores):
     for command, problem in (
         ("| head -1 > /dev/null", ""),
-        ("> /dev/full", "permtest: error: [Errno 28] No space left on device\n"),
+        ("> /dev/full", "permtest compare: error: [Errno 28] No space left on device\n"),
     ):
         assert shell(f"-m permtest compare {scores} {command}").stderr == problem
 
