@@ -18,13 +18,7 @@ PREDICTION = "prediction"
 
 
 def label_of(cell: Any) -> str:
-    """A label as it is compared: 1.0 is 1, True is true, and "" is none.
-
-    Examples
-    --------
-    >>> [label_of(cell) for cell in ("1.0", True, "nan", "Paris", "01")]
-    ['1', 'true', '', 'Paris', '01']
-    """
+    """A label as it is compared: 1.0 is 1, True is true, and "" is none."""
     text = text_of(cell)
     if text.lower() in ("nan", "true", "false"):
         return text.lower().removeprefix("nan")
@@ -55,7 +49,7 @@ def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
     found = [i for i in range(sheet.width) if sheet.name(i).lower() in GOLD_NAMES]
     if len(found) != 1:
         return None
-    below = not alone or sheet.is_long()
+    below = not alone or sheet.is_long
     said = _answers(sheet, range(len(sheet)), found[0], several=not below)
     answers = [i for i in said if i not in sheet.numeric or _says_predicted(sheet, i)]
     scores = [
@@ -83,7 +77,7 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
     both = list(zip(sheets, golds, strict=True))
     every = {label_of(cell) for sheet, right in both for cell in sheet.table.columns[right]}
     for sheet, right in both:
-        wide = alone and not sheet.is_long()
+        wide = alone and not sheet.is_long
         unsure = sheet.probabilities(right)
         if unsure and set(_answers(sheet, range(len(sheet)), right)) <= set(unsure):
             raise sheet.error(PROBABILITIES, None, unsure[0])
@@ -134,7 +128,7 @@ def _side_by_side(sheet: Sheet, gold: int) -> Answers:
 def _below(sheet: Sheet, gold: int) -> Answers:
     """The only column of predictions of each system, in the rows that are its own."""
     parts: Mapping[str, Sequence[int]] = {sheet.table.file.stem: range(len(sheet))}
-    if sheet.is_long():
+    if sheet.is_long:
         parts = sheet.rows_by_system()
     found = {}
     for name, rows in parts.items():

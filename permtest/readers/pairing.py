@@ -36,6 +36,7 @@ from permtest.readers.shape import (
     WORDS,
     How,
     Sheet,
+    as_ids,
     as_list,
     count_statistics,
     words,
@@ -75,7 +76,7 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
     if known or head.how.id is False or any(sheet.table.names is None for sheet in sheets):
         return list(parts)
     columns = [
-        {k: [cells[row] for row in rows] for k in sheet.keys for cells in [sheet.keys_in(k)]}
+        {k: as_ids([sheet.texts(k)[row] for row in rows]) for k in sheet.keys}
         for sheet, rows in parts
     ]
     values = [{k: frozenset(cells) for k, cells in own.items()} for own in columns]
@@ -90,7 +91,7 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
             name = head.name(i).lower()
             rest = zip(sheets[1:], same, strict=True)
             found.append([i, *(min(k, key=lambda x: s.name(x).lower() != name) for s, k in rest)])
-    found = [some for some in found if not head.is_index(some[0])] or found
+    found = [some for some in found if some[0] != head.numbered] or found
     if not found:
         _check_no_key(sheets, values, unique)
         for own, sheet in zip(unique, sheets, strict=True):
@@ -250,8 +251,7 @@ class Evaluation:
                 raise self._error(f"a and b are both {what}; name two; {self._known()}")
             self._check_apart(two)
         if len(two) != 2:
-            which = "say which columns are systems" if self.sheet is not None and self.doubt else ""
-            raise self._too_few(two, entry, f"{which or 'choose two as a and b'} (--a, --b)")
+            raise self._too_few(two, entry, "say which two are compared (--a, --b)")
         chosen = self._chosen(two, score, entry)
         bare = self.sheet is not None and self.sheet.table.names is None
         first, second = told_apart(["A", "B"] if bare else [one.system for one in two], "AB")
@@ -315,9 +315,7 @@ class Evaluation:
         if (sheet := self.sheet) is None:
             return []
         used = {x for one in some for labels in one.columns.values() for x in labels}
-        every: Sequence[int] = range(sheet.width)
-        if numbers:
-            every = [i for i in sheet.numeric if i not in sheet.apart]
+        every = sorted({*sheet.numeric} - sheet.apart) if numbers else range(sheet.width)
         return [sheet.name(i) for i in every if sheet.label(i) not in used]
 
     # ---- systems
@@ -513,11 +511,10 @@ class Evaluation:
                 [str(key) for key, i in zip(every, own, strict=True) if i is None] for own in rows
             ]
             chosen.keep(both)
-            head, *others = ({*map(_rough, gone)} for gone in chosen.alone)
-            if any(not head.isdisjoint(other) for other in others):
-                chosen.notes.append(
-                    "some ids that are left out would agree if case and leading zeros were ignored"
-                )
+            gone = {*chain(*chosen.alone)}
+            if len({*map(_rough, gone)}) < len(gone):
+                note = "some ids that are left out would agree without case and leading zeros"
+                chosen.notes.append(note)
         (self._judge if self.is_labels else self._count)(chosen, entry)
         chosen.notes += self._disagreements(chosen)
         return chosen
@@ -552,7 +549,7 @@ class Evaluation:
             blank: Any = (0,) * len(some[0].counts.get(name, ())) or 0
             for one, column in zip(some, cells, strict=True):
                 if number := column.count(None):
-                    (many, verb) = ("s", "count") if number > 1 else ("", "counts")
+                    many, verb = ("s", "count") if number > 1 else ("", "counts")
                     note = f"{number} missing score{many} of {one.system!r} {verb} as 0"
                     chosen.notes.append(note)
             cells = [[blank if x is None else x for x in column] for column in cells]
@@ -789,8 +786,9 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
                 problem += "the ids agree if case and leading zeros are ignored; write them alike, "
             else:
                 problem += "both systems must have been scored on the same items; "
-            problem += "name the "
-            problem += "column that pairs them (--id COL), or pair lines by order (--by-order)"
+            problem += (
+                "name the column that pairs them (--id COL), or pair lines by order (--by-order)"
+            )
             return ReadError.at(one.file.path, problem)
     fewest = min(some, key=len)
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "

@@ -131,14 +131,7 @@ NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
 MODELS = re.compile(
     r"\b(gpt|claude|llama|mi[sx]tral|gemini|gemma|qwen|deepseek|(ro|de)?berta?\b|t5|phi)", re.I
 )
-TRANSPOSE = (
-    "transpose the table (in pandas: frame.set_index(...).T), so that a line is an item and a "
-    "column a system, or pair lines as they are (--by-order)"
-)
-PROBABILITIES = (
-    "these are probabilities; write the predicted label, or the Brier score or log loss of each "
-    "item"
-)
+PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
 
 #: How sure a system was, which is no score of it; and what it wrote, in which systems may differ.
 SURENESS = _set("confidence conf proba prob probability probabilities logit logits")
@@ -167,13 +160,7 @@ def words(name: str) -> set[str]:
 
 
 def readings(name: str) -> list[tuple[str, str]]:
-    """All ways to read the name of a column as that of a system and a count.
-
-    Examples
-    --------
-    >>> readings("crf_TP"), readings("wrong hmm"), readings("fn"), readings("crf")
-    ([('crf', 'tp')], [('hmm', 'incorrect')], [('', 'fn')], [])
-    """
+    """All ways to read the name of a column as that of a system and a count: crf_TP, wrong hmm."""
     said, found = name.lower(), []
     for word, count in (WORDS | {word: word for layout in DERIVED for word in layout}).items():
         room = len(said) > len(word) + 1
@@ -198,13 +185,7 @@ def count_statistics(layouts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def measured(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of a name that say what was measured, and those that say whose it is.
-
-    Examples
-    --------
-    >>> measured("latency_ms_A"), measured("crf_rich_correct"), measured("gpt-4")
-    ((('latency', 'ms'), ('a',)), (('correct',), ('crf', 'rich')), ((), ('gpt', '4')))
-    """
+    """The words of a name that say what was measured, and those that say whose it is."""
     parts, known = tokens(name), MEASURES | NO_SYSTEM
     return tuple(x for x in parts if x in known), tuple(x for x in parts if x not in known)
 
@@ -415,45 +396,31 @@ class Sheet:
     def apart(self) -> set[int]:
         """The columns that surely hold no scores."""
         known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), *self.ids, *self._whose)
-        named = {i for i in range(self.width) if self._is_of_item(i) or self.is_index(i)}
+        known = (*known, self.numbered)
+        named = {i for i in range(self.width) if self._is_of_item(i)}
         for i in range(self.width):
             name = self.name(i).lower()
             if name in GROUP_NAMES or name.endswith("_id"):
                 named.add(i)
         return named.union(i for i in known if i is not None)
 
-    def is_index(self, i: int) -> bool:
-        """Whether a column without a name numbers the rows, as pandas and R write it."""
-        bare = self.table.names is not None and self.table.names[i] in ("", "Unnamed: 0")
-        start = self.texts(i)[0]
-        if i or not bare or start not in ("0", "1"):
-            return False
-        return self.texts(i) == [str(k) for k in range(int(start), int(start) + len(self))]
+    @cached_property
+    def numbered(self) -> int | None:
+        """The first column where, without a name, it numbers the rows, as pandas and R do."""
+        bare = self.table.names is not None and self.table.names[0] in ("", "Unnamed: 0")
+        counts = ([str(k + start) for k in range(len(self))] for start in (0, 1))
+        return 0 if bare and self.texts(0) in counts else None
 
     @cached_property
     def keys(self) -> list[int]:
         """The columns that may say which item a line is, whole numbers beside scores too."""
-        return [i for i in range(self.width) if self.may_be_key(i) or self._may_number(i)]
+        return [i for i in range(self.width) if self.may_be_key(i, beside=True)]
 
-    def keys_in(self, i: int) -> list[str]:
-        """The cells of a column as ids, in which 1 and 1.0 are one."""
-        cells = self.texts(i)
-        return [_plain(x) if "." in x else x for x in cells] if self._kinds[i]["number"] else cells
+    def may_be_key(self, i: int, *, beside: bool = False) -> bool:
+        """Whether a column may say which item a line is: text, or whole numbers called so.
 
-    def _may_number(self, i: int) -> bool:
-        """Whether a column of whole numbers is called like no score, and others may be scores."""
-        kinds, said = self._kinds[i], tokens(self.name(i))
-        if kinds["number"] < len(self) or kinds["decimal"] or i not in self.numeric:
-            return False
-        if i in (self.system, self.cluster, self.repeat) or i in self._counted:
-            return False
-        if self.name(i).lower() in GOLD_NAMES or not (NO_KEYS | OUTPUTS).isdisjoint(said):
-            return False
-        labelled = self.how.gold is not None or self.called(GOLD_NAMES) is not None
-        return labelled or any(k != i for k in self._wide_columns)
-
-    def may_be_key(self, i: int) -> bool:
-        """Whether a column may say which item a line is: text, or whole numbers called so."""
+        `beside` allows all that are called like no score, and have others beside them.
+        """
         kinds, name = self._kinds[i], tokens(self.name(i))
         if i in (self.system, self.cluster, self.repeat) or kinds["missing"] or kinds["decimal"]:
             return False
@@ -461,7 +428,11 @@ class Sheet:
             return False
         if i in self.numeric and kinds["number"]:
             bare = self.table.names is not None and not self.table.names[i]
-            return bare or self._is_of_item(i) or not KEYS.isdisjoint(name)
+            gold = self.how.gold is not None or self.called(GOLD_NAMES) is not None
+            beside &= gold or any(k != i for k in self._wide_columns)
+            beside &= i not in self._counted and (NO_KEYS | OUTPUTS).isdisjoint(name)
+            called = bare or self._is_of_item(i) or not KEYS.isdisjoint(name)
+            return called or (beside and not kinds["text"])
         return i not in self.numeric and OUTPUTS.isdisjoint(name)
 
     def _is_of_item(self, i: int) -> bool:
@@ -525,8 +496,7 @@ class Sheet:
     def _of_measure(self) -> Sheet:
         """The rows of the measure that is meant, where a column says which one a line holds."""
         i, table = self.called(MEASURE_NAMES), self.table
-        used = as_list(self.how.id), [self.how.system, self.how.repeat, self.how.clusters]
-        if i is None or i in self.numeric or any(self.key(i) in some for some in used):
+        if i is None or i in self.numeric or self.key(i) in as_list(self.how.id):
             return self
         known = list(dict.fromkeys(self.texts(i)))
         if not 1 < len(known) < len(self):
@@ -536,15 +506,14 @@ class Sheet:
             raise self.error(f"{problem} (--score {known[0]})", None, i)
         rows = [k for k, name in enumerate(self.texts(i)) if name == wanted]
         columns = [[cells[k] for k in rows] for cells in table.columns]
-        index = table.index and [table.index[k] for k in rows]
-        table = replace(
-            table, columns=columns, index=index, place=lambda k: self.table.place(rows[k])
-        )
-        found = Sheet(table, replace(self.how, score=None), self.notes)
-        numbers = found._wide_columns
-        number = numbers[0] if len(numbers) == 1 else found.called(SCORE_NAMES)
+        index, place = table.index and [table.index[k] for k in rows], Places(table, rows)
+        own = self._wide_columns
+        number = own[0] if len(own) == 1 else self.called(SCORE_NAMES)
         names = [wanted if k == number else x for k, x in enumerate(table.names or ())]
-        return Sheet(replace(table, names=names), found.how, self.notes)
+        table = Table(
+            table.file, names, columns, table.index_name, index, place.__getitem__, table.mark
+        )
+        return Sheet(table, replace(self.how, score=None), self.notes)
 
     def _without_summary(self) -> Sheet:
         """The same without a last row that sums or averages the others, which is said."""
@@ -607,12 +576,9 @@ class Sheet:
 
     # ---- rows of systems
 
+    @cached_property
     def is_long(self) -> bool:
         """Whether a line is an item of one system, and there are several systems."""
-        return self._long
-
-    @cached_property
-    def _long(self) -> bool:
         if self.system is None or self.table.names is None or self._distinct([self.system]) < 2:
             return False
         if self.how.system is not None:
@@ -692,31 +658,26 @@ class Sheet:
             "texts": None if text is None else some(self.table.columns[text]),
         }
 
-    @cached_property
-    def _named(self) -> list[list[str]]:
-        """The columns of ids, in which nothing is missing."""
-        for i in self.ids:
-            self.labels(i, "an item without a name; write one")
-        return [self.keys_in(i) for i in self.ids]
-
     def _identity(
         self, rows: Sequence[int]
     ) -> tuple[list[str] | None, str, list[str] | None, list[str]]:
         """Ids of rows, what they are, the items whose repeats are swapped together, and notes."""
         if self.ids:
-            parts = self._named
+            named = [self.labels(i, "an item without a name; write one") for i in self.ids]
+            parts = [as_ids([part[row] for row in rows]) for part in named]
             by = self.known_by or " and ".join(str(self.key(i)) for i in self.ids)
         elif self.how.repeat is not None:
             problem = "tells repeats of an item apart, but no column says which item; name it "
             raise self.error(f"{problem}(--id)", None, self.repeat)
         elif self.table.index is not None:
-            parts = [[printable(text_of(one)) for one in self.table.index]]
+            parts = [[printable(text_of(self.table.index[row])) for row in rows]]
             by = self.table.index_name or "index"
         else:
             return None, ORDER, None, []
-        items = [parts[0][row] for row in rows]
+        items = parts[0]
         if len(parts) > 1:
-            items = [" / ".join(part[row].replace("/", "//") for part in parts) for row in rows]
+            both = zip(*parts, strict=True)
+            items = [" / ".join(part.replace("/", "//") for part in some) for some in both]
         once = len(set(items)) == len(items)
         if not once and self.cluster is not None and self.ids == [self.cluster]:
             return None, ORDER, None, []
@@ -761,7 +722,7 @@ class Sheet:
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
         for i in range(self.width) if self.table.names else ():
             name = self.name(i).lower()
-            free = i not in {*self.ids, *taken, self.system} and not self.is_index(i)
+            free = i not in {*self.ids, *taken, self.system, self.numbered}
             nested = isinstance(self.table.columns[i][0], list | dict)
             of_item = not self._kinds[i]["decimal"] and words(name) <= NO_SYSTEM
             plain = i not in self.numeric or of_item or self.may_be_key(i)
@@ -792,8 +753,9 @@ class Sheet:
         single = [0] if bare else sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
         known = self._tables("", rows)
         gold = self.called(GOLD_NAMES)
-        if gold in single and set(single) == {gold, *(some := self.probabilities(gold))} and some:
-            raise self.error(PROBABILITIES, None, some[0])
+        unsure = self.probabilities(gold) if gold in single else []
+        if unsure and {gold, *unsure} == set(single):
+            raise self.error(PROBABILITIES, None, unsure[0])
         if not single and not known["scores"]:
             raise self.error(f"no column of numbers; {self.columns()}{self.obstacle()}")
         cells, names = self.table.columns, {i: "score" if bare else self.name(i) for i in single}
@@ -907,16 +869,17 @@ class Sheet:
 
     def wide(self) -> tuple[list[SystemScores], list[str], str]:
         """The systems of a table with columns for each: all, those that are meant, or the doubt."""
-        if self.system is not None and self.system not in self.numeric:
-            each = self._distinct([self.system])
-            if not self.ids and self.how.id is not False and 1 < each == len(self):
-                raise self.error(f"a line is a system, not an item; {TRANSPOSE}", 0, self.system)
+        whose = next(iter(self._whose), None)
         bare = self.table.names is not None and not self.table.names[0]
-        rows = self.texts(0) if bare else self.table.index or []
-        models = sum(map(bool, map(MODELS.search, rows)))
-        if 2 * models >= max(1, len(rows)) and not self.ids and self.how.id is not False:
-            problem = f"a line seems to be a system ({shown(rows[0])}), not an item"
-            raise self.error(f"{problem}; {TRANSPOSE}", 0)
+        rows = self.table.index or [] if whose is None and not bare else self.texts(whose or 0)
+        models = len(rows) if whose is not None else 2 * sum(map(bool, map(MODELS.search, rows)))
+        once = 1 < len(set(rows)) == len(rows) <= models
+        if once and not self.ids and self.how.id is not False:
+            problem = (
+                f"a line is a system ({shown(rows[0])}), not an item; transpose the table (in "
+            )
+            problem += "pandas: frame.set_index(...).T), or pair lines as they are (--by-order)"
+            raise self.error(problem, 0, whose)
         usual, doubt, notes = self._usual()
         derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
         notes += tuple(f"column {name!r} is derived, and taken for no system" for name in derived)
@@ -954,15 +917,9 @@ class Sheet:
         gold = self.called(GOLD_NAMES)
         if gold in single and self.probabilities(gold):
             return [], PROBABILITIES, ()
-        others = [
-            {*map(number_or_none, self.texts(i))} <= {0, 1, None} for i in single if i != gold
-        ]
-        if (
-            gold in single
-            and all(others)
-            and not {*map(number_or_none, self.texts(gold))} <= {0, 1}
-        ):
-            single.remove(gold)  # what was judged by it is there
+        binary = [i for i in single if {*map(number_or_none, {*self.texts(i)})} <= {0, 1, None}]
+        if gold in single and binary == [i for i in single if i != gold]:
+            single = binary  # which was judged by it
         if gold in single:
             name = self.name(gold)
             problem = f"column {name!r} may say what is right, and others what systems predicted: "
@@ -978,8 +935,9 @@ class Sheet:
 
     def probabilities(self, gold: int) -> list[int]:
         """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
-        values = {i: {*map(number_or_none, {*self.texts(i)})} for i in {gold, *self.numeric}}
         some = [i for i in self.numeric if self._kinds[i]["decimal"] and i != gold]
+        some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
+        values = {i: {*map(number_or_none, {*self.texts(i)})} for i in (gold, *some)}
         binary = values[gold] == {0, 1}
         return [i for i in some if binary and all(0 <= (x or 0) <= 1 for x in values[i])]
 
@@ -1045,6 +1003,11 @@ def as_list(wanted: Any) -> list[Any]:
     """One or several columns as a list."""
     wanted = wanted.tolist() if hasattr(wanted, "tolist") else wanted
     return list(wanted) if isinstance(wanted, list | tuple | range) else [wanted]
+
+
+def as_ids(cells: Sequence[str]) -> list[str]:
+    """Cells as ids, of which 1.0 is 1."""
+    return [_plain(x) if x[-2:] == ".0" else x for x in cells]
 
 
 def _plain(cell: Any) -> str:
