@@ -41,11 +41,7 @@ def answers_in(cells: Iterable[Any], right: Collection[str]) -> list[str]:
 
 
 def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
-    """The column of what is right, if a table is one of predictions and nothing else.
-
-    None unless one column is called so, others hold labels too (as text, or under a name with
-    "pred" in it), and no scores could be compared instead.
-    """
+    """The only column of what is right, beside predicted labels and no scores to compare."""
     found = [i for i in range(sheet.width) if sheet.name(i).lower() in GOLD_NAMES]
     if len(found) != 1:
         return None
@@ -143,10 +139,7 @@ def _below(sheet: Sheet, gold: int) -> Answers:
 
 
 def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False) -> list[int]:
-    """The columns of predictions: called so, or else with labels that occur in gold.
-
-    Of several systems there are several: of two columns of text one may never be right.
-    """
+    """The columns of predictions: called so, or else with labels that occur in gold."""
     columns = _candidates(sheet, gold)
     cells = sheet.table.columns
     right = {label_of(cells[gold][row]).casefold() for row in rows} - {""}
@@ -159,7 +152,7 @@ def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False
 
     called = [i for i in columns if _says_predicted(sheet, i)]
     found = called or [i for i in columns if fits(i)]
-    texts = [i for i in columns if i not in sheet.numeric]
+    texts = [i for i in columns if i not in sheet.numeric]  # of two one may never be right
     return texts if several and len(found) == 1 and len(texts) == 2 and found[0] in texts else found
 
 

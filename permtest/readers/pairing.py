@@ -65,11 +65,7 @@ Part: TypeAlias = "tuple[Sheet, Sequence[int]]"
 
 
 def keyed(parts: Sequence[Part]) -> list[Part]:
-    """The same with a column as ids that differs in every row and is the same in all parts.
-
-    Raises ReadError where several columns pair the items differently, where one nearly does, and
-    where some parts have such a column and others have nothing like it.
-    """
+    """The same with a column as ids that differs in every row and is the same in all parts."""
     sheets = [sheet for sheet, _ in parts]
     head = sheets[0]
     known = any(sheet.ids or sheet.table.index is not None for sheet in sheets)
@@ -122,11 +118,6 @@ def _check_no_key(
     unique: Sequence[Mapping[int, frozenset[str]]],
 ) -> None:
     """Refuse columns of one name that are nearly a key, before order pairs the items."""
-
-    def rough(cells: frozenset[str]) -> set[str]:
-        """Names without their folders, in small letters."""
-        return {x.replace("\\", "/").rpartition("/")[2].casefold().strip() for x in cells}
-
     head = sheets[0]
     for i, own in values[0].items():
         if not head.may_be_key(i):
@@ -135,10 +126,11 @@ def _check_no_key(
             k = next((k for k in some if sheet.name(k).lower() == head.name(i).lower()), None)
             if k is None or (i not in unique[0] and k not in alone):
                 continue
-            if (shared := len(own & some[k])) or rough(own) == rough(some[k]):
+            alike = {*map(_rough, own)} == {*map(_rough, some[k])}
+            if (shared := len(own & some[k])) or alike:
                 problem = f"{head.label(i)} may say which item a line is: {shared} of {len(own)} "
                 problem += f"values are in {sheet.table.file.path} too"
-                if rough(own) == rough(some[k]) != own:
+                if alike and own != some[k]:
                     problem += ", others are written differently"
                 elif gone := len(own) - shared:
                     problem += f", {gone} {'is' if gone == 1 else 'are'} missing there"
@@ -415,9 +407,7 @@ class Evaluation:
         known = sum(name.lower() in WORDS for name in called or ())
         bare = known > 1 or (called is None and self.sheet.width == 4)
         if bare or any(one.counts for one in self.found):
-            hint += (
-                "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
-            )
+            hint += "; if these are counts, choose their statistic, such as 'f1' (--metric f1)"
         elif gold is not None and gold not in self.sheet.numeric:
             name = self.sheet.name(gold)
             hint += f"; if {name!r} says what is right, name it as gold (--gold {name})"
@@ -511,9 +501,9 @@ class Evaluation:
                 [str(key) for key, i in zip(every, own, strict=True) if i is None] for own in rows
             ]
             chosen.keep(both)
-            gone = {*chain(*chosen.alone)}
-            if len({*map(_rough, gone)}) < len(gone):
-                note = "some ids that are left out would agree without case and leading zeros"
+            first, *others = ({*map(_rough, gone)} for gone in chosen.alone)
+            if len(others) == 1 and first & others[0]:
+                note = "some ids are left out that agree but for case, folders or leading zeros"
                 chosen.notes.append(note)
         (self._judge if self.is_labels else self._count)(chosen, entry)
         chosen.notes += self._disagreements(chosen)
@@ -771,8 +761,8 @@ def _first_number(one: SystemScores) -> int | None:
 
 
 def _rough(name: str) -> str:
-    """An id without regard to case and leading zeros."""
-    return name.casefold().lstrip("0")
+    """An id without regard to folders, case and leading zeros."""
+    return name.replace("\\", "/").rpartition("/")[2].casefold().strip().lstrip("0")
 
 
 def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
@@ -783,7 +773,7 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
             problem += f"{mine}); "
             if not {*map(_rough, head.positions)}.isdisjoint(map(_rough, one.positions)):
-                problem += "the ids agree if case and leading zeros are ignored; write them alike, "
+                problem += "the ids agree but for case, folders or zeros; write them alike, "
             else:
                 problem += "both systems must have been scored on the same items; "
             problem += (
@@ -835,7 +825,6 @@ def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
     cells = chosen.cells()
     try:
         every = dict.fromkeys(chain(*cells))
-        every.pop(None, None)
     except TypeError:  # lists, which are no numbers
         return []
     texts = [x for x in every if isinstance(x, str) and len(x) < 20]
@@ -847,7 +836,7 @@ def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
         i = chosen.rows[j][cells[j].index(text)]
         return chosen.systems[j].error(i, f"{shown(text)} {problem}", chosen.score)
 
-    typed, notes = not all(isinstance(x, str) for x in every), []
+    typed, notes = not all(isinstance(x, str | None) for x in every), []
     for right, wrong in (("%", ""), *VERDICTS):
         some = [x for x, word in said.items() if word in (right, wrong) or word[-1] == right]
         if some and right != "true" and (typed or len(some) < len(said)):

@@ -16,11 +16,11 @@ from itertools import combinations, islice
 from typing import Any, TypeAlias
 
 from permtest.readers.files import (
+    PROBLEMS,
     VERDICTS,
     ReadError,
     is_number,
     kind_of,
-    no_number,
     number_or_none,
     printable,
     shown,
@@ -128,9 +128,7 @@ KEYS = _set(
 NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
 
 #: How the names of many language models begin, by which rows of them are told from items.
-MODELS = re.compile(
-    r"\b(gpt|claude|llama|mi[sx]tral|gemini|gemma|qwen|deepseek|(ro|de)?berta?\b|t5|phi)", re.I
-)
+MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
 
 #: How sure a system was, which is no score of it; and what it wrote, in which systems may differ.
@@ -396,13 +394,10 @@ class Sheet:
     def apart(self) -> set[int]:
         """The columns that surely hold no scores."""
         known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), *self.ids, *self._whose)
-        known = (*known, self.numbered)
-        named = {i for i in range(self.width) if self._is_of_item(i)}
-        for i in range(self.width):
-            name = self.name(i).lower()
-            if name in GROUP_NAMES or name.endswith("_id"):
-                named.add(i)
-        return named.union(i for i in known if i is not None)
+        called = [self.name(i).lower() for i in range(self.width)]
+        named = {i for i, x in enumerate(called) if x in GROUP_NAMES or x.endswith("_id")}
+        named |= {i for i in range(self.width) if self._is_of_item(i)}
+        return named.union(i for i in (*known, self.numbered) if i is not None)
 
     @cached_property
     def numbered(self) -> int | None:
@@ -417,10 +412,7 @@ class Sheet:
         return [i for i in range(self.width) if self.may_be_key(i, beside=True)]
 
     def may_be_key(self, i: int, *, beside: bool = False) -> bool:
-        """Whether a column may say which item a line is: text, or whole numbers called so.
-
-        `beside` allows all that are called like no score, and have others beside them.
-        """
+        """Whether a column may say which item a line is: text, numbers called so, `beside` any."""
         kinds, name = self._kinds[i], tokens(self.name(i))
         if i in (self.system, self.cluster, self.repeat) or kinds["missing"] or kinds["decimal"]:
             return False
@@ -452,8 +444,8 @@ class Sheet:
                 slip = 2 * len(odd) < len(self)
                 text = (odd if slip and odd else texts)[0]
                 place = f"; {self.table.place(self.texts(i).index(text))}, {self.label(i)}: "
-                rank = not slip or not odd, re.search(r"\d", text) is None
-                found.append((*rank, i, place + no_number(text)))
+                said = place + PROBLEMS["text"].format(shown(text))
+                found.append((not slip or not odd, re.search(r"\d", text) is None, i, said))
         return min(found)[-1] if found else ""
 
     # ---- rows that are no items, and numbers that are written otherwise
@@ -506,13 +498,11 @@ class Sheet:
             raise self.error(f"{problem} (--score {known[0]})", None, i)
         rows = [k for k, name in enumerate(self.texts(i)) if name == wanted]
         columns = [[cells[k] for k in rows] for cells in table.columns]
-        index, place = table.index and [table.index[k] for k in rows], Places(table, rows)
-        own = self._wide_columns
+        index = table.index and [table.index[k] for k in rows]
+        place, own = Places(table, rows).__getitem__, self._wide_columns
         number = own[0] if len(own) == 1 else self.called(SCORE_NAMES)
         names = [wanted if k == number else x for k, x in enumerate(table.names or ())]
-        table = Table(
-            table.file, names, columns, table.index_name, index, place.__getitem__, table.mark
-        )
+        table = replace(table, names=names, columns=columns, index=index, place=place)
         return Sheet(table, replace(self.how, score=None), self.notes)
 
     def _without_summary(self) -> Sheet:
@@ -543,10 +533,7 @@ class Sheet:
         return self
 
     def _sums_up(self, *, largest: bool = False) -> bool:
-        """Whether the last row has the sums, or the means, of all columns of scores.
-
-        `largest` asks for sums alone that are larger than all other cells.
-        """
+        """Whether the last row sums or averages the scores, or has their `largest` as sums."""
         found = []
         for i in self.numeric:
             *rest, total = map(number_or_none, self.texts(i))
@@ -698,19 +685,17 @@ class Sheet:
         number = Counter(items)
         item = next(item for item in items if number[item] > 1)
         places = [self.table.place(row) for x, row in zip(items, rows, strict=True) if x == item]
-        remedy = "remove one"
-        for i in range(self.width) if self.ids else ():
-            both = {(item, self.texts(i)[k]) for item, k in zip(items, rows, strict=True)}
-            if self.may_be_key(i) and i not in self.ids and len(both) == len(rows):
-                names = " ".join(f"--id {self.key(k)}" for k in (i, *self.ids))
+        remedy, repeats = "remove one", map(self.called, zip(REPEAT_NAMES, strict=True))
+        own = [(i,) for i in range(self.width) if self.may_be_key(i) and i not in self.ids]
+        two = combinations([i for i in repeats if i is not None], 2)
+        for some in (*own, *two) if self.ids else ():
+            cells = [[self.texts(i)[k] for k in rows] for i in some]
+            if len(set(zip(items, *cells, strict=True))) == len(rows):
+                names = " ".join(f"--id {self.key(k)}" for k in (*self.ids, some[0]))
+                for k in some[1:]:
+                    names += f" --repeat {self.key(k)} --clusters {self.key(self.ids[0])}"
                 remedy = f"name the columns that tell lines apart ({names})"
                 break
-        repeats = [i for i in map(self.called, zip(REPEAT_NAMES, strict=True)) if i is not None]
-        for i, k in combinations(repeats, 2) if self.ids and remedy == "remove one" else ():
-            if self._distinct([*self.ids, *self._whose, i, k]) == len(self):
-                names = " ".join(f"--id {self.key(x)}" for x in (*self.ids, i))
-                names += f" --repeat {self.key(k)} --clusters {self.key(self.ids[0])}"
-                remedy = f"name the columns that tell lines apart ({names})"
         problem = (
             f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); {remedy}, name "
         )
@@ -809,12 +794,9 @@ class Sheet:
             lists = layout[0] == "counts"
             written = DERIVED[layout] if lists else layout
             name = ", ".join(written)
-            read = (
-                self._four
-                if lists
-                else lambda row, used: tuple(self.table.columns[i][row] for i in used)
-            )
-            found["scores"][name] = [read(row, used) for row in rows]
+            parts = [[self.table.columns[i][row] for row in rows] for i in used]
+            four = (self._four(row, used) for row in rows)
+            found["scores"][name] = list(four if lists else zip(*parts, strict=True))
             found["counts"][name] = written
             found["columns"][name] = [self.label(i) for i in (used * 10 if lists else used)]
         return found
@@ -910,10 +892,8 @@ class Sheet:
             return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:
-            problem = (
-                f"{self.name(self.system or 0)!r} seems to say whose a line is; which column is "
-            )
-            return [], f"{problem}the item? (--id)", ()
+            problem = f"{self.name(self.system or 0)!r} seems to say whose a line is"
+            return [], f"{problem}; which column is the item? (--id)", ()
         gold = self.called(GOLD_NAMES)
         if gold in single and self.probabilities(gold):
             return [], PROBABILITIES, ()
@@ -938,8 +918,8 @@ class Sheet:
         some = [i for i in self.numeric if self._kinds[i]["decimal"] and i != gold]
         some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
         values = {i: {*map(number_or_none, {*self.texts(i)})} for i in (gold, *some)}
-        binary = values[gold] == {0, 1}
-        return [i for i in some if binary and all(0 <= (x or 0) <= 1 for x in values[i])]
+        some = some if values[gold] == {0, 1} else []
+        return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
 
     def _family(self, columns: Sequence[int]) -> tuple[list[int], str]:
         """The columns of the measure that is meant, or why it is not clear which."""

@@ -102,12 +102,7 @@ class Table:
 
 
 def load(source: Any, number: int = 1) -> File:
-    """Open whatever can be read; `number` names what has no name.
-
-    It may be a path, which may name a sheet ("results.xlsx#dev"); "-", which is standard input; an
-    open file or a buffer; a frame or series of pandas or polars; a table of Arrow; a NumPy array; a
-    list of records; a dict of columns. Of what is no file, `File.table` holds the cells.
-    """
+    """Open a path ("results.xlsx#dev", "-"), a buffer, or cells, which `number` names."""
     if isinstance(source, File):
         return source
     if isinstance(source, str | os.PathLike):

@@ -127,7 +127,7 @@ NOT_THE_SAME = cases(
         ([f"new/{name}" for name in NAMES], [f"old/{name}" for name in NAMES[::-1]]))),
     (two("p,1 q,0 r,1 s,0", "s,1 r,0 q,1 t,0", "file,score"), ["3 of 4", "1 is missing there"]),
     (two("A,1 B,0", "b,1 a,0", "file,score"), ["0 of 2", "others are written differently"]),
-    (two("A,1 B,0", "b,1 a,0", "id,score"), ["no id in common", "if case and leading zeros"]),
+    (two("A,1 B,0", "b,1 a,0", "id,score"), ["no id in common", "but for case"]),
     # Two keys that disagree.
     (["x,y,score\n0,1,3\n1,0,4\n2,2,5\n", "x,y,score\n1,1,3\n0,0,4\n2,2,5\n"],
      ["'x' and 'y'", "--id"]),
@@ -146,7 +146,7 @@ NOT_THE_SAME = cases(
      ["'question'", "--by-order"]),
     # The same item twice.
     ("id,A,B\n1,1,0\n1,1,0\n2,0,1\n", ["'1'", "line 2 and line 3", "remove one", "--repeat"]),
-    ("id,task,A,B\n1,x,1,0\n1,y,1,0\n2,x,0,1\n", ["'1'", "(--id task --id id)"]),
+    ("id,task,A,B\n1,x,1,0\n1,y,1,0\n2,x,0,1\n", ["'1'", "(--id id --id task)"]),
     ("id,system,score\n1,x,1\n1,x,0\n1,y,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
     ("question,A,B\nq,1,0\nq,1,0\nr,0,1\n", ["line 3", "line 2", "--by-order"]),
     ("item,seed,epoch,A,B\np,1,1,0,1\np,1,2,0,1\np,2,1,0,1\np,2,2,1,1\n",
@@ -552,7 +552,7 @@ POINT, NAMED = ["1.005'", "--thousands"], {"a": "A", "b": "B"}
         ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, ["'PASS' stands beside '1'"]),
         ("id,A,B\n1,PASS,FAIL\n2,PASS,PASS\n3,ERROR,PASS\n", {}, ["line 4, column 'A': 'ERROR'"]),
         (two("1,85% 2,100%", "2,85% 1,.9", "id,score"), {}, ["b.csv, line 3", "'.9' stands"]),
-        ("id,A,B\n1,\N{MINUS SIGN}7,1\n2,3,4\n", {}, ["line 2, column 'A'", "its minus"]),
+        ("id,A,B\n1,\N{MINUS SIGN}7,1\n2,3,4\n", {}, ["line 2, column 'A'", "- as minus"]),
         ("id,metric,A,B\n1,ter,1,3\n2,ter,4,5\n1,wer,4,5\n", {}, ["'ter', 'wer'", "--score ter"]),
         ("id,A,B\n1,yes,no\n2,no,no\n", {}, ["0 systems", "'yes' is not a number"]),
     ),
