@@ -1,9 +1,8 @@
 """Running Jupyter: the page of `permtest app`, and a cure for cells that wait for ever.
 
-Voila starts a kernel for each page, runs the cells there while the person is shown how far they
-are, and then shows text and widgets without code. What is changed here: the page asks nobody but
-this server for anything (and the browser is told to hold it to that), only who knows the token of
-this run gets a page, files of some size come through, and kernels end that nobody looks at.
+Voila runs a notebook in a kernel of its own for each page, and shows text and widgets without code.
+Here, a page loads nothing from other servers (its policy forbids the browser to), needs the token
+of this run, and takes large files; a kernel ends when nobody looks at its page any more.
 """
 
 from __future__ import annotations
@@ -35,11 +34,8 @@ TEMPLATES = Path(__file__).parent / "templates" / "app"
 TITLE = "permtest: compare two systems"
 
 #: The extensions of Lab that a page may load: those that draw widgets.
-EXTENSIONS = [
-    "@jupyter-widgets/jupyterlab-manager",
-    "@voila-dashboards/widgets-manager7",
-    "@voila-dashboards/widgets-manager8",
-]
+EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager"]
+EXTENSIONS += [f"@voila-dashboards/widgets-manager{version}" for version in (7, 8)]
 
 #: Whom a page may ask for what; Voila's own pages write scripts and styles into themselves.
 POLICY = (
@@ -63,10 +59,9 @@ async def _get_msg_in_slices(channel: Any, timeout: float | None = None) -> dict
 def poll_in_slices() -> None:
     """Make every kernel client of this process look for messages at least every `SLICE`.
 
-    `jupyter_client` waits for a kernel's message in one long poll of an asynchronous socket. Now
-    and then, while a cell fills an Output widget, the message arrives and the poll is not woken:
-    the cell then waits out its timeout, or for ever where there is none (jupyter/nbclient, issue
-    312). Polling in short slices looks again soon enough, and costs nothing that can be measured.
+    `jupyter_client` waits for a message in one long poll. Now and then, while a cell fills an
+    Output widget, a message does not wake the poll, and the cell waits out its timeout, or for ever
+    where there is none (jupyter/nbclient, issue 312).
     """
     from jupyter_client.channels import AsyncZMQSocketChannel
 
@@ -74,16 +69,7 @@ def poll_in_slices() -> None:
 
 
 def choose_port(port: int) -> int:
-    """Return `port` if nobody listens on it, and any free one for 0.
-
-    Parameters
-    ----------
-    port : int
-
-    Returns
-    -------
-    int
-    """
+    """Return `port` if nobody listens on it, and any free one for 0; else raise ValueError."""
     if not 0 <= port < 2**16:
         raise ValueError(f"--port {port}: a port is a number from 1 to {2**16 - 1}")
     with socket.socket() as probe:
@@ -92,12 +78,9 @@ def choose_port(port: int) -> int:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise ValueError(
-                f"--port {port}: {(error.strerror or str(error)).lower()}; choose another, or "
-                "leave --port out"
-            ) from None
-        free: int = probe.getsockname()[1]
-    return free
+            problem = (error.strerror or str(error)).lower()
+            raise ValueError(f"--port {port}: {problem}; choose another, or leave it out") from None
+        return int(probe.getsockname()[1])
 
 
 def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) -> None:

@@ -1,28 +1,24 @@
 """`permtest leaderboard`, `report`, `study`, `plan` and `formats` do what the package does."""
 
 import csv
-import dataclasses
 import json
-import re
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pyarrow.parquet
 import pytest
 
 import permtest
 from permtest import compare_many, read_many
-from permtest.cli import commands
 from permtest.readers import FORMATS
 from permtest.study import StudyConfig, exact_power_n, overview, power_t, run_study, sample_size
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "notebooks" / "data"
 TAGGERS = DATA / "ud_en_ewt_pos.csv"
-SYSTEMS = ["crf_rich", "svm_window", "crf_base"]
 
 SCORES = "id,n_words,new,old,base\n" + "".join(
     f"i{i},7,{3 + i % 3},{2 + i % 2},{(i % 5) // 2}\n" for i in range(12)
@@ -82,36 +78,17 @@ def board(run):
     return board
 
 
-# ---- what is printed -----------------------------------------------------------------------------
+# ---- leaderboard ---------------------------------------------------------------------------------
 
 
-def test_the_taggers(run):
-    code, out, err = run("leaderboard", TAGGERS, "--metric", "accuracy", "--pairs")
-    assert (code, err) == (0, "")
-    assert out.startswith(
-        """\
-rank   system               accuracy   may be   alike
-   1   crf_rich_correct        23753   1 to 2      a    *
-   2   svm_window_correct      23731   1 to 3      ab   *
-   3   crf_base_correct        23662   2 to 3      b
-   4   perceptron_correct      23554        4
-"""
-    )
-    assert (
-        "* is the best, or does not differ from it; systems that share a letter do not differ\n\n"
-        in out
-    )
-    assert "\ncrf_rich_correct leads; svm_window_correct is tied with it. 13 of 15 pairs" in out
-    lines = [line.split() for line in out.splitlines()]
-    p = {(line[0], line[2]): float(line[4]) for line in lines if len(line) == 7 and line[1] == "-"}
-    assert len(p) == 15
-    assert p["crf_rich_correct", "svm_window_correct"] == pytest.approx(0.42904, rel=1e-5)
+def test_the_taggers(printed, board):
+    out = printed("leaderboard", TAGGERS, "--metric", "accuracy")
+    assert out.startswith("rank   system               accuracy   may be   alike   tied with the b")
+    assert out.endswith("index, sent_id, n_tokens.\n\nscore  correct, higher is better\n")
+    found = board(TAGGERS, "--metric", "accuracy", "--correction", "none")
+    pairs = list(combinations(found["systems"], 2))
+    p = dict(zip(pairs, found["pvalue"][0], strict=True))
     assert p["crf_rich_correct", "crf_base_correct"] == pytest.approx(0.000907372, rel=1e-5)
-    assert p["crf_base_correct", "perceptron_correct"] == pytest.approx(0.00199676, rel=1e-5)
-    assert out.rstrip().endswith(
-        "data   a table: 2077 items of 6 systems, paired by row. Columns taken for no systems: "
-        "index, sent_id, n_tokens.\n\nscore  correct, higher is better"
-    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +96,6 @@ rank   system               accuracy   may be   alike
     [
         (("scores.csv",), ["new", "old", "base"]),
         (("counts.csv", "--metric", "f1"), "abc"),
-        (("counts.csv", "--metric", "recall", "--zero-division", 1), "abc"),
         (("groups.csv", "--clusters", "doc"), "abc"),
     ],
 )
@@ -145,46 +121,36 @@ def test_json_is_one_object_with_all_there_is(board):
     assert found["adjusted"] == wanted.adjusted.tolist()
 
 
-def test_a_baseline(run, board):
-    code, out, _ = run(
-        *("leaderboard", "scores.csv", "--baseline", "base", "--alternative", "greater"),
-        *("--systems", "base,old,new"),
-    )
-    assert code == 0
-    assert out.splitlines()[0].split() == [
-        *("system", "mean", "less", "base", "p", "adjusted", "p", "differs")
-    ]
+def test_options_of_a_leaderboard(printed, board):
+    argv = ("scores.csv", "--baseline", "base", "--alternative", "greater")
+    out = printed("leaderboard", *argv, "--systems", "base,old,new")
+    assert " ".join(out.splitlines()[0].split()) == "system mean less base p adjusted p differs"
     assert [line.split()[0] for line in out.splitlines()[1:4]] == ["new", "old", "base"]
     assert "2 of 2 systems score more than base at a level of 0.05 (Holm), over 12 items." in out
-    found = board("scores.csv", "--baseline", "base", "--alternative", "greater")
+    found = board(*argv)
     assert len(found["pvalue"][0]) == 2
     assert "tied_with_best" not in found["rankings"][0]
-
-
-def test_less_may_be_better(board):
     best = board("scores.csv", "--lower-is-better")["rankings"][0]["systems"][0]
     assert (best["system"], best["rank"]) == ("base", 1)
-
-
-def test_strata(board):
     found = board("groups.csv", "--strata", "subject")
-    assert found["sources"][""]["strata"] == "subject"
-    assert found["values"] == compare_many(
-        read_many("groups.csv", strata="subject")
-    ).values.tolist()  # fmt: skip
+    wanted = compare_many(read_many("groups.csv", strata="subject"))
+    assert found["values"] == wanted.values.tolist()
 
 
-def test_a_score_named_as_metric(board, folder):
+def test_a_score_named_as_metric(board, printed, folder):
     for name, right in (("x", "1101"), ("y", "1000"), ("z", "0110")):
-        lines = [
-            json.dumps({"doc_id": i, "acc": int(c), "len": i}) for i, c in enumerate(right)
-        ]  # fmt: skip
+        lines = [json.dumps({"doc_id": i, "acc": int(c), "len": i}) for i, c in enumerate(right)]
         (folder / f"samples_{name}.jsonl").write_text("\n".join(lines))
     files = [f"samples_{name}.jsonl" for name in "xyz"]
     found = board(*files, "--metric", "acc")
     assert found == board(*files, "--score", "acc")
-    assert found["values"] == [[0.75, 0.25, 0.5]]
-    assert found["metric"] == "mean"
+    assert (found["values"], found["metric"]) == ([[0.75, 0.25, 0.5]], "mean")
+    report = ("report", *files[:2], "--json")
+    first, other = (json.loads(printed(*report, way, "acc")) for way in ("--metric", "--score"))
+    assert first["statistic"] == "mean"  # differences are per item, whichever option names it
+    assert first == other
+    whole = json.loads(printed(*report, "--metric", "accuracy", "--score", "acc"))
+    assert whole["difference"] == 2
 
 
 def test_what_is_counted_is_measured(board, folder):
@@ -199,21 +165,19 @@ def test_what_is_counted_is_measured(board, folder):
 # ---- several data sets ---------------------------------------------------------------------------
 
 
-def test_several_data_sets(run, board, folder):
+def test_several_data_sets(printed, board, folder):
     rows = [line.split(",") for line in SCORES.splitlines()]
     turned = [[row[0], row[4], row[2], row[3]] for row in rows[:1] + rows[5:]]
     (folder / "web.csv").write_text("".join(",".join(row) + "\n" for row in turned))
     argv = ("--data-set", "news=scores.csv", "--data-set", "web=web.csv")
-    code, out, err = run("leaderboard", *argv, "--pairs")
-    assert (code, err) == (0, "")
+    out = printed("leaderboard", *argv)
     assert [out.count(f"\n{name}: ") for name in ("news", "web", "all data sets")] == [1, 1, 1]
     assert out.startswith("news\n\nrank   system")
     assert "first is better on" in out
     found = board(*argv)
     assert (found["data_sets"], found["systems"]) == (["news", "web"], ["new", "old", "base"])
-    assert found["n"] == [12, 8]
+    assert (found["n"], found["overall"]["n"]) == ([12, 8], [20])
     assert [one["data_set"] for one in found["rankings"]] == ["news", "web", "all data sets"]
-    assert found["overall"]["n"] == [20]
     assert found["replicability"]["data_sets"] == ["news", "web"]
     both = {"news": read_many("scores.csv"), "web": read_many("web.csv", systems=found["systems"])}
     assert compare_many(both).pvalue.tolist() == found["pvalue"]
@@ -244,18 +208,13 @@ def test_a_data_set_of_several_files_with_its_own_gold(run, board, folder):
 
 def test_classes_are_not_joined(board, folder):
     for name, labels in (("x", "ab"), ("y", "bc")):
-        rows = [
-            f"{i},{labels[i % 2]},{labels[i % 2]},{labels[i // 2 % 2]},{labels[0]}"
-            for i in range(6)
-        ]
+        columns = [[labels[i % 2], labels[i % 2], labels[i // 2 % 2], labels[0]] for i in range(6)]
+        rows = [",".join([str(i), *labels]) for i, labels in enumerate(columns)]
         (folder / f"{name}.csv").write_text("\n".join(["id,gold,m,n,o", *rows]))
     argv = ("--data-set", "x=x.csv", "--data-set", "y=y.csv", "--metric", "macro_f1")
     found = board(*argv, "--gold", "gold")
     assert found["overall"] is None
     assert found["replicability"]["data_sets"] == ["x", "y"]
-
-
-# ---- files ---------------------------------------------------------------------------------------
 
 
 def test_pairs_are_written_as_tables(run):
@@ -271,60 +230,6 @@ def test_pairs_are_written_as_tables(run):
     assert table["adjusted"].to_pylist() == board.adjusted[0].tolist()
 
 
-# ---- what is refused -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ([], "no file; name files, or all data sets as --data-set NAME=FILE"),
-        (["scores.csv", "--data-set", "x=scores.csv"], "scores.csv: no data set is named for it"),
-        (["--data-set", "scores.csv"], "--data-set scores.csv: write NAME=FILE"),
-        (["--data-set", "x=a", "--data-set", "x=b"], "--data-set x is there twice"),
-        (
-            ["scores.csv", "--systems", "a,b", "--system", "c"],
-            "not allowed with argument --systems",
-        ),
-        (["scores.csv", "--alternative", "less"], "--alternative less needs --baseline"),
-        (["scores.csv", "--alpha", "5"], "--alpha: 5 is not a number between 0 and 1"),
-        (["scores.csv", "--k", "0"], "--k: 0 is not a whole number from 1 on"),
-        (["scores.csv", "--seed", "-1"], "--seed: -1 is not a whole number from 0 on"),
-        (["scores.csv", "-o", "a.pdf"], "--out a.pdf: the name must end in .html, .md, .tex"),
-        (["scores.csv", "-o", "none/a.csv"], "there is no folder none; create it first"),
-        (["scores.csv", "--gold", "a", "--gold", "b"], "--gold b: there is one already"),
-    ],
-)
-def test_refusals_come_before_files_are_read(run, monkeypatch, argv, message):
-    monkeypatch.setattr(commands, "read_table", lambda *_: pytest.fail("read it"))
-    code, out, err = run("leaderboard", *argv)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (
-            ["scores.csv", "--systems", "new"],
-            "1 system ('new'); name columns as systems (--systems)",
-        ),
-        (["scores.csv", "--system", "new", "--system", "nwe"], "no column 'nwe' (did you mean"),
-        (["scores.csv", "--baseline", "nwe"], "baseline='nwe' is no system; there are new, old"),
-        (["scores.csv", "--metric", "acuracy"], "(did you mean accuracy?)"),
-        (["counts.csv"], "choose a statistic of counts, such as 'f1' (--metric f1)"),
-        (["none.csv"], "none.csv"),
-        (
-            ["--data-set", "x=scores.csv", "--data-set", "y=groups.csv"],
-            "data set 'y' has the systems a, b, c, but 'x' new, old, base; all data sets need the",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_said_in_a_line(run, argv, message):
-    code, out, err = run("leaderboard", *argv)
-    assert (code != 0, out, err.count("\n")) == (True, "", 1)
-    assert message in err
-
-
 def test_repeats_are_swapped_together(run, board, folder):
     lines = [f"q{i // 3},x,{i % 3},{i % 2},1,{i % 5 % 2}" for i in range(12)]
     (folder / "epochs.csv").write_text("\n".join(["id,category,epoch,a,b,c", *lines]))
@@ -338,9 +243,7 @@ def test_repeats_are_swapped_together(run, board, folder):
 def test_metrics_of_all_data_sets_must_agree(run, folder):
     (folder / "long.csv").write_text("id,system,tp,fp,fn\n1,new,1,0,0\n1,old,0,1,1\n")
     argv = ("--data-set", "x=scores.csv", "--data-set", "y=long.csv", "--systems", "new,old")
-    code, _, err = run("leaderboard", *argv)
-    assert (code, err.count("\n")) == (2, 1)
-    assert "data set 'y' is compared by 'f1', but 'x' by 'mean'" in err
+    assert "data set 'y' is compared by 'f1', but 'x' by 'mean'" in run("leaderboard", *argv)[2]
 
 
 @pytest.mark.parametrize(
@@ -364,43 +267,27 @@ def test_what_is_missing_is_said_at_once(run, monkeypatch, argv, module):
 
 
 @pytest.mark.parametrize(
-    ("argv", "statistic", "options"),
+    ("argv", "read", "options"),
     [
-        ("pair.csv --alpha 0.1 --seed 3", "mean", {"alpha": 0.1, "rng": 3}),
-        ("pair.csv --metric accuracy", "accuracy", {}),
-        ("groups.csv --a a --b c --clusters doc", "mean", {}),
+        ("pair.csv --alpha 0.1 --seed 3", {}, {"alpha": 0.1, "rng": 3}),
+        ("pair.csv --metric accuracy", {}, {"statistic": "accuracy"}),
+        ("groups.csv --a a --b c --clusters doc", {"a": "a", "b": "c", "clusters": "doc"}, {}),
         (
             "counts.csv --a a --b b --metric f1 --alternative greater",
-            "f1",
-            {"alternative": "greater"},
+            {"a": "a", "b": "b"},
+            {"statistic": "f1", "alternative": "greater"},
         ),
     ],
 )
-def test_a_report_is_the_overview(printed, argv, statistic, options):
-    file, *rest = argv.split()
-    which = (
-        {"a": "a", "b": "c"} if "groups" in file else {"a": "a", "b": "b"} if "f1" in argv else {}
-    )
-    clusters = "doc" if "--clusters" in argv else None
-    pairs = permtest.read(file, statistic=statistic, clusters=clusters, **which)
-    found = overview(pairs, statistic=statistic, **{"rng": 0} | options)
-    out = printed("report", file, *rest)
+def test_a_report_is_the_overview(printed, argv, read, options):
+    how = {"statistic": "mean", "rng": 0} | options
+    pairs = permtest.read(argv.split()[0], statistic=how["statistic"], **read)
+    found = overview(pairs, **how)
+    out = printed("report", *argv.split())
     assert " ".join(found.sentence().split()) in " ".join(out.split())
-    record = json.loads(printed("report", file, *rest, "--json"))
-    assert (record["statistic"], record["difference"]) == (statistic, found.to_dict()["difference"])
-
-
-def test_a_score_named_by_metric_is_the_score(printed, folder):
-    """Its differences are shown per item, by whichever option it was named."""
-    for name, right in (("new", "111101"), ("old", "010100")):
-        lines = [json.dumps({"doc_id": i, "acc": int(x)}) for i, x in enumerate(right)]
-        (folder / f"samples_{name}.jsonl").write_text("\n".join(lines))
-    files = ("report", "samples_new.jsonl", "samples_old.jsonl", "--json")
-    first, other = (json.loads(printed(*files, way, "acc")) for way in ("--metric", "--score"))
-    assert first["statistic"] == "mean"
-    assert first == other
-    whole = json.loads(printed(*files, "--metric", "accuracy", "--score", "acc"))
-    assert whole["difference"] == 3
+    record = json.loads(printed("report", *argv.split(), "--json"))
+    wanted = (how["statistic"], found.to_dict()["difference"])
+    assert (record["statistic"], record["difference"]) == wanted
 
 
 def test_reports_are_written_and_named(run, printed, folder):
@@ -412,9 +299,8 @@ def test_reports_are_written_and_named(run, printed, folder):
     printed("report", "pair.csv", "-o", "table.tex", "--force")
     assert json.loads(printed("report", "pair.csv", "-o", "a.json", "--json"))["n_items"] == 12
     assert (folder / "a.json").exists()
-    board = json.loads(
-        printed("leaderboard", "counts.csv", "-o", "b.json", "--json", "--metric", "f1")
-    )
+    argv = ("counts.csv", "-o", "b.json", "--json", "--metric", "f1")
+    board = json.loads(printed("leaderboard", *argv))
     assert board == json.loads((folder / "b.json").read_text())
 
 
@@ -450,9 +336,7 @@ def test_a_report_repeats_itself(run, printed, folder):
 
 
 def test_the_command_line_goes_before_the_file(printed, folder):
-    (folder / "c.yml").write_text(
-        "seed: 5\na: new\nb: old\nK: 99\npower_sizes: 0\n", encoding="utf-8"
-    )
+    (folder / "c.yml").write_text("seed: 5\na: new\nb: old\nK: 99\npower_sizes: 0\n")
     command = ("study", "pair.csv", "--config", "c.yml", "--json")
     first = json.loads(printed(*command))
     assert (first["config"]["seed"], first["names"]) == (5, ["new", "old"])
@@ -491,34 +375,28 @@ def test_a_plan_of_a_difference(printed):
 
 
 def test_a_plan_of_shares(printed):
-    found = json.loads(printed("plan", "--shares", 0.06, 0.03, "--json"))
+    shares = ("plan", "--shares", 0.06, 0.03)
+    found = json.loads(printed(*shares, "--json"))
     assert found["n"] == exact_power_n(0.06, 0.03)
     assert found["power"] >= 0.8
-    assert "if A alone has 0.06 of them right, and B alone 0.03" in printed(
-        "plan", "--shares", 0.06, 0.03
-    )
+    assert "if A alone has 0.06 of them right, and B alone 0.03" in printed(*shares)
 
 
 def test_a_plan_of_a_pilot(printed, folder):
     gaps = [x - y for x, y in zip(NEW, OLD, strict=True)]
-    mean = sum(gaps) / 12
-    sd = (sum((x - mean) ** 2 for x in gaps) / 11) ** 0.5
     found = json.loads(printed("plan", "pair.csv", "--json"))
-    assert (found["pilot"], found["delta"]) == (12, mean)
-    assert found["sigma"] == pytest.approx(sd)
+    assert (found["pilot"], found["delta"]) == (12, fmean(gaps))
+    assert found["sigma"] == pytest.approx(stdev(gaps))
     assert found["n"] == sample_size(found["delta"], found["sigma"])
     other = json.loads(printed("plan", "pair.csv", "--delta", 0.5, "--json"))
     assert other["n"] == sample_size(0.5, found["sigma"])
     lines = "".join(f"d{i // 3},{int(i % 3 > 0)},{int(i % 4 > 2)}\n" for i in range(24))
     (folder / "right.csv").write_text(f"doc,new,old\n{lines}", encoding="utf-8")
-    right = json.loads(
-        printed("plan", "right.csv", "--json", "--a", "new", "--b", "old", "--no-clusters")
-    )
+    argv = ("plan", "right.csv", "--json", "--a", "new", "--b", "old")
+    right = json.loads(printed(*argv, "--no-clusters"))
     assert (right["p_b"], right["p_c"]) == pytest.approx((12 / 24, 2 / 24))
     assert right["n"] == exact_power_n(12 / 24, 2 / 24)
-    whole = json.loads(
-        printed("plan", "right.csv", "--json", "--a", "new", "--b", "old", "--clusters", "doc")
-    )
+    whole = json.loads(printed(*argv, "--clusters", "doc"))
     assert (whole["pilot"], whole["unit"]) == (8, "clusters")
 
 
@@ -530,43 +408,64 @@ def test_formats(run, printed):
     assert [line.split()[0] for line in lines[: len(FORMATS)]] == list(FORMATS)
     assert max(map(len, lines)) <= 100
     assert any(line.startswith("  specificity, balanced_accuracy, mcc ") for line in lines)
-    found = json.loads(printed("formats", "--json"))
-    assert [each["name"] for each in found] == list(FORMATS)
-    assert {each["installed"] for each in found} <= {True, False}
-    for name, kind, each in zip(FORMATS, FORMATS.values(), found, strict=True):
-        assert json.loads(printed("formats", name, "--json")) == each
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for name, kind in FORMATS.items():
         out = printed("formats", name)
         assert out.startswith(f"{kind.title}\n")
         assert out.rstrip().endswith(kind.example)
         assert kind.example.startswith("permtest")
-        assert kind.rows in out
-        assert kind.pairs_on in out
+        for text in (kind.rows, kind.pairs_on, f"permtest[{kind.extra}]" if kind.extra else ""):
+            assert text in out
+        assert {kind.extra} <= {None, *project["optional-dependencies"]}
     err = run("formats", "tabel")[2]
-    assert "argument NAME: invalid choice: 'tabel' (did you mean table?)" in err
-
-
-def test_what_a_format_needs_is_said(printed, monkeypatch):
-    odd = dataclasses.replace(FORMATS["table"], name="table", extra="odd")
-    monkeypatch.setitem(FORMATS, "table", odd)
-    for modules, there in ((("no_such.module", "neither"), False), (("neither", "json"), True)):
-        monkeypatch.setitem(commands.READERS, "odd", modules)
-        out = printed("formats", "table")
-        assert "pip install 'permtest[odd]'" in out
-        assert ("(installed)" in out) == there
-
-
-def test_extras_of_formats_are_those_of_the_package():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for extra in {kind.extra for kind in FORMATS.values()} - {None}:
-        modules = commands.READERS[extra]
-        owners = {owner for m in modules for owner in packages_distributions().get(m, [m])}
-        wanted = {re.split(r"[^\w.-]", text)[0] for text in project["optional-dependencies"][extra]}
-        assert wanted & {owner.replace("_", "-") for owner in owners}, extra
+    assert "argument NAME: invalid choice: 'tabel' (did you mean 'table'?)" in err
 
 
 # ---- what is refused -----------------------------------------------------------------------------
 
+#: What comes before a file is read is said of x.csv, which is not there.
 BAD = {
+    "": "the following arguments are required: COMMAND; see permtest --help",
+    "compare": "are required: FILE; see permtest compare --help",
+    "compara pair.csv": "(did you mean 'compare'?); choose from",
+    "compare x.csv --alfa 1": "unrecognized arguments: --alfa 1 (did you mean '--alpha'",
+    "compare x.csv --alt less": "unrecognized arguments",
+    "compare x.csv --clusters a --no-clusters": "not allowed with",
+    "compare x.csv --gold a --gold b": "--gold b: there is one already",
+    "compare x.csv --method monte_carlo --samples 0": "0 is not a whole number from 1 on",
+    "compare x.csv --samples 9": "--samples needs --method monte_carlo",
+    "compare x.csv --seed -1": "--seed: -1 is not a whole number from 0 on",
+    "compare x.csv --margin 1": "--margin 1 needs --fail-if",
+    "compare x.csv --fail-if worse --margin -1": "--margin: -1 is not a number from 0 on",
+    "compare x.csv --fail-if worse --margin 1 --alternative less": "leave --alternative out",
+    "compare x.csv --fail-if worse --margin 1 --method monte_carlo": "leave --method out",
+    "compare x.csv": "x.csv: there is no such file",
+    "compare .": ".: this is a folder",
+    "compare pair.csv --metric F1": "--metric F1: not known (did you mean 'f1'",
+    "compare pair.csv --metric f0": "or f with a beta up to 1000, such as",
+    "compare pair.csv --metric f1": "pair.csv: no system has 3 (tp, fp, fn) or 2 (tp, incorrect)",
+    "compare pair.csv --a newer --b old": "pair.csv: no column 'newer' (did you mean 'new'?); its",
+    "compare pair.csv --a new": "a is given without b",
+    "compare pair.csv --fail-if worse --alternative greater": "needs --alternative less, not great",
+    "compare counts.csv --a a --b b": "has counts (tp, fp, fn) of each item, but 'sum' takes one",
+    "compare counts.csv --metric macro_f1": "in Python, exact_perm_test(u, v, statistic='macro_f1'",
+    "leaderboard": "no file; name files, or all data sets as --data-set NAME=FILE",
+    "leaderboard x.csv --data-set y=y.csv": "x.csv: no data set is named for it",
+    "leaderboard --data-set x.csv": "--data-set x.csv: write NAME=FILE",
+    "leaderboard --data-set x=a --data-set x=b": "--data-set x is there twice",
+    "leaderboard x.csv --systems a,b --system c": "not allowed with argument --systems",
+    "leaderboard x.csv --alternative less": "--alternative less needs --baseline",
+    "leaderboard x.csv --k 0": "--k: 0 is not a whole number from 1 on",
+    "leaderboard x.csv -o a.pdf": "--out a.pdf: the name must end in .html, .md, .tex",
+    "leaderboard x.csv -o none/a.csv": "there is no folder none; create it first",
+    "leaderboard x.csv --gold a --gold b": "--gold b: there is one already",
+    "leaderboard x.csv": "x.csv: there is no such file",
+    "leaderboard scores.csv --systems new": "1 system ('new'); name columns as systems (--systems)",
+    "leaderboard scores.csv --system new --system nwe": "no column 'nwe' (did you mean",
+    "leaderboard scores.csv --baseline nwe": "baseline='nwe' is no system; there are new, old",
+    "leaderboard scores.csv --metric acuracy": "(did you mean 'accuracy'",
+    "leaderboard counts.csv": "choose a statistic of counts, such as 'f1' (--metric f1)",
+    "leaderboard --data-set x=scores.csv --data-set y=groups.csv": "'y' has the systems a, b, c, b",
     "report x.csv -o there.tex": "--out there.tex: the file exists; choose another name, or add",
     "report x.csv -o a.pdf": "--out a.pdf: the name must end in .html",
     "report x.csv -o none/a.html": "there is no folder none; create it first",
@@ -581,7 +480,6 @@ BAD = {
     "study pair.csv --write-config .": "this is a folder; name a file",
     "study pair.csv --out quick": "this is a file; name a folder",
     "study counts.csv --a a --b b --metric f1": "--metric f1: a study takes one score",
-    "study groups.csv --a a --b b --clusters doc": "12 items are in 4 clusters",
     "plan": "name --delta and --sigma, or --shares, or the files of a pilot",
     "plan --delta 1": "name --delta and --sigma",
     "plan --delta 1 --sigma 0": "--sigma: 0 is not a number above 0",
@@ -594,14 +492,13 @@ BAD = {
 
 @pytest.mark.parametrize(("argv", "message"), BAD.items())
 def test_errors_in_one_line(run, folder, argv, message):
-    for name, text in {"bad.yml": "unit_sise: 3", "units.yml": "unit_size: 5"}.items():
+    files = {"bad.yml": "unit_sise: 3", "units.yml": "unit_size: 5", "there.tex": "", "quick": ""}
+    for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    (folder / "there.tex").write_text("mine", encoding="utf-8")
-    (folder / "quick").write_text("mine", encoding="utf-8")
     before = sorted(folder.iterdir())
     code, out, err = run(*argv.split())
-    assert (code, out) == (2, "")
-    assert err.startswith(f"permtest {argv.split()[0]}: error: ")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    command = argv.split()[0] if argv and "compara" not in argv else ""
+    assert err.startswith(f"permtest {command}".rstrip() + ": error: ")
     assert message in err
-    assert err.count("\n") == 1
     assert sorted(folder.iterdir()) == before

@@ -85,31 +85,31 @@ def test_an_installed_package_copies_its_notebooks(run, opened):
             assert copy.read_bytes() == path.read_bytes()
 
 
-@pytest.mark.usefixtures("opened")
+@pytest.mark.usefixtures("opened", "installed")
 def test_nothing_is_written_over(run):
-    folder = Path("course")
+    folder = Path("permtest-notebooks")
     (folder / "data").mkdir(parents=True)
     mine = [folder / "01-are-they-different.ipynb", folder / "data" / "README.md"]
     for path in mine:
         path.write_text("mine", encoding="utf-8")
     outside = Path("outside")
     (folder / "02-monte-carlo.ipynb").symlink_to(outside.absolute())
-    assert run("lab", folder)[0] == 0
+    assert run("lab")[0] == 0
     assert [path.read_text(encoding="utf-8") for path in mine] == ["mine", "mine"]
     assert not outside.exists()
     assert (folder / "08-bayes.ipynb").is_file()
 
 
-def test_a_notebook_that_is_not_there(run, opened):
+@pytest.mark.usefixtures("installed")
+def test_notebooks_that_cannot_be_opened(run, opened):
     for name, said in (("77", "is none"), ("0", "could be several")):
         code, out, err = run("lab", "--notebook", name)
         assert (code, out) == (2, "")
         assert f"--notebook {name}: this {said}; choose one of 0" in err
-    Path("scores.csv").write_text("1,2\n", encoding="utf-8")
-    code, out, err = run("lab", "scores.csv")
-    assert (code, out) == (2, "")
-    assert err == "permtest lab: error: scores.csv: this is a file; name a folder\n"
-    assert opened == []
+    Path("permtest-notebooks").write_text("1,2\n", encoding="utf-8")
+    code, out, err = run("lab")
+    assert (code, out, opened) == (2, "", [])
+    assert "permtest-notebooks: this is a file; move it, or go to another folder" in err
 
 
 @pytest.mark.parametrize(("command", "module"), [("lab", "jupyterlab"), ("app", "voila")])
@@ -127,7 +127,7 @@ def test_a_port_that_is_taken_or_none(run):
         code, out, err = run("lab", "--port", port)
         assert (code, out) == (2, "")
         assert err.startswith(f"permtest lab: error: --port {port}: ")
-        assert err.endswith("; choose another, or leave --port out\n")
+        assert err.endswith("; choose another, or leave it out\n")
     assert _jupyter.choose_port(port) == port
     assert "--port 65536: a port is a number from 1 to 65535" in run("lab", "--port", 65536)[2]
 
@@ -297,32 +297,27 @@ def test_large_files_come_through_and_kernels_that_nobody_looks_at_end(app):
 
 
 class Channel:
-    """A socket that stays silent for the first polls, says how it was polled, and is the clock."""
+    """A socket that is silent for some polls; it is the clock as well."""
 
     def __init__(self, silent: int) -> None:
-        self.silent, self.now = silent, 0.0
+        self.silent, self.socket = silent, self
         self.polls: list[int] = []
-        self.socket = self
 
     async def poll(self, milliseconds: int) -> bool:
         self.polls.append(milliseconds)
-        self.now += milliseconds / 1000
         return len(self.polls) > self.silent
 
     def monotonic(self) -> float:
-        return self.now
+        return sum(self.polls) / 1000
 
     async def _recv(self) -> dict[str, str]:
         return {"said": "something"}
 
 
-def test_a_missed_wake_up_costs_one_slice():
+def test_a_missed_wake_up_costs_one_slice_and_a_timeout_is_kept(monkeypatch):
     channel = Channel(silent=1)
     assert asyncio.run(_jupyter._get_msg_in_slices(channel)) == {"said": "something"}
     assert channel.polls == [250, 250]
-
-
-def test_a_timeout_is_kept(monkeypatch):
     channel = Channel(silent=9)
     monkeypatch.setattr(_jupyter, "time", channel)
     with pytest.raises(Empty):

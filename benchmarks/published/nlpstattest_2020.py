@@ -129,7 +129,7 @@ def effects_of_mean() -> list[Figure]:
         f"Wrong: g is J times d, with J = {near:.4f}, and so must be its interval. The printed one "
         f"is as narrow as one of 90 %, here {low:.5f} to {high:.5f}."
     )
-    values = (d.value, g.details["g_approximate"])
+    values = (d.value, g.value)
     ends = ((d.value - reach, d.value + reach), g.confidence_interval())
     notes = (
         ("The deviation was taken from it.", as_there),

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from permtest import __version__
@@ -16,44 +17,35 @@ __all__ = ["main"]
 
 OK, INTERRUPTED, BROKEN_PIPE = 0, 130, 141
 
-#: Name of a command -> what does it, and groups of its arguments.
-COMMANDS: dict[str, tuple[Run, list[str]]] = {
+#: Name of a command -> what does it, and its arguments in groups.
+COMMANDS: dict[str, tuple[Run, str]] = {
     "compare": (
         compare.run,
-        [
-            *INPUT,
-            "test: --alternative --method --samples --seed",
-            "output: --json --fail-if --alpha --margin --plot --force --help",
-        ],
+        f"{INPUT}; test: --alternative --method --samples --seed; "
+        "output: --json --fail-if --alpha --margin --help",
     ),
     "leaderboard": (
         commands.leaderboard,
-        [
-            f"what is compared: files --data-set --systems|--system {SCORES} --strata",
-            READING,
-            "tests and output: --baseline --alternative --correction --family --alpha --k --seed "
-            "--pairs --out --json --force --help",
-        ],
+        f"what is compared: files --data-set --systems|--system {SCORES} --strata; {READING}; "
+        "tests and output: --baseline --alternative --correction --family --alpha --k --seed "
+        "--out --json --force --help",
     ),
     "report": (
         commands.report,
-        [*INPUT, "report: --alternative --alpha --seed --out --json --force --help"],
+        f"{INPUT}; report: --alternative --alpha --seed --out --json --force --help",
     ),
     "study": (
         commands.study,
-        [*INPUT, "study: --config --write-config --seed --out --json --force --help"],
+        f"{INPUT}; study: --config --write-config --seed --out --json --force --help",
     ),
     "plan": (
         commands.plan,
-        [
-            "plan: --delta --sigma --shares --power --alpha --alternative --json --help",
-            f"pilot: pilot file_b --a --b {SCORES}",
-            READING,
-        ],
+        "plan: --delta --sigma --shares --power --alpha --alternative --json --help; "
+        f"pilot: pilot file_b --a --b {SCORES}; {READING}",
     ),
-    "formats": (commands.formats, ["arguments: format --json --help"]),
-    "app": (commands.app, ["options: --port --no-browser --help"]),
-    "lab": (commands.lab, ["arguments: folder --notebook --port --no-browser --help"]),
+    "formats": (commands.formats, "arguments: format --help"),
+    "app": (commands.app, "options: --port --no-browser --help"),
+    "lab": (commands.lab, "options: --notebook --port --no-browser --help"),
 }
 
 
@@ -68,12 +60,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0; 1 if ``--fail-if`` holds; 2 for bad input, and for what could not be
-        computed or written. Usage errors, ``--help`` and ``--version`` raise SystemExit, as
-        argparse does.
+        The exit code: 0; 1 if ``--fail-if`` holds; 2 for what could not be read, computed or
+        written; 130 if interrupted; 141 if nobody reads the output.
+
+    Raises
+    ------
+    SystemExit
+        For usage errors, ``--help`` and ``--version``, as argparse does.
     """
     if sys.stdout is None:  # closed by whoever started this
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
+    if isinstance(sys.stdout, TextIOWrapper):  # escapes what the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     args = _parser().parse_args(argv)
     try:
         code: int | None = args.run(args)
@@ -99,6 +97,6 @@ def _parser() -> Parser:
     parser = Parser(prog="permtest", description="Exact paired-permutation tests.")
     parser.add_argument("--version", action="version", version=f"permtest {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (run, groups) in COMMANDS.items():
-        add_command(subparsers, name, run, groups)
+    for name, (run, arguments) in COMMANDS.items():
+        add_command(subparsers, name, run, arguments)
     return parser

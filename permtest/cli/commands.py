@@ -7,11 +7,8 @@ import glob
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import Context, Decimal
-from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -26,11 +23,9 @@ from permtest.cli.inputs import (
     direction,
     finish,
     named_statistic,
-    print_text,
     read_input,
     read_table,
 )
-from permtest.null.probability import UNDERFLOW
 from permtest.readers import FORMATS
 from permtest.readers.files import printable
 from permtest.statistics import CountStatistic, Statistic, lookup
@@ -39,10 +34,6 @@ if TYPE_CHECKING:
     from permtest.many import Leaderboard, ScoreTable
 
 PACKAGE = Path(permtest.__file__).parent
-
-#: Any of these modules will do for the extra of a format.
-READERS = {"excel": ["openpyxl"], "frames": ["pyarrow"]}
-READERS["inspect"] = ["compression.zstd", "backports.zstd"]
 
 COUNTS = """\
 A line holds one score of each system: a number of points, 0 or 1, or a decimal. For a metric of
@@ -55,9 +46,6 @@ counts it holds several whole numbers of each system:
 With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and no option is
 needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
 header and options, a line is the counts of A, then those of B."""
-
-
-# ---- leaderboard ---------------------------------------------------------------------------------
 
 
 def leaderboard(args: argparse.Namespace) -> None:
@@ -81,32 +69,20 @@ def leaderboard(args: argparse.Namespace) -> None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
     if args.correction not in ("max-t", "none"):
         check_installed(["statsmodels"], f"--correction {args.correction}")
-    if args.out is not None:
-        more = BoardDocument.further_formats if Path(args.out).suffix else ()
-        kinds = (*BoardDocument.formats, *more)
-        check_out("--out", Path(args.out), kinds, args.force, "report")
-    files = _files(args)
+    check_out(args, "out", BoardDocument)
     tables: dict[str, ScoreTable] = {}
-    for name, (some, gold) in files.items():
+    for name, (some, gold) in _files(args).items():
         first = next(iter(tables.values())).systems if tables else ()
         tables[name] = read_table(args, some, gold, first)
-    board = compare_many(
-        tables,
-        baseline=args.baseline,
-        alternative=args.alternative,
-        correction=args.correction.replace("-", "_"),
-        family=args.family,
-        alpha=args.alpha,
-        K=args.k,
-        rng=args.seed or 0,
-    )
+    named = ("baseline", "alternative", "family", "alpha")
+    how = {name: getattr(args, name) for name in named} | {"K": args.k, "rng": args.seed or 0}
+    board = compare_many(tables, correction=args.correction.replace("-", "_"), **how)
     # Classes may be others elsewhere.
     by_class = getattr(next(iter(tables.values())).statistic, "average", None) is not None
     overall = board.overall() if len(tables) > 1 and not by_class else None
-    boards = [board] if overall is None else [board, overall]
     sources = {name: table.source for name, table in tables.items()}
     document = board_document(board, overall=overall, sources=sources, seed=args.seed or 0)
-    finish("" if args.json else _board(boards, sources, args.pairs), document, args)
+    finish("" if args.json else _board(board, overall, sources), document, args)
 
 
 def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
@@ -116,12 +92,12 @@ def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
         raise ValueError(f"{problem}; name files, or all data sets as --data-set NAME=FILE")
     files: dict[str, list[str]] = {"": args.files} if args.files else {}
     for head, *more in args.data_set:
-        name, _, file = printable(head).partition("=")
+        name, file = printable(head).partition("=")[0], head.partition("=")[2]
         if not name or not file:
             raise ValueError(f"--data-set {head}: write NAME=FILE, and further files after it")
         if name in files:
             raise ValueError(f"--data-set {name} is there twice; list its files after each other")
-        files[name] = [head.partition("=")[2], *more]
+        files[name] = [file, *more]
     gold: dict[str, str] = {}
     for text in args.gold:
         name, mark, file = text.partition("=")
@@ -132,49 +108,21 @@ def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
     return {name: (some, gold.get(name, gold.get(""))) for name, some in files.items()}
 
 
-def _board(boards: Sequence[Leaderboard], sources: Mapping[str, Any], pairs: bool) -> str:
+def _board(board: Leaderboard, overall: Leaderboard | None, sources: Mapping[str, Any]) -> str:
     """A ranking and a sentence for each data set, and what is known of all of them."""
-    parts = []
-    for board in boards:
-        for name in board.data_sets:
-            parts += [*([name] if name else []), _ranking(board, name), board.sentence(name)]
-            parts += [_all_pairs(board[name])] if pairs else []
-            parts += [f"data   {sources[name]['read']}"] if name in sources else []
-    parts.append(f"score  {direction(boards[0].score)}")
-    return "\n\n".join(
-        [*parts, *([str(boards[0].replicability())] if sources.keys() - {""} else [])]
-    )
-
-
-def _ranking(board: Leaderboard, name: str) -> str:
-    """The systems from the best to the worst."""
     from permtest.many.wording import ranking
 
-    header, cells = ranking(board, name)
-    if board.baseline is not None:
-        return aligned([header, *cells])
-    room = max(len(row[4]) for row in cells)
-    rows = [("rank   system", *header[2:5], "")]
-    for rank, system, value, may_be, alike, tied in cells:
-        rows.append((f"{rank:>4}   {system}", value, may_be, alike.ljust(room), "*" * bool(tied)))
-    more = "; systems that share a letter do not differ" if room else ""
-    return f"{aligned(rows)}\n* is the best, or does not differ from it{more}"
-
-
-def _all_pairs(one: Leaderboard) -> str:
-    """All pairs of systems on one data set, each with its p."""
-    columns = (one.statistic, one.log10_pvalue, one.pvalue, one.adjusted, one.differs)
-    rows = [("pair", "difference", "p", "adjusted p", "differs")]
-    for i, j, difference, log10, p, adjusted, differs in zip(
-        one.first, one.second, *(column[0].tolist() for column in columns), strict=True
-    ):
-        tiny = Context(prec=6).power(10, Decimal(log10)) if p <= UNDERFLOW else p
-        shown = (f"{difference:+.6g}", f"{tiny:.6g}", f"{adjusted:.6g}", "yes" if differs else "no")
-        rows.append((f"{one.systems[i]} - {one.systems[j]}", *shown))
-    return aligned(rows)
-
-
-# ---- report and study ----------------------------------------------------------------------------
+    parts = []
+    for one in [board] if overall is None else [board, overall]:
+        for name in one.data_sets:
+            head, cells = ranking(one, name)
+            table = aligned([head, *cells])
+            if "alike" in head and any(row[head.index("alike")] for row in cells):
+                table += "\nSystems that share a letter do not differ."
+            parts += [*([name] if name else []), table, one.sentence(name)]
+            parts += [f"data   {sources[name]['read']}"] if name in sources else []
+    parts.append(f"score  {direction(board.score)}")
+    return "\n\n".join(parts if list(sources) == [""] else [*parts, str(board.replicability())])
 
 
 def report(args: argparse.Namespace) -> None:
@@ -193,8 +141,7 @@ def report(args: argparse.Namespace) -> None:
     """
     from permtest.study import Overview, overview
 
-    if args.out is not None:
-        check_out("--out", Path(args.out), Overview.formats, args.force, "report")
+    check_out(args, "out", Overview)
     pairs, entry = read_input(args)
     if named_statistic(args.metric) is None and isinstance(entry, Statistic):
         entry = lookup("mean")  # on the scale of single items, as intervals are
@@ -220,34 +167,24 @@ def study(args: argparse.Namespace) -> None:
     from permtest.study import Study, StudyConfig, run_study
 
     config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
-    for name in ("a", "b", "higher_is_better", "seed"):  # the command line goes before the file
-        if getattr(args, name) is None:
-            setattr(args, name, getattr(config, name))
-        config = replace(config, **{name: getattr(args, name)})
+    stated = ("a", "b", "higher_is_better", "seed")  # the command line goes before the file
+    own = {name: getattr(args, name) for name in stated if getattr(args, name) is not None}
+    config = replace(config, **own)
+    vars(args).update({name: getattr(config, name) for name in stated})
     if args.write_config is not None:
         if args.out is not None or args.json:
             raise ValueError("--write-config stops before the study; leave out --out and --json")
+        check_out(args, "write-config")
         path = Path(args.write_config)
-        check_out("--write-config", path, (), args.force)
         path.write_text(config.to_yaml(), encoding="utf-8")
-        print_text(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
+        print(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
         return
-    if args.out is not None:
-        check_out("--out", Path(args.out), Study.formats, args.force, "report")
+    check_out(args, "out", Study)
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
         raise ValueError(f"--metric {entry.name}: a study takes one score; see permtest report")
-    if pairs.clusters is not None:
-        raise ValueError(
-            f"{args.file}: {len(pairs)} items are in {len(set(pairs.clusters))} clusters, and a "
-            "study is of items that are independent; permtest report handles clusters, or "
-            "--no-clusters studies the items by themselves"
-        )
     found = run_study(pairs, config=config)
     finish(str(found) if args.out is None else found.sentence(), found, args)
-
-
-# ---- plan ----------------------------------------------------------------------------------------
 
 
 def plan(args: argparse.Namespace) -> None:
@@ -266,45 +203,41 @@ def plan(args: argparse.Namespace) -> None:
     """
     from permtest.study import exact_power, exact_power_n, power_t, sample_size
 
-    how = {"alpha": args.alpha, "alternative": args.alternative}
     found = _planned(args)
+    size_for: Callable[..., int]
+    power_of: Callable[..., float]
+    how = {"alpha": args.alpha, "alternative": args.alternative}
     of = {name: found[name] for name in ("p_b", "p_c", "delta", "sigma") if name in found}
     if "p_b" in of:
-        needed, power = (
-            exact_power_n(power=args.power, **of, **how),
-            partial(exact_power, **of, **how),
-        )
-        test, more = "exact test of 0/1 scores", ""
-        what = f"if A alone has {of['p_b']:.4g} of them right, and B alone {of['p_c']:.4g}"
+        test, more, size_for, power_of = "exact test of 0/1 scores", "", exact_power_n, exact_power
+        what = "A alone has {p_b:.4g} of them right, and B alone {p_c:.4g}".format(**of)
     else:
-        needed, power = (
-            int(sample_size(power=args.power, **of, **how)),
-            partial(power_t, **of, **how),
-        )
-        test, more = "paired t-test", " The exact permutation test needs about as many."
-        what = f"if differences have a mean of {of['delta']:.6g} and a standard deviation of "
-        what += f"{of['sigma']:.6g}"
+        test, size_for, power_of = "paired t-test", sample_size, power_t
+        more = " The exact permutation test needs about as many."
+        what = "differences have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}"
+        what = what.format(**of)
+    needed = int(size_for(power=args.power, **of, **how))
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
-    curve = [{"n": n, "power": power(n=n)} for n in sizes]
+    power = {n: power_of(n=n, **of, **how) for n in {*sizes, needed}}
     if args.json:
-        facts = {"n": needed, "power": power(n=needed), "wanted": args.power, "test": test}
-        print_text(json.dumps(facts | how | found | {"curve": curve, "version": __version__}))
+        facts = {"n": needed, "power": power[needed], "wanted": args.power, "test": test}
+        facts |= {"curve": [{"n": n, "power": power[n]} for n in sizes], "version": __version__}
+        print(json.dumps(facts | how | found))
         return
     side = "" if args.alternative == "two-sided" else "one-sided, "
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needed} "
-    text += f"{found['unit']} for a power of {args.power:g}, {what}.{more}"
+    text += f"{found['unit']} for a power of {args.power:g}, if {what}.{more}"
     if "pilot" in found:
         text += f"\n\ndata   {found['source']['read']}\n\nThe pilot's own difference may be luck; "
         text += "--delta names the smallest one that matters."
-    rows = [(str(one["n"]), f"{one['power']:.4f}", "") for one in curve]
-    print_text(f"{text}\n\n{aligned([(found['unit'], 'power', ''), *rows])}")
+    rows = [(found["unit"], "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
+    print(f"{text}\n\n{aligned(rows)}")
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
     """What is to be found: shares of items that one system alone has right, or a difference."""
-    stated = args.delta is not None or args.sigma is not None
     if args.shares is not None:
-        if stated or args.file is not None:
+        if (args.delta, args.sigma, args.file) != (None, None, None):
             raise ValueError("--shares says all; leave out --delta, --sigma and files")
         return {"unit": "items", "p_b": args.shares[0], "p_c": args.shares[1]}
     if args.file is None:
@@ -314,32 +247,26 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
         raise ValueError(f"a plan is for one score of each item, not for --metric {entry.name}")
-    unit = "items" if pairs.clusters is None else "clusters"
-    pairs = pairs if pairs.clusters is None else pairs.by_cluster()
+    alone = pairs.clusters is None
+    pairs = pairs if alone else pairs.by_cluster()
     gaps = [pairs.in_scores(int(u) - int(v)) for u, v in zip(pairs.u, pairs.v, strict=True)]
-    found = {"pilot": len(gaps), "unit": unit, "source": pairs.source}
+    found = {"pilot": len(gaps), "unit": "items" if alone else "clusters", "source": pairs.source}
     delta = fmean(gaps) if args.delta is None else args.delta
     if not delta:
         raise ValueError(f"{args.file}: the systems tie; name the difference to find as --delta")
-    right = (
-        unit == "items" and pairs.scale == 1 and {*pairs.u.tolist(), *pairs.v.tolist()} <= {0, 1}
-    )
+    right = alone and pairs.scale == 1 and {*pairs.u.tolist(), *pairs.v.tolist()} <= {0, 1}
     if right and args.sigma is None:
         apart = fmean(map(abs, gaps))
         if abs(delta) > apart:
             raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")
         return found | {"p_b": max(apart + delta, 0) / 2, "p_c": max(apart - delta, 0) / 2}
-    sigma = stdev(gaps) if args.sigma is None else args.sigma
-    return found | {"delta": delta, "sigma": sigma}
-
-
-# ---- formats -------------------------------------------------------------------------------------
+    return found | {"delta": delta, "sigma": stdev(gaps) if args.sigma is None else args.sigma}
 
 
 def formats(args: argparse.Namespace) -> None:
     """List the formats of files that can be compared.
 
-    permtest formats [NAME] [--json]
+    permtest formats [NAME]
 
     Which format a file has is seen from its content; its name does not matter.
 
@@ -347,32 +274,15 @@ def formats(args: argparse.Namespace) -> None:
       permtest formats
       permtest formats table
     """
-    names = ("name", "title", "rows", "pairs_on", "gold", "extra", "example")
-    facts = []
-    for kind in (FORMATS[args.format],) if args.format else FORMATS.values():
-        there = kind.extra is None or any(map(_is_there, READERS[kind.extra]))
-        facts.append({name: getattr(kind, name) for name in names} | {"installed": there})
-    if args.json:
-        print_text(json.dumps(facts[0] if args.format else facts))
-    elif args.format:
-        (one,) = facts
-        needs = f"pip install 'permtest[{one['extra']}]'" if one["extra"] else "nothing more"
-        rows = [("an item holds", one["rows"]), ("paired on", one["pairs_on"])]
-        rows += [("gold file", one["gold"]), ("needs", needs + " (installed)" * one["installed"])]
-        print_text(f"{one['title']}\n\n{aligned(rows)}\n\n  {one['example']}")
+    if args.format:
+        kind = FORMATS[args.format]
+        needs = f"pip install 'permtest[{kind.extra}]'" if kind.extra else "nothing more"
+        rows = [("an item holds", kind.rows), ("paired on", kind.pairs_on)]
+        rows += [("gold file", kind.gold), ("needs", needs)]
+        print(f"{kind.title}\n\n{aligned(rows)}\n\n  {kind.example}")
     else:
-        table = aligned([(one["name"], one["title"]) for one in facts])
-        print_text(f"{table}\n\n{COUNTS}\n\npermtest formats NAME shows one, with an example.")
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ImportError:  # of the package that it is in
-        return False
-
-
-# ---- the page and the notebooks ------------------------------------------------------------------
+        table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
+        print(f"{table}\n\n{COUNTS}\n\npermtest formats NAME shows one, with an example.")
 
 
 def app(args: argparse.Namespace) -> None:
@@ -395,26 +305,24 @@ def app(args: argparse.Namespace) -> None:
 def lab(args: argparse.Namespace) -> None:
     """Open the notebooks in JupyterLab.
 
-    permtest lab [FOLDER] [options]
+    permtest lab [options]
 
-    The notebooks are copied to FOLDER, where what is there is left as it is. Without FOLDER a
-    checkout's own are opened, and an installed package copies them to permtest-notebooks. Needs
-    pip install 'permtest[lab]'.
+    A checkout's own notebooks are opened. An installed package copies its notebooks to the folder
+    permtest-notebooks, and leaves what is there as it is. Needs pip install 'permtest[lab]'.
 
     For example:
       permtest lab --notebook 05
-      permtest lab course --port 8888 --no-browser
+      permtest lab --port 8888 --no-browser
     """
     check_installed(("jupyterlab", "ipywidgets", "matplotlib"), args.prog)
     path = find_notebook(args.notebook)
-    if args.folder is not None or path.parent == PACKAGE / "notebooks":
-        folder = Path(args.folder or "permtest-notebooks")
+    if path.parent == PACKAGE / "notebooks":
+        folder = Path("permtest-notebooks").resolve()
         if folder.exists() and not folder.is_dir():
-            raise ValueError(f"{folder}: this is a file; name a folder")
-        hidden = shutil.ignore_patterns(".*")
-        shutil.copytree(path.parent, folder, ignore=hidden, copy_function=_copy, dirs_exist_ok=True)
-        print_text(f"the notebooks are in {folder.resolve()}; what was there is as it was")
-        path = folder.resolve() / path.name
+            raise ValueError(f"{folder}: this is a file; move it, or go to another folder")
+        shutil.copytree(path.parent, folder, copy_function=_copy, dirs_exist_ok=True)
+        print(f"the notebooks are in {folder}; what was there is as it was")
+        path = folder / path.name
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
 
     options = [f"--ServerApp.root_dir={path.parent}", f"--LabApp.default_url=/lab/tree/{path.name}"]
@@ -427,17 +335,14 @@ def lab(args: argparse.Namespace) -> None:
 
 
 def find_notebook(name: str) -> Path:
-    """The notebook of that name, or the only one whose name begins so.
-
-    They are beside the package in a checkout, and within it once it is installed.
-    """
-    beside = PACKAGE.parent / "notebooks"
+    """The notebook of that name, or the only one whose name begins so."""
+    beside = PACKAGE.parent / "notebooks"  # in a checkout; a wheel has them within the package
     checkout = beside.is_dir() and (PACKAGE.parent / "pyproject.toml").is_file()
     folder = beside if checkout else PACKAGE / "notebooks"
-    found = sorted(folder.glob(f"{glob.escape(name)}*"))
     known = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
     if not known:
         raise FileNotFoundError(f"there are no notebooks in {folder}; install permtest again")
+    found = list(folder.glob(f"{glob.escape(name)}*"))
     if len(found) != 1:
         said = "could be several" if found else "is none"
         raise ValueError(f"--notebook {name}: this {said}; choose one of {known}")

@@ -8,7 +8,6 @@ import sys
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 from permtest import __version__
@@ -18,10 +17,8 @@ from permtest.cli.inputs import (
     MONTE_CARLO,
     Entry,
     aligned,
-    check_out,
     direction,
     named_statistic,
-    print_text,
     read_input,
 )
 from permtest.comparison import compare
@@ -30,7 +27,7 @@ from permtest.margins import MarginTestResult
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
 from permtest.readers.files import printable
-from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.result import PermutationTestResult
 from permtest.score import CORRECT
 from permtest.statistics import CountStatistic
 
@@ -44,68 +41,45 @@ def run(args: argparse.Namespace) -> int:
     both and runs the exact paired-permutation test; permtest formats says what is read.
 
     For example:
-      permtest compare results.csv --a new --b old --alternative greater --plot null.png
+      permtest compare results.csv --a new --b old --alternative greater
       permtest compare entities.csv --a new --b old --metric f1 --clusters document
       permtest compare runs/new runs/old --metric acc_norm --fail-if worse
       permtest compare --gold gold.conllu new.conllu old.conllu --metric las
     """
-    _check_options(args)
+    _check(args)
     pairs, entry = read_input(args)
-    _check_read(args, pairs, entry)
+    if args.fail_if and args.alternative not in ("two-sided", side := _side(args, pairs, entry)):
+        raise ValueError(
+            f"--fail-if {args.fail_if} needs --alternative {side}, not {args.alternative}; leave "
+            "--alternative out"
+        )
     how: dict[str, Any] = {"statistic": entry, "alternative": args.alternative, "rng": args.seed}
     if args.method == MONTE_CARLO:
         result = monte_carlo(pairs, **how | ({"K": args.samples} if args.samples else {}))
     else:
         result = exact_perm_test(pairs, method=args.method, axis=None, **how)
-    gate = {} if args.fail_if is None else _gate(result, pairs, entry, args)
-    if args.plot is not None:  # before any output, of which nobody need read all
-        _draw(result, Path(args.plot))
-    if args.json:
-        print_text(json.dumps(_facts(result, pairs, args) | gate, allow_nan=False))
-    else:
-        print_text(_text(result, pairs, entry, args.zero_division))
+    gate = _gate(result, pairs, entry, args) if args.fail_if else {}
+    facts = json.dumps(_facts(result, pairs, args) | gate, allow_nan=False) if args.json else ""
+    print(facts or _text(result, pairs, entry))
     if not gate.get("failed"):
         return 0
     print(f"{args.prog}: {printable(gate['decision'])}", file=sys.stderr)
     return FAILED
 
 
-# ---- checks before the test ----------------------------------------------------------------------
-
-
-def _check_options(args: argparse.Namespace) -> None:
+def _check(args: argparse.Namespace) -> None:
     """Refuse what would be ignored, or could not be decided, before a file is opened."""
     if args.samples is not None and args.method != MONTE_CARLO:
         raise ValueError(f"--samples needs --method {MONTE_CARLO}")
+    problem = ""
     if args.margin is not None and args.fail_if is None:
-        raise ValueError(f"--margin {args.margin:g} needs --fail-if")
-    if args.margin and args.alternative != "two-sided":
-        raise ValueError(
-            f"--margin {args.margin:g} has a one-sided test of its own, at half the level; leave "
-            "--alternative out"
-        )
-    if args.margin and args.method == MONTE_CARLO:
-        raise ValueError(f"--margin {args.margin:g} is tested exactly; leave --method out")
-    if args.plot is not None:
-        check_out("--plot", Path(args.plot), ("png", "svg", "pdf"), args.force)
-
-
-def _check_read(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> None:
-    """Refuse what the metric, or the direction of the score, does not allow."""
-    counted = isinstance(entry, CountStatistic)
-    unasked = counted and args.method == "auto"  # only measures of counts are sampled unasked
-    if args.seed is not None and args.method != MONTE_CARLO and not unasked:
-        raise ValueError(f"--seed needs --method {MONTE_CARLO}, or a metric of counts")
-    if args.margin and counted:
-        raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
-    if args.fail_if is not None and args.alternative not in (
-        "two-sided",
-        _side(args, pairs, entry),
-    ):
-        raise ValueError(
-            f"--fail-if {args.fail_if} asks for the other side than --alternative "
-            f"{args.alternative}; leave --alternative out"
-        )
+        problem = "needs --fail-if"
+    elif args.margin and args.alternative != "two-sided":
+        problem = "is tested one-sided, at half the level; leave --alternative out"
+    elif args.margin and args.method == MONTE_CARLO:
+        problem = "is tested exactly; leave --method out"
+    if problem:
+        raise ValueError(f"--margin {args.margin:g} {problem}")
 
 
 def _side(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> str:
@@ -114,9 +88,6 @@ def _side(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> str:
     if pairs.score.basis != "stated" and entry.name not in ("sum", "mean"):
         upward = not getattr(entry, "ascending", False)
     return "greater" if upward != (args.fail_if == "worse") else "less"
-
-
-# ---- whether a script fails ----------------------------------------------------------------------
 
 
 def _gate(
@@ -132,6 +103,8 @@ def _gate(
     (a, b), worse, level, p = result.names, args.fail_if == "worse", args.alpha, result
     shown, beyond = result.better == (b if worse else a), ""
     if args.margin:
+        if isinstance(entry, CountStatistic):
+            raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
         side = _side(args, pairs, entry)
         question = compare(pairs, None, None, None, statistic=entry, alternative=side, names=None)
         margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
@@ -157,25 +130,6 @@ def _gate(
     }
 
 
-# ---- what is printed -----------------------------------------------------------------------------
-
-
-def _draw(result: PermutationTestResult, path: Path) -> None:
-    from matplotlib.figure import Figure  # not pyplot: no window is needed, nor a display
-
-    from permtest.plots import plot_null, plot_plane, style
-
-    joint = isinstance(result, StructuredTestResult) and result.n_samples is None
-    with style():
-        figure = Figure(layout="constrained")
-        ax = figure.subplots()
-        if joint and result.rank == len(result.parts) == 2:  # type: ignore[attr-defined]
-            plot_plane(result, ax=ax)  # type: ignore[arg-type]
-        else:  # of one sum; or sampled, as values of the metric
-            plot_null(result, ax=ax)
-        figure.savefig(path)
-
-
 def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:
     """What the result says, the interval of the difference, and where the scores come from."""
     level, ends, reason = round(1 - args.alpha, 12), None, None
@@ -187,7 +141,6 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
         reason = str(error) or type(error).__name__
     more = {
         "seed": args.seed,
-        "zero_division": args.zero_division,
         "confidence_interval": ends,
         "confidence_interval_reason": reason,
         "confidence_level": level,
@@ -200,40 +153,32 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
     return result.to_dict() | more
 
 
-def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry, zero: float | None) -> str:
+def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry) -> str:
     """A sentence, both systems, and how p was computed."""
-    metric = result.metric
+    names, metric = (*result.names, "difference"), result.metric
     if isinstance(entry, CountStatistic):
-        systems = _counts(result, pairs, entry)
-        metric += f" ({entry.about}{'' if zero is None else f'; 0 / 0 is {zero:g}'})"
+        metric += f" ({entry.about})"
+        width = len(pairs.columns)  # of classes, too, all are added up
+        both = (counts.reshape(-1, width).T for counts in (pairs.u, pairs.v))
+        first, second = ([exact_sum(column) for column in counts] for counts in both)
+        gaps = [x - y for x, y in zip(first, second, strict=True)]
+        values = (*(result.scores or (0, 0)), result.statistic)
+        found = zip(names, (first, second, gaps), values, strict=True)
+        rows = [(name, *map(str, sums), f"{value:.6g}") for name, sums, value in found]
+        head: tuple[str, ...] = ("system", *pairs.columns, entry.title)
     else:
-        a, b = result.totals or (0, 0)
-        size = Decimal(result.n_entries or result.n)
-        mean = Context(prec=6).divide  # also where no float holds a total
-        totals = zip((*result.names, "difference"), (a, b, result.observed_sum), strict=True)
-        rows = [(name, str(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
-        systems = [("system", "total", "mean per pair"), *rows]
         metric += f" of {result.unit}" * (metric == "sum")
+        size = Decimal(result.n_entries or result.n)
+        totals = zip(names, (*(result.totals or (0, 0)), result.observed_sum), strict=True)
+        mean = Context(prec=6).divide  # also where no float holds a total
+        rows = [(name, str(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
+        head = ("system", "total", "mean per pair")
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if "tp" in pairs.columns:
         from permtest.study.sections import gold_doubt  # which takes a while to load
 
         facts += [("doubt", doubt)] if (doubt := gold_doubt(pairs)) else []
-    return f"{result.sentence(direction=False)}\n\n{aligned(systems)}\n\n{aligned(facts)}"
-
-
-def _counts(
-    result: PermutationTestResult, pairs: Pairs, entry: CountStatistic
-) -> list[tuple[str, ...]]:
-    """The sums of all columns, and the measure."""
-    width = len(pairs.columns)  # of classes, too, all are added up
-    sides = (counts.reshape(-1, width) for counts in (pairs.u, pairs.v))
-    first, second = ([exact_sum(column) for column in counts.T] for counts in sides)
-    gaps = [x - y for x, y in zip(first, second, strict=True)]
-    values = (*(result.scores or (0, 0)), result.statistic)
-    rows = zip((*result.names, "difference"), (first, second, gaps), values, strict=True)
-    body = [(name, *map(str, sums), f"{value:.6g}") for name, sums, value in rows]
-    return [("system", *pairs.columns, entry.title), *body]
+    return f"{result.sentence(direction=False)}\n\n{aligned([head, *rows])}\n\n{aligned(facts)}"
 
 
 def _lines(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import sys
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import partial
 from importlib.util import find_spec
 from math import inf
@@ -17,16 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from permtest.pairs import Pairs
 from permtest.readers import FORMATS, describe, recognise
 from permtest.readers.pairing import MISSING, Evaluation, find_score
+from permtest.readers.systems import did_you_mean
 from permtest.score import Score
 from permtest.solvers import SOLVERS
-from permtest.statistics import (
-    ALTERNATIVES,
-    STATISTICS,
-    CountStatistic,
-    Statistic,
-    lookup,
-    statistic,
-)
+from permtest.statistics import ALTERNATIVES, STATISTICS, CountStatistic, Statistic, lookup
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
@@ -37,15 +30,12 @@ FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
 
 #: What writes a format, and the extras that install modules; "lab" has the others.
 NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
-NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg", "pdf")}
+NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
 NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
 EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many", "statsmodels": "many"}
 
 Entry: TypeAlias = Statistic | CountStatistic
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
-
-
-# ---- the parser of a command ---------------------------------------------------------------------
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,32 +65,24 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{more}")
 
 
-def did_you_mean(given: str, known: Sequence[str]) -> str:
-    """What may have been meant, in brackets; empty if nothing is close."""
-    close = get_close_matches(given, known, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
-
-
 def add_command(
-    commands: argparse._SubParsersAction[Parser], name: str, run: Run, groups: Sequence[str]
+    commands: argparse._SubParsersAction[Parser], name: str, run: Run, arguments: str
 ) -> None:
-    """Add a command: `run` does it, and has its help as docstring; `groups` are its arguments."""
+    """Add a command: `run` does it, and has its help as docstring."""
     title, usage, about, examples = (inspect.getdoc(run) or "\n\n" * 3).split("\n\n", 3)
     text = {"help": title, "usage": usage, "description": about, "epilog": examples}
     parser = commands.add_parser(name, **text, add_help=False)  # type: ignore[arg-type]
     parser.set_defaults(run=run, prog=parser.prog)
-    for head, names in (group.split(": ") for group in groups):
+    for head, names in (group.split(": ") for group in arguments.split("; ")):
         group = parser.add_argument_group(head)
         for alternatives in names.split():
-            several = "|" in alternatives
-            place: Any = group.add_mutually_exclusive_group() if several else group
+            place: Any = group.add_mutually_exclusive_group() if "|" in alternatives else group
             for one in alternatives.split("|"):
                 metavar, told, kind, default = (*OPTIONS[one], None, None)[:4]
                 how: dict[str, Any] = {"metavar": metavar} if metavar else {"action": "store_true"}
-                how |= {} if default is None else {"default": default}
-                if kind is not None:
-                    how["choices" if isinstance(kind, tuple) else "type"] = kind
-                flags = [SHORT[one], one] if one in SHORT else [one] * (one != "pilot")
+                how |= {"choices" if isinstance(kind, tuple) else "type": kind} if kind else {}
+                how |= {"default": default} if default is not None else {}
+                flags = [one[1:3]] * (one in ("--help", "--out")) + [one] * (one != "pilot")
                 place.add_argument(*flags, help=told, **how | MORE.get(one, {}))
 
 
@@ -114,9 +96,6 @@ def number(kind: type, wanted: str, fits: Callable[[Any], bool]) -> Callable[[st
         raise argparse.ArgumentTypeError(f"{text} is not {wanted}")
 
     return convert
-
-
-# ---- options -------------------------------------------------------------------------------------
 
 
 _level = number(float, "a number between 0 and 1", lambda x: 0 < x < 1)
@@ -137,7 +116,6 @@ OPTIONS: dict[str, Any] = {
     "files": ("FILE", "scores of the systems"),
     "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
     "format": ("NAME", "one of them, in detail", tuple(FORMATS)),
-    "folder": ("FOLDER", "where to copy the notebooks"),
     "--a": ("COL", "system A: its name, or the number of its column"),
     "--b": ("COL", "system B, likewise"),
     "--data-set": ("NAME=FILE", "the file of one data set, or its files; repeat it"),
@@ -145,9 +123,8 @@ OPTIONS: dict[str, Any] = {
     "--system": ("NAME", "one of them, or a list of its columns; repeat it"),
     "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
     "--score": ("NAME", "which score, where files have several for each item"),
-    "--zero-division": ("X", "what 0 / 0 is in a ratio; default: 0", float),
-    "--higher-is-better": ("", "say so; default: what the name says, else higher"),
-    "--lower-is-better": ("", "say so"),
+    "--higher-is-better": ("", "a higher score is better; default: what its name says, else this"),
+    "--lower-is-better": ("", "a lower score is better"),
     "--gold": ("GOLD", "what is right: a file (CoNLL-U, tagged text), or a column"),
     "--clusters": ("COL", "what items belong to, such as documents: swapped as a whole"),
     "--no-clusters": ("", "swap items by themselves, whatever the files say"),
@@ -162,24 +139,22 @@ OPTIONS: dict[str, Any] = {
     "--same-scale": ("", "scores up to 1 and up to 100 are on one scale all the same"),
     "--alternative": ("SIDE", "%(choices)s; greater: A scores higher", ALTERNATIVES, "two-sided"),
     "--method": ("HOW", "%(choices)s", _METHODS, "auto"),
-    "--samples": ("K", f"of --method {MONTE_CARLO}; default: 20000", _count),
+    "--samples": ("K", f"how many samples {MONTE_CARLO} draws; default: 20000", _count),
     "--baseline": ("NAME", "compare all others with it alone"),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", _CORRECTIONS, "holm"),
     "--family": ("WHAT", "correct each data set by itself, or all", ("each", "all"), "each"),
-    "--k": ("K", "samples of max-t; default: %(default)s", _count, 10_000),
+    "--k": ("K", "how many samples max-t draws; default: %(default)s", _count, 10_000),
     "--delta": ("D", "the mean difference that is to be found", float),
     "--sigma": ("S", "the standard deviation of the differences", _positive),
-    "--shares": ("P", "of 0/1 scores: what only A has right, and what only B has"),
-    "--power": ("P", "of finding the difference; default: %(default)s", _level, 0.8),
-    "--alpha": ("P", "level, and 1 - the confidence; default: %(default)s", _level, 0.05),
-    "--seed": ("N", "of what is drawn at random, which it makes reproducible", _seed),
+    "--shares": ("P", "shares of items that only A, and that only B, has right (0/1 scores)"),
+    "--power": ("P", "probability of finding the difference; default: %(default)s", _level, 0.8),
+    "--alpha": ("P", "level, and 1 - confidence of intervals; default: %(default)s", _level, 0.05),
+    "--seed": ("N", "seed of all random draws, which repeats them", _seed),
     "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", _FAILURES),
-    "--margin": ("M", "of --fail-if: by more than this, per pair or cluster", _amount),
+    "--margin": ("M", "--fail-if: the difference must exceed M per pair or cluster", _amount),
     "--config": ("YAML", "what else can be chosen; the command line goes before it"),
     "--write-config": ("YAML", "write all that can be chosen, explained, and stop"),
     "--out": ("OUT", "write a report: a file, whose suffix is its format, or a folder"),
-    "--plot": ("OUT", "draw the null distribution (.png, .svg, .pdf)"),
-    "--pairs": ("", "print all pairs, too"),
     "--json": ("", "print one JSON object, nothing else"),
     "--force": ("", "overwrite files that exist"),
     "--notebook": ("NAME", "its name, or how it begins; default: %(default)s", str, "01"),
@@ -189,31 +164,27 @@ OPTIONS: dict[str, Any] = {
 }
 
 #: What else `argparse` is told of some.
-SHORT = {"--help": "-h", "--out": "-o"}
 MORE: dict[str, dict[str, Any]] = {
-    "file_b": {"nargs": "?"},
+    **{name: {"nargs": "?"} for name in ("file_b", "format")},
+    **{name: {"action": "append"} for name in ("--id", "--system")},
     "files": {"nargs": "*"},
-    "folder": {"nargs": "?"},
-    "format": {"nargs": "?"},
     "pilot": {"dest": "file", "nargs": "?"},
     "--by-order": {"action": "store_const", "const": False, "dest": "id"},
     "--data-set": {"action": "append", "nargs": "+", "default": []},
     "--gold": {"action": "append", "default": []},
     "--help": {"action": "help"},
     "--higher-is-better": {"action": "store_const", "const": True, "dest": "higher_is_better"},
-    "--id": {"action": "append"},
     "--lower-is-better": {"action": "store_const", "const": False, "dest": "higher_is_better"},
     "--no-clusters": {"action": "store_const", "const": False, "dest": "clusters"},
     "--shares": {"nargs": 2, "type": _share},
-    "--system": {"action": "append"},
 }
 
 #: Options that go together; a bar stands between those that exclude each other.
-SCORES = "--metric --score --zero-division --higher-is-better|--lower-is-better"
-SCORES += " --clusters|--no-clusters --gold"
+SCORES = "--metric --score --higher-is-better|--lower-is-better "
+SCORES += "--clusters|--no-clusters --gold"
 READING = "how files are read: --id|--by-order --system-col --repeat --missing --pos-label "
 READING += "--thousands --same-scale"
-INPUT = [f"what is compared: file file_b --a --b {SCORES}", READING]
+INPUT = f"what is compared: file file_b --a --b {SCORES}; {READING}"
 
 
 # ---- from files to pairs -------------------------------------------------------------------------
@@ -229,8 +200,8 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Entry]:
     how = {"score": score, "statistic": entry or "sum", "clusters": args.clusters}
     pairs = evaluation.pairs(args.a, args.b, **how)
     if entry is None:
-        counts = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
-        entry = _with_zero("sum" if counts else "mean", args)
+        whole = pairs.scale == 1 and min(pairs.u.min(), pairs.v.min()) >= 0
+        entry = lookup("sum" if whole else "mean")
     pairs.source["read"] = describe(pairs.source, evaluation.format.title)
     return pairs, entry
 
@@ -244,62 +215,43 @@ def read_table(
     if systems is None and first and set(first) == set(evaluation.systems):
         systems = first
     how = {"systems": systems, "clusters": args.clusters, "strata": args.strata, "score": score}
-    return evaluation.table(statistic=entry or _with_zero("mean", args), **how)
+    return evaluation.table(statistic=entry or "mean", **how)
 
 
 def named_statistic(name: str | None) -> Entry | None:
     """The statistic of that name, if there is one."""
-    try:
+    with suppress(ValueError):
         return None if name is None else lookup(name)
-    except ValueError:
-        return None
+    return None
 
 
 def _recognised(
     args: argparse.Namespace, files: Sequence[str], gold: str | None, named: Sequence[str] | None
 ) -> tuple[Evaluation, Entry | None, str | None]:
     """What files say, what is to be tested (None: whatever fits single scores), of which score."""
-    entry = named_statistic(args.metric)
-    if entry is not None:
-        entry = _with_zero(args.metric, args)
     options = "id system_col repeat missing pos_label thousands same_scale clusters score"
     how = {name: getattr(args, name) for name in options.split()}
     evaluation = recognise(*files, gold=gold, higher_is_better=args.higher_is_better, **how)
-    names, score = evaluation.systems, args.score
+    entry, score, names = named_statistic(args.metric), args.score, evaluation.systems
     two = tuple(names if named is None else named)[:2]
     clear = len(two) == 2
     scores = evaluation.score_names(*(two if clear else names[:1] * 2))
     if args.metric is not None and entry is None:
         score = _score_named(args, scores)
     if entry is None and clear and scores and (score is not None or len(scores) == 1):
-        best = evaluation.statistics(two[0], two[1], score)[0]
-        entry = _with_zero(best, args) if isinstance(lookup(best), CountStatistic) else None
+        best = lookup(evaluation.statistics(two[0], two[1], score)[0])
+        entry = best if isinstance(best, CountStatistic) else None
     return evaluation, entry, score
-
-
-def _with_zero(name: str, args: argparse.Namespace) -> Entry:
-    """The statistic of that name, with what --zero-division says."""
-    entry, value = lookup(name), args.zero_division
-    if value is None:
-        return entry
-    if not isinstance(entry, CountStatistic):
-        raise ValueError(f"--zero-division is for ratios of counts, not for --metric {name}")
-    try:
-        return statistic(name, zero_division=value)
-    except ValueError as error:
-        raise ValueError(f"--zero-division {value:g}: {error}") from None
 
 
 def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
     """The score that --metric names; ValueError if there is none."""
     found = find_score(args.metric, scores)
-    if found is not None and args.score is None:
-        return found
+    if found is not None and args.score is not None:
+        problem = f"--metric {args.metric} and --score {args.score} both choose a score"
+        raise ValueError(f"{problem}; leave one out, or name a statistic, such as --metric mean")
     if found is not None:
-        raise ValueError(
-            f"--metric {args.metric} and --score {args.score} both choose a score; leave one out, "
-            "or choose a statistic as --metric, such as mean"
-        )
+        return found
     names = [known for known in STATISTICS if not known.startswith(("micro_", "macro_"))]
     hint = did_you_mean(args.metric.lower(), [*names, *scores])
     more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
@@ -309,36 +261,34 @@ def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
     )
 
 
-# ---- before anything is computed -----------------------------------------------------------------
+def check_out(
+    args: argparse.Namespace, option: str, document: type[Document] | None = None
+) -> None:
+    """Refuse an option that names what cannot be written.
 
-
-def check_out(option: str, path: Path, kinds: Sequence[str], force: bool, stem: str = "") -> None:
-    """Refuse what could not be written: a file of one of the kinds, which may be any if empty.
-
-    With a `stem` it may also be a folder, which gets a file of each kind that is called so.
+    A `document` is a file of one of its formats, or a folder, which gets one of each.
     """
-    suffix = path.suffix[1:].lower()
-    folder = stem != "" and (path.is_dir() or not suffix)
-    for file in [path / f"{stem}.{kind}" for kind in kinds] if folder else [path]:
-        if not folder and kinds and suffix not in kinds:
-            problem = f"the name must end in .{', .'.join(kinds)}" + ", or be a folder's" * bool(
-                stem
-            )
-        elif not folder and not path.parent.is_dir():
-            problem = f"there is no folder {path.parent}; create it first"
-        elif file.is_dir() or (folder and path.is_file()):
-            problem = (
-                "this is a folder; name a file"
-                if file.is_dir()
-                else "this is a file; name a folder"
-            )
-        elif file.exists() and not force:
-            problem = "the file exists; choose another name, or add --force"
-        else:
-            continue
-        raise ValueError(f"{option} {file}: {problem}")
-    needed = kinds if folder else [suffix]
-    check_installed([x for kind in needed for x in NEEDS.get(kind, ())], f"{option} {path}")
+    name, problem = getattr(args, option.replace("-", "_")), ""
+    if name is None:
+        return
+    path, files, kinds = Path(name), [Path(name)], [Path(name).suffix[1:].lower()]
+    if document is not None and (path.is_dir() or not path.suffix):
+        kinds = list(document.formats)
+        problem = "this is a file; name a folder" * path.is_file()
+        files = files if problem else [path / f"{document.stem}.{kind}" for kind in kinds]
+    elif document is not None and kinds[0] not in document.formats + document.further_formats:
+        known = ", .".join(document.formats + document.further_formats)
+        problem = f"the name must end in .{known}, or be that of a folder"
+    elif not path.parent.is_dir():
+        problem = f"there is no folder {path.parent}; create it first"
+    for file in files:
+        if file.is_dir():
+            problem = problem or "this is a folder; name a file"
+        elif file.exists() and not args.force:
+            problem = problem or "the file exists; choose another name, or add --force"
+        if problem:
+            raise ValueError(f"--{option} {file}: {problem}")
+    check_installed([x for kind in kinds for x in NEEDS.get(kind, ())], f"--{option} {path}")
 
 
 def check_installed(modules: Sequence[str], what: str) -> None:
@@ -349,36 +299,25 @@ def check_installed(modules: Sequence[str], what: str) -> None:
             raise ImportError(f"{what} needs {module}: pip install 'permtest[{extra}]'")
 
 
-# ---- what is printed -----------------------------------------------------------------------------
-
-
-def print_text(text: str) -> None:
-    """Print `text`; characters that the terminal cannot show are escaped, not fatal."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
-
-
 def finish(text: str, found: Document, args: argparse.Namespace) -> None:
     """Print the text, or the JSON object; write what was found, where --out says so."""
-    print_text(found.to_json() if args.json else text)
+    print(found.to_json() if args.json else text)
     if args.out is not None:
         from permtest.report import write_report
 
         written = write_report(found, args.out, overwrite=args.force)
         if not args.json:
-            print_text("\nwrote " + "\n      ".join(map(str, written)))
+            print("\nwrote " + "\n      ".join(map(str, written)))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns padded with blanks; the first to the left, numbers of a longer row to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "   ".join(
-            cell.rjust(width) if i and len(row) > 2 else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+    """Columns padded with blanks; to the right are those that hold a number below their head."""
+    columns = []
+    for head, *cells in zip(*rows, strict=True):
+        width = max(map(len, (head, *cells)))
+        right = all(re.match(r"[-+]?\d", cell) for cell in cells)
+        columns.append([f"{cell:{'>' if right else '<'}{width}}" for cell in (head, *cells)])
+    return "\n".join("   ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def direction(score: Score) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
 from math import isfinite, nan, sqrt
 from typing import Any, NamedTuple
 
@@ -28,8 +26,6 @@ from permtest.study.document import Section, Table
 
 #: From which skewness on differences count as highly skewed (NLPStatTest manual, C.2).
 HIGHLY_SKEWED = 1.0
-
-METRICS, REMAINDERS = ("mean", "median"), ("error", "drop", "keep")
 
 #: Sizes of units that are tried, units that the largest leaves, and sizes that are called stable.
 LARGEST_SIZE, FEWEST_UNITS, STABLE = 100, 5, 10
@@ -75,31 +71,22 @@ class Description(AsJson):
     alpha : float
         Level of the test of normality.
     shapiro_w, shapiro_p : float
-        Shapiro and Wilk's test of the differences; NaN for fewer than three, or equal ones. Of
-        more than 5 000 those are tested that are evenly spread among them in order, as p is not
-        known for more.
+        Of Shapiro and Wilk's test of the differences (of more than 5 000, every k-th in order).
     correlation : float
         r12 of both systems' scores; NaN where one is constant.
     inflation : float
-        How many times too large the standard deviation of the difference gets if r12 is taken to
-        be 0 (Yeh, sec. 2.1).
-    n_zeros : int
-        Pairs without a difference.
-    n_tied : int
-        Pairs whose difference is not 0, but as large as another one, whatever their signs.
-    is_binary : bool
-        Whether all scores are 0 or 1.
+        How many times too large it makes the sd of the difference to take r12 for 0 (Yeh, 2.1).
+    n_zeros, n_tied : int
+        Pairs without a difference, and those whose difference is as large as another one, not 0.
     warning : str
-        What `dependence` says of the items; empty if nothing.
+        What `dependence` says of the items.
 
     Examples
     --------
     >>> from permtest.study import describe
     >>> found = describe([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> found.difference.mean, found.shape, found.test_statistic
-    (1.4, 'symmetric', 'mean')
-    >>> round(found.correlation, 3), found.n_zeros, found.n_tied
-    (0.693, 1, 2)
+    >>> round(found.correlation, 3), found.difference.median, found.normal
+    (0.693, 1.0, True)
     """
 
     names: tuple[str, str]
@@ -114,7 +101,6 @@ class Description(AsJson):
     inflation: float
     n_zeros: int
     n_tied: int
-    is_binary: bool
     warning: str
 
     @property
@@ -124,7 +110,7 @@ class Description(AsJson):
 
     @property
     def shape(self) -> str:
-        """One of "symmetric", "slightly skewed" and "highly skewed": below 0.5, below 1, or not."""
+        """Either "symmetric", "slightly skewed" (skewness below 1) or "highly skewed"."""
         highly = abs(self.difference.skewness) >= HIGHLY_SKEWED
         return "symmetric" if self.symmetric else f"{'highly' if highly else 'slightly'} skewed"
 
@@ -140,23 +126,20 @@ class Description(AsJson):
 
     def section(self) -> Section:
         """The numbers of both columns and of the differences, and what they mean for a test."""
-        columns = (*zip(self.names, (self.a, self.b), strict=True), ("difference", self.difference))
-        rows = [
-            (name.replace("_", " "), *(f"{getattr(summary, name):.4g}" for _, summary in columns))
-            for name in Summary._fields[:-1]
-        ]
+        columns = zip(Summary._fields[:-1], self.a, self.b, self.difference, strict=False)
+        rows = [(key.replace("_", " "), *(f"{x:.4g}" for x in row)) for key, *row in columns]
+        head = ("", *self.names, "difference")
         word = {True: "normal", False: "not normal", None: "too few to tell"}[self.normal]
         correlation = "not defined, as a system always scores the same"
         if isfinite(self.correlation):
             correlation = f"r12 = {self.correlation:.3g}"
             if isfinite(self.inflation):
-                times = f"the standard deviation {self.inflation:.3g} times as large"
-                correlation += f"; taken to be 0, it makes {times}"
-        shapiro = f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})"
+                correlation += f"; taken for 0, it makes the sd {self.inflation:.3g} times as large"
         facts = {
             "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
             "differences": f"{self.shape} (skewness {self.difference.skewness:.3g})",
-            "Shapiro-Wilk": f"{word} at level {self.alpha:g} {shapiro}",
+            "Shapiro-Wilk": f"{word} at level {self.alpha:g} "
+            f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})",
             "correlation": correlation,
             "test statistic": self.test_statistic,
         }
@@ -164,10 +147,7 @@ class Description(AsJson):
             "description",
             "Description",
             f"{self.names[0]} against {self.names[1]}, {counted(self.n, 'pairs')}.",
-            (
-                Table(("", *(name for name, _ in columns)), tuple(rows)),
-                Table(("about", "what was found"), tuple(facts.items())),
-            ),
+            (Table(head, tuple(rows)), Table(("about", "what was found"), tuple(facts.items()))),
             problem=self.warning,
             data=self.to_dict(),
         )
@@ -196,8 +176,7 @@ def describe(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems, of which a float stands for the decimal that it is printed as; or
-        `Pairs`, and None. At least 1.
+        Scores of both systems, floats as the decimals that they are printed as; or `Pairs`, None.
     alpha : float, default 0.05
         Level of the test of normality, in (0, 1).
     names : tuple of two str, optional
@@ -220,8 +199,8 @@ def describe(
     (1.4, 'symmetric', 1, 2)
     """
     sample = checked_sample(a, b, names)
-    found = Diagnosis(sample, alpha)
     sizes = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
+    shapiro = Diagnosis(sample, alpha).shapiro
     return Description(
         names=sample.names,
         n=sample.n,
@@ -229,13 +208,12 @@ def describe(
         b=Summary.of(sample.b),
         difference=Summary.of(sample.differences),
         alpha=alpha,
-        shapiro_w=found.shapiro[0],
-        shapiro_p=found.shapiro[1],
+        shapiro_w=shapiro[0],
+        shapiro_p=shapiro[1],
         correlation=sample.correlation,
         inflation=sample.inflation,
         n_zeros=int(np.sum(sample.gaps == 0)),
         n_tied=int(sizes[sizes > 1].sum()),
-        is_binary=sample.is_binary,
         warning=dependence(sample.differences, sample.pairs.ids),
     )
 
@@ -262,8 +240,8 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
     Returns
     -------
     str
-        A sentence or two; empty where nothing speaks against it. Neighbours resemble each other
-        where their correlation exceeds 2 / sqrt(N), as it does in one of 40 samples by chance.
+        Sentences, or nothing. Neighbours resemble each other where their correlation exceeds
+        2 / sqrt(N), as it does in one of 40 samples by chance.
 
     Examples
     --------
@@ -271,23 +249,22 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
     >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
     Neighbouring differences resemble each other (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
     """
-    d = np.asarray(differences, dtype=np.float64)
-    text = ""
+    d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):
         centred = d - d.mean()
         r, bound = float(centred[1:] @ centred[:-1] / (centred @ centred)), 2 / sqrt(d.size)
         if r > bound:
             far = f"(correlation {r:.2f}, beyond 2 / sqrt({d.size}) = {bound:.2f})"
-            text = f"Neighbouring differences resemble each other {far}."
+            text = f"Neighbouring differences resemble each other {far}. "
     documents = Counter(LAST_PART.sub("", name) for name in ids or ())
     if 1 < len(documents) < d.size / 2:
         first, size = documents.most_common(1)[0]
         text += (
-            f" The names of the items tell {len(documents)} documents, such as {first!r} with "
-            f"{size} items. Items of one document may resemble each other."
+            f"The names of the items tell {len(documents)} documents, such as {first!r} with "
+            f"{size} items. Items of one document may resemble each other. "
         )
-    remedy = " Tests that take items for independent then reject too easily: pass `clusters`."
-    return (text + remedy).strip() if text else ""
+    remedy = "Tests that take items for independent then reject too easily: pass `clusters`."
+    return text + remedy if text else ""
 
 
 # ---- units of several items ---------------------------------------------------------------------
@@ -301,50 +278,25 @@ class EvaluationUnits:
     ----------
     pairs : Pairs
         One pair for each unit, exact: what tests and `describe` take.
-    size : int
-        Items in a unit; the last has fewer where the remainder is kept.
+    size, last_size : int
+        Items in a unit, and in the last one.
     metric : str
         "mean" or "median": what stands for a unit.
-    order : ndarray of shape (N,)
-        The items in the order in which they were dealt to units, those left out at the end.
-    n_left_out : int
-        How many items are in no unit.
+    left_out : ndarray
+        The items that are in no unit.
 
     Examples
     --------
     >>> from permtest.study import evaluation_units
-    >>> units = evaluation_units([1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 0, 0], 2)
-    >>> print(units)
+    >>> print(evaluation_units([1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 0, 0], 2))
     3 units of 2 items, the mean of each.
-    >>> [str(x) for x in units.a]
-    ['1/2', '1', '1/2']
     """
 
     pairs: Pairs
     size: int
+    last_size: int
     metric: str
-    order: NDArray[np.int64]
-    n_left_out: int
-
-    @property
-    def a(self) -> list[Fraction]:
-        """Scores of the first system, one for each unit."""
-        return [Fraction(int(x), self.pairs.scale) for x in self.pairs.u]
-
-    @property
-    def b(self) -> list[Fraction]:
-        """Scores of the second system, one for each unit."""
-        return [Fraction(int(x), self.pairs.scale) for x in self.pairs.v]
-
-    @property
-    def left_out(self) -> NDArray[np.int64]:
-        """The items that are in no unit."""
-        return np.sort(self.order[self.order.size - self.n_left_out :])
-
-    @property
-    def last_size(self) -> int:
-        """Items in the last unit."""
-        return self.order.size - self.n_left_out - self.size * (len(self) - 1)
+    left_out: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -353,9 +305,9 @@ class EvaluationUnits:
         text = f"{len(self)} units of {self.size} items, the {self.metric} of each"
         if self.last_size != self.size:
             text += f"; the last one has {self.last_size}"
-        if self.n_left_out:
-            some = ", ".join(map(str, self.left_out[:5])) + ", .." * (self.n_left_out > 5)
-            text += f"; {self.n_left_out} items left out: {some}"
+        if n := self.left_out.size:
+            text += f"; {n} items left out: {', '.join(map(str, self.left_out[:5]))}"
+            text += ", .." * (n > 5)
         return text + "."
 
     def _repr_html_(self) -> str:
@@ -376,20 +328,18 @@ def evaluation_units(
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        Scores of both systems; or `Pairs`, and None.
+    a, b
+        As in `describe`.
     size : int
         Items in a unit, from 1 to N.
     metric : {"mean", "median"}, default "mean"
         Of the scores of each system in the unit.
-    rng : numpy.random.Generator, int or None
-        Shuffles the items first, those of both systems alike. None, the default, leaves them in
-        their order.
+    rng : numpy.random.Generator, int or None, default None
+        Shuffles the items first, those of both systems alike; None leaves them in their order.
     remainder : {"error", "drop", "keep"}, default "error"
-        What happens where `size` does not divide N: nothing is made, the items left over are in
-        no unit (and are named), or they make a smaller unit.
+        What becomes of items left over: an error, none of the units, or a smaller unit.
     names : tuple of two str, optional
-        What the systems are called.
+        As in `describe`.
 
     Raises
     ------
@@ -398,22 +348,21 @@ def evaluation_units(
 
     Notes
     -----
-    Scores of units are fractions, so that units which tie still do. Source: NLPStatTest manual,
-    3.1.1. A test of units asks about units: their mean difference is that of the items only where
-    all have one size and none is left out.
+    Scores of units are exact, so that units which tie still do. Their mean difference is that of
+    the items only where all have one size and none is left out. Source: NLPStatTest manual, 3.1.1.
 
     Examples
     --------
     >>> from permtest.study import evaluation_units
     >>> units = evaluation_units([1, 0, 1, 1, 0], [0, 0, 1, 0, 1], 2, remainder="drop")
-    >>> len(units), units.left_out.tolist()
-    (2, [4])
+    >>> (units.pairs.u / units.pairs.scale).tolist(), units.left_out.tolist()
+    ([0.5, 1.0], [4])
     """
-    sample = PairedSample.of(a, b, names=names)
-    pairs, n = sample.pairs, sample.n
+    pairs = PairedSample.of(a, b, names=names).pairs
+    n = len(pairs)
     size = check_count(size, "size", most=n, why=f"there are {n} items")
-    check_option("metric", metric, METRICS)
-    check_option("remainder", remainder, REMAINDERS)
+    check_option("metric", metric, ("mean", "median"))
+    check_option("remainder", remainder, ("error", "drop", "keep"))
     rest = n % size
     if rest and remainder == "error":
         raise ValueError(
@@ -421,26 +370,26 @@ def evaluation_units(
             "remainder='drop' to leave them out, or 'keep' for a smaller last unit"
         )
     order = np.arange(n) if rng is None else as_generator(rng).permutation(n)
-    left_out = rest if remainder == "drop" else 0
+    used = n - rest if remainder == "drop" else n
+    last = used % size or size
     # By what the integers of units have to be divided, beyond the scale of the scores.
-    common = 2 if metric == "median" else int(np.lcm(size, rest if rest and not left_out else size))
-    u, v = (_in_units(x[order], size, metric, common, n - left_out) for x in (pairs.u, pairs.v))
+    common = 2 if metric == "median" else int(np.lcm(size, last))
+    u, v = (_in_units(x[order[:used]], size, metric, common) for x in (pairs.u, pairs.v))
     units = Pairs(u, v, pairs.names, pairs.source, pairs.scale * common, score=pairs.score)
-    return EvaluationUnits(units, size, metric, order, left_out)
+    return EvaluationUnits(units, size, last, metric, np.sort(order[used:]))
 
 
-def _in_units(scores: IntArray, size: int, metric: str, common: int, used: int) -> IntArray:
+def _in_units(scores: IntArray, size: int, metric: str, common: int) -> IntArray:
     """One integer for each unit of consecutive scores, `common` times too large."""
-    whole = used // size * size
-    found = []
-    for rows in (scores[:whole].reshape(-1, size), scores[None, whole:used]):
-        n = rows.shape[1]
-        if n and metric == "mean":
-            found.append(with_room(rows, n * common).sum(axis=1) * (common // n))
-        elif n:
-            ordered = np.sort(with_room(rows, 2), axis=1)
-            found.append(ordered[:, (n - 1) // 2] + ordered[:, n // 2])
-    return np.concatenate(found)
+    starts = np.arange(0, scores.size, size)
+    counts = np.diff(starts, append=scores.size)
+    if metric == "mean":
+        sums = np.add.reduceat(with_room(scores, size * common), starts)
+        return np.asarray(sums * (common // counts).astype(sums.dtype))
+    order = np.argsort(scores, kind="stable")
+    order = order[np.argsort(order // size, kind="stable")]  # by unit, and by score in each
+    ordered = with_room(scores, 2)[order]
+    return np.asarray(ordered[starts + (counts - 1) // 2] + ordered[starts + counts // 2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,15 +398,12 @@ class UnitSizes:
 
     Parameters
     ----------
-    sizes : ndarray of shape (k,)
-        Items in a unit.
+    sizes, n_units : ndarray of shape (k,)
+        Items in a unit, and how many such units there are.
     sds : ndarray of shape (k,)
         Standard deviations (with n - 1) of the differences of units.
-    n_units : ndarray of shape (k,)
-        How many units there were; items that were left over are in none.
     stable : tuple of int
-        The first sizes, ten at most, at which the standard deviation is within `tolerance` of
-        that of the size before.
+        The first ten sizes at which it is within `tolerance` of that of the size before.
     tolerance : float
     metric : str
 
@@ -470,8 +416,8 @@ class UnitSizes:
     """
 
     sizes: NDArray[np.int64]
-    sds: NDArray[np.float64]
     n_units: NDArray[np.int64]
+    sds: NDArray[np.float64]
     stable: tuple[int, ...]
     tolerance: float
     metric: str
@@ -501,18 +447,14 @@ def unit_sizes(
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        Scores of both systems; or `Pairs`, and None. At least 2.
+    a, b
+        As in `describe`; at least 2 pairs.
     sizes : sequence of int, optional
-        Sizes to try, ascending, each leaving two units at least. Default: from 1 to 100, as long
-        as there are five units.
-    metric : {"mean", "median"}, default "mean"
-        As in `evaluation_units`.
-    rng : numpy.random.Generator, int or None
+        Sizes to try, ascending, from 1 to N / 2. Default: from 1 to 100, but to N / 5 at most.
+    metric, rng
         As in `evaluation_units`; the items are shuffled once for all sizes.
     tolerance : float, optional
-        By how much the standard deviation may change from one size to the next. Default: a
-        hundredth of that of the first size.
+        How far apart the deviations of a size and the next may be. Default: 1% of the first one.
 
     Raises
     ------
@@ -521,9 +463,8 @@ def unit_sizes(
 
     Notes
     -----
-    Source: NLPStatTest manual, C.1, the rule read as one about the standard deviation. Means of m
-    independent items vary less by the root of m, for ever: what is stable depends on the
-    tolerance, and on no property of the scores. Cost O(N) for each size.
+    Source: NLPStatTest manual, C.1. Means of m independent items vary less by the root of m, for
+    ever: what is stable depends on the tolerance, and on no property of the scores.
 
     Examples
     --------
@@ -532,30 +473,19 @@ def unit_sizes(
     array([1])
     """
     pairs = checked_sample(a, b, least=2).pairs
-    tried = _sizes(len(pairs), sizes)
-    seed = None if rng is None else as_generator(rng).integers(2**63)
-    how: dict[str, Any] = {"metric": metric, "rng": seed, "remainder": "drop"}
-    units = [evaluation_units(pairs, None, size, **how).pairs for size in tried]
-    sds = np.array([PairedSample(some).deviation for some in units])
-    if tolerance is None:
-        tolerance = 0.01 * float(sds[0])
-    if check_finite(tolerance, "tolerance") < 0:
-        raise ValueError(f"tolerance={tolerance} must not be negative")
-    stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
-    numbers = np.array([len(some) for some in units])
-    return UnitSizes(np.array(tried), sds, numbers, tuple(stable), float(tolerance), metric)
-
-
-def _sizes(n: int, sizes: Sequence[int] | None) -> list[int]:
+    n = len(pairs)
     if sizes is None:
-        return list(range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1))
-    if not isinstance(sizes, Iterable):
-        raise TypeError(f"sizes={sizes!r} must be a sequence of whole numbers")
+        sizes = range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1)
     why = f"there are {n} items"
     tried = [check_count(x, f"sizes[{i}]", 1, n // 2, why) for i, x in enumerate(sizes)]
-    if not tried:
-        raise ValueError("sizes is empty; give at least one")
-    for i, (x, y) in enumerate(pairwise(tried), start=1):
-        if y <= x:
-            raise ValueError(f"sizes[{i}] = {y} does not exceed the one before; sort them")
-    return tried
+    if not tried or tried != sorted(set(tried)):
+        raise ValueError(f"sizes={tried} must ascend, and have one size at least")
+    seed = None if rng is None else as_generator(rng).integers(2**63)
+    how: dict[str, Any] = {"metric": metric, "rng": seed, "remainder": "drop"}
+    units = (evaluation_units(pairs, None, size, **how).pairs for size in tried)
+    sds = np.array([PairedSample(some).deviation for some in units])
+    tolerance = 0.01 * float(sds[0]) if tolerance is None else check_finite(tolerance, "tolerance")
+    if tolerance < 0:
+        raise ValueError(f"tolerance={tolerance:g} must not be negative")
+    stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
+    return UnitSizes(np.array(tried), n // np.array(tried), sds, tuple(stable), tolerance, metric)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, atanh, inf, pi, sqrt, tanh
+from math import asin, inf, pi, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_level, check_option, count
+from permtest._checks import check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray
 from permtest._json import AsJson
@@ -20,14 +19,11 @@ from permtest.alternatives.discordant import mcnemar
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import SignedRanks, walsh_interval
 from permtest.alternatives.result import finite, interval_text, tail_level
-from permtest.alternatives.sample import PairedSample, as_floats, check_magnitude, nearest
+from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
-from permtest.decimals import as_scaled
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
-
-Floats = NDArray[np.float64]
 
 #: Which effect size says how large the difference is that a test finds.
 BELONGS_TO = {
@@ -35,9 +31,8 @@ BELONGS_TO = {
     **dict.fromkeys(("paired_bootstrap", "independent_t", "independent_z"), "cohen_d"),
     **dict.fromkeys(("permutation_median", "bootstrap_median"), "hodges_lehmann"),
     **dict.fromkeys(("mcnemar", "mcnemar_midp"), "odds_ratio"),
-    **dict.fromkeys(("chi_squared", "chi_squared_yates"), "phi"),
+    **dict.fromkeys(("two_proportion_z", "chi_squared", "chi_squared_yates"), "cohen_h"),
     "mcnemar_chi2": "risk_difference",
-    "two_proportion_z": "cohen_h",
     "wilcoxon": "wilcoxon_r",
     "sign": "win_loss",
 }
@@ -51,17 +46,11 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "cohen_d": ("Cohen's d", "noncentral t distribution", STANDARDISED),
     "hedges_g": ("Hedges' g", "noncentral t distribution", STANDARDISED),
     "wilcoxon_r": ("Wilcoxon's r", "Wilson interval for a U-statistic", CORRELATION),
-    "rank_biserial": (
-        "Rank-biserial correlation",
-        "Wilson interval for a U-statistic",
-        CORRELATION,
-    ),
     "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", SCORES),
     "win_loss": ("Win-loss difference", "Tango's score interval", SHARES),
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
-    "phi": ("Phi", "normal approximation of atanh", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -83,13 +72,11 @@ class EffectSize(AsJson):
     value : float
         Above 0, or an odds ratio above 1, where the first system scores higher.
     n : int
-        Number of pairs, or of items of both systems together where they are not paired.
+        Number of pairs.
     names : tuple of two str
         What the systems are called.
     details : mapping of str to number
         What else was computed, the same effect by other definitions included.
-    method : str
-        How the interval is made. Default: as is usual for the effect.
 
     Examples
     --------
@@ -106,10 +93,6 @@ class EffectSize(AsJson):
     names: tuple[str, str]
     details: Mapping[str, float]
     _interval: Callable[[float], tuple[float, ...]] = field(repr=False, compare=False)
-    method: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "method", self.method or KINDS[self.name][1])
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """A two-sided interval for the effect in the population, of a level in (0, 1)."""
@@ -121,6 +104,11 @@ class EffectSize(AsJson):
     def title(self) -> str:
         """What sentences and tables call it."""
         return KINDS[self.name][0]
+
+    @property
+    def method(self) -> str:
+        """How the interval is made."""
+        return KINDS[self.name][1]
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -198,33 +186,27 @@ def effect_sizes(pairs: Pairs) -> tuple[EffectSize, ...]:
 # ---- differences of means -----------------------------------------------------------------------
 
 
-def cohen_d(
-    a: Any, b: Any = None, *, paired: bool = True, names: tuple[str, str] | None = None
-) -> EffectSize:
-    """Cohen's d: the mean difference in standard deviations.
+def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """Cohen's d for pairs: the mean of the differences over their standard deviation (d_z).
 
     Parameters
     ----------
     a, b : array_like of shape (N,)
         Scores of both systems, of which a float stands for the decimal that it is printed as; or
-        `Pairs`, and None. At least 2 each.
-    paired : bool, default True
-        True: d_z, the mean of the differences over their standard deviation. False: d_s, over the
-        pooled standard deviation of the scores, for systems that were tested on different items;
-        `a` and `b` may then differ in length.
+        `Pairs`, and None. At least 2.
     names : tuple of two str, optional
         What the systems are called.
 
     Raises
     ------
     TypeError, ValueError
-        If the scores are no numbers, beyond 1e150, too few, or do not vary.
+        If the scores are no numbers, beyond 1e150, too few, or their differences do not vary.
 
     Notes
     -----
-    `details` has the mean, sd, t and df; for pairs also d_s and d_av, over the root of the mean of
-    both variances, which are on the scale of studies without pairs. The interval inverts SciPy's
-    noncentral t distribution: it is exact for normal differences, and only for these.
+    `details` has the mean, sd, t and df, and d_av, over the root of the mean of both variances; of
+    pairs that is also d_s, with the pooled deviation, as studies without pairs report it. The
+    interval inverts the noncentral t distribution: it is exact for normal differences only.
 
     Examples
     --------
@@ -233,51 +215,50 @@ def cohen_d(
     >>> round(d.value, 4), d.label
     (0.9934, 'large')
     """
-    if paired:
-        sample = checked_sample(a, b, names, least=2)
-        x, y, n, names = sample.a, sample.b, sample.n, sample.names
-        mean, sd, df, per_t = sample.mean, sample.deviation, n - 1, 1 / sqrt(n)
-        constant = f"a and b differ by {sample.differences[0]:g} in every pair"
-    else:
-        x, y, names = _two_samples(a, b, names)
-        n, df, per_t = x.size + y.size, x.size + y.size - 2, sqrt(1 / x.size + 1 / y.size)
-        mean, sd = float(x.mean() - y.mean()), _pooled(x, y)
-        constant = "the scores of a and of b do not vary"
+    sample = checked_sample(a, b, names, least=2)
+    n, mean, sd = sample.n, sample.mean, sample.deviation
     if sd == 0:
         raise ValueError(
-            f"{constant}: without a standard deviation there is no standardised difference; "
-            "report the difference itself"
+            f"a and b differ by {sample.differences[0]:g} in every pair: without a standard "
+            "deviation there is no standardised difference; report the difference itself"
         )
     d = mean / sd
-    details = {"mean": mean, "sd": sd, "t": d / per_t, "df": df}
-    if paired:  # with as many scores of either system, pooling variances is taking their mean
-        details["d_s"] = details["d_av"] = mean / _pooled(x, y) if _pooled(x, y) else inf
-    details["standard_error"] = sqrt(per_t**2 + d**2 / (2 * n))
-    return EffectSize("cohen_d", d, n, names, details, partial(_noncentral, d, per_t, df))
+    variances = [float(x.var(ddof=1)) if np.ptp(x) else 0.0 for x in (sample.a, sample.b)]
+    other = mean / sqrt(sum(variances) / 2) if any(variances) else inf
+    details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1, "d_av": other, "d_s": other}
+    details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
+    return EffectSize("cohen_d", d, n, sample.names, details, partial(_noncentral, d, n))
 
 
-def hedges_g(
-    a: Any,
-    b: Any = None,
-    *,
-    paired: bool = True,
-    correction: str = "approximate",
-    names: tuple[str, str] | None = None,
-) -> EffectSize:
+def _noncentral(d: float, n: int, confidence_level: float) -> tuple[float, float]:
+    """All effects under which t lies neither in the upper nor in the lower tail."""
+    from scipy.optimize import brentq
+    from scipy.stats import nct
+
+    t, df, tail = d * sqrt(n), n - 1, tail_level("two-sided", confidence_level)
+    reach = 3 * max(normal_quantile(tail), 1) * sqrt(1 + t * t / df)  # more than is needed
+
+    def end(share: float) -> float:
+        def gap(x: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
+            return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
+
+        return float(brentq(gap, t - reach, t + reach, xtol=1e-13)) / sqrt(n)
+
+    return end(1 - tail), end(tail)
+
+
+def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
     """Hedges' g: Cohen's d without the bias that it has in small samples.
 
     Parameters
     ----------
-    a, b, paired
+    a, b, names
         As in `cohen_d`; at least 3 pairs.
-    correction : {"approximate", "exact"}, default "approximate"
-        The factor J: ``1 - 3 / (4 df - 1)``, or the ratio of gamma functions that it stands for.
-        df is n - 1 for pairs, n_a + n_b - 2 otherwise (NLPStatTest manual, Eq. 15).
-    names : tuple of two str, optional
 
     Notes
     -----
-    It is J times d, with J times its interval. `details` has both factors and, for pairs,
+    It is J = ``1 - 3 / (4 df - 1)`` times d and its interval, with df = n - 1 (NLPStatTest manual,
+    Eq. 15). `details` has the ratio of gamma functions that J stands for, g with that, and
     `g_df_n_minus_2`, from one degree of freedom too few, as some programs have it.
 
     Examples
@@ -288,87 +269,36 @@ def hedges_g(
     """
     from scipy.special import poch
 
-    check_option("correction", correction, ("approximate", "exact"))
-    d = cohen_d(a, b, paired=paired, names=names)
-    df = d.details["df"]
-    if df < 2:
-        raise ValueError("a and b have 2 pairs, but Hedges' correction needs 3")
+    d = cohen_d(checked_sample(a, b, names, least=3).pairs)
+    df = d.n - 1
     near, exact = 1 - 3 / (4 * df - 1), float(poch((df - 1) / 2, 0.5)) / sqrt(df / 2)
     details = {"d": d.value, "df": df, "J_approximate": near, "J_exact": exact}
-    details |= {"g_approximate": near * d.value, "g_exact": exact * d.value}
-    if paired and df > 2:
-        details["g_df_n_minus_2"] = (1 - 3 / (4 * df - 5)) * d.value
+    details |= {"g_exact": exact * d.value, "g_df_n_minus_2": (1 - 3 / (4 * df - 5)) * d.value}
 
     def interval(confidence_level: float) -> tuple[float, ...]:
-        ends = d.confidence_interval(confidence_level)
-        return tuple(details[f"J_{correction}"] * end for end in ends)
+        return tuple(near * end for end in d.confidence_interval(confidence_level))
 
-    return EffectSize("hedges_g", details[f"g_{correction}"], d.n, d.names, details, interval)
-
-
-def _noncentral(d: float, per_t: float, df: int, confidence_level: float) -> tuple[float, float]:
-    """All effects under which t lies neither in the upper nor in the lower tail."""
-    from scipy.optimize import brentq
-    from scipy.stats import nct
-
-    t, tail = d / per_t, tail_level("two-sided", confidence_level)
-    reach = 3 * max(normal_quantile(tail), 1) * sqrt(1 + t * t / df)  # more than is needed
-
-    def end(share: float) -> float:
-        def gap(x: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
-            return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
-
-        return float(brentq(gap, t - reach, t + reach, xtol=1e-13))
-
-    return end(1 - tail) * per_t, end(tail) * per_t
-
-
-def _pooled(x: Floats, y: Floats) -> float:
-    """Standard deviation of the scores of two systems, each about its own mean."""
-    squares = sum((z.size - 1) * float(z.var(ddof=1)) if np.ptp(z) else 0.0 for z in (x, y))
-    return sqrt(squares / (x.size + y.size - 2))
-
-
-def _two_samples(
-    a: Any, b: Any, names: tuple[str, str] | None
-) -> tuple[Floats, Floats, tuple[str, str]]:
-    """Scores of two systems that need not have as many items."""
-    if b is None:
-        sample = checked_sample(a, None, names, least=2)
-        return sample.a, sample.b, sample.names
-    columns = [as_scaled(scores, name) for scores, name in ((a, "a"), (b, "b"))]
-    for (numbers, scale), name in zip(columns, "ab", strict=True):
-        check_magnitude([numbers], scale, name)
-        if numbers.size < 2:
-            raise ValueError(f"{name} has {numbers.size} scores, but Cohen's d needs 2")
-    x, y = (as_floats(numbers, scale) for numbers, scale in columns)
-    return x, y, names or ("a", "b")
+    return EffectSize("hedges_g", near * d.value, d.n, d.names, details, interval)
 
 
 # ---- ranks --------------------------------------------------------------------------------------
 
 
-def wilcoxon_r(
-    a: Any, b: Any = None, *, per: str = "nonzero", names: tuple[str, str] | None = None
-) -> EffectSize:
-    """r of the signed-rank test: z over the root of n, with the sign of z.
+def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """r of the signed-rank test: z over the root of the number of pairs that differ, signed.
 
     Parameters
     ----------
-    a, b
+    a, b, names
         As in `cohen_d`; one pair at least has to differ.
-    per : {"nonzero", "pairs", "observations"}, default "nonzero"
-        What n is: pairs that differ, all pairs, or twice as many. Sources disagree; `details` has
-        all three.
-    names : tuple of two str, optional
 
     Notes
     -----
     z has the variance corrected for ties and no correction for continuity (NLPStatTest manual,
-    Eq. 17, whose sum of t^3 - t is over groups of ties). Without ties, r is at most
-    ``sqrt(1.5 (n + 1) / (2 n + 1))``. The interval is Wilson's, for the chance that two differences
-    sum to more than 0, with as many trials as give W+ its variance as a U-statistic. It assumes
-    nothing of their shape, and is a little wide below some 50 pairs.
+    Eq. 17). Without ties, r is at most ``sqrt(1.5 (n + 1) / (2 n + 1))``. `details` has r by the
+    root of all pairs and of twice as many, as other sources have it, and the rank-biserial
+    correlation. The interval is Wilson's, for the chance that two differences sum to more than 0,
+    with as many trials as give W+ its variance as a U-statistic: it assumes nothing of their shape.
 
     Examples
     --------
@@ -378,57 +308,25 @@ def wilcoxon_r(
     (0.6444, 8.5, 4)
     """
     sample = PairedSample.of(a, b, names=names)
-    ranks, interval = _signed_ranks(sample)
-    sizes = {"nonzero": ranks.n_nonzero, "pairs": sample.n, "observations": 2 * sample.n}
-    check_option("per", per, sizes)
-    details = {f"r_{key}": ranks.z() / sqrt(size) for key, size in sizes.items()}
-    value = details[f"r_{per}"]
-    details |= {"z": ranks.z(), "w_plus": ranks.plus, "n_nonzero": ranks.n_nonzero}
-    unit = (ranks.plus + ranks.minus) / (2 * ranks.deviation * sqrt(sizes[per]))
-    return EffectSize("wilcoxon_r", value, sample.n, sample.names, details, partial(interval, unit))
-
-
-def rank_biserial(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """The matched-pairs rank-biserial correlation: (W+ - W-) / (W+ + W-).
-
-    Parameters
-    ----------
-    a, b, names
-        As in `wilcoxon_r`, whose interval it has on another scale.
-
-    Examples
-    --------
-    >>> from permtest.study import rank_biserial
-    >>> rank_biserial([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]).value
-    0.7
-    """
-    sample = PairedSample.of(a, b, names=names)
-    ranks, interval = _signed_ranks(sample)
-    details = {"w_plus": ranks.plus, "w_minus": ranks.minus, "n_nonzero": ranks.n_nonzero}
-    value = (ranks.plus - ranks.minus) / (ranks.plus + ranks.minus)
-    return EffectSize(
-        "rank_biserial", value, sample.n, sample.names, details, partial(interval, 1.0)
-    )
-
-
-def _signed_ranks(
-    sample: PairedSample,
-) -> tuple[SignedRanks, Callable[[float, float], tuple[float, ...]]]:
-    """Ranks of the differences that are not 0, and an interval for what is linear in W+ - W-."""
     d = sample.gaps[sample.gaps != 0]
     if d.size == 0:
         raise ValueError(
             "a and b are equal in every pair: there are no ranks, and no effect to speak of"
         )
     ranks = SignedRanks.of(d, "wilcox")
-    share = ranks.plus / (ranks.plus + ranks.minus)
-    trials = _effective_size(d, share)
-    return ranks, lambda unit, level: tuple(
-        unit * (2 * end - 1) for end in wilson(share, trials, level)
-    )
+    z, plus, total = ranks.z(), ranks.plus, ranks.plus + ranks.minus
+    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
+    details["r_observations"] = z / sqrt(2 * sample.n)
+    details["rank_biserial"] = (plus - ranks.minus) / total
+    unit, trials = total / (2 * ranks.deviation * sqrt(d.size)), _trials(d, plus / total)
+
+    def interval(confidence_level: float) -> tuple[float, ...]:
+        return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
+
+    return EffectSize("wilcoxon_r", z / sqrt(d.size), sample.n, sample.names, details, interval)
 
 
-def _effective_size(d: IntArray, share: float) -> float:
+def _trials(d: IntArray, share: float) -> float:
     """Of how many independent trials W+ has the variance, as far as the sample tells.
 
     The mean of k(x, y), 1 where x + y > 0, has the variance 2 (2 (n - 2) z1 + z2) / (n (n - 1)),
@@ -452,26 +350,20 @@ def _effective_size(d: IntArray, share: float) -> float:
     return float(n * trials + PRIOR * n / 2) / (n + PRIOR)
 
 
-def hodges_lehmann(
-    a: Any, b: Any = None, *, diagonal: bool = True, names: tuple[str, str] | None = None
-) -> EffectSize:
-    """The Hodges-Lehmann estimate: the median of the means of two differences.
+def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """The Hodges-Lehmann estimate: the median of the means (d_i + d_j) / 2 over i <= j.
 
     Parameters
     ----------
-    a, b
-        As in `cohen_d`.
-    diagonal : bool, default True
-        Whether the means (d_i + d_j) / 2 are over i <= j, as is usual; with False they are over
-        i < j (NLPStatTest manual, Eq. 18), which takes 2 pairs.
-    names : tuple of two str, optional
+    a, b, names
+        As in `cohen_d`; a single pair is enough.
 
     Notes
     -----
-    The interval runs from the k-th smallest mean (i <= j) to the k-th largest, with k from the
-    exact law of the signed-rank sum: `details` has the k of 95%, and the level achieved. If the
-    differences are symmetric it covers their centre with that probability at least; an end is
-    infinite where there are too few pairs. O(N log N), as the means are not listed.
+    The interval runs from the k-th smallest mean to the k-th largest, with k from the exact law of
+    the signed-rank sum: `details` has the k of 95%, the level achieved, and the median over i < j
+    (NLPStatTest manual, Eq. 18). Of symmetric differences it covers the centre at least so often;
+    an end is infinite where there are too few pairs. O(N log N).
 
     Examples
     --------
@@ -479,15 +371,13 @@ def hodges_lehmann(
     >>> hodges_lehmann([0.5, 0.7, 0.6, 0.9], [0.4, 0.5, 0.6, 0.6]).value
     0.15
     """
-    sample = checked_sample(a, b, names, least=1 if diagonal else 2)
-    details: dict[str, float] = {
-        key: nearest(hodges_lehmann_sum(sample.gaps, diagonal=whole) / (2 * sample.scale))
-        for key, whole in (("i_le_j", True), ("i_lt_j", False))
-        if whole or sample.n > 1
-    }
-    value = details["i_le_j" if diagonal else "i_lt_j"]
+    sample = checked_sample(a, b, names)
     k, error = signed_rank_quantile(sample.n, 0.025)
-    details |= {"k": k, "achieved_level": 1 - 2 * error}
+    details = {"k": k, "achieved_level": 1 - 2 * error}
+    value = nearest(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
+    if sample.n > 1:
+        other = hodges_lehmann_sum(sample.gaps, diagonal=False)
+        details["i_lt_j"] = nearest(other / (2 * sample.scale))
     interval = partial(walsh_interval, sample.gaps, sample.scale, "two-sided")
     return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
 
@@ -501,7 +391,7 @@ def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     Parameters
     ----------
     a, b, names
-        As in `cohen_d`. Pairs without a difference count for neither system.
+        As in `cohen_d`; a single pair is enough.
 
     Examples
     --------
@@ -510,27 +400,24 @@ def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
     """
     sample = PairedSample.of(a, b, names=names)
-    wins, losses = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    details = {"wins": wins, "losses": losses, "ties": sample.n - wins - losses}
-    interval = mcnemar(wins, losses, n=sample.n).confidence_interval
-    return EffectSize(
-        "win_loss", (wins - losses) / sample.n, sample.n, sample.names, details, interval
-    )
+    n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
+    details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
+    interval = mcnemar(wins, losses, n=n).confidence_interval
+    return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def risk_difference(
-    a: Any, b: Any = None, *, interval: str = "tango", names: tuple[str, str] | None = None
-) -> EffectSize:
+def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
     """The difference of two shares of right answers to the same questions.
 
     Parameters
     ----------
-    a, b
-        Scores of both systems on the same items, all 0 or 1; or `Pairs`, and None.
-    interval : {"tango", "newcombe"}, default "tango"
-        "tango" inverts McNemar's score test (Tango 1998). "newcombe" makes one of the Wilson
-        intervals of both shares and their correlation (Newcombe 1998, method 10).
-    names : tuple of two str, optional
+    a, b, names
+        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
+
+    Notes
+    -----
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
+    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
 
     Examples
     --------
@@ -539,30 +426,17 @@ def risk_difference(
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    check_option("interval", interval, ("tango", "newcombe"))
     sample, (both, b, c, neither) = _answers(a, b, names)
-    details = {"p1": (both + b) / sample.n, "p2": (both + c) / sample.n, "b": b, "c": c}
-    ends: Any = mcnemar(b, c, n=sample.n).confidence_interval
-    method = ""
-    if interval == "newcombe":
-        ends, method = partial(_newcombe, both, b, c, neither), "Newcombe's interval for pairs"
-    return EffectSize(
-        "risk_difference", (b - c) / sample.n, sample.n, sample.names, details, ends, method
-    )
-
-
-def _newcombe(
-    both: int, b: int, c: int, neither: int, confidence_level: float
-) -> tuple[float, float]:
-    n = both + b + c + neither
+    n = sample.n
     p, q = (both + b) / n, (both + c) / n
-    (low, high), (under, over) = (wilson(share, n, confidence_level) for share in (p, q))
-    margins = (both + b) * (c + neither) * (both + c) * (b + neither)
-    gap = both * neither - b * c
-    r = (max(gap - n / 2, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
+    (low, high), (under, over) = wilson(p, n), wilson(q, n)
+    r = _correlation(both, b, c, neither, n / 2)
     down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
     up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
-    return p - q - down, p - q + up
+    details = {"p1": p, "p2": q, "b": b, "c": c}
+    details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
+    interval = mcnemar(b, c, n=n).confidence_interval
+    return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
 def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -587,128 +461,53 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     sample, (_, b, c, _) = _answers(a, b, names)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair: there is no odds ratio")
-    test = mcnemar(b, c)  # its interval is for the difference of the shares of b and c in b + c
+    value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
 
     def interval(confidence_level: float) -> tuple[float, ...]:
         ends = test.confidence_interval(confidence_level)
         return tuple((1 + end) / (1 - end) if end < 1 else inf for end in ends)
 
-    return EffectSize(
-        "odds_ratio", b / c if c else inf, sample.n, sample.names, {"b": b, "c": c}, interval
-    )
+    return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def cohen_h(
-    x1: Any,
-    n1: Any = None,
-    x2: int | None = None,
-    n2: int | None = None,
-    *,
-    paired: bool = True,
-    names: tuple[str, str] | None = None,
-) -> EffectSize:
-    """Cohen's h: the difference of two shares of right answers on the arcsine scale.
+def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """Cohen's h for pairs: the difference of two shares of right answers, on the arcsine scale.
 
     Parameters
     ----------
-    x1, n1 : array_like of shape (N,), or int
-        Scores of both systems on the same items, as in `risk_difference`. Or, for systems that were
-        tested on different items, how many of its items the first gets right, and how many it has.
-    x2, n2 : int, optional
-        The same numbers of the second system.
-    paired : bool, default True
-        False takes scores for those of different items, as numbers of items always are.
-    names : tuple of two str, optional
+    a, b, names
+        As in `risk_difference`.
 
     Notes
     -----
-    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance is 1 / n1 + 1 / n2
-    for independent systems and (2 - 2 r12) / n for pairs, with r12 the correlation of the answers;
-    it takes their four numbers one half larger than they are, to be defined and below 1.
+    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance is
+    (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
+    one half larger than they are, so that it is defined and below 1.
 
     Examples
     --------
     >>> from permtest.study import cohen_h
-    >>> round(cohen_h(85, 100, 75, 100).value, 4)
-    0.2518
-    >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 1]).details["r12"], 4)
-    0.125
+    >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
+    0.4027
     """
-    r12 = 0.0
-    if x2 is None and n2 is None:
-        sample, (both, b, c, neither) = _answers(x1, n1, names)
-        names, x1, x2, n1 = sample.names, both + b, both + c, sample.n
-        n, n2 = (n1 if paired else 2 * n1), n1
-        r12 = _phi(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)[0] if paired else 0.0
-    else:
-        x1, n1, x2, n2 = (*_proportion(x1, n1, "1"), *_proportion(x2, n2, "2"))
-        n = n1 + n2
-    shares = x1 / n1, x2 / n2
+    sample, (both, b, c, neither) = _answers(a, b, names)
+    shares = (both + b) / sample.n, (both + c) / sample.n
+    r12 = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
     value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
-    error = sqrt((1 / n1 + 1 / n2) * (1 - r12))
+    error = sqrt((2 - 2 * r12) / sample.n)
     details = {"p1": shares[0], "p2": shares[1], "r12": r12, "standard_error": error}
 
     def interval(confidence_level: float) -> tuple[float, float]:
         half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
-    return EffectSize("cohen_h", value, n, names or ("a", "b"), details, interval)
+    return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
 
 
-def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
-    """Phi: the correlation in a table of two by two counts.
-
-    Parameters
-    ----------
-    table : array_like of shape (2, 2)
-        Counts. Rows are two systems, columns right and wrong answers: phi is above 0 where the
-        first row has the greater share of right ones.
-    names : tuple of two str, default ("a", "b")
-        What the rows are called.
-
-    Notes
-    -----
-    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
-    (Bishop, Fienberg and Holland 1975, sec. 11.3) for N independent items. Where a cell is empty it
-    is that of the table with one half added to each, and reaches to 1 or -1 on the side of phi.
-
-    Examples
-    --------
-    >>> from permtest.study import phi
-    >>> phi([[85, 15], [75, 25]]).value
-    0.125
-    """
-    array = np.asarray(table, dtype=object)
-    if array.shape != (2, 2):
-        raise ValueError(f"table has shape {array.shape}, but must be two by two")
-    p, q, r, s = (count(array[i, j], f"table[{i}, {j}]") for i in (0, 1) for j in (0, 1))
-    for name, sums in (("row", (p + q, r + s)), ("column", (p + r, q + s))):
-        if 0 in sums:
-            raise ValueError(f"{name} {sums.index(0)} of table is empty: there is no correlation")
-    value, error = _phi(p, q, r, s)
-    half = 0.5 if 0 in (p, q, r, s) else 0.0
-    centre, spread = _phi(p + half, q + half, r + half, s + half)
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        reach = normal_quantile(tail_level("two-sided", confidence_level)) * spread
-        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
-        ahead = p * s > q * r
-        return (low if ahead or not half else -1.0, high if not (half and ahead) else 1.0)
-
-    n = p + q + r + s
-    details = {"chi_squared": n * value**2, "standard_error": error}
-    return EffectSize("phi", value, n, names, details, interval)
-
-
-def _phi(p: float, q: float, r: float, s: float) -> tuple[float, float]:
-    """Phi of a table with no empty row or column, and its standard error."""
-    rows, columns = (p + q, r + s), (p + r, q + s)
-    products = rows[0] * rows[1], columns[0] * columns[1]
-    value = min(max((p * s - q * r) / sqrt(products[0] * products[1]), -1.0), 1.0)
-    tilts = [(x - y) / sqrt(x * y) for x, y in (rows, columns)]
-    skewed = value * (1 + value**2 / 2) * tilts[0] * tilts[1]
-    variance = 1 - value**2 + skewed - 0.75 * value**2 * (tilts[0] ** 2 + tilts[1] ** 2)
-    return value, sqrt(max(variance, 0.0) / (p + q + r + s))
+def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
+    """Of answers in a table, with its numerator `less` a correction where that is above 0."""
+    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
+    return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
 
 
 def _answers(
@@ -721,10 +520,3 @@ def _answers(
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
     only_u, only_v, both = (int(x.sum()) for x in (u > v, v > u, u & v))
     return sample, (both, only_u, only_v, sample.n - both - only_u - only_v)
-
-
-def _proportion(x: Any, n: Any, which: str) -> tuple[int, int]:
-    right, items = count(x, f"x{which}"), check_count(n, f"n{which}")
-    if right > items:
-        raise ValueError(f"x{which}={x} must lie between 0 and n{which}={n}")
-    return right, items

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from permtest._checks import check_option
 from permtest._json import AsJson
@@ -26,17 +28,17 @@ from permtest.study.effects import win_loss
 
 LISTS = RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 
-#: By what tests are recommended.
-RULES = ("exact", "manual")
-
 #: Tests whose level and power are measured, of scores of 0 and 1 and of others; samples that are
 #: drawn at most, and scores in all of them.
 BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign")
-SAMPLES, DRAWN = 2000, 2 * 10**6
+SAMPLES, DRAWN = 1000, 2 * 10**6
 
 #: How many times alpha a level may be that is called kept.
 TOLERANCE = 1.1
+
+#: How much more often than the exact test that of ranks has to find an effect.
+GAIN = 0.02
 
 #: A test, the list that it belongs to, and why.
 Verdict = tuple[str, str, str]
@@ -72,11 +74,9 @@ class Recommendation(AsJson):
     --------
     >>> from permtest.study import recommend
     >>> found = recommend([3, 5, 4, 6, 2, 4, 4], [2, 3, 4, 3, 1, 5, 2])
-    >>> found.names(), "independent_t" in found.names("inappropriate")
-    (['exact'], True)
     >>> level, power = found.rates["exact"]
-    >>> level < 0.06 < power
-    True
+    >>> "independent_t" in found.names("inappropriate"), level < 0.06 < power
+    (True, True)
     """
 
     recommended: tuple[Entry, ...]
@@ -84,8 +84,8 @@ class Recommendation(AsJson):
     inappropriate: tuple[Entry, ...]
     description: Description
     rule: str
-    rates: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    samples: int = 0
+    rates: Mapping[str, tuple[float, float]]
+    samples: int
 
     @property
     def lists(self) -> dict[str, tuple[Entry, ...]]:
@@ -98,15 +98,11 @@ class Recommendation(AsJson):
 
     def section(self) -> Section:
         """The lists as a table, with level and power beside each test that was measured."""
-        rows, measured = [], bool(self.rates)
+        rows, columns = [], ("level", "power") if self.rates else ()
         for name, entries in self.lists.items():
             for entry in entries:
-                rates = self.rates.get(entry.test, ())
-                shown = tuple(f"{rate:.3f}" for rate in rates) or ("", "")
-                advice = name.replace("_", "-")
-                rows.append((entry.title, advice, *shown[: 2 * measured], entry.reason))
-        head = ("test", "advice", *("level", "power")[: 2 * measured], "reason")
-        tests = " and ".join(entry.title for entry in self.recommended)
+                rates = [f"{x:.3f}" for x in self.rates.get(entry.test, ())] or [""] * len(columns)
+                rows.append((entry.title, name.replace("_", "-"), *rates, entry.reason))
         limits = (
             f"Level and power are shares of {self.samples:,} samples of {self.description.n} "
             "differences, drawn with replacement from these: for the level less their mean (with "
@@ -116,9 +112,9 @@ class Recommendation(AsJson):
         return Section(
             "recommendation",
             f"Tests for {' against '.join(self.description.names)}",
-            f"Recommended: {tests}.",
-            (Table(head, tuple(rows)),),
-            limits=limits if measured else "",
+            f"Recommended: {' and '.join(entry.title for entry in self.recommended)}.",
+            (Table(("test", "advice", *columns, "reason"), tuple(rows)),),
+            limits=limits if columns else "",
             data=self.to_dict(),
         )
 
@@ -148,19 +144,17 @@ def recommend(
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        Scores of both systems, of which a float stands for the decimal that it is printed as; or
-        `Pairs`, and None. At least 1.
+    a, b
+        As in `describe`.
     alpha : float, default 0.05
         The level that tests have to keep, and to be able to reach; and that of the test of
         normality.
     rule : {"exact", "manual"}, default "exact"
-        "exact": the exact permutation test takes milliseconds and is recommended wherever a mean
-        is of interest; others are judged by their level and power, measured on samples like these.
-        "manual": Table 2 of the NLPStatTest manual, by symmetry and normality alone, which takes
-        permutation for slow; tests that the table does not have are in no list.
+        "exact": the exact test is recommended wherever a mean is of interest, as it takes
+        milliseconds; others by their level and power on samples like these. "manual": Table 2 of
+        the NLPStatTest manual, by symmetry and normality; tests that it lacks are in no list.
     names : tuple of two str, optional
-        What the systems are called.
+        As in `describe`.
 
     Raises
     ------
@@ -179,33 +173,35 @@ def recommend(
     >>> found.names(), found.recommended[0].reason
     (['exact'], 'tests the mean; but with 5 pairs that differ, p cannot fall below 0.0625')
     """
-    check_option("rule", rule, RULES)
+    check_option("rule", rule, ("exact", "manual"))
     sample = checked_sample(a, b, names)
     found = describe(sample.pairs, alpha=alpha)
-    if rule == "manual":
-        verdicts, rates, samples = _by_table(found), {}, 0
-    else:
-        case = _Case(sample, found)
-        verdicts = case.of_binary() if found.is_binary else case.of_scores()
-        rates, samples = case.rates, case.samples if case.rates else 0
-    entries = [(which, Entry(test, TITLES[test], why)) for test, which, why in verdicts]
-    first, second, third = (tuple(entry for at, entry in entries if at == which) for which in LISTS)
-    return Recommendation(first, second, third, found, rule, rates, samples)
+    case = _Case(sample, found)
+    by_rule = _by_table(found) if rule == "manual" else case.verdicts()
+    lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
+    for test, which, why in by_rule:
+        lists[which].append(Entry(test, TITLES[test], why))
+    rates = case.rates if rule == "exact" else {}
+    good, fair, bad = (tuple(lists[name]) for name in LISTS)
+    return Recommendation(good, fair, bad, found, rule, rates, case.samples if rates else 0)
 
 
 class _Case:
     """What the reasons are made of, and the reasons."""
 
     def __init__(self, sample: PairedSample, found: Description) -> None:
-        self.sample, self.found, self.alpha, self.n = sample, found, found.alpha, found.n
-        self.differing = found.n - found.n_zeros
-        self.wins = int((sample.gaps > 0).sum())
+        self.sample, self.found, self.n = sample, found, found.n
+        self.binary, self.pairs = sample.is_binary, counted(found.n, "pairs")
         self.constant = bool((sample.gaps == sample.gaps[0]).all())
         self.samples = min(SAMPLES, max(DRAWN // self.n, 100))
         # Where a shift of the differences makes no ranks of zeros.
-        few_zeros = not found.is_binary and 10 * found.n_zeros <= self.n
-        self.ranked = few_zeros and found.symmetric
+        self.ranked = not self.binary and 10 * found.n_zeros <= self.n and found.symmetric
         self.shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
+        differing = found.n - found.n_zeros
+        least, few = 0.5 ** max(differing - 1, 0), counted(differing, "pairs")
+        # What is to be said where there are too few pairs for any exact test.
+        reach = f"; but with {few} that differ, p cannot fall below {least:.3g}"
+        self.reach = reach if least > found.alpha else ""
 
     @cached_property
     def rates(self) -> dict[str, tuple[float, float]]:
@@ -214,51 +210,51 @@ class _Case:
 
         if self.constant:
             return {}
-        tests = [*(BINARY if self.found.is_binary else GRADED), *["wilcoxon"] * self.ranked]
-        options: dict[str, Any] = {"alpha": self.alpha, "repetitions": self.samples}
+        tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * self.ranked]
+        options: dict[str, Any] = {"alpha": self.found.alpha, "repetitions": self.samples}
         rates = measured_rates(self.sample.differences, tests, **options)
-        again = ("mcnemar", "sign") if self.found.is_binary else ()
-        return rates | dict.fromkeys(again, rates["exact"])
+        return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
     def holds(self, test: str) -> bool:
         """Whether the level may be alpha, or a tenth more, by Clopper and Pearson's interval."""
-        from scipy.stats import beta
+        from scipy.stats import binom
 
-        rejected = round(self.rates[test][0] * self.samples)
-        low = beta.ppf(0.025, rejected, self.samples - rejected + 1) if rejected else 0.0
-        return bool(low <= TOLERANCE * self.alpha)
+        rejected, allowed = round(self.rates[test][0] * self.samples), TOLERANCE * self.found.alpha
+        return bool(binom.sf(rejected - 1, self.samples, allowed) >= 0.025)
 
     def level(self, test: str) -> str:
         """How often a test rejects where there is nothing to find."""
-        return f"it rejects {self.rates[test][0]:.3f} of samples like these without an effect"
+        text = f"it rejects {self.rates[test][0]:.3f} of samples like these without an effect"
+        return text if test == "exact" else f"{text}, the exact test {self.rates['exact'][0]:.3f}"
 
-    # ---- any scores ----
-
-    def of_scores(self) -> Iterator[Verdict]:
-        """All tests of scores of any kind."""
-        yield "exact", RECOMMENDED, self.exact()
+    def verdicts(self) -> Iterator[Verdict]:
+        """On all tests; those that count discordant answers are for scores of 0 and 1."""
+        if self.binary:
+            wins, differing = int((self.sample.gaps > 0).sum()), self.n - self.found.n_zeros
+            alone = f"{wins} items are right for one system alone, {differing - wins} for the other"
+            yield "mcnemar", RECOMMENDED, f"scores are 0 and 1; {alone}{self.reach}"
+            yield "exact", RECOMMENDED, f"on 0 and 1 it is McNemar's exact test{self.reach}"
+            yield "sign", NON_PREFERRED, "the same test as McNemar's exact one, under another name"
+            for test in ("mcnemar_midp", "mcnemar_chi2"):
+                yield test, *self.approximate(test)
+        else:
+            yield "exact", RECOMMENDED, self.exact()
         yield "bootstrap_mean", *self.bootstrap()
-        yield "paired_t", *self.normal_theory("paired_t")
+        for test in ("paired_t", "normal_z"):
+            yield test, *self.approximate(test)
         yield "wilcoxon", *self.wilcoxon()
-        yield "sign", *self.sign()
+        if not self.binary:
+            yield "sign", *self.sign()
         for test in ("permutation_median", "bootstrap_median"):
             yield test, *self.median(test)
-        yield "normal_z", *self.normal_theory("normal_z")
-        yield "paired_bootstrap", *self.koehn()
-        for test in ("independent_t", "independent_z"):
+        yield "paired_bootstrap", *self.resampled(REPRESENTATIVE_FROM)
+        crossed = ("two_proportion_z", "chi_squared", "chi_squared_yates") if self.binary else ()
+        for test in ("independent_t", "independent_z", *crossed):
             yield test, *self.independent()
 
-    def reach(self) -> str:
-        """What is to be said where there are too few pairs for any exact test."""
-        least = 0.5 ** max(self.differing - 1, 0)
-        if least <= self.alpha:
-            return ""
-        pairs = counted(self.differing, "pairs")
-        return f"; but with {pairs} that differ, p cannot fall below {least:.3g}"
-
     def exact(self) -> str:
-        if self.constant or self.reach():
-            return "tests the mean" + self.reach()
+        if self.constant or self.reach:
+            return "tests the mean" + self.reach
         if self.holds("exact"):
             return f"tests the mean; {self.level('exact')}"
         return (
@@ -266,126 +262,83 @@ class _Case:
             f"be 0 though labels matter, {self.level('exact')}, as {self.shape}"
         )
 
-    def normal_theory(self, test: str) -> tuple[str, str]:
-        law = "t" if test == "paired_t" else "normal"
+    def approximate(self, test: str) -> tuple[str, str]:
+        """Of tests that take the mean for normal, and those that are nearly McNemar's."""
         if self.constant:
-            return INAPPROPRIATE, f"the differences do not vary, so that {law[0]} is not defined"
-        if self.reach():
-            return INAPPROPRIATE, (
-                f"takes differences for normal, which {counted(self.n, 'pairs')} cannot show; an "
-                "exact test cannot reject with so few, whatever they are"
-            )
+            return INAPPROPRIATE, "the differences do not vary"
+        if self.reach:
+            return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level{self.reach}"
         if not self.holds(test):
-            return INAPPROPRIATE, f"{self.level(test)}, as the mean is far from a {law} law"
-        if self.n < MANY:
-            return NON_PREFERRED, (
-                f"{counted(self.n, 'pairs')} cannot show that differences are normal; where they "
-                "are, it agrees with the exact test"
-            )
-        if test == "normal_z":
-            return NON_PREFERRED, f"{self.level(test)}; the t test is the closer approximation"
-        return RECOMMENDED, f"{self.level(test)}, which is close enough to {self.alpha:g}"
+            return INAPPROPRIATE, self.level(test)
+        if self.n < MANY and not self.binary:
+            return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
+        suits = test == "paired_t" and not self.binary  # which is the closer approximation
+        return RECOMMENDED if suits else NON_PREFERRED, self.level(test)
+
+    def resampled(self, least: int) -> tuple[str, str]:
+        if self.constant or self.n < least:
+            return INAPPROPRIATE, f"{self.pairs} are too few, or too equal, to stand for others"
+        return NON_PREFERRED, "p is sampled, and its level approximate"
 
     def bootstrap(self) -> tuple[str, str]:
-        if self.constant or self.n < FEW:
-            return INAPPROPRIATE, f"{counted(self.n, 'pairs')} are too few to stand for others"
-        both = f"{self.level('bootstrap_mean')}, the exact test {self.rates['exact'][0]:.3f}"
-        level, other = (self.rates[test][0] for test in ("bootstrap_mean", "exact"))
+        which, why = self.resampled(REPRESENTATIVE_FROM if self.binary else FEW)
+        if self.binary or which == INAPPROPRIATE:
+            return which, why
+        text, rates = self.level("bootstrap_mean"), self.rates
         if self.found.symmetric:
-            return NON_PREFERRED, f"{both}, and p is sampled"
-        if self.holds("bootstrap_mean") or level < other:
-            return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {both}"
-        return NON_PREFERRED, f"{self.shape}, but {both}"
+            return NON_PREFERRED, f"{text}, and p is sampled"
+        if self.holds("bootstrap_mean") or rates["bootstrap_mean"][0] < rates["exact"][0]:
+            return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {text}"
+        return NON_PREFERRED, f"{self.shape}, but {text}"
 
     def wilcoxon(self) -> tuple[str, str]:
-        if not self.differing:
+        zeros = self.found.n_zeros
+        if zeros == self.n:
             return INAPPROPRIATE, "no pair differs, so that there are no ranks"
+        if self.binary:
+            return NON_PREFERRED, "all differences tie, so that it is the sign test again"
         if not self.found.symmetric:
             return INAPPROPRIATE, f"{self.shape}, and it assumes symmetry about the median"
-        zeros = self.found.n_zeros
-        out = f"; it leaves {zeros} of {self.n} pairs out" if zeros else ""
-        out += self.reach()
-        if self.ranked and self.n >= MANY and not self.constant:
-            power, other = (self.rates[test][1] for test in ("wilcoxon", "exact"))
-            if power > other + 0.02:
-                seen = f"it finds effects like this in {power:.2f} of samples, the exact test in"
-                return RECOMMENDED, f"differences are symmetric, and {seen} {other:.2f}{out}"
+        out = (f"; it leaves {zeros} of {self.n} pairs out" if zeros else "") + self.reach
+        power, other = (self.rates.get(test, (0, 0))[1] for test in ("wilcoxon", "exact"))
+        if self.n >= MANY and power > other + GAIN:
+            seen = f"it finds effects like this in {power:.2f} of samples, the exact test in"
+            return RECOMMENDED, f"differences are symmetric, and {seen} {other:.2f}{out}"
         return NON_PREFERRED, f"asks about ranks rather than the mean{out}"
 
     def sign(self) -> tuple[str, str]:
-        if not self.differing:
+        zeros, (a, b) = self.found.n_zeros, self.found.names
+        if zeros == self.n:
             return NON_PREFERRED, "no pair differs, so that p is 1"
-        effect, a_b = win_loss(self.sample.pairs), "P({0} > {1}) - P({1} > {0})"
+        effect = win_loss(self.sample.pairs)
         ends = interval_text(effect.confidence_interval(), 3)
-        zeros = self.found.n_zeros
         ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
         text = (
-            f"asks who wins more often, whatever the margin: {a_b.format(*self.found.names)} is "
-            f"{effect.value:.3g} ({ends}){ties}"
+            f"asks who wins more often, whatever the margin: P({a} > {b}) - P({b} > {a}) is "
+            f"{effect.value:.3g} ({ends}){ties}{self.reach}"
         )
-        return NON_PREFERRED if self.found.symmetric else RECOMMENDED, text + self.reach()
+        return NON_PREFERRED if self.found.symmetric else RECOMMENDED, text
 
     def median(self, test: str) -> tuple[str, str]:
-        zeros, half = self.found.n_zeros, self.found.difference
-        if 2 * zeros >= self.n:
-            same = f"{zeros} of {self.n} differences are 0"
+        permuted = test == "permutation_median"
+        values, counts = np.unique(self.sample.differences, return_counts=True)
+        if 2 * (most := counts.max()) >= self.n or self.binary:
+            same = f"{most} of {self.n} differences are {values[counts.argmax()]:g}"
             return INAPPROPRIATE, f"{same}: their median says next to nothing of the others"
-        if half.lower_quartile == half.upper_quartile:
-            return INAPPROPRIATE, "half of the differences or more are equal, their median too"
-        if self.n < (MANY if test == "permutation_median" else REPRESENTATIVE_FROM):
+        if self.n < (MANY if permuted else REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"the median of {self.n} differences takes few values"
-        if test == "permutation_median":
-            return NON_PREFERRED, "tests the median rather than the mean"
-        return NON_PREFERRED, "tests the median; p is sampled, and its level approximate"
-
-    def koehn(self) -> tuple[str, str]:
-        if self.n < REPRESENTATIVE_FROM:
-            return INAPPROPRIATE, f"{counted(self.n, 'pairs')} are too few to stand for others"
-        return NON_PREFERRED, "p is sampled, and its level approximate"
+        sampled = "" if permuted else "; p is sampled, and its level approximate"
+        return NON_PREFERRED, f"tests the median rather than the mean{sampled}"
 
     def independent(self) -> tuple[str, str]:
-        if self.n < 2 or self.constant:
+        if self.constant:
             return INAPPROPRIATE, "the scores vary too little for it to be defined"
-        systems = Diagnosis(self.sample, self.alpha).check(INDEPENDENT_SYSTEMS)
+        systems = Diagnosis(self.sample, self.found.alpha).check(INDEPENDENT_SYSTEMS)
         if systems.held is not True:
             return INAPPROPRIATE, f"it assumes independent systems, but {systems.evidence}"
         if self.n < MANY:
-            few = counted(self.n, "pairs")
-            return INAPPROPRIATE, f"{few} are too few, and it makes nothing of their pairing"
+            return INAPPROPRIATE, f"{self.pairs} are too few, and their pairing would be lost"
         return NON_PREFERRED, f"the pairing tells little here: {systems.evidence}"
-
-    # ---- 0 and 1 ----
-
-    def of_binary(self) -> Iterator[Verdict]:
-        """All tests of scores of 0 and 1."""
-        losses = self.differing - self.wins
-        count = f"{self.wins} items are right for one system alone, {losses} for the other"
-        reach = self.reach()
-        yield "mcnemar", RECOMMENDED, f"scores are 0 and 1; {count}; exact at any number{reach}"
-        yield "exact", RECOMMENDED, f"for scores of 0 and 1 it is McNemar's exact test{reach}"
-        yield "sign", NON_PREFERRED, "the same test as McNemar's exact one, under another name"
-        for test in ("mcnemar_midp", "mcnemar_chi2"):
-            yield test, *self.approximate(test)
-        again = "all differences tie, so that it is the sign test again"
-        yield "wilcoxon", *((NON_PREFERRED, again) if self.differing else self.wilcoxon())
-        for test in ("paired_t", "normal_z"):
-            yield test, *self.approximate(test)
-        for test in ("bootstrap_mean", "paired_bootstrap"):
-            yield test, *self.koehn()
-        for test in ("permutation_median", "bootstrap_median"):
-            yield test, INAPPROPRIATE, "the median of differences of 0 and 1 says next to nothing"
-        crossed = ("two_proportion_z", "chi_squared", "chi_squared_yates")
-        for test in (*crossed, "independent_t", "independent_z"):
-            yield test, *self.independent()
-
-    def approximate(self, test: str) -> tuple[str, str]:
-        """Of tests that are nearly McNemar's."""
-        if self.constant:
-            return INAPPROPRIATE, "the differences do not vary"
-        if self.reach():
-            return INAPPROPRIATE, f"may reject where the exact test cannot{self.reach()}"
-        where = NON_PREFERRED if self.holds(test) else INAPPROPRIATE
-        return where, f"{self.level(test)}, the exact test {self.rates['exact'][0]:.3f}"
 
 
 # ---- the manual's table -------------------------------------------------------------------------
@@ -399,19 +352,14 @@ TABLE: dict[str, tuple[tuple[str, ...], ...]] = {
     "skewed": (("sign",), (BY_LABELS[1], RESAMPLED[1]), ("paired_t", "wilcoxon")),
 }
 
+#: What the manual thinks of the tests in each list.
+OPINION = ("suits best", "valid, but slow or weaker", "assumes otherwise")
+
 
 def _by_table(found: Description) -> Iterator[Verdict]:
     row = "skewed" if not found.symmetric else "normal" if found.normal else "symmetric"
-    shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
+    skewed = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
     normal = f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
-    for which, tests in zip(LISTS, TABLE[row], strict=True):
+    for which, opinion, tests in zip(LISTS, OPINION, TABLE[row], strict=True):
         for test in tests:
-            quick = "uses less of the data" if test in ("sign", "wilcoxon") else "called slow"
-            why = f"valid, but {quick}"
-            if which == INAPPROPRIATE:
-                why = f"{shape}, and it assumes that they are symmetric"
-                if row == "symmetric":
-                    why = f"differences are {normal}; for large samples it will do"
-            elif which == RECOMMENDED:
-                why = f"{shape}, " + ("no shape is assumed" if test == "sign" else f"and {normal}")
-            yield test, which, why
+            yield test, which, f"{opinion}: {skewed} and {normal}"

@@ -61,7 +61,6 @@ OTHERS: dict[str, Test] = {
     "hedges_g": study.hedges_g,
     "hodges_lehmann": study.hodges_lehmann,
     "wilcoxon_r": study.wilcoxon_r,
-    "rank_biserial": study.rank_biserial,
     "describe": study.describe,
     "recommend": study.recommend,
     "evaluation_units": lambda u, v: study.evaluation_units(u, v, 2, rng=0),

@@ -101,11 +101,6 @@ def test_correlation():
     assert describe([1, 1, 1], [2, 2, 2]).inflation == pytest.approx(nan, nan_ok=True)
 
 
-def test_binary():
-    assert describe([0, 1, 1], [1, 1, 0]).is_binary
-    assert not describe([0, 2, 1], [1, 1, 0]).is_binary
-
-
 def test_what_a_description_says():
     a, b = SAMPLES["tied"]
     found = describe(Pairs.of(a, b, ("crf", "difference")))
