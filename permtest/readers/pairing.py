@@ -407,7 +407,7 @@ class Evaluation:
         known = sum(name.lower() in WORDS for name in called or ())
         bare = known > 1 or (called is None and self.sheet.width == 4)
         if bare or any(one.counts for one in self.found):
-            hint += "; if these are counts, choose their statistic, such as 'f1' (--metric f1)"
+            hint += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
         elif gold is not None and gold not in self.sheet.numeric:
             name = self.sheet.name(gold)
             hint += f"; if {name!r} says what is right, name it as gold (--gold {name})"
