@@ -69,7 +69,9 @@ def judged(
         wrong = "finding nothing (fn where gold is positive, else tn)"
     for name, said in zip(names, answers, strict=True):
         if holes := said.count(""):
-            notes.append(f"{holes} predictions of {name!r} are missing, and count as {wrong}")
+            verbs = ("s", "are", "") if holes > 1 else ("", "is", "s")
+            note = "{} prediction{} of {!r} {} missing, and count{} as {}"
+            notes.append(note.format(holes, verbs[0], name, *verbs[1:], wrong))
     number = {"": 0} | {label: i for i, label in enumerate(every, 1)}
     gold, *given = (np.array([number[x] for x in said]) for said in (right, *answers))
     facts: dict[str, Any] = {"notes": notes}

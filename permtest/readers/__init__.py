@@ -470,7 +470,7 @@ def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
             sheets = [sheet for sheet, _ in keyed([(one, range(len(one))) for one in sheets])]
         found, usual = labels.predictions(sheets, gold)
         return Evaluation(PREDICTIONS, _side_by_side(found), tuple(usual) if alone else None)
-    if alone and not head.is_long():
+    if alone and not head.is_long:
         if head.how.system is not None:
             problem = "system_col (--system-col) names a column of one system; name that of several"
             raise head.error(problem, None, head.system)
@@ -479,7 +479,7 @@ def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
     parts: list[Part] = []
     names: list[str] = []
     for sheet in sheets:
-        long = sheet.is_long()
+        long = sheet.is_long
         own = sheet.rows_by_system() if long else {sheet.only_system(): range(len(sheet))}
         parts += [(sheet, rows) for rows in own.values()]
         names += own
@@ -490,7 +490,7 @@ def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
             problem = "a line is an item of one system, but no column says which item; name it "
             raise sheet.error(f"{problem}(--id), or pair lines by their order (--by-order)")
         systems.append(sheet.of_system(name, rows))
-    kind = LONG if any(sheet.is_long() for sheet in sheets) else ONE_SYSTEM
+    kind = LONG if any(sheet.is_long for sheet in sheets) else ONE_SYSTEM
     return Evaluation(kind, _side_by_side(systems))
 
 

@@ -60,11 +60,12 @@ VERDICTS = [w.split() for w in ("true false", "pass fail", "passed failed", "cor
 VERDICTS += [["yes", "no"]]
 _VERDICT = {word: 1 - i for pair in VERDICTS for i, word in enumerate(pair)}
 
-_PROBLEMS = {
+PROBLEMS = {
     "missing": "{} is a missing score; score the item for both systems, or remove its line",
     "long": f"{{}} has more than {MAX_DIGITS} digits; use a coarser unit",
     "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
-    "text": "{} is not a number; write digits (and a point) only, without units or commas",
+    "text": "{} is not a number; write digits only, with a point and - as minus, or name the "
+    "separator of thousands (--thousands ,)",
 }
 
 
@@ -156,17 +157,13 @@ def text_of(cell: Any) -> str:
 
 
 def kind_of(cell: Any) -> str:
-    """What a cell holds: "integer", "missing", "long", "decimal", "scientific", "percent", "text".
-
-    Booleans are integers; "long" is a number of more than `MAX_DIGITS` digits. A number with an
-    exponent is "scientific" unless its digits reach the units, as those of 1e-05 and 1.25e+01 do,
-    but not those of 1e3.
-    """
+    """What a cell holds: "missing", "text", or the kind of its number, as `_KIND` has them."""
     if isinstance(cell, Fraction):
         return "decimal"
     text = text_of(cell.values[0] if isinstance(cell, Twice) else cell).strip()
     match = _KIND.fullmatch(text)
     kind = (match and match.lastgroup) or "text"
+    # The digits of 1e-05 and of 1.25e+01 reach the units, but those of 1e3 do not.
     if kind == "scientific" and len(text) <= 100 and len(text.lower().partition("e")[2]) <= 4:
         return "decimal" if int(Decimal(text).as_tuple().exponent) <= 0 else kind
     if kind in ("integer", "decimal", "percent") and len(text) > MAX_DIGITS:
@@ -188,10 +185,7 @@ def number_or_none(text: str) -> float | None:
 
 
 def as_score(cell: Any) -> int | Decimal | Fraction:
-    """The number in a cell, exactly, or ValueError; a float is the decimal that it prints as.
-
-    A percentage is the number before its sign, and a verdict such as "pass" is 1 or 0.
-    """
+    """The number in a cell, exactly, or before its %, or 1 or 0 for a verdict; or ValueError."""
     if isinstance(cell, Twice):
         raise ValueError(twice(cell.name))
     return cell if isinstance(cell, Fraction) else _number_in(text_of(cell))
@@ -208,7 +202,7 @@ def _number_in(cell: str) -> int | Decimal:
     if kind == "decimal":
         return Decimal(text)
     if kind != "integer":
-        raise ValueError(_PROBLEMS[kind].format(shown(cell.strip())))
+        raise ValueError(PROBLEMS[kind].format(shown(cell.strip())))
     return int(text.partition(".")[0])
 
 
@@ -426,7 +420,10 @@ def _parsing(
     except RecursionError:
         raise ReadError.at(path, DEEP, line=line) from None
     except json.JSONDecodeError as error:
-        line = max(line, error.lineno)
+        found = error.lineno
+        if error.doc[error.pos :].strip()[:1] in ("", "{", "["):  # what is before it never ends
+            found = error.doc[: error.pos].rstrip().count("\n") + 1
+        line = max(line, found)
         raise ReadError.at(path, no_json(error.msg, remedy), line=line) from None
 
 

@@ -9,7 +9,7 @@ from permtest.labels import fitting as fitting
 from permtest.labels import judged as judged
 from permtest.labels import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
-from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, Sheet
+from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, PROBABILITIES, Sheet
 from permtest.readers.systems import ROW, SystemScores
 from permtest.score import tokens
 
@@ -18,13 +18,7 @@ PREDICTION = "prediction"
 
 
 def label_of(cell: Any) -> str:
-    """A label as it is compared: 1.0 is 1, True is true, and "" is none.
-
-    Examples
-    --------
-    >>> [label_of(cell) for cell in ("1.0", True, "nan", "Paris", "01")]
-    ['1', 'true', '', 'Paris', '01']
-    """
+    """A label as it is compared: 1.0 is 1, True is true, and "" is none."""
     text = text_of(cell)
     if text.lower() in ("nan", "true", "false"):
         return text.lower().removeprefix("nan")
@@ -47,21 +41,18 @@ def answers_in(cells: Iterable[Any], right: Collection[str]) -> list[str]:
 
 
 def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
-    """The column of what is right, if a table is one of predictions and nothing else.
-
-    None unless one column is called so, others hold labels too (as text, or under a name with
-    "pred" in it), and no scores could be compared instead.
-    """
+    """The only column of what is right, beside predicted labels and no scores to compare."""
     found = [i for i in range(sheet.width) if sheet.name(i).lower() in GOLD_NAMES]
     if len(found) != 1:
         return None
-    below = not alone or sheet.is_long()
+    below = not alone or sheet.is_long
     said = _answers(sheet, range(len(sheet)), found[0], several=not below)
     answers = [i for i in said if i not in sheet.numeric or _says_predicted(sheet, i)]
     scores = [
         i
         for i in sheet.numeric
-        if i not in (*answers, *found, *sheet.apart) and NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))
+        if i not in (*answers, *found, *sheet.apart, *(sheet.keys if below else ()))
+        and NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))
     ]
     return found[0] if len(answers) > (not below) and len(scores) < 2 - below else None
 
@@ -82,7 +73,10 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
     both = list(zip(sheets, golds, strict=True))
     every = {label_of(cell) for sheet, right in both for cell in sheet.table.columns[right]}
     for sheet, right in both:
-        wide = alone and not sheet.is_long()
+        wide = alone and not sheet.is_long
+        unsure = sheet.probabilities(right)
+        if unsure and set(_answers(sheet, range(len(sheet)), right)) <= set(unsure):
+            raise sheet.error(PROBABILITIES, None, unsure[0])
         columns, meant = (_side_by_side if wide else _below)(sheet, right)
         usual += meant
         if not columns:
@@ -130,7 +124,7 @@ def _side_by_side(sheet: Sheet, gold: int) -> Answers:
 def _below(sheet: Sheet, gold: int) -> Answers:
     """The only column of predictions of each system, in the rows that are its own."""
     parts: Mapping[str, Sequence[int]] = {sheet.table.file.stem: range(len(sheet))}
-    if sheet.is_long():
+    if sheet.is_long:
         parts = sheet.rows_by_system()
     found = {}
     for name, rows in parts.items():
@@ -145,10 +139,7 @@ def _below(sheet: Sheet, gold: int) -> Answers:
 
 
 def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False) -> list[int]:
-    """The columns of predictions: called so, or else with labels that occur in gold.
-
-    Of several systems there are several: of two columns of text one may never be right.
-    """
+    """The columns of predictions: called so, or else with labels that occur in gold."""
     columns = _candidates(sheet, gold)
     cells = sheet.table.columns
     right = {label_of(cells[gold][row]).casefold() for row in rows} - {""}
@@ -161,7 +152,7 @@ def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False
 
     called = [i for i in columns if _says_predicted(sheet, i)]
     found = called or [i for i in columns if fits(i)]
-    texts = [i for i in columns if i not in sheet.numeric]
+    texts = [i for i in columns if i not in sheet.numeric]  # of two one may never be right
     return texts if several and len(found) == 1 and len(texts) == 2 and found[0] in texts else found
 
 

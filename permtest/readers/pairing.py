@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -36,6 +36,7 @@ from permtest.readers.shape import (
     WORDS,
     How,
     Sheet,
+    as_ids,
     as_list,
     count_statistics,
     words,
@@ -64,21 +65,14 @@ Part: TypeAlias = "tuple[Sheet, Sequence[int]]"
 
 
 def keyed(parts: Sequence[Part]) -> list[Part]:
-    """The same with a column as ids that differs in every row and is the same in all parts.
-
-    Raises ReadError where several columns pair the items differently, where one nearly does, and
-    where some parts have such a column and others have nothing like it.
-    """
+    """The same with a column as ids that differs in every row and is the same in all parts."""
     sheets = [sheet for sheet, _ in parts]
     head = sheets[0]
     known = any(sheet.ids or sheet.table.index is not None for sheet in sheets)
     if known or head.how.id is False or any(sheet.table.names is None for sheet in sheets):
         return list(parts)
     columns = [
-        {
-            k: [sheet.texts(k)[row] for row in rows]
-            for k in filter(sheet.may_be_key, range(sheet.width))
-        }
+        {k: as_ids([sheet.texts(k)[row] for row in rows]) for k in sheet.keys}
         for sheet, rows in parts
     ]
     values = [{k: frozenset(cells) for k, cells in own.items()} for own in columns]
@@ -93,11 +87,12 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
             name = head.name(i).lower()
             rest = zip(sheets[1:], same, strict=True)
             found.append([i, *(min(k, key=lambda x: s.name(x).lower() != name) for s, k in rest)])
+    found = [some for some in found if some[0] != head.numbered] or found
     if not found:
         _check_no_key(sheets, values, unique)
         for own, sheet in zip(unique, sheets, strict=True):
             texts = [i for i in own if i not in sheet.numeric]
-            if texts and not all(columns):
+            if texts and not all(any(map(one.may_be_key, one.keys)) for one in sheets):
                 problem = f"{sheet.label(texts[0])} may say which item a line is, but not all files"
                 raise sheet.error(f"{problem} have one; pair lines by their order (--by-order)")
         return list(parts)
@@ -123,21 +118,25 @@ def _check_no_key(
     unique: Sequence[Mapping[int, frozenset[str]]],
 ) -> None:
     """Refuse columns of one name that are nearly a key, before order pairs the items."""
-
-    def rough(cells: frozenset[str]) -> set[str]:
-        """Names without their folders, in small letters."""
-        return {x.replace("\\", "/").rpartition("/")[2].casefold().strip() for x in cells}
-
     head = sheets[0]
     for i, own in values[0].items():
+        if not head.may_be_key(i):
+            continue  # numbers that are called like nothing of an item
         for sheet, some, alone in zip(sheets[1:], values[1:], unique[1:], strict=True):
             k = next((k for k in some if sheet.name(k).lower() == head.name(i).lower()), None)
             if k is None or (i not in unique[0] and k not in alone):
                 continue
-            if (shared := len(own & some[k])) or rough(own) == rough(some[k]):
+            alike = {*map(_rough, own)} == {*map(_rough, some[k])}
+            if (shared := len(own & some[k])) or alike:
                 problem = f"{head.label(i)} may say which item a line is: {shared} of {len(own)} "
-                problem += f"values are in {sheet.table.file.path} too, some twice or written "
-                problem += "differently; make them agree, pair by it all the same "
+                problem += f"values are in {sheet.table.file.path} too"
+                if alike and own != some[k]:
+                    problem += ", others are written differently"
+                elif gone := len(own) - shared:
+                    problem += f", {gone} {'is' if gone == 1 else 'are'} missing there"
+                else:
+                    problem += ", but some of them are twice in one of the files"
+                problem += "; make them agree, pair by it all the same "
                 raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
 
 
@@ -244,7 +243,7 @@ class Evaluation:
                 raise self._error(f"a and b are both {what}; name two; {self._known()}")
             self._check_apart(two)
         if len(two) != 2:
-            raise self._too_few(two, entry, "choose two as a and b (--a, --b)")
+            raise self._too_few(two, entry, "say which two are compared (--a, --b)")
         chosen = self._chosen(two, score, entry)
         bare = self.sheet is not None and self.sheet.table.names is None
         first, second = told_apart(["A", "B"] if bare else [one.system for one in two], "AB")
@@ -256,6 +255,7 @@ class Evaluation:
             pairs = Pairs.of(u, v, (first, second), labels=(first, second))
         grouping = self._grouping(two, clusters)
         group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
+        source["no_systems"] = [] if a is not None else self._no_systems(two, numbers=True)
         kind = self._kind(chosen)
         return replace(pairs, ids=chosen.ids, clusters=group, source=source, score=kind)
 
@@ -302,11 +302,13 @@ class Evaluation:
         stratum = chosen.group(None if strata is None else self._grouping(some, strata))
         return found if stratum is None else found.stratified(stratum)
 
-    def _no_systems(self, some: Sequence[SystemScores]) -> list[str]:
-        """The columns of a table that are not compared."""
+    def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:
+        """The columns of a table that are not compared; or those of numbers alone."""
+        if (sheet := self.sheet) is None:
+            return []
         used = {x for one in some for labels in one.columns.values() for x in labels}
-        every = range(self.sheet.width if self.sheet is not None else 0)
-        return [self.sheet.name(i) for i in every if self.sheet.label(i) not in used]  # type: ignore[union-attr]
+        every = sorted({*sheet.numeric} - sheet.apart) if numbers else range(sheet.width)
+        return [sheet.name(i) for i in every if sheet.label(i) not in used]
 
     # ---- systems
 
@@ -405,10 +407,8 @@ class Evaluation:
         known = sum(name.lower() in WORDS for name in called or ())
         bare = known > 1 or (called is None and self.sheet.width == 4)
         if bare or any(one.counts for one in self.found):
-            hint += (
-                "; if these are counts, choose a statistic of counts, such as 'f1' (--metric f1)"
-            )
-        elif gold is not None:
+            hint += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
+        elif gold is not None and gold not in self.sheet.numeric:
             name = self.sheet.name(gold)
             hint += f"; if {name!r} says what is right, name it as gold (--gold {name})"
         return self._error(f"{self.doubt or problem}; {remedy}; {self._known()}{hint}")
@@ -466,7 +466,9 @@ class Evaluation:
     def _kind(self, chosen: Chosen) -> Score:
         """What the scores are, and which of them are better."""
         if self.sheet is not None and not chosen.columns and not self.is_labels:
-            return Score.shared([one.system for one in chosen.systems], self.how.higher_is_better)
+            names, way = [one.system for one in chosen.systems], self.how.higher_is_better
+            found = Score.shared(names, way)
+            return found if found.name else Score.of(self.how.score or "", way)
         name = "correct" if self.is_labels else "" if chosen.columns else chosen.score
         return Score.of(name, self.how.higher_is_better)
 
@@ -499,6 +501,10 @@ class Evaluation:
                 [str(key) for key, i in zip(every, own, strict=True) if i is None] for own in rows
             ]
             chosen.keep(both)
+            first, *others = ({*map(_rough, gone)} for gone in chosen.alone)
+            if len(others) == 1 and first & others[0]:
+                note = "some ids are left out that agree but for case, folders or leading zeros"
+                chosen.notes.append(note)
         (self._judge if self.is_labels else self._count)(chosen, entry)
         chosen.notes += self._disagreements(chosen)
         return chosen
@@ -533,7 +539,9 @@ class Evaluation:
             blank: Any = (0,) * len(some[0].counts.get(name, ())) or 0
             for one, column in zip(some, cells, strict=True):
                 if number := column.count(None):
-                    chosen.notes.append(f"{number} missing scores of {one.system!r} count as 0")
+                    many, verb = ("s", "count") if number > 1 else ("", "counts")
+                    note = f"{number} missing score{many} of {one.system!r} {verb} as 0"
+                    chosen.notes.append(note)
             cells = [[blank if x is None else x for x in column] for column in cells]
         else:
             cells = self._complete(chosen, cells)
@@ -752,14 +760,25 @@ def _first_number(one: SystemScores) -> int | None:
     return None
 
 
+def _rough(name: str) -> str:
+    """An id without regard to folders, case and leading zeros."""
+    return name.replace("\\", "/").rpartition("/")[2].casefold().strip().lstrip("0")
+
+
 def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
     head = some[0]
     for one in some[1:]:
         if not head.positions.keys() & one.positions.keys():
             mine, theirs = shown((head.ids or ("",))[0]), shown((one.ids or ("",))[0])
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
-            problem += f"{mine}); both systems must have been scored on the same items; name the "
-            problem += "column that pairs them (--id COL), or pair lines by order (--by-order)"
+            problem += f"{mine}); "
+            if not {*map(_rough, head.positions)}.isdisjoint(map(_rough, one.positions)):
+                problem += "the ids agree but for case, folders or zeros; write them alike, "
+            else:
+                problem += "both systems must have been scored on the same items; "
+            problem += (
+                "name the column that pairs them (--id COL), or pair lines by order (--by-order)"
+            )
             return ReadError.at(one.file.path, problem)
     fewest = min(some, key=len)
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "
@@ -805,10 +824,10 @@ def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
     """Notes of percentages and verdicts; refuse them beside other numbers, and unclear points."""
     cells = chosen.cells()
     try:
-        every = set[Any]().union(*cells) - {None}
+        every = dict.fromkeys(chain(*cells))
     except TypeError:  # lists, which are no numbers
         return []
-    texts = sorted(x for x in every if isinstance(x, str) and len(x) < 20)
+    texts = [x for x in every if isinstance(x, str) and len(x) < 20]
     said = {x: x.strip().lower() for x in texts if kind_of(x) != "missing"}
 
     def error(text: str, problem: str) -> ReadError:
@@ -817,12 +836,14 @@ def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
         i = chosen.rows[j][cells[j].index(text)]
         return chosen.systems[j].error(i, f"{shown(text)} {problem}", chosen.score)
 
-    typed, notes = not all(isinstance(x, str) for x in every), []
+    typed, notes = not all(isinstance(x, str | None) for x in every), []
     for right, wrong in (("%", ""), *VERDICTS):
         some = [x for x, word in said.items() if word in (right, wrong) or word[-1] == right]
         if some and right != "true" and (typed or len(some) < len(said)):
-            other = next((shown(x) for x in said if x not in some), "numbers")
-            raise error(some[0], f"stands beside {other}; write all scores alike")
+            rest = [x for x in said if x not in some]
+            odd, other = (rest, some) if 0 < len(rest) < len(some) and not typed else (some, rest)
+            beside = shown(other[0]) if other else "numbers"
+            raise error(odd[0], f"stands beside {beside}; write all scores alike")
         read = f"{right} is read as 1, and {wrong} as 0"
         if some:
             notes.append(read if wrong else f"{some[0]!r} is read as {as_score(some[0])}")

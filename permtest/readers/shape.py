@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any, TypeAlias
 
 from permtest.readers.files import (
+    PROBLEMS,
     VERDICTS,
     ReadError,
     is_number,
@@ -27,7 +28,7 @@ from permtest.readers.files import (
 )
 from permtest.readers.systems import ORDER, ROW, SystemScores, did_you_mean, listed
 from permtest.readers.tables import SYSTEM_NAMES, Table
-from permtest.score import tokens
+from permtest.score import HIGHER, LOWER, MEASURED, tokens
 from permtest.statistics import STATISTICS, CountStatistic
 
 Column: TypeAlias = "str | int"
@@ -53,9 +54,13 @@ ID_NAMES = _names(
     "utterance_id utt_id sentence_id task_id qid uid guid key item index"
 )
 SCORE_NAMES = ("score", "value", "correct", "is_correct", "accuracy")
+MEASURE_NAMES = ("metric", "metric_name", "measure")
 CLUSTER_NAMES = ("cluster", "cluster_id")
 GROUP_NAMES = (*CLUSTER_NAMES, "document", "doc", "docid")
-GOLD_NAMES = ("gold", "y_true", "label", "target", "truth", "ground_truth", "reference", "answer")
+GOLD_NAMES = _names(
+    "gold y_true label target truth ground_truth reference answer correct_option correct_answer "
+    "correct_choice correct_label correct_idx true_label true_rating gold_label gold_score"
+)
 
 #: How columns are called that tell the repeats of an item apart.
 REPEAT_NAMES = _names("epoch epochs seed trial run repeat repetition sample turn fold")
@@ -119,6 +124,13 @@ KEYS = _set(
     "number no n docno fold seed epoch step turn year trial run date day"
 )
 
+#: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
+NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
+
+#: How the names of many language models begin, by which rows of them are told from items.
+MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
+PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
+
 #: How sure a system was, which is no score of it; and what it wrote, in which systems may differ.
 SURENESS = _set("confidence conf proba prob probability probabilities logit logits")
 OUTPUTS = _set(
@@ -146,13 +158,7 @@ def words(name: str) -> set[str]:
 
 
 def readings(name: str) -> list[tuple[str, str]]:
-    """All ways to read the name of a column as that of a system and a count.
-
-    Examples
-    --------
-    >>> readings("crf_TP"), readings("wrong hmm"), readings("fn"), readings("crf")
-    ([('crf', 'tp')], [('hmm', 'incorrect')], [('', 'fn')], [])
-    """
+    """All ways to read the name of a column as that of a system and a count: crf_TP, wrong hmm."""
     said, found = name.lower(), []
     for word, count in (WORDS | {word: word for layout in DERIVED for word in layout}).items():
         room = len(said) > len(word) + 1
@@ -177,13 +183,7 @@ def count_statistics(layouts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def measured(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of a name that say what was measured, and those that say whose it is.
-
-    Examples
-    --------
-    >>> measured("latency_ms_A"), measured("crf_rich_correct"), measured("gpt-4")
-    ((('latency', 'ms'), ('a',)), (('correct',), ('crf', 'rich')), ((), ('gpt', '4')))
-    """
+    """The words of a name that say what was measured, and those that say whose it is."""
     parts, known = tokens(name), MEASURES | NO_SYSTEM
     return tuple(x for x in parts if x in known), tuple(x for x in parts if x not in known)
 
@@ -237,10 +237,10 @@ class Sheet:
     @classmethod
     def of(cls, table: Table, how: How) -> Sheet:
         """The table with plain numbers, and without a row of totals."""
-        sheet = cls(table, how)._with_points()
+        sheet = cls(table, how)
         if how.thousands:
             sheet = sheet._without_separators(how.thousands)
-        sheet = sheet._without_summary()
+        sheet = sheet._with_points()._of_measure()._without_summary()
         sheet._check_twice()
         return sheet
 
@@ -394,15 +394,25 @@ class Sheet:
     def apart(self) -> set[int]:
         """The columns that surely hold no scores."""
         known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), *self.ids, *self._whose)
-        named = {i for i in range(self.width) if self._is_of_item(i)}
-        for i in range(self.width):
-            name = self.name(i).lower()
-            if name in GROUP_NAMES or name.endswith("_id"):
-                named.add(i)
-        return named.union(i for i in known if i is not None)
+        called = [self.name(i).lower() for i in range(self.width)]
+        named = {i for i, x in enumerate(called) if x in GROUP_NAMES or x.endswith("_id")}
+        named |= {i for i in range(self.width) if self._is_of_item(i)}
+        return named.union(i for i in (*known, self.numbered) if i is not None)
 
-    def may_be_key(self, i: int) -> bool:
-        """Whether a column may say which item a line is: text, or whole numbers called so."""
+    @cached_property
+    def numbered(self) -> int | None:
+        """The first column where, without a name, it numbers the rows, as pandas and R do."""
+        bare = self.table.names is not None and self.table.names[0] in ("", "Unnamed: 0")
+        counts = ([str(k + start) for k in range(len(self))] for start in (0, 1))
+        return 0 if bare and self.texts(0) in counts else None
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The columns that may say which item a line is, whole numbers beside scores too."""
+        return [i for i in range(self.width) if self.may_be_key(i, beside=True)]
+
+    def may_be_key(self, i: int, *, beside: bool = False) -> bool:
+        """Whether a column may say which item a line is: text, numbers called so, `beside` any."""
         kinds, name = self._kinds[i], tokens(self.name(i))
         if i in (self.system, self.cluster, self.repeat) or kinds["missing"] or kinds["decimal"]:
             return False
@@ -410,7 +420,11 @@ class Sheet:
             return False
         if i in self.numeric and kinds["number"]:
             bare = self.table.names is not None and not self.table.names[i]
-            return bare or self._is_of_item(i) or not KEYS.isdisjoint(name)
+            gold = self.how.gold is not None or self.called(GOLD_NAMES) is not None
+            beside &= gold or any(k != i for k in self._wide_columns)
+            beside &= i not in self._counted and (NO_KEYS | OUTPUTS).isdisjoint(name)
+            called = bare or self._is_of_item(i) or not KEYS.isdisjoint(name)
+            return called or (beside and not kinds["text"])
         return i not in self.numeric and OUTPUTS.isdisjoint(name)
 
     def _is_of_item(self, i: int) -> bool:
@@ -422,28 +436,33 @@ class Sheet:
         """The first cell that keeps a column from being one of scores, for a message."""
         found = []
         for i in range(self.width):
-            known = i in self.apart or i in self.numeric or i == self.system
-            text = next((x for x in self.texts(i) if not known and kind_of(x) == "text"), None)
-            if text is not None:
+            if i in self.apart or i in self.numeric or i == self.system:
+                continue
+            texts = [x for x in self.texts(i) if kind_of(x) == "text"]
+            odd = [x for x in texts if number_or_none(x) is None]
+            if texts:  # of verdicts mostly, or of numbers, the cell that is none
+                slip = 2 * len(odd) < len(self)
+                text = (odd if slip and odd else texts)[0]
                 place = f"; {self.table.place(self.texts(i).index(text))}, {self.label(i)}: "
-                said = f"{shown(text)} is not a number; write digits (and a point) only"
-                found.append((re.search(r"\d", text) is None, i, place + said))
-        return min(found)[2] if found else ""
+                said = place + PROBLEMS["text"].format(shown(text))
+                found.append((not slip or not odd, re.search(r"\d", text) is None, i, said))
+        return min(found)[-1] if found else ""
 
     # ---- rows that are no items, and numbers that are written otherwise
 
     def _with_points(self) -> Sheet:
         """The same with decimal commas as points, where semicolons or tabs separate the cells."""
-        if self.table.mark not in (";", "\t") or self.how.thousands == ",":
+        points = self.how.thousands == "."
+        if self.how.thousands == "," or (self.table.mark not in (";", "\t") and not points):
             return self
-        found, sure = [], False
+        found, sure = [], points
         for i in range(self.width):
             distinct = set(self.texts(i))
             commas = {x for x in distinct if re.fullmatch(r"[+-]?\d+,\d+", x)}
             if commas and all(kind_of(x) in ("integer", "missing") for x in distinct - commas):
                 found.append(i)
                 sure |= not all(re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", x) for x in commas)
-        if not sure:  # of thousands, perhaps
+        if not (found and sure):  # of thousands, perhaps
             return self
         columns = list(self.table.columns)
         for i in found:
@@ -452,16 +471,39 @@ class Sheet:
         return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
 
     def _without_separators(self, mark: str) -> Sheet:
-        grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+(\.\d+)?")
+        point = "," if mark == "." else "."
+        grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
         columns = [list(column) for column in self.table.columns]
-        for i in self.numeric if mark == "." else range(self.width):
-            for row, cell in enumerate(columns[i]):
+        for i in range(self.width):
+            other = mark == "." and i not in self.numeric  # but numbers with decimal commas
+            other = other and any(re.search(r"[^\d.,+-]", x) for x in self.texts(i))
+            for row, cell in enumerate(() if other else columns[i]):
                 if isinstance(cell, str) and mark in cell and grouped.fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
                 elif isinstance(cell, str) and mark == "." in cell and is_number(cell):
                     problem = f"{cell!r} has a point that separates no thousands (--thousands .)"
                     raise self.error(f"{problem}; write numbers alike", row, i)
         return Sheet(replace(self.table, columns=columns), self.how, self.notes)
+
+    def _of_measure(self) -> Sheet:
+        """The rows of the measure that is meant, where a column says which one a line holds."""
+        i, table = self.called(MEASURE_NAMES), self.table
+        if i is None or i in self.numeric or self.key(i) in as_list(self.how.id):
+            return self
+        known = list(dict.fromkeys(self.texts(i)))
+        if not 1 < len(known) < len(self):
+            return self
+        if (wanted := self.how.score) not in known:
+            problem = f"several measures ({listed(list(map(shown, known)))}); choose one"
+            raise self.error(f"{problem} (--score {known[0]})", None, i)
+        rows = [k for k, name in enumerate(self.texts(i)) if name == wanted]
+        columns = [[cells[k] for k in rows] for cells in table.columns]
+        index = table.index and [table.index[k] for k in rows]
+        place, own = Places(table, rows).__getitem__, self._wide_columns
+        number = own[0] if len(own) == 1 else self.called(SCORE_NAMES)
+        names = [wanted if k == number else x for k, x in enumerate(table.names or ())]
+        table = replace(table, names=names, columns=columns, index=index, place=place)
+        return Sheet(table, replace(self.how, score=None), self.notes)
 
     def _without_summary(self) -> Sheet:
         """The same without a last row that sums or averages the others, which is said."""
@@ -491,10 +533,7 @@ class Sheet:
         return self
 
     def _sums_up(self, *, largest: bool = False) -> bool:
-        """Whether the last row has the sums, or the means, of all columns of scores.
-
-        `largest` asks for sums alone that are larger than all other cells.
-        """
+        """Whether the last row sums or averages the scores, or has their `largest` as sums."""
         found = []
         for i in self.numeric:
             *rest, total = map(number_or_none, self.texts(i))
@@ -524,18 +563,19 @@ class Sheet:
 
     # ---- rows of systems
 
+    @cached_property
     def is_long(self) -> bool:
         """Whether a line is an item of one system, and there are several systems."""
-        return self._long
-
-    @cached_property
-    def _long(self) -> bool:
         if self.system is None or self.table.names is None or self._distinct([self.system]) < 2:
             return False
         if self.how.system is not None:
             return True
         if not self.ids:
-            return len(self._wide_columns) < 2
+            each = self._distinct([self.system])
+            return len(self._wide_columns) < 2 or any(
+                self._distinct([i]) * each == len(self) == self._distinct([i, self.system])
+                for i in (self.keys if each < len(self) else ())
+            )
         repeated = self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
         return repeated or len(set(self.numeric) - self.apart) < 2
 
@@ -610,19 +650,21 @@ class Sheet:
     ) -> tuple[list[str] | None, str, list[str] | None, list[str]]:
         """Ids of rows, what they are, the items whose repeats are swapped together, and notes."""
         if self.ids:
-            parts = [self.labels(i, "an item without a name; write one") for i in self.ids]
+            named = [self.labels(i, "an item without a name; write one") for i in self.ids]
+            parts = [as_ids([part[row] for row in rows]) for part in named]
             by = self.known_by or " and ".join(str(self.key(i)) for i in self.ids)
         elif self.how.repeat is not None:
             problem = "tells repeats of an item apart, but no column says which item; name it "
             raise self.error(f"{problem}(--id)", None, self.repeat)
         elif self.table.index is not None:
-            parts = [[printable(text_of(one)) for one in self.table.index]]
+            parts = [[printable(text_of(self.table.index[row])) for row in rows]]
             by = self.table.index_name or "index"
         else:
             return None, ORDER, None, []
-        items = [parts[0][row] for row in rows]
+        items = parts[0]
         if len(parts) > 1:
-            items = [" / ".join(part[row].replace("/", "//") for part in parts) for row in rows]
+            both = zip(*parts, strict=True)
+            items = [" / ".join(part.replace("/", "//") for part in some) for some in both]
         once = len(set(items)) == len(items)
         if not once and self.cluster is not None and self.ids == [self.cluster]:
             return None, ORDER, None, []
@@ -643,11 +685,15 @@ class Sheet:
         number = Counter(items)
         item = next(item for item in items if number[item] > 1)
         places = [self.table.place(row) for x, row in zip(items, rows, strict=True) if x == item]
-        remedy = "remove one"
-        for i in range(self.width) if self.ids else ():
-            both = {(item, self.texts(i)[k]) for item, k in zip(items, rows, strict=True)}
-            if self.may_be_key(i) and i not in self.ids and len(both) == len(rows):
-                names = " ".join(f"--id {self.key(k)}" for k in (i, *self.ids))
+        remedy, repeats = "remove one", map(self.called, zip(REPEAT_NAMES, strict=True))
+        own = [(i,) for i in range(self.width) if self.may_be_key(i) and i not in self.ids]
+        two = combinations([i for i in repeats if i is not None], 2)
+        for some in (*own, *two) if self.ids else ():
+            cells = [[self.texts(i)[k] for k in rows] for i in some]
+            if len(set(zip(items, *cells, strict=True))) == len(rows):
+                names = " ".join(f"--id {self.key(k)}" for k in (*self.ids, some[0]))
+                for k in some[1:]:
+                    names += f" --repeat {self.key(k)} --clusters {self.key(self.ids[0])}"
                 remedy = f"name the columns that tell lines apart ({names})"
                 break
         problem = (
@@ -661,7 +707,7 @@ class Sheet:
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
         for i in range(self.width) if self.table.names else ():
             name = self.name(i).lower()
-            free = i not in self.ids and i not in taken and i != self.system
+            free = i not in {*self.ids, *taken, self.system, self.numbered}
             nested = isinstance(self.table.columns[i][0], list | dict)
             of_item = not self._kinds[i]["decimal"] and words(name) <= NO_SYSTEM
             plain = i not in self.numeric or of_item or self.may_be_key(i)
@@ -691,6 +737,10 @@ class Sheet:
         single = [i for i in self._wide_columns if i not in self._counted]
         single = [0] if bare else sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
         known = self._tables("", rows)
+        gold = self.called(GOLD_NAMES)
+        unsure = self.probabilities(gold) if gold in single else []
+        if unsure and {gold, *unsure} == set(single):
+            raise self.error(PROBABILITIES, None, unsure[0])
         if not single and not known["scores"]:
             raise self.error(f"no column of numbers; {self.columns()}{self.obstacle()}")
         cells, names = self.table.columns, {i: "score" if bare else self.name(i) for i in single}
@@ -744,12 +794,9 @@ class Sheet:
             lists = layout[0] == "counts"
             written = DERIVED[layout] if lists else layout
             name = ", ".join(written)
-            read = (
-                self._four
-                if lists
-                else lambda row, used: tuple(self.table.columns[i][row] for i in used)
-            )
-            found["scores"][name] = [read(row, used) for row in rows]
+            parts = [[self.table.columns[i][row] for row in rows] for i in used]
+            four = (self._four(row, used) for row in rows)
+            found["scores"][name] = list(four if lists else zip(*parts, strict=True))
             found["counts"][name] = written
             found["columns"][name] = [self.label(i) for i in (used * 10 if lists else used)]
         return found
@@ -804,12 +851,17 @@ class Sheet:
 
     def wide(self) -> tuple[list[SystemScores], list[str], str]:
         """The systems of a table with columns for each: all, those that are meant, or the doubt."""
-        if self.system is not None and self.system not in self.numeric:
-            each = self._distinct([self.system])
-            if not self.ids and self.how.id is not False and 1 < each == len(self):
-                problem = "a line is a system, not an item; write a column for each system and a "
-                problem += "line for each item, or pair lines as they are (--by-order)"
-                raise self.error(problem, 0, self.system)
+        whose = next(iter(self._whose), None)
+        bare = self.table.names is not None and not self.table.names[0]
+        rows = self.table.index or [] if whose is None and not bare else self.texts(whose or 0)
+        models = len(rows) if whose is not None else 2 * sum(map(bool, map(MODELS.search, rows)))
+        once = 1 < len(set(rows)) == len(rows) <= models
+        if once and not self.ids and self.how.id is not False:
+            problem = (
+                f"a line is a system ({shown(rows[0])}), not an item; transpose the table (in "
+            )
+            problem += "pandas: frame.set_index(...).T), or pair lines as they are (--by-order)"
+            raise self.error(problem, 0, whose)
         usual, doubt, notes = self._usual()
         derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
         notes += tuple(f"column {name!r} is derived, and taken for no system" for name in derived)
@@ -836,9 +888,18 @@ class Sheet:
         single = [i for i in self._wide_columns if i not in self._counted]
         if self.table.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self._kinds):
-                return [], "four whole numbers a line: of which systems?", ()
+                return [], "four whole numbers a line, and no names", ()
             return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
+        lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
+        if 1 < lines < len(self) and self.how.id is None:
+            problem = f"{self.name(self.system or 0)!r} seems to say whose a line is"
+            return [], f"{problem}; which column is the item? (--id)", ()
         gold = self.called(GOLD_NAMES)
+        if gold in single and self.probabilities(gold):
+            return [], PROBABILITIES, ()
+        binary = [i for i in single if {*map(number_or_none, {*self.texts(i)})} <= {0, 1, None}]
+        if gold in single and binary == [i for i in single if i != gold]:
+            single = binary  # which was judged by it
         if gold in single:
             name = self.name(gold)
             problem = f"column {name!r} may say what is right, and others what systems predicted: "
@@ -849,12 +910,16 @@ class Sheet:
         kept, notes = self._underived(some)
         if len(kept) > 1 and not _alike([self.texts(i) for i in kept]):
             names = ", ".join(repr(self.key(i)) for i in kept)
-            return (
-                [],
-                f"columns of numbers that do not look alike ({names}): which are systems?",
-                (),
-            )
+            return [], f"columns of numbers that do not look alike ({names})", ()
         return [self.name(i) for i in kept], "", notes
+
+    def probabilities(self, gold: int) -> list[int]:
+        """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
+        some = [i for i in self.numeric if self._kinds[i]["decimal"] and i != gold]
+        some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
+        values = {i: {*map(number_or_none, {*self.texts(i)})} for i in (gold, *some)}
+        some = some if values[gold] == {0, 1} else []
+        return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
 
     def _family(self, columns: Sequence[int]) -> tuple[list[int], str]:
         """The columns of the measure that is meant, or why it is not clear which."""
@@ -881,7 +946,7 @@ class Sheet:
         if len(several) > 1:
             return [], f"several measures of each system ({known}); choose one (--score)"
         if not several and len(main) > 1:
-            return [], f"columns of different measures ({known}): which are systems?"
+            return [], f"columns of different measures ({known})"
         return next(iter((several or main or families).values()), []), ""
 
     def _underived(self, columns: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
@@ -918,6 +983,11 @@ def as_list(wanted: Any) -> list[Any]:
     """One or several columns as a list."""
     wanted = wanted.tolist() if hasattr(wanted, "tolist") else wanted
     return list(wanted) if isinstance(wanted, list | tuple | range) else [wanted]
+
+
+def as_ids(cells: Sequence[str]) -> list[str]:
+    """Cells as ids, of which 1.0 is 1."""
+    return [_plain(x) if x[-2:] == ".0" else x for x in cells]
 
 
 def _plain(cell: Any) -> str:

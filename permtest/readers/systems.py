@@ -101,13 +101,7 @@ class SystemScores:
 
 
 def told_apart(names: Sequence[str], *others: Sequence[str | None]) -> list[str]:
-    """`names`, and beside those that occur more than once what `others` says of them.
-
-    Examples
-    --------
-    >>> told_apart(["x", "y", "x"], ["1", "2", "3"])
-    ['x (1)', 'y', 'x (3)']
-    """
+    """`names`, and beside those that occur more than once what `others` says of them."""
     result = list(names)
     for other in others:
         number = Counter(result)

@@ -102,12 +102,7 @@ class Table:
 
 
 def load(source: Any, number: int = 1) -> File:
-    """Open whatever can be read; `number` names what has no name.
-
-    It may be a path, which may name a sheet ("results.xlsx#dev"); "-", which is standard input; an
-    open file or a buffer; a frame or series of pandas or polars; a table of Arrow; a NumPy array; a
-    list of records; a dict of columns. Of what is no file, `File.table` holds the cells.
-    """
+    """Open a path ("results.xlsx#dev", "-"), a buffer, or cells, which `number` names."""
     if isinstance(source, File):
         return source
     if isinstance(source, str | os.PathLike):
@@ -151,31 +146,41 @@ def _of_text(file: File) -> Table:
         raise ReadError.at(file.path, "the file is empty; a line must hold the scores of an item")
     if (segment := SEGMENT.match(text)) is not None:
         text = re.sub(rf"(?m)^{segment[1]}\|\S+ = (\S+)(?: .*)?$", r"\1", text)
-    mark = _separator(text)
+    told = re.match(r'"?sep=(.)"?\n', text, re.IGNORECASE)  # a line that is for spreadsheets
+    text = text[told.end() :] if told else text
+    mark = told[1] if told else _separator(text)
     check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
     reader = _reader(text, mark)
     try:
         rows, broken = list(reader), None
     except csv.Error as error:
         rows, broken = [], error
-    starts: Sequence[int] = range(1, len(rows) + 1)
+    first = 2 if told else 1
+    starts: Sequence[int] = range(first, len(rows) + first)
     if reader.line_num > len(rows):  # some cells hold line breaks, or one is never closed
-        reader, starts = _reader(text, mark), [1]
+        reader, starts = _reader(text, mark), [first]
         with suppress(csv.Error):
-            starts.extend(reader.line_num + 1 for _ in reader)
+            starts.extend(reader.line_num + first for _ in reader)
     if broken is not None:
         problem = f"not CSV ({broken}); close every quote, and double the quotes inside a cell"
         raise ReadError.at(file.path, problem, line=starts[-1])
+    _check_even(file, rows, starts)
+    columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
+    table = Table(file, None, columns, place=lambda row: f"line {starts[row]}", mark=mark)
+    return (
+        replace(table, names=[segment[1]]) if segment and len(columns) == 1 else _with_header(table)
+    )
+
+
+def _check_even(file: File, rows: Sequence[Sequence[str]], starts: Sequence[int]) -> None:
+    """Refuse rows that have more or fewer cells than the first."""
     width = len(rows[0])
     for k, row in enumerate(rows) if set(map(len, rows)) != {width} or not width else ():
         if len(row) != width or not row:
-            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
+            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line {starts[0]} has {width}"
             problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
             problem += "remove the line, or quote cells that contain the separator"
             raise ReadError.at(file.path, problem, line=starts[k])
-    columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
-    table = Table(file, None, columns, place=lambda row: f"line {starts[row]}", mark=mark)
-    return replace(table, names=[segment[1]]) if segment and width == 1 else _with_header(table)
 
 
 def _separator(text: str) -> str:

@@ -217,7 +217,7 @@ BAD = {
     "another count": (X_Y + "1,2,3,4,5,6\n", {"statistic": "mcc"}, ["no system has 4"]),
     "incomplete": ("x_tp,x_fp,x_fn,y_tp\n1,2,3,4\n", {}, ["1 system ('x')", "'x_fn', 'y_tp'"]),
     "no systems": ("a,b,c,d\n1,2,3,4\n", {}, ["no system has 3", "--a, --b"]),
-    "many systems": (WIDE, {}, ["3 systems ('old', 'hmm', 'crf_x')", "choose two as a and b"]),
+    "many systems": (WIDE, {}, ["3 systems ('old', 'hmm', 'crf_x')", "say which two are compared"]),
     "unlike": ("x_tp,x_fp,x_fn,y_tp,y_wrong\n1,2,3,4,5\n", {},
                ["tp, fp, fn of 'x' and tp, incorrect of 'y'"]),
     "twice": ("x_tp,TP.x,x_wrong,y_tp,y_wrong\n1,2,3,4,5\n", {},

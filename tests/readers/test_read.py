@@ -384,7 +384,7 @@ def test_what_is_left_out_is_said():
 
 BAD_SYSTEMS = {
     "one system": ([system("A", [1])], "A.txt: 1 system ('A'); add the file of another"),
-    "three": ([system(n, [1]) for n in "ABC"], "3 systems ('A', 'B', 'C'); choose two"),
+    "three": ([system(n, [1]) for n in "ABC"], "3 systems ('A', 'B', 'C'); say which two"),
     "nothing scored": ([system("A", [None]), system("B", [1])], "no item has the score 'acc'"),
     "disagreement": (
         [system(n, [1], ["i"], agree={"target": [n]}) for n in "AB"],

@@ -47,7 +47,10 @@ def test_a_column_that_differs_in_every_row_pairs_two_files(name):
     assert f"paired by {name!r}" in pairs.source["notes"][0]
 
 
-KEYS = "id ID sent_id number n line image_id patient_id patient pmid hash fold"
+KEYS = (
+    "id ID sent_id number n line image_id patient_id patient pmid hash fold participant Frage nr "
+    "problem k x subject position rank batch time doc"
+)
 
 
 @pytest.mark.parametrize("name", [*KEYS.split(), "Unnamed: 0", ""])
@@ -56,10 +59,38 @@ def test_numbers_that_are_the_same_in_both_files_pair_them(name):
     assert exact(read(*both, score="score")) == SHUFFLED
 
 
-@pytest.mark.parametrize("name", ["score", "acc", "x", "latency_ms", "rank"])
+@pytest.mark.parametrize("name", ["score", "acc", "latency_ms", "loss"])
 def test_what_was_measured_is_no_key(name):
     both = files(f"{name},bleu\n7,.5\n9,.25\n", f"{name},bleu\n9,.5\n7,.75\n")
     assert read(*both, score="bleu").source["paired_by"] == "order"
+
+
+COUNTED = ["doc,TP,FP,FN\n0,1,2,3\n1,0,0,1\n", "doc,TP,FP,FN\n1,0,1,1\n0,3,2,1\n"]
+JSON_LINES = ['{"nr": 0, "score": 1}\n{"nr": 1, "score": 5}\n', '{"nr": 1, "score": 2}\n']
+JSON_LINES[1] += '{"nr": 0, "score": 4}\n'
+NUMBERED = ["nr,gold,pred\n0,x,x\n1,y,x\n", "nr,gold,pred\n1,y,y\n0,x,x\n"]
+INDEXED = [",doc,score\n0,5,1\n1,7,0\n", ",doc,score\n0,7,1\n1,5,1\n"]
+FLOATS = ["id,score\n0.0,1\n1.0,2\n", "id,score\n1,4\n0,3\n"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "wanted", "by"),
+    [
+        (COUNTED, {"statistic": "f1"}, {"0": ([1, 2, 3], [3, 2, 1]), "1": ([0, 0, 1], [0, 1, 1])},
+         "doc"),
+        (JSON_LINES, {}, {"0": (1, 4), "1": (5, 2)}, "nr"),
+        (NUMBERED, {}, {"0": (1, 1), "1": (0, 1)}, "nr"),
+        (INDEXED, {}, {"5": (1, 1), "7": (0, 1)}, "doc"),
+        (FLOATS, {}, {"0": (1, 3), "1": (2, 4)}, "id"),
+    ],
+)  # fmt: skip
+def test_whole_numbers_pair_whatever_they_stand_beside(texts, options, wanted, by):
+    pairs = read(*files(*texts), **options)
+    both = zip(pairs.ids, pairs.u.tolist(), pairs.v.tolist(), strict=True)
+    assert ({key: (u, v) for key, u, v in both}, pairs.source["paired_by"]) == (wanted, by)
+    if not options:
+        table = read_many(*files(*texts))
+        assert dict(zip(table.ids, zip(*table.scores.tolist(), strict=True), strict=True)) == wanted
 
 
 def two(first, second, header):
@@ -94,7 +125,12 @@ NOT_THE_SAME = cases(
         (NAMES, ["f0", "f1", *"abcd"]),
         (NAMES, [name.upper() for name in NAMES[::-1]]),
         ([f"new/{name}" for name in NAMES], [f"old/{name}" for name in NAMES[::-1]]))),
+    (two("p,1 q,0 r,1 s,0", "s,1 r,0 q,1 t,0", "file,score"), ["3 of 4", "1 is missing there"]),
+    (two("A,1 B,0", "b,1 a,0", "file,score"), ["0 of 2", "others are written differently"]),
+    (two("A,1 B,0", "b,1 a,0", "id,score"), ["no id in common", "but for case"]),
     # Two keys that disagree.
+    (["x,y,score\n0,1,3\n1,0,4\n2,2,5\n", "x,y,score\n1,1,3\n0,0,4\n2,2,5\n"],
+     ["'x' and 'y'", "--id"]),
     (["question,file,score\nq,x,1\nr,y,0\n", "question,file,score\nr,x,1\nq,y,0\n"],
      ["'question' and 'file'", "--id"]),
     # Ids that are not the same thing, or counted otherwise.
@@ -110,9 +146,14 @@ NOT_THE_SAME = cases(
      ["'question'", "--by-order"]),
     # The same item twice.
     ("id,A,B\n1,1,0\n1,1,0\n2,0,1\n", ["'1'", "line 2 and line 3", "remove one", "--repeat"]),
-    ("id,task,A,B\n1,x,1,0\n1,y,1,0\n2,x,0,1\n", ["'1'", "(--id task --id id)"]),
+    ("id,task,A,B\n1,x,1,0\n1,y,1,0\n2,x,0,1\n", ["'1'", "(--id id --id task)"]),
     ("id,system,score\n1,x,1\n1,x,0\n1,y,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
     ("question,A,B\nq,1,0\nq,1,0\nr,0,1\n", ["line 3", "line 2", "--by-order"]),
+    ("item,seed,epoch,A,B\np,1,1,0,1\np,1,2,0,1\np,2,1,0,1\np,2,2,1,1\n",
+     ["--id item --id epoch --repeat seed --clusters item"]),
+    *((f"{cells.replace(' ', chr(10))}\n", ["seems to say whose a line is", "the item? (--id)"])
+      for cells in ("model,idx,correct x,0,1 x,1,0 y,1,1", "model,n,x,y m,1,3,4 m,2,4,4 o,1,3,3",
+                    "system,doc,tp,fp,fn x,0,1,2,3 x,1,2,1,0 y,0,1,2,3")),
 )  # fmt: skip
 
 
@@ -211,6 +252,10 @@ NORM = "id,acc_A,acc_B,acc_norm_A,acc_norm_B\n1,1,0,0,0\n2,0,1,0,1\n"
         ("id,errors_A,errors_B\n1,1,0\n2,0,0\n", {}, "errors_A errors_B"),
         ("id,A,B,n_words,step,cost_usd\n1,1,0,9,1,.1\n2,0,0,8,2,.2\n", {}, "A B"),
         ("id,A,B,seed\n1,1,0,9\n2,0,0,9\n", {}, "A B"),
+        (",id,A,B\n0,5,3,4\n1,7,4,5\n", {}, "A B"),
+        ("Unnamed: 0,A,B\n1,3,4\n2,4,5\n", {}, "A B"),
+        ("id,correct_answer,A,B\n1,42,0,1\n2,7,1,1\n", {}, "A B"),
+        ("sep=;\nid;A;B\n1;3;4\n2;5;5\n", {}, "A B"),
         ("step,A,B\n1,1,0\n2,0,0\n", {}, "A B"),
         ("id,time_A,time_B\n1,3,4\n2,5,6\n", {}, "time_A time_B"),
         ("id,step,x\n1,1,0\n2,2,1\n", {"a": "step", "b": "x"}, "step x"),
@@ -248,6 +293,9 @@ def test_a_leaderboard_has_systems_alone(more):
     table = read_many(file(f"id,gpt,llama,{more}\n1,1,0,14\n2,0,1,15\n"))
     assert (table.systems, table.source["no_systems"]) == (("gpt", "llama"), ["id", more])
     assert f"taken for no systems: id, {more}" in table.source["read"]
+    if more != "human_rating":
+        pairs = read(file(f"id,gpt,llama,{more}\n1,1,0,14\n2,0,1,15\n"))
+        assert said(pairs).endswith(f"Columns taken for no systems: {more}.")
 
 
 @pytest.mark.parametrize(
@@ -281,6 +329,14 @@ NUMBERS = LINES.replace("x", "7").replace("y", "70")
         (named(LINES, "question", "system"), {"id": "question"}),
         (named(NUMBERS, "id", "size"), {"system_col": "size"}),
         (named(LINES, "question", "system"), {}),
+        (named(LINES, "problem", "model").replace("p,", "0,").replace("q,", "1,"), {}),
+        ("model,seed,accuracy\nx,1,1\nx,2,0\ny,2,1\ny,1,1\n", {}),
+        (
+            "model,item,metric,value\n"
+            + "x,p,bleu,1\nx,p,ter,3\nx,q,bleu,0\nx,q,ter,4\ny,q,bleu,1\ny,q,ter,1\ny,p,bleu,1\n"
+            + "y,p,ter,2\n",
+            {"score": "bleu"},
+        ),
     ],
 )
 def test_whose_a_line_is(text, options):
@@ -355,7 +411,8 @@ LONG_TOTALS = "id,system,score\np,x,1\nq,x,1\n$0,x,2\np,y,0\nq,y,1\n$0,y,1\n"
         *((named(LONG_TOTALS, name), ["line 7", f"'{name}'", "remove it", "--id id"])
           for name in ("Total", "overall")),
         ("id,A,B\nTotal,2,1\np,1,0\nq,1,1\n", ["Total"]),
-        ("model,mmlu,arc\ngpt,.8,.7\nllama,.7,.75\n", ["'model'", "a line is a system"]),
+        ("model,mmlu,arc\ngpt,.8,.7\nllama,.7,.75\n", ["'model'", "a system", "transpose"]),
+        (",mmlu,arc\ngpt-4,.8,.7\nllama3,.7,.75\n", ["'gpt-4'", "a system", "transpose"]),
         ("new,old\n1,0\n1,1\n0,1\n1,0\n3,2\n", ["line 6", "sums", "--by-order"]),
         ("1 0\n1 1\n0 1\n1 0\n3 2\n", ["line 5", "sums", "--by-order"]),
     ],
@@ -431,7 +488,7 @@ def test_items_without_a_score(texts):
     zero = call(missing="zero")
     assert exact(zero) == {"1": (1, 0), "2": (0, 1), "3": (0, 0)}
     assert zero.source["left_out"] == 0
-    assert any("0" in note for note in zero.source["notes"])
+    assert any("1 missing score of " in note for note in zero.source["notes"]) or len(texts) == 2
     assert_refused(partial(call, missing="error"), "--missing drop", "--missing zero")
     if texts is HOLES["wide"]:
         assert_refused(call, "line 3, column 'A'", "--missing drop")
@@ -476,12 +533,13 @@ POINT, NAMED = ["1.005'", "--thousands"], {"a": "A", "b": "B"}
     cases(
         (GERMAN, {}, ["line 2, column 'A'", "'1.005'", "998", "--thousands"]),
         (GERMAN, {"thousands": "."}, ([1005, 998], [998, 1200])),
-        (ENGLISH, {}, ["line 2, column 'A'", "'1,005'", "commas"]),
+        (ENGLISH, {}, ["line 2, column 'A'", "'1,005'", "--thousands ,"]),
         (ENGLISH, {"thousands": ","}, ([1005, 998], [998, 1200])),
         ("id,A,B\n1,1.005,998\n2,1.200,990\n", NAMED, POINT),
         (two("1,1.005 2,1.100", "1,998 2,990", "id,score"), {}, POINT),
         ("id,A,B\n1,-1.005,998\n2,998,1\n", {}, POINT),
         ("id,A,B\n1,0.125,2.000\n2,1.005,3.000\n", {"thousands": "."}, ["line 2", "'0.125'"]),
+        ("id;A;B\n1;1.234,5;2.000,5\n2;998,5;12\n", {"thousands": "."}, ([2469, 1997], [4001, 24])),
         ("id,A,B\n1,1.250,3\n2,2.125,4\n", {}, ([10, 17], [24, 32])),
         ("id;A;B\n1;1,850;1,900\n2;1,100;1,125\n", {}, ["0 systems", "'1,850' is not a number"]),
         ('id,A,B\n1,"0,5","0,9"\n', {}, ["0 systems", "line 2, column 'A': '0,5' is not a number"]),
@@ -491,7 +549,11 @@ POINT, NAMED = ["1.005'", "--thousands"], {"a": "A", "b": "B"}
             {"a": "A", "b": "B"},
             ["line 2, column 'A'", "'85%' stands beside '.80'"],
         ),
-        ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, ["'FAIL' stands beside '0'"]),
+        ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, ["'PASS' stands beside '1'"]),
+        ("id,A,B\n1,PASS,FAIL\n2,PASS,PASS\n3,ERROR,PASS\n", {}, ["line 4, column 'A': 'ERROR'"]),
+        (two("1,85% 2,100%", "2,85% 1,.9", "id,score"), {}, ["b.csv, line 3", "'.9' stands"]),
+        ("id,A,B\n1,\N{MINUS SIGN}7,1\n2,3,4\n", {}, ["line 2, column 'A'", "- as minus"]),
+        ("id,metric,A,B\n1,ter,1,3\n2,ter,4,5\n1,wer,4,5\n", {}, ["'ter', 'wer'", "--score ter"]),
         ("id,A,B\n1,yes,no\n2,no,no\n", {}, ["0 systems", "'yes' is not a number"]),
     ),
 )
@@ -508,7 +570,7 @@ def test_numbers_that_may_be_read_in_two_ways(texts, options, wanted):
 @pytest.mark.parametrize(
     ("texts", "options", "wanted", "note"),
     cases(
-        ("id,A,B\n1,85%,80%\n2,90 %,91%\n", {}, ([85, 90], [80, 91]), "'80%' is read as 80"),
+        ("id,A,B\n1,85%,80%\n2,90 %,91%\n", {}, ([85, 90], [80, 91]), "'85%' is read as 85"),
         ("id,A,B\n1,PASS,FAIL\n2,fail,\n", {"missing": "drop"}, ([1], [0]), "pass is read as 1"),
         (two("1,correct 2,incorrect", "2,correct 1,correct", "id,verdict"), {}, ([1, 0], [1, 1]),
          "incorrect as 0"),
@@ -569,6 +631,11 @@ def test_predictions_go_before_what_is_beside_them(name):
         ("id,answer,A,B\n1,4,4,5\n2,7,7,7\n", ["'answer' may say what is right", "--gold answer"]),
         ("id,gold,A,B\n1,x,x,z\n2,,y,y\n", ["line 3, column 'gold'", "the right label is missing"]),
         ("gold,A,B\n1,Yes,1\n0,no,0\n", ["--gold gold"]),
+        *(
+            (f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", [f"--gold {name}"])
+            for name in ("correct_option", "correct_idx", "true_rating", "gold_score")
+        ),
+        ("id,label,A,B\n1,0,.25,.5\n2,1,.75,.9\n", ["these are probabilities", "Brier"]),
     ],
 )
 def test_doubtful_predictions_are_refused(text, parts):
@@ -589,7 +656,8 @@ def test_predictions_that_are_missing(missing):
     assert exact(pairs) == {"1": (1, 1)} | wanted
     if missing != "drop":
         number = 1 + (missing == "zero")
-        assert f"{number} predictions of 'a' are missing, and count as wrong" in said(pairs)
+        some = ("prediction of 'a' is", "predictions of 'a' are")[number > 1]
+        assert f"{number} {some} missing, and count{'s' * (number == 1)} as wrong" in said(pairs)
 
 
 @pytest.mark.parametrize("option", [{"pos_label": "x"}, {"system_col": "doc"}])

@@ -161,6 +161,7 @@ def test_json_keeps_what_is_written():
 
 BAD_JSON = {
     "broken": ('[{"a": 1, "b": 2},\n{"a": 1, "b": tru}]', r"line 2: not JSON \(Expecting value\)"),
+    "never closed": ('{"a": 1}\n{"a": 2\n{"a": 3}\n', r"line 2: not JSON"),
     "behind": ('[{"a": 1, "b": 2}] x', r"not JSON \(Expecting value"),
     "a list twice": ('{"a": [1, 2], "a": [1, 2]}', "one object, but not of a list"),
     "both ways": ('[{"a": {"b": 1}, "a.b": 2}]', "record 1: .* two values called 'a.b'; rename"),
