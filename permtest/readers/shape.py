@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -57,6 +57,8 @@ SCORE_NAMES = ("score", "value", "correct", "is_correct", "accuracy")
 MEASURE_NAMES = ("metric", "metric_name", "measure")
 CLUSTER_NAMES = ("cluster", "cluster_id")
 GROUP_NAMES = (*CLUSTER_NAMES, "document", "doc", "docid")
+#: Columns whose items may be alike, so that the answer mentions clusters.
+RELATED = {*GROUP_NAMES, "document_id", "passage", "dialogue", "conversation", "session", "speaker"}
 GOLD_NAMES = _names(
     "gold y_true label target truth ground_truth reference answer correct_option correct_answer "
     "correct_choice correct_label correct_idx true_label true_rating gold_label gold_score"
@@ -631,9 +633,8 @@ class Sheet:
             groups[name] = swapped
         if self.cluster is not None:
             name = self.name(self.cluster)
-            if self.how.clusters is None:
-                note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since "
-                notes.append(f"{note}that column is called so (--no-clusters swaps items)")
+        if self.how.clusters is None:
+            notes += self._about_clusters(groups if swapped is None else ())
         text = self.called(TEXT_NAMES)
         return {
             "ids": ids,
@@ -644,6 +645,16 @@ class Sheet:
             "places": Places(self.table, rows),
             "texts": None if text is None else some(self.table.columns[text]),
         }
+
+    def _about_clusters(self, groups: Collection[str]) -> Iterator[str]:
+        """What is swapped together without having been asked for, or perhaps should be."""
+        if self.cluster is not None:
+            note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since "
+            yield f"{note}that column is called so (--no-clusters swaps items)"
+        else:
+            for name in (x for x in groups if x.lower() in RELATED):
+                note = f"items of one {name!r} may be alike; if they are, swap them together "
+                yield f"{note}(--clusters {name})"
 
     def _identity(
         self, rows: Sequence[int]

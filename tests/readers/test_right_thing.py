@@ -682,3 +682,9 @@ def test_a_table_of_battles_is_of_the_models():
     half = Fraction(1, 2)
     assert exact(lmsys) == {"1": (0, 1), "2": (1, 0), "3": (half, half)}
     assert_refused(lambda: read(file(header + "1,gpt,llama,1,1,0\n")), "line 2", "the winner is")
+
+
+def test_a_column_of_documents_is_mentioned():
+    text = "item,document,A,B\n1,x,1,0\n2,x,1,0\n3,y,1,1\n4,y,0,0\n"
+    assert "swap them together (--clusters document)" in said(read(file(text)))
+    assert "--clusters document" not in said(read(file(text), clusters="document"))
