@@ -121,14 +121,14 @@ def finding(found: Any) -> Section:
         if interval.warning:
             rows.append(("doubt about it", interval.warning))
     wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
-    other = bool(found.pairs.columns and interval is not None)
+    other = interval is not None and not found.interval_about.endswith("exact test does not reject")
+    compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
+    compared = compared or f"{entry.name}" + f" ({entry.about})" * bool(entry.about)
     leads = found.rejected and exact.better and not found.delta
     return Section(
         key="finding",
         heading="The difference",
-        sentence=f"{found.amount}, compared by {entry.name}"
-        + f" ({entry.about})" * bool(entry.about)
-        + f". The {found.test_text} {found.verdict()}"
+        sentence=f"{found.amount}, compared by {compared}. The {found.test_text} {found.verdict()}"
         + f"; {exact.better} is the better one" * bool(leads)
         + ", which does not show that it is true" * (found.rejected is False)
         + ".",

@@ -13,7 +13,7 @@ import pytest
 
 import permtest as pt
 from permtest import Pairs, exact_perm_test
-from permtest.alternatives import compare_all
+from permtest.alternatives import compare_all, mcnemar
 from permtest.study import effect_sizes, exact_power, exact_power_n, overview, power_t, sample_size
 from permtest.study.document import legible, tex
 from permtest.study.overview import MANY, SLOW, item_scores
@@ -65,6 +65,23 @@ def test_intervals_are_on_the_scale_of_the_statistic():
     assert overview(grouped, statistic="sum").interval == pytest.approx(
         [end * 6 for end in sums.confidence_interval()]
     )
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_shares_have_the_score_interval(alternative):
+    """That of shifts is a point where no item differs."""
+    found = overview(BITS, alternative=alternative, alpha=0.1)
+    b, c = (int(x.sum()) for x in (BITS.u > BITS.v, BITS.u < BITS.v))
+    expected = mcnemar(b, c, n=80, alternative=alternative).confidence_interval(0.9)
+    assert found.interval == expected
+    assert overview(BITS, alternative=alternative, statistic="sum", alpha=0.1).interval == (
+        pytest.approx([80 * end for end in expected])
+    )
+    assert "Tango's score interval for paired shares" in str(found)
+    same = overview(replace(BITS, v=BITS.u)).interval
+    assert same.low < 0 < same.high
+    grouped = replace(BITS, clusters=tuple(f"d{i // 2}" for i in range(80)))
+    assert "shifts" in overview(grouped).interval_about
 
 
 def test_a_doubt_about_the_interval_stands_next_to_it():
@@ -222,7 +239,7 @@ def test_power_of_counts_is_near_that_of_resampled_data():
 
 def test_reasons_for_what_is_missing():
     assert set(overview(SPANS, statistic="f1").problems) == {"effects"}
-    one = overview(Pairs.of([1], [0]))
+    one = overview(Pairs.of([2], [0]))
     assert set(one.problems) == {"finding", "power"}
     assert one.interval is None
     assert one.power is None
