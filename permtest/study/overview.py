@@ -315,7 +315,7 @@ class Overview(Document):
         return not pairs.columns and pairs.clusters is None and PairedSample(pairs).is_binary
 
     def _score_interval(self) -> ConfidenceInterval:
-        """Of the difference of shares; shifts would keep their level badly where few items differ."""
+        """Of the difference of shares; that of shifts is too short where few items differ."""
         gaps, n = PairedSample(self.pairs).gaps, len(self.pairs)
         b, c = int(np.sum(gaps > 0)), int(np.sum(gaps < 0))
         found = mcnemar(b, c, n=n, alternative=self.alternative)
@@ -440,9 +440,16 @@ class Overview(Document):
         side = self.exact.score.claim(self.alternative, (a, b))
         side = f", against the alternative that {side}" * (self.alternative != "two-sided")
         what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
+        finding = f"{a} scores {x} and {b} {y} ({what}), a difference of {self.difference_text}"
+        if self.difference and not self.exact.score.higher_is_better:
+            way = "better" if self.difference < 0 else "worse"
+            by = self.difference_text.lstrip("+-")
+            first, *notes = what.split("; ")
+            scores = "; ".join([f"{first} {x} against {y}", *notes])
+            finding = f"{a} is {by} {way} than {b} ({scores}), a difference of "
+            finding += self.difference_text
         return (
-            f"On {self.amount}, {a} scores {x} and {b} {y} ({what}), a difference of "
-            f"{self.difference_text}{interval}; the {self.test_text} {self.verdict()} "
+            f"On {self.amount}, {finding}{interval}; the {self.test_text} {self.verdict()} "
             f"({self.p_text}{side}"
             f"; permtest {sections.computed_with()['permtest']})."
         )

@@ -282,7 +282,7 @@ def test_why_no_difference_can_be_found():
     bits = overview(SMALL["bits"][0])
     assert bits.power.detectable is None
     assert "no difference is so large that 7 items show it in 80%" in bits["power"].problem
-    assert "smallest difference that 7 find" not in str(bits)
+    assert "smallest difference detectable" not in str(bits)
     a, b = [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0]
     pairs = replace(Pairs.of(a, b), clusters=tuple("aabbccddeeff"))
     assert 1 < overview(pairs).power.detectable < 2  # for two items in each of the clusters
@@ -375,6 +375,44 @@ def test_all_forms_have_the_numbers(pairs, statistic):
     assert escape(found.sentence()) in found._repr_html_()
     for words in ("proves", "proven", "are equal at"):
         assert words not in text
+
+
+@pytest.mark.parametrize(("scores", "way"), [((NEW, OLD), "worse"), ((OLD, NEW), "better")])
+def test_who_is_better_where_lower_is_better(scores, way):
+    pairs = Pairs.of(*scores, ("x", "y"))
+    said = overview(replace(pairs, score=pt.Score.of("loss"))).sentence()
+    x, y = ("7.083", "5.833") if way == "worse" else ("5.833", "7.083")
+    assert f"x is 1.25 {way} than y (mean loss {x} against {y}; lower is better" in said
+
+
+def test_a_section_of_power_says_by_which_method():
+    """The power of the exact test is the number that stands beside it among the other tests."""
+    skewed = overview(Pairs.of([3, 0, 0, 9, 1, 2, 0, 5, 0, 1], [0] * 10, ("new", "old")))
+    (what, value, method), *rest = skewed["power"].tables[0].rows
+    assert what == "power with 10 items"
+    assert value == f"{skewed.recommendation.rates['exact'][1]:.3f}"
+    assert "exact test of 1,000 samples" in method
+    assert all("paired t test" in row[2] for row in rest)
+    assert "exact" in overview(BITS)["power"].tables[0].rows[0][2]
+    same = overview(Pairs.of([2, 2, 2], [1, 1, 1]))["power"]
+    assert (same.sentence, same.limits, same.tables) == ("", "", ())
+    assert "all differences are equal" in same.problem
+
+
+def test_probabilities_are_not_called_cautious_for_clusters():
+    alone, grouped = (
+        overview(x, statistic="f1")["measures"].limits
+        for x in (SPANS, replace(SPANS, clusters=DOCUMENTS))
+    )
+    assert "cautious" in alone
+    assert "cautious" not in grouped
+    assert "too sure where decisions within a cluster are alike" in grouped
+
+
+def test_records_that_say_nothing_are_left_out():
+    source = {"a": None, "b": " ", "c": ["none", None], "score": "score", "file": "x.csv"}
+    table = overview(replace(SCORES, source=source))["data"].tables[0]
+    assert table.rows == (("file", "x.csv"),)
 
 
 def test_what_p_is_the_share_of():
