@@ -307,7 +307,7 @@ def test_every_value_comes_back(tmp_path, values):
     assert not values or all(vars(chosen)[k] != vars(StudyConfig())[k] for k in vars(chosen))
     lines = chosen.to_yaml().splitlines()
     assert max(map(len, lines)) <= 100
-    assert sum(line.startswith("# ") for line in lines) == len(OTHER)
+    assert lines.count("") == len(OTHER) - 1  # a comment and an option or two, after the head
     with pytest.raises(dataclasses.FrozenInstanceError):
         chosen.seed = 3
 
