@@ -131,11 +131,11 @@ def ranking(board: Leaderboard, data_set: str) -> tuple[tuple[str, ...], list[tu
     cells: list[tuple[str, ...]] = []
     for row in rows:
         low, high = row.rank_low, row.rank_high
-        may_be = f"{low}" if low == high else f"{low} to {high}"
+        possible = f"{low}" if low == high else f"{low} to {high}"
         tied = "yes" if row.tied_with_best else ""
         alike = letters.get(row.system, "")
-        cells.append((f"{row.rank}", row.system, f"{row.value:.6g}", may_be, alike, tied))
-    header = ("rank", "system", board.metric, "may be", "alike", "tied with the best")
+        cells.append((f"{row.rank}", row.system, f"{row.value:.6g}", possible, alike, tied))
+    header = ("rank", "system", board.metric, "possible ranks", "alike", "tied with the best")
     return header, cells
 
 

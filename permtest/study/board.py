@@ -99,7 +99,7 @@ class BoardDocument(Document):
     # ---- sections
 
     def _ranking(self, key: str, board: Leaderboard, name: str) -> Section:
-        """A ranking, or a comparison with a baseline, and what it does not say."""
+        """A ranking, or a comparison with a baseline, and what to be cautious of."""
         from permtest.many.wording import ranking
 
         header, cells = ranking(board, name)
@@ -107,13 +107,14 @@ class BoardDocument(Document):
         best = [system for rank, system, *_ in cells if rank == "1"]
         some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
         alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
-        limits = "That tied systems are equal: they may differ by less than these items can show."
+        limits = "Tied systems are not shown to be equal: they may differ by less than these items "
+        limits += "can show."
         if board.baseline is not None:
             alt = f"How {counted(n - 1, 'systems')} differ from {board.baseline}{on}"
             more = {"greater": "more", "less": "less"}.get(board.alternative, "")
             than = f"are not shown to score {more} than" if more else "do not differ from"
-            limits = f"That systems which {than} {board.baseline} are as good: the difference may "
-            limits += "be too small for these items."
+            limits = f"Systems which {than} {board.baseline} are not shown to be as good: the "
+            limits += "difference may be too small for these items."
         return Section(
             key=key,
             heading=name or "Ranking",

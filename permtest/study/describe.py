@@ -423,11 +423,14 @@ class UnitSizes:
     metric: str
 
     def __str__(self) -> str:
-        found = ", ".join(map(str, self.stable)) or "none of those tried"
+        by = f"{self.tolerance:.3g}"
+        stable = f"no size tried changes it by less than {by}"
+        if self.stable:
+            sizes = ", ".join(map(str, self.stable))
+            stable = f"first sizes that change it by no more than {by}: {sizes}"
         return (
             f"Standard deviation of units of {self.sizes[0]} to {self.sizes[-1]} items: "
-            f"{self.sds[0]:.4g} to {self.sds[-1]:.4g}; first sizes that change it by no more than "
-            f"{self.tolerance:.3g}: {found}."
+            f"{self.sds[0]:.4g} to {self.sds[-1]:.4g}; {stable}."
         )
 
     def _repr_html_(self) -> str:

@@ -68,7 +68,7 @@ class Figure:
 class Section:
     """One part of a document.
 
-    `key` is its anchor and has no blanks; `limits` is what it does not say, `problem` why there is
+    `key` is its anchor and has no blanks; `limits` is a caution, `problem` why there is
     nothing, or not all of it, `code` something to copy as it stands, such as BibTeX, and `data` the
     same as plain numbers, strings, lists and None.
     """

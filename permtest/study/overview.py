@@ -16,6 +16,7 @@ from permtest._integers import exact_sum
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.compare import compare_all
+from permtest.alternatives.discordant import mcnemar
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.alternatives.permutations import permutation_mean, randomisation
 from permtest.alternatives.result import finite, rejects
@@ -282,6 +283,8 @@ class Overview(Document):
     @cached_property
     def interval(self) -> ConfidenceInterval | None:
         """Of the difference; None where `problems` says why."""
+        if self._has_shares:
+            return self._score_interval()
         answer = self._first[self._interval_test]
         if answer.interval is None:
             self._note("finding", answer.problem or "the test has no interval at this level")
@@ -297,11 +300,27 @@ class Overview(Document):
     @property
     def interval_about(self) -> str:
         """Where the interval comes from."""
+        if self._has_shares:
+            return "Tango's score interval for paired shares"
         found = self._first[self._interval_test].result
         if self.pairs.columns:
             return f"percentiles of {found.n_samples if found else 0:,} paired bootstrap resamples"
         title = found.title if found and found.test != "exact" else "exact test"
         return f"all shifts that the {title} does not reject"
+
+    @cached_property
+    def _has_shares(self) -> bool:
+        """Whether both systems score a share of right answers, item by item and 0 or 1."""
+        pairs = self.pairs
+        return not pairs.columns and pairs.clusters is None and PairedSample(pairs).is_binary
+
+    def _score_interval(self) -> ConfidenceInterval:
+        """Of the difference of shares; that of shifts is too short where few items differ."""
+        gaps, n = PairedSample(self.pairs).gaps, len(self.pairs)
+        b, c = int(np.sum(gaps > 0)), int(np.sum(gaps < 0))
+        found = mcnemar(b, c, n=n, alternative=self.alternative)
+        low, high = (x * self.per_unit for x in found.confidence_interval(self.confidence_level))
+        return ConfidenceInterval(low, high, self.confidence_level)
 
     # ---- items
 
@@ -421,9 +440,16 @@ class Overview(Document):
         side = self.exact.score.claim(self.alternative, (a, b))
         side = f", against the alternative that {side}" * (self.alternative != "two-sided")
         what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
+        finding = f"{a} scores {x} and {b} {y} ({what}), a difference of {self.difference_text}"
+        if self.difference and not self.exact.score.higher_is_better:
+            way = "better" if self.difference < 0 else "worse"
+            by = self.difference_text.lstrip("+-")
+            first, *notes = what.split("; ")
+            scores = "; ".join([f"{first} {x} against {y}", *notes])
+            finding = f"{a} is {by} {way} than {b} ({scores}), a difference of "
+            finding += self.difference_text
         return (
-            f"On {self.amount}, {a} scores {x} and {b} {y} ({what}), a difference of "
-            f"{self.difference_text}{interval}; the {self.test_text} {self.verdict()} "
+            f"On {self.amount}, {finding}{interval}; the {self.test_text} {self.verdict()} "
             f"({self.p_text}{side}"
             f"; permtest {sections.computed_with()['permtest']})."
         )

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
+from textwrap import wrap
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -182,7 +183,11 @@ class StudyConfig:
             for key, n in Counter(key.value for key, _ in lines).items():
                 if n > 1:
                     raise ValueError(f"{key!r} is there twice; remove one")
-            return cls.from_dict({} if node is None else yaml.safe_load(text))
+            values = {} if node is None else yaml.safe_load(text)
+            for key, value in lines:  # None without quotes is meant for what YAML calls null
+                if value.value == "None" and value.style is None:
+                    values[key.value] = None
+            return cls.from_dict(values)
         except FileNotFoundError:
             raise ValueError(f"{os.fspath(path)}: there is no such file") from None
         except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
@@ -201,12 +206,28 @@ class StudyConfig:
         )
         lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
         style: dict[str, Any] = {"default_flow_style": True, "width": 1e9}
+        kinds = get_type_hints(type(self))
         for name, value in self.to_dict().items():
             legible = str(value).isprintable()
             entry = yaml.safe_dump([value], allow_unicode=legible, **style).strip()[1:-1]
-            lines += ["", f"# {about[name]}"] if name in about else []
+            entry = "'None'" if entry == "None" else entry
+            if name in about:
+                about_it = re.sub(r"\bNone\b", "null", about[name])
+                comment = f"{about_it}{_allowed(name, kinds[name])}"
+                lines += ["", *wrap(comment, 99, initial_indent="# ", subsequent_indent="# ")]
             lines.append(f"{name}: {entry}")
         return "\n".join(lines) + "\n"
+
+
+def _allowed(name: str, kind: Any) -> str:
+    """A sentence with the values that an option can have, where they are few."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    values = [str(x) for x in get_args(kind)] if get_origin(kind) is Literal else []
+    values = list(TITLES) if name == "power_test" else values
+    if name == "tests":
+        values = ["recommended", "null", f"a list of {', '.join(TITLES)}"]
+    values += ["true", "false"] * (bool in kinds) + ["null"] * (NoneType in kinds and bool in kinds)
+    return f" One of: {', '.join(values)}." if values else ""
 
 
 def _check(value: Any, name: str, kind: Any) -> None:
@@ -481,7 +502,8 @@ def _assumptions(study: Study) -> Section:
 
 def _recommendation(study: Study) -> Section:
     found = study.recommendation.section()
-    limits = f"{found.limits} To choose a test by its p-value makes every level wrong.".lstrip()
+    limits = "Choosing a test by its p-value invalidates the significance level."
+    limits = f"{found.limits} {limits}".lstrip()
     data = {"recommendation": found.data}
     return replace(found, heading="Recommended tests", limits=limits, data=data)
 
@@ -526,7 +548,10 @@ def _power(study: Study) -> Section:
 
 def _repeat(study: Study) -> Section:
     made = sections.computed_with("python", "numpy", "scipy", "numba")
-    options = tuple((name, plain(value)) for name, value in study.config.to_dict().items())
+    options = tuple(
+        (name, "null" if value is None else plain(value))
+        for name, value in study.config.to_dict().items()
+    )
     pairs = study.items_read
     # The common denominator of the scores, then a pair a line.
     lines = [str(pairs.scale), *(f"{x} {y}" for x, y in zip(pairs.u, pairs.v, strict=True))]

@@ -54,8 +54,8 @@ ESTIMATION = (
     "interval"
 )
 COHEN = (
-    "The words are Cohen's, for the behavioural sciences. How large a difference between systems "
-    "has to be is for those who use them to say."
+    "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for yourself "
+    "what difference matters."
 )
 PLANNING = (
     "Power computed from the same scores as p adds nothing to p; it is for planning. A difference "
@@ -121,21 +121,21 @@ def finding(found: Any) -> Section:
         if interval.warning:
             rows.append(("doubt about it", interval.warning))
     wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
-    other = bool(found.pairs.columns and interval is not None)
+    other = interval is not None and "exact test" not in found.interval_about
+    compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
+    compared = compared or f"{entry.name}" + f" ({entry.about})" * bool(entry.about)
     leads = found.rejected and exact.better and not found.delta
     return Section(
         key="finding",
         heading="The difference",
-        sentence=f"{found.amount}, compared by {entry.name}"
-        + f" ({entry.about})" * bool(entry.about)
-        + f". The {found.test_text} {found.verdict()}"
+        sentence=f"{found.amount}, compared by {compared}. The {found.test_text} {found.verdict()}"
         + f"; {exact.better} is the better one" * bool(leads)
         + ", which does not show that it is true" * (found.rejected is False)
         + ".",
         tables=(_systems(found), Table(("", "found"), (*rows, ("items", wins)))),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
-        limits="The difference is one of these systems on items like these. The interval says how "
-        "far other items might move it, not how far other training runs or other data would."
+        limits="The difference holds for these two systems on items like these. The interval says "
+        "how far other items might move it, not how far other training runs or other data would."
         + " The interval and p come from different tests, so near the level they may disagree."
         * other,
         problem=found.problem("finding"),
@@ -264,10 +264,11 @@ def answers(found: Any) -> Section:
         p = answer.result.pvalue_text() if answer.result else "-"
         cells = (answer.title, p, decision, span(answer.interval))
         rows.append((*cells, *(measured if rates else ()), answer.assumptions_text))
-    made = [reject for reject in found.decisions().values() if reject is not None]
+    made = [one for one in found.decisions().values() if one is not None]
     alike = "Both tests decide alike." if len(made) == 2 else f"All {len(made)} tests decide alike."
     if len(set(made)) > 1:
-        alike = f"{sum(made)} of {len(made)} tests reject: they ask different questions, or rest "
+        reject = "rejects" if sum(made) == 1 else "reject"
+        alike = f"{sum(made)} of {len(made)} tests {reject}: they ask different questions, or rest "
         alike += "on assumptions that do not hold."
     of_sums = ", which compare sums of clusters" * (found.unit == "clusters")
     simulated = (
@@ -292,7 +293,7 @@ def answers(found: Any) -> Section:
             {"alpha": found.alpha},
         ),
         limits="They are one piece of evidence, not several; decide by the test that you chose "
-        "beforehand. To choose by p makes every level wrong.",
+        "beforehand. Choosing a test by its p-value invalidates the significance level.",
         problem=found.problem("answers"),
         data={
             "answers": [
@@ -310,6 +311,9 @@ def measures(found: Any) -> Section:
     from permtest.alternatives import bayes_test
 
     (a, b), rows, data = found.names, [], {}
+    leans = "cautious where both are judged on the same items"
+    if found.unit == "clusters":
+        leans = "too sure where decisions within a cluster are alike"
     # Of the two models of `bayes_test`, the second one is the one that may be better.
     old, new = (x[:, :3].sum(axis=0) for x in (found.pairs.v, found.pairs.u))
     for name in MEASURES:
@@ -330,8 +334,8 @@ def measures(found: Any) -> Section:
         f"it is that {a} is the better one, given the counts and a flat prior.",
         tables=(Table(("measure", a, b, "difference", level, "p", f"P({a} better)"), tuple(rows)),),
         limits="The probability is not 1 - p: it is about the systems, p about the data. It takes "
-        "the two systems, and all decisions, for independent of each other, which makes it "
-        "cautious where both are judged on the same items.",
+        f"the two systems, and all decisions, for independent of each other, which makes it {leans}"
+        ".",
         data={"measures": data},
     )
 
@@ -362,27 +366,36 @@ def effects(found: Any) -> Section:
 
 def power(found: Any) -> Section:
     """What power the test has, and what another study needs."""
-    plan, rows = found.power, []
+    plan, rows, shown = found.power, [], {}
     if plan is not None:
-        share = percent(plan.target)
-        chance = "above 0.999" if 0.9995 <= plan.power < 1 else f"{plan.power:.3f}"
-        rows.append((f"power with {how_many(plan.n, found.unit)}", chance))
+        share, t = percent(plan.target), "paired t test, for nearly normal means"
+        binary = plan.method.startswith("exact")
+        computed = "exact, for scores of 0 and 1" if binary else t
+        chance, method, advice = plan.power, computed, found.recommendation
+        # The number that stands beside the exact test among the other tests, where there is one.
+        usual = found.alternative == "two-sided" and not found.delta and not binary
+        if usual and plan.power > 0 and "exact" in getattr(advice, "rates", {}):
+            chance = advice.rates["exact"][1]
+            method = f"exact test of {advice.samples:,} samples drawn from these differences"
+        shown = vars(plan) | {"power": chance, "power_method": method}
+        text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
+        rows.append((f"power with {how_many(plan.n, found.unit)}", text, method))
         if plan.detectable is not None:
             seen = number(abs(plan.detectable * found.per_unit))
-            rows.append((f"smallest difference that {plan.n:,} find in {share}", seen))
+            what = f"smallest difference detectable with {share} power at n = {plan.n:,}"
+            rows.append((what, seen, t))
         if plan.needed is not None:
-            what = f"{found.unit} to find the observed difference in {share}"
-            rows.append((what, f"{plan.needed:,}"))
-        rows.append(("computed from", plan.method))
+            what = f"{found.unit} needed for {share} power at the observed difference"
+            rows.append((what, f"{plan.needed:,}", computed))
     return Section(
         key="power",
         heading="Power, and the next study",
         sentence=f"How often a test at the level {number(found.alpha)} finds a difference, if "
-        "systems are like these.",
-        tables=(Table(("", "value"), tuple(rows)),) if rows else (),
-        limits=PLANNING,
+        "systems are like these." * bool(rows),
+        tables=(Table(("", "value", "method"), tuple(rows)),) if rows else (),
+        limits=PLANNING * bool(rows),
         problem=found.problem("power"),
-        data={"power": plan and vars(plan)},
+        data={"power": shown or None},
     )
 
 
@@ -392,6 +405,7 @@ def data(found: Any) -> Section:
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
     said = ((legible(str(key)), plain(x)) for key, x in pairs.source.items() if not _is_empty(x))
+    said = ((key, text) for key, text in said if key != text)  # "score: score" says nothing
     rows = tuple(said)[:ROWS]
     read = "What was read, as the reader recorded it." if rows else "They were given as they are."
     return Section(
@@ -405,9 +419,11 @@ def data(found: Any) -> Section:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether a record has nothing to say: none, or a list of nothing."""
+    """Whether a record has nothing to say: none, blanks, or a list of nothing."""
+    if isinstance(value, str):
+        return value.strip().lower() in ("", "none")
     value = list(value.values()) if isinstance(value, Mapping) else value
-    return all(map(_is_empty, value)) if isinstance(value, list | tuple) else value in (None, "", 0)
+    return all(map(_is_empty, value)) if isinstance(value, list | tuple) else value in (None, 0)
 
 
 def gold_doubt(pairs: Pairs) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 import permtest as pt
 from permtest import Pairs, exact_perm_test
-from permtest.alternatives import compare_all
+from permtest.alternatives import compare_all, mcnemar
 from permtest.study import effect_sizes, exact_power, exact_power_n, overview, power_t, sample_size
 from permtest.study.document import legible, tex
 from permtest.study.overview import MANY, SLOW, item_scores
@@ -65,6 +65,23 @@ def test_intervals_are_on_the_scale_of_the_statistic():
     assert overview(grouped, statistic="sum").interval == pytest.approx(
         [end * 6 for end in sums.confidence_interval()]
     )
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_shares_have_the_score_interval(alternative):
+    """That of shifts is a point where no item differs."""
+    found = overview(BITS, alternative=alternative, alpha=0.1)
+    b, c = (int(x.sum()) for x in (BITS.u > BITS.v, BITS.u < BITS.v))
+    expected = mcnemar(b, c, n=80, alternative=alternative).confidence_interval(0.9)
+    assert found.interval == expected
+    assert overview(BITS, alternative=alternative, statistic="sum", alpha=0.1).interval == (
+        pytest.approx([80 * end for end in expected])
+    )
+    assert "Tango's score interval for paired shares" in str(found)
+    same = overview(replace(BITS, v=BITS.u)).interval
+    assert same.low < 0 < same.high
+    grouped = replace(BITS, clusters=tuple(f"d{i // 2}" for i in range(80)))
+    assert "shifts" in overview(grouped).interval_about
 
 
 def test_a_doubt_about_the_interval_stands_next_to_it():
@@ -222,7 +239,7 @@ def test_power_of_counts_is_near_that_of_resampled_data():
 
 def test_reasons_for_what_is_missing():
     assert set(overview(SPANS, statistic="f1").problems) == {"effects"}
-    one = overview(Pairs.of([1], [0]))
+    one = overview(Pairs.of([2], [0]))
     assert set(one.problems) == {"finding", "power"}
     assert one.interval is None
     assert one.power is None
@@ -265,7 +282,7 @@ def test_why_no_difference_can_be_found():
     bits = overview(SMALL["bits"][0])
     assert bits.power.detectable is None
     assert "no difference is so large that 7 items show it in 80%" in bits["power"].problem
-    assert "smallest difference that 7 find" not in str(bits)
+    assert "smallest difference detectable" not in str(bits)
     a, b = [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0]
     pairs = replace(Pairs.of(a, b), clusters=tuple("aabbccddeeff"))
     assert 1 < overview(pairs).power.detectable < 2  # for two items in each of the clusters
@@ -358,6 +375,44 @@ def test_all_forms_have_the_numbers(pairs, statistic):
     assert escape(found.sentence()) in found._repr_html_()
     for words in ("proves", "proven", "are equal at"):
         assert words not in text
+
+
+@pytest.mark.parametrize(("scores", "way"), [((NEW, OLD), "worse"), ((OLD, NEW), "better")])
+def test_who_is_better_where_lower_is_better(scores, way):
+    pairs = Pairs.of(*scores, ("x", "y"))
+    said = overview(replace(pairs, score=pt.Score.of("loss"))).sentence()
+    x, y = ("7.083", "5.833") if way == "worse" else ("5.833", "7.083")
+    assert f"x is 1.25 {way} than y (mean loss {x} against {y}; lower is better" in said
+
+
+def test_a_section_of_power_says_by_which_method():
+    """The power of the exact test is the number that stands beside it among the other tests."""
+    skewed = overview(Pairs.of([3, 0, 0, 9, 1, 2, 0, 5, 0, 1], [0] * 10, ("new", "old")))
+    (what, value, method), *rest = skewed["power"].tables[0].rows
+    assert what == "power with 10 items"
+    assert value == f"{skewed.recommendation.rates['exact'][1]:.3f}"
+    assert "exact test of 1,000 samples" in method
+    assert all("paired t test" in row[2] for row in rest)
+    assert "exact" in overview(BITS)["power"].tables[0].rows[0][2]
+    same = overview(Pairs.of([2, 2, 2], [1, 1, 1]))["power"]
+    assert (same.sentence, same.limits, same.tables) == ("", "", ())
+    assert "all differences are equal" in same.problem
+
+
+def test_probabilities_are_not_called_cautious_for_clusters():
+    alone, grouped = (
+        overview(x, statistic="f1")["measures"].limits
+        for x in (SPANS, replace(SPANS, clusters=DOCUMENTS))
+    )
+    assert "cautious" in alone
+    assert "cautious" not in grouped
+    assert "too sure where decisions within a cluster are alike" in grouped
+
+
+def test_records_that_say_nothing_are_left_out():
+    source = {"a": None, "b": " ", "c": ["none", None], "score": "score", "file": "x.csv"}
+    table = overview(replace(SCORES, source=source))["data"].tables[0]
+    assert table.rows == (("file", "x.csv"),)
 
 
 def test_what_p_is_the_share_of():
