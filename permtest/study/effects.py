@@ -483,11 +483,13 @@ def cohen_h(
 
     Parameters
     ----------
-    a, b, names
+    a, b
         As in `risk_difference`: both systems answered the same items. Or, of systems that were
         tested on different items, how many answers of the first are right, and how many it gave.
     x2, n2 : int, optional
         The same two numbers of the second system, where systems have different items.
+    names : tuple of two str, optional
+        What the systems are called.
 
     Notes
     -----
