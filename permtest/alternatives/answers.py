@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from permtest._html import grid, said, together
 from permtest._json import AsJson
 from permtest._optional import pandas
-from permtest.alternatives.assumptions import Check
+from permtest.alternatives.assumptions import VERDICTS, Check
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import (
     UPPER_BOUND,
@@ -94,8 +94,7 @@ class Answer:
         texts = []
         for held, word in VERDICTS.items():
             found = [check for check in self.checks if check.held is held]
-            evidence = [f" ({check.evidence})" * (held is False) for check in found]
-            names = [c.assumption.name + why for c, why in zip(found, evidence, strict=True)]
+            names = [c.assumption.name + f" ({c.evidence})" * (held is False) for c in found]
             texts += [f"{word}: {', '.join(names)}"] * bool(names)
         return "; ".join(texts + [self.note] * bool(self.note))
 

@@ -188,9 +188,7 @@ def test_measures_of_counts_say_what_is_known_of_their_assumptions():
     table = pt.compare_all(u, v, statistic="recall", K=100)
     text = table["chi_squared"].assumptions_text
     assert text.startswith("not met: independent systems (r12 = ")
-    assert (
-        "not met: representative sample (50 pairs)" in table["paired_bootstrap"].assumptions_text
-    )
+    assert "not met: representative sample (50 pairs)" in table["paired_bootstrap"].assumptions_text
 
 
 def test_yehs_point_is_made():
