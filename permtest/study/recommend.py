@@ -170,6 +170,10 @@ def recommend(
     Choosing among tests after looking at their p-values makes all of them wrong; choose by level
     and power, before. Measuring takes about a second; it draws the same samples every time.
 
+    An approximate test is inappropriate if the 99% interval of its measured level lies above 1.1
+    times `alpha`. If the interval lies above `alpha`, but not above that, the t and z tests and the
+    approximate forms of McNemar's test are non-preferred.
+
     Examples
     --------
     >>> from permtest.study import recommend
