@@ -363,7 +363,10 @@ def test_a_plan_of_a_difference(printed):
     needed = sample_size(0.1, 0.5, power=0.9, alternative="greater")
     options = ("--delta", 0.1, "--sigma", 0.5, "--power", 0.9, "--alternative", "greater")
     out = printed("plan", *options)
-    assert f"needs {needed} items for a power of 0.9, if differences have a mean of 0.1" in out
+    assert (
+        f"needs {needed} items for a power of 0.9, if differences per item have a mean of 0.1"
+        in out
+    )
     table = [line.split() for line in out.partition("\n\n")[2].splitlines()]
     assert table[0] == ["items", "power"]
     power = power_t(needed, 0.1, 0.5, alternative="greater")
@@ -379,7 +382,7 @@ def test_a_plan_of_shares(printed):
     found = json.loads(printed(*shares, "--json"))
     assert found["n"] == exact_power_n(0.06, 0.03)
     assert found["power"] >= 0.8
-    assert "if A alone has 0.06 of them right, and B alone 0.03" in printed(*shares)
+    assert "if 6% of items are right for A only and 3% for B only" in printed(*shares)
 
 
 def test_a_plan_of_a_pilot(printed, folder):
@@ -398,6 +401,23 @@ def test_a_plan_of_a_pilot(printed, folder):
     assert right["n"] == exact_power_n(12 / 24, 2 / 24)
     whole = json.loads(printed(*argv, "--clusters", "doc"))
     assert (whole["pilot"], whole["unit"]) == (8, "clusters")
+    assert whole["delta"] == pytest.approx((12 - 2) / 24), "per item, as a report tells it"
+    sums = [sum(int(i % 3 > 0) - int(i % 4 > 2) for i in range(k, k + 3)) for k in range(0, 24, 3)]
+    assert whole["sigma"] == pytest.approx(stdev(sums) / 3)
+    assert whole["n"] == sample_size(fmean(sums), stdev(sums))
+
+
+def test_a_plan_says_its_unit_and_calls_only_the_difference_of_the_pilot_luck(printed, folder):
+    lines = "".join(f"d{i // 3},{i % 3},{i % 4}\n" for i in range(24))
+    (folder / "docs.csv").write_text(f"doc,new,old\n{lines}", encoding="utf-8")
+    argv = ("plan", "docs.csv", "--a", "new", "--b", "old", "--clusters", "doc")
+    assert "may be luck" in printed(*argv)
+    named = printed(*argv, "--delta", 0.25)
+    assert "luck" not in named
+    per_item = (
+        "differences per item (of clusters, divided by their mean size, 3) have a mean of 0.25"
+    )
+    assert per_item in named
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -443,7 +463,7 @@ BAD = {
     "compare .": ".: this is a folder",
     "compare pair.csv --metric F1": "--metric F1: not known (did you mean 'f1'",
     "compare pair.csv --metric f0": "or f with a beta up to 1000, such as",
-    "compare pair.csv --metric f1": "pair.csv: no system has 3 (tp, fp, fn) or 2 (tp, incorrect)",
+    "compare pair.csv --metric f1": "needs columns such as new_tp, new_fp, new_fn; this file",
     "compare pair.csv --a newer --b old": "pair.csv: no column 'newer' (did you mean 'new'?); its",
     "compare pair.csv --a new": "a is given without b",
     "compare pair.csv --fail-if worse --alternative greater": "needs --alternative less, not great",
@@ -481,7 +501,8 @@ BAD = {
     "study pair.csv --out quick": "this is a file; name a folder",
     "study counts.csv --a a --b b --metric f1": "--metric f1: a study takes one score",
     "plan": "name --delta and --sigma, or --shares, or the files of a pilot",
-    "plan --delta 1": "name --delta and --sigma",
+    "plan --delta 1": "--sigma is missing",
+    "plan --sigma 1": "--delta is missing",
     "plan --delta 1 --sigma 0": "--sigma: 0 is not a number above 0",
     "plan --shares 0.1 0.2 --delta 1": "leave out --delta",
     "plan --shares 0.1 2": "--shares: 2 is not a number from 0 to 1",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from permtest._html import grid, said, together
 from permtest._json import AsJson
 from permtest._optional import pandas
-from permtest.alternatives.assumptions import Check
+from permtest.alternatives.assumptions import VERDICTS, Check
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import (
     UPPER_BOUND,
@@ -82,20 +82,20 @@ class Answer:
 
     @property
     def held(self) -> bool | None:
-        """False if an assumption is violated, True if none is that scores could tell of."""
+        """False if an assumption is not met, True if none is that scores could tell of."""
         known = [check.held for check in self.checks if check.held is not None]
         return all(known) if known else None
 
     @property
     def assumptions_text(self) -> str:
-        """Which assumptions are violated, and by what evidence."""
+        """Which assumptions are not met, and by what evidence."""
         if self.result is None:
             return self.problem
-        bad = [f"{c.assumption.name} ({c.evidence})" for c in self.checks if c.held is False]
-        groups = {"violated": bad}
-        for held, word in ((True, "seems to hold"), (None, "cannot be seen")):
-            groups[word] = [c.assumption.name for c in self.checks if c.held is held]
-        texts = [f"{word}: {', '.join(of)}" for word, of in groups.items() if of]
+        texts = []
+        for held, word in VERDICTS.items():
+            found = [check for check in self.checks if check.held is held]
+            names = [c.assumption.name + f" ({c.evidence})" * (held is False) for c in found]
+            texts += [f"{word}: {', '.join(names)}"] * bool(names)
         return "; ".join(texts + [self.note] * bool(self.note))
 
     @property

@@ -33,6 +33,9 @@ NEGLIGIBLE = 0.01
 #: From how many pairs on a sample may stand for its population in a bootstrap.
 REPRESENTATIVE_FROM = 100
 
+#: What is said of an assumption that holds, that does not, and of which the scores cannot tell.
+VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked from the data"}
+
 
 @dataclass(frozen=True)
 class Assumption:
@@ -75,9 +78,9 @@ class Check:
     >>> diagnosis = alt.Diagnosis(alt.PairedSample.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]))
     >>> for check in map(diagnosis.check, test.assumptions):
     ...     print(check.assumption.name, "-", check.verdict)
-    independent items - cannot be seen
-    independent systems - cannot be seen
-    normal scores - cannot be seen
+    independent items - cannot be checked from the data
+    independent systems - cannot be checked from the data
+    normal scores - cannot be checked from the data
     equal variances - seems to hold
     """
 
@@ -87,8 +90,8 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """In words: seems to hold, violated, or cannot be seen."""
-        return {True: "seems to hold", False: "violated", None: "cannot be seen"}[self.held]
+        """In words: seems to hold, not met, or cannot be checked from the data."""
+        return VERDICTS[self.held]
 
 
 INDEPENDENT_ITEMS = Assumption("independent items", "items do not depend on each other")
@@ -103,8 +106,8 @@ NORMAL_DIFFERENCES = Assumption("normal differences", "differences are normally 
 NORMAL_SCORES = Assumption("normal scores", "scores of either system are normally distributed")
 EQUAL_VARIANCES = Assumption("equal variances", "scores of both systems vary equally")
 SYMMETRIC = Assumption("symmetric differences", "differences are symmetric about their centre")
-MANY_PAIRS = Assumption(
-    "many pairs",
+LARGE_SAMPLE = Assumption(
+    "large sample",
     f"there are so many pairs that a mean is normal ({MANY}, or {PER_SQUARED_SKEWNESS} times the "
     "squared skewness)",
 )
@@ -256,7 +259,7 @@ _CHECKS: dict[str, Callable[[Diagnosis], tuple[bool | None, str]]] = {
     NORMAL_SCORES.name: _normal_scores,
     EQUAL_VARIANCES.name: _equal_variances,
     SYMMETRIC.name: _symmetric,
-    MANY_PAIRS.name: _many_pairs,
+    LARGE_SAMPLE.name: _many_pairs,
     REPRESENTATIVE.name: _representative,
 }
 

@@ -88,7 +88,7 @@ def compare_all(
     Returns
     -------
     AnswerTable
-        One row for each test: p, interval, assumptions held or violated, seconds. Tests that
+        One row for each test: p, interval, assumptions met or not, seconds. Tests that
         these data are unfit for, as their differences are all equal, say so.
 
     Raises

@@ -15,7 +15,7 @@ from permtest.alternatives.assumptions import (
     EQUAL_VARIANCES,
     INDEPENDENT_ITEMS,
     INDEPENDENT_SYSTEMS,
-    MANY_PAIRS,
+    LARGE_SAMPLE,
     NORMAL_DIFFERENCES,
     NORMAL_SCORES,
 )
@@ -254,7 +254,7 @@ def normal_z(
         "_interval": partial(around, tame.mean, error, alternative, normal_quantile),
     }
     found = in_scores(found, tame.power)
-    return result_of(sample, test, alternative, assumptions=(*assumed, MANY_PAIRS), **found)
+    return result_of(sample, test, alternative, assumptions=(*assumed, LARGE_SAMPLE), **found)
 
 
 def _correlated(s1: float, s2: float, r12: float) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_option
 from permtest._integers import IntArray
-from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, MANY_PAIRS, SYMMETRIC
+from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, LARGE_SAMPLE, SYMMETRIC
 from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
 from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.tails import corrected_root, normal_pvalue
@@ -107,7 +107,7 @@ def wilcoxon(
         estimate=nearest(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
         estimate_name="pseudo-median difference",
         method="exact" if method == "exact" else "normal approximation",
-        assumptions=(INDEPENDENT_ITEMS, SYMMETRIC, *(() if method == "exact" else (MANY_PAIRS,))),
+        assumptions=(INDEPENDENT_ITEMS, SYMMETRIC, *(() if method == "exact" else (LARGE_SAMPLE,))),
         details={
             "W-": ranks.minus,
             "z": ranks.z(),

@@ -151,7 +151,7 @@ def report(args: argparse.Namespace) -> None:
 
 
 def study(args: argparse.Namespace) -> None:
-    """Answer one question by its plan: describe, test, measure, look ahead, and report.
+    """Run a planned study: describe, test, measure, report.
 
     permtest study FILE [FILE_B] [options]
 
@@ -167,7 +167,7 @@ def study(args: argparse.Namespace) -> None:
     from permtest.study import Study, StudyConfig, run_study
 
     config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
-    stated = ("a", "b", "higher_is_better", "seed")  # the command line goes before the file
+    stated = ("a", "b", "higher_is_better", "seed")  # the command line takes precedence
     own = {name: getattr(args, name) for name in stated if getattr(args, name) is not None}
     config = replace(config, **own)
     vars(args).update({name: getattr(config, name) for name in stated})
@@ -182,7 +182,8 @@ def study(args: argparse.Namespace) -> None:
     check_out(args, "out", Study)
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
-        raise ValueError(f"--metric {entry.name}: a study takes one score; see permtest report")
+        problem = "a study takes one score of each item"
+        raise ValueError(f"--metric {entry.name}: {problem}; permtest report takes counts")
     found = run_study(pairs, config=config)
     finish(str(found) if args.out is None else found.sentence(), found, args)
 
@@ -194,7 +195,8 @@ def plan(args: argparse.Namespace) -> None:
 
     How many items does a test need to find a difference? State the difference and the standard
     deviation of the differences, or the shares of items that one system alone has right; or name
-    the files of a pilot, which say what is not stated.
+    the files of a pilot, which say what is not stated. With --clusters, clusters are counted, but
+    differences are those per item, as permtest report tells them.
 
     For example:
       permtest plan --delta 0.5 --sigma 2
@@ -210,12 +212,9 @@ def plan(args: argparse.Namespace) -> None:
     of = {name: found[name] for name in ("p_b", "p_c", "delta", "sigma") if name in found}
     if "p_b" in of:
         test, more, size_for, power_of = "exact test of 0/1 scores", "", exact_power_n, exact_power
-        what = "A alone has {p_b:.4g} of them right, and B alone {p_c:.4g}".format(**of)
     else:
         test, size_for, power_of = "paired t-test", sample_size, power_t
         more = " The exact permutation test needs about as many."
-        what = "differences have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}"
-        what = what.format(**of)
     needed = int(size_for(power=args.power, **of, **how))
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
     power = {n: power_of(n=n, **of, **how) for n in {*sizes, needed}}
@@ -226,12 +225,26 @@ def plan(args: argparse.Namespace) -> None:
         return
     side = "" if args.alternative == "two-sided" else "one-sided, "
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needed} "
-    text += f"{found['unit']} for a power of {args.power:g}, if {what}.{more}"
+    text += f"{found['unit']} for a power of {args.power:g}, if {_supposed(found)}.{more}"
     if "pilot" in found:
-        text += f"\n\ndata   {found['source']['read']}\n\nThe pilot's own difference may be luck; "
-        text += "--delta names the smallest one that matters."
+        text += f"\n\ndata   {found['source']['read']}"
+        if args.delta is None:
+            text += "\n\nThe pilot's own difference may be luck; "
+            text += "--delta names the smallest one that matters."
     rows = [(found["unit"], "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
     print(f"{text}\n\n{aligned(rows)}")
+
+
+def _supposed(found: dict[str, Any]) -> str:
+    """What a plan takes to be true of the systems, in words."""
+    if "p_b" in found:
+        alone, other = (f"{100 * found[name]:.4g}%" for name in ("p_b", "p_c"))
+        return f"{alone} of items are right for A only and {other} for B only"
+    sizes = ""
+    if "cluster_size" in found:
+        sizes = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+    text = "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}"
+    return f"differences per item {sizes}{text}".format(**found)
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
@@ -241,17 +254,21 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
             raise ValueError("--shares says all; leave out --delta, --sigma and files")
         return {"unit": "items", "p_b": args.shares[0], "p_c": args.shares[1]}
     if args.file is None:
-        if args.delta is None or args.sigma is None:
-            raise ValueError("name --delta and --sigma, or --shares, or the files of a pilot")
+        missing = [name for name in ("delta", "sigma") if getattr(args, name) is None]
+        if missing:
+            both = "name --delta and --sigma, or --shares, or the files of a pilot"
+            raise ValueError(both if len(missing) == 2 else f"--{missing[0]} is missing")
         return {"unit": "items", "delta": args.delta, "sigma": args.sigma}
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
         raise ValueError(f"a plan is for one score of each item, not for --metric {entry.name}")
-    alone = pairs.clusters is None
+    alone, items = pairs.clusters is None, len(pairs)
     pairs = pairs if alone else pairs.by_cluster()
+    size = items / len(pairs)  # the test adds up the items of a cluster; a report tells the mean
     gaps = [pairs.in_scores(int(u) - int(v)) for u, v in zip(pairs.u, pairs.v, strict=True)]
-    found = {"pilot": len(gaps), "unit": "items" if alone else "clusters", "source": pairs.source}
-    delta = fmean(gaps) if args.delta is None else args.delta
+    found = {"pilot": len(gaps), "unit": "items", "source": pairs.source}
+    found |= {} if alone else {"unit": "clusters", "cluster_size": size}
+    delta = fmean(gaps) / size if args.delta is None else args.delta
     if not delta:
         raise ValueError(f"{args.file}: the systems tie; name the difference to find as --delta")
     right = alone and pairs.scale == 1 and {*pairs.u.tolist(), *pairs.v.tolist()} <= {0, 1}
@@ -260,7 +277,8 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
         if abs(delta) > apart:
             raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")
         return found | {"p_b": max(apart + delta, 0) / 2, "p_c": max(apart - delta, 0) / 2}
-    return found | {"delta": delta, "sigma": stdev(gaps) if args.sigma is None else args.sigma}
+    sigma = stdev(gaps) / size if args.sigma is None else args.sigma
+    return found | {"delta": delta, "sigma": sigma}
 
 
 def formats(args: argparse.Namespace) -> None:

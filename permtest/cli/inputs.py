@@ -82,7 +82,8 @@ def add_command(
                 how: dict[str, Any] = {"metavar": metavar} if metavar else {"action": "store_true"}
                 how |= {"choices" if isinstance(kind, tuple) else "type": kind} if kind else {}
                 how |= {"default": default} if default is not None else {}
-                flags = [one[1:3]] * (one in ("--help", "--out")) + [one] * (one != "pilot")
+                flag = one.partition("=")[0]
+                flags = [one[1:3]] * (one in ("--help", "--out")) + [flag] * (one != "pilot")
                 place.add_argument(*flags, help=told, **how | MORE.get(one, {}))
 
 
@@ -122,9 +123,13 @@ OPTIONS: dict[str, Any] = {
     "--systems": ("A,B,...", "which systems; default: all"),
     "--system": ("NAME", "one of them, or a list of its columns; repeat it"),
     "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
+    "--metric=one": ("NAME", "accuracy, mean, sum, or a score of the files: one number per item"),
     "--score": ("NAME", "which score, where files have several for each item"),
-    "--higher-is-better": ("", "a higher score is better; default: what its name says, else this"),
-    "--lower-is-better": ("", "a lower score is better"),
+    "--higher-is-better": (
+        "",
+        "higher scores are better; default: what the name says, else higher",
+    ),
+    "--lower-is-better": ("", "lower scores are better"),
     "--gold": ("GOLD", "what is right: a file (CoNLL-U, tagged text), or a column"),
     "--clusters": ("COL", "what items belong to, such as documents: swapped as a whole"),
     "--no-clusters": ("", "swap items by themselves, whatever the files say"),
@@ -144,15 +149,19 @@ OPTIONS: dict[str, Any] = {
     "--correction": ("HOW", "for the number of pairs: %(choices)s", _CORRECTIONS, "holm"),
     "--family": ("WHAT", "correct each data set by itself, or all", ("each", "all"), "each"),
     "--k": ("K", "how many samples max-t draws; default: %(default)s", _count, 10_000),
-    "--delta": ("D", "the mean difference that is to be found", float),
-    "--sigma": ("S", "the standard deviation of the differences", _positive),
+    "--delta": ("D", "the mean difference per item that is to be found", float),
+    "--sigma": (
+        "S",
+        "the standard deviation of the differences; of clusters, divided by their mean size",
+        _positive,
+    ),
     "--shares": ("P", "shares of items that only A, and that only B, has right (0/1 scores)"),
     "--power": ("P", "probability of finding the difference; default: %(default)s", _level, 0.8),
     "--alpha": ("P", "level, and 1 - confidence of intervals; default: %(default)s", _level, 0.05),
-    "--seed": ("N", "seed of all random draws, which repeats them", _seed),
+    "--seed": ("N", "random seed", _seed),
     "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", _FAILURES),
     "--margin": ("M", "--fail-if: the difference must exceed M per pair or cluster", _amount),
-    "--config": ("YAML", "what else can be chosen; the command line goes before it"),
+    "--config": ("YAML", "what else can be chosen; the command line takes precedence"),
     "--write-config": ("YAML", "write all that can be chosen, explained, and stop"),
     "--out": ("OUT", "write a report: a file, whose suffix is its format, or a folder"),
     "--json": ("", "print one JSON object, nothing else"),
@@ -182,6 +191,7 @@ MORE: dict[str, dict[str, Any]] = {
 #: Options that go together; a bar stands between those that exclude each other.
 SCORES = "--metric --score --higher-is-better|--lower-is-better "
 SCORES += "--clusters|--no-clusters --gold"
+ONE_SCORE = SCORES.replace("--metric", "--metric=one")  # of commands that refuse counts
 READING = "how files are read: --id|--by-order --system-col --repeat --missing --pos-label "
 READING += "--thousands --same-scale"
 INPUT = f"what is compared: file file_b --a --b {SCORES}; {READING}"

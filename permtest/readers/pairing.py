@@ -396,6 +396,11 @@ class Evaluation:
         problem = f"{len(some)} system{'s' * (len(some) != 1)}{names}"
         if isinstance(entry, CountStatistic) and not some:
             problem = f"no system has {entry.layouts()}"
+            single = [one.system for one in self.found if not one.counts]
+            if self.sheet is not None and len(single) == len(self.found) == 2:
+                columns = ", ".join(f"{single[0]}_{count}" for count in entry.columns)
+                needs = f"{entry.name!r} needs columns such as {columns}"
+                return self._error(f"{needs}; this file has one score for each system")
         if self.sheet is None:
             remedy = "add the file of another" if len(some) < 2 else remedy
             return self._error(f"{problem}; {remedy}")

@@ -134,7 +134,8 @@ class Description(AsJson):
         if isfinite(self.correlation):
             correlation = f"r12 = {self.correlation:.3g}"
             if isfinite(self.inflation):
-                correlation += f"; taken for 0, it makes the sd {self.inflation:.3g} times as large"
+                correlation += "; ignoring it inflates the standard deviation "
+                correlation += f"by a factor of {self.inflation:.3g}"
         facts = {
             "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
             "differences": f"{self.shape} (skewness {self.difference.skewness:.3g})",

@@ -34,8 +34,9 @@ BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign")
 SAMPLES, DRAWN = 1000, 2 * 10**6
 
-#: How many times alpha a level may be that is called kept.
-TOLERANCE = 1.1
+#: A test is inappropriate if its level surely exceeds so many times alpha, and not recommended if
+#: it surely exceeds alpha; and the confidence that is called sure.
+TOLERANCE, SURE = 1.1, 0.99
 
 #: How much more often than the exact test that of ranks has to find an effect.
 GAIN = 0.02
@@ -107,12 +108,15 @@ class Recommendation(AsJson):
             f"Level and power are shares of {self.samples:,} samples of {self.description.n} "
             "differences, drawn with replacement from these: for the level less their mean (with "
             "random signs for the sign test, and for scores of 0 and 1), for the power as they "
-            "are. What is so rare that none of these differences shows it was not measured."
+            "are. The number after ± is half the width of the 99% Clopper-Pearson interval. What "
+            "is so rare that none of these differences shows it was not measured."
         )
+        *others, last = (entry.title for entry in self.recommended)
+        titles = f"{', '.join(others)} and {last}" if others else last
         return Section(
             "recommendation",
             f"Tests for {' against '.join(self.description.names)}",
-            f"Recommended: {' and '.join(entry.title for entry in self.recommended)}.",
+            f"Recommended: {titles}.",
             (Table(("test", "advice", *columns, "reason"), tuple(rows)),),
             limits=limits if columns else "",
             data=self.to_dict(),
@@ -166,6 +170,10 @@ def recommend(
     Choosing among tests after looking at their p-values makes all of them wrong; choose by level
     and power, before. Measuring takes about a second; it draws the same samples every time.
 
+    An approximate test is inappropriate if the 99% interval of its measured level lies above 1.1
+    times `alpha`. If the interval lies above `alpha`, but not above that, the t and z tests and the
+    approximate forms of McNemar's test are non-preferred.
+
     Examples
     --------
     >>> from permtest.study import recommend
@@ -215,17 +223,29 @@ class _Case:
         rates = measured_rates(self.sample.differences, tests, **options)
         return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
-    def holds(self, test: str) -> bool:
-        """Whether the level may be alpha, or a tenth more, by Clopper and Pearson's interval."""
-        from scipy.stats import binom
+    def interval(self, test: str) -> tuple[float, float]:
+        """Clopper and Pearson's interval of the level, which simulation knows no better."""
+        from scipy.stats import binomtest
 
-        rejected, allowed = round(self.rates[test][0] * self.samples), TOLERANCE * self.found.alpha
-        return bool(binom.sf(rejected - 1, self.samples, allowed) >= 0.025)
+        rejected = round(self.rates[test][0] * self.samples)
+        found = binomtest(rejected, self.samples).proportion_ci(SURE, "exact")
+        return float(found.low), float(found.high)
+
+    def standing(self, test: str) -> str:
+        """The list for a level that may be alpha, that surely is above it, or surely too high."""
+        low, alpha = self.interval(test)[0], self.found.alpha
+        if low > TOLERANCE * alpha:
+            return INAPPROPRIATE
+        return RECOMMENDED if low <= alpha else NON_PREFERRED
 
     def level(self, test: str) -> str:
         """How often a test rejects where there is nothing to find."""
-        text = f"it rejects {self.rates[test][0]:.3f} of samples like these without an effect"
-        return text if test == "exact" else f"{text}, the exact test {self.rates['exact'][0]:.3f}"
+        measured = {}
+        for name in (test, "exact"):
+            low, high = self.interval(name)
+            measured[name] = f"{self.rates[name][0]:.3f} ± {(high - low) / 2:.3f}"
+        text = f"it rejects {measured[test]} of samples like these without an effect"
+        return text if test == "exact" else f"{text}, the exact test {measured['exact']}"
 
     def verdicts(self) -> Iterator[Verdict]:
         """On all tests; those that count discordant answers are for scores of 0 and 1."""
@@ -255,7 +275,7 @@ class _Case:
     def exact(self) -> str:
         if self.constant or self.reach:
             return "tests the mean" + self.reach
-        if self.holds("exact"):
+        if self.standing("exact") != INAPPROPRIATE:
             return f"tests the mean; {self.level('exact')}"
         return (
             f"tests the mean, and keeps its level where labels can be exchanged; should the mean "
@@ -268,8 +288,8 @@ class _Case:
             return INAPPROPRIATE, "the differences do not vary"
         if self.reach:
             return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level{self.reach}"
-        if not self.holds(test):
-            return INAPPROPRIATE, self.level(test)
+        if (standing := self.standing(test)) != RECOMMENDED:
+            return standing, self.level(test)
         if self.n < MANY and not self.binary:
             return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
         suits = test == "paired_t" and not self.binary  # which is the closer approximation
@@ -285,11 +305,14 @@ class _Case:
         if self.binary or which == INAPPROPRIATE:
             return which, why
         text, rates = self.level("bootstrap_mean"), self.rates
+        standing = self.standing("bootstrap_mean")
+        if standing == INAPPROPRIATE:
+            return standing, text
         if self.found.symmetric:
             return NON_PREFERRED, f"{text}, and p is sampled"
-        if self.holds("bootstrap_mean") or rates["bootstrap_mean"][0] < rates["exact"][0]:
+        if standing == RECOMMENDED or rates["bootstrap_mean"][0] < rates["exact"][0]:
             return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {text}"
-        return NON_PREFERRED, f"{self.shape}, but {text}"
+        return standing, f"{self.shape}, but {text}"
 
     def wilcoxon(self) -> tuple[str, str]:
         zeros = self.found.n_zeros

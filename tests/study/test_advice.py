@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.pairs import Pairs
@@ -128,7 +129,7 @@ def test_how_far_the_level_is_off_is_a_number(n, low, high):
     found = of(np.repeat([0, 1, -5], [7 * n // 10, n // 4, n // 20]).tolist())
     level, _ = found.rates["exact"]
     assert low < level < high
-    assert f"it rejects {level:.3f} of samples like these" in reason(found, "exact")
+    assert f"it rejects {level:.3f} ± 0.0" in reason(found, "exact")
     assert "only nearly" not in str(found)
     if n == 20:
         assert "keeps its level where labels can be exchanged" in reason(found, "exact")
@@ -139,9 +140,9 @@ def test_the_studentised_bootstrap_stands_beside_the_exact_test_where_difference
     assert found.names()[:2] == ["exact", "bootstrap_mean"]
     level, exact = (found.rates[test][0] for test in ("bootstrap_mean", "exact"))
     assert level < exact
-    assert f"{level:.3f} of samples like these without an effect, the exact test {exact:.3f}" in (
-        reason(found, "bootstrap_mean")
-    )
+    text = reason(found, "bootstrap_mean")
+    assert f"it rejects {level:.3f} ± 0.0" in text
+    assert f"of samples like these without an effect, the exact test {exact:.3f} ± 0.0" in text
     assert where(of(NORMAL), "bootstrap_mean") == "non_preferred"
     assert where(of(SKEWED[:15]), "bootstrap_mean") == "inappropriate"
 
@@ -161,12 +162,25 @@ def test_normal_theory_is_recommended_where_its_level_holds_and_only_there():
     holds = of(NORMAL)
     level, _ = holds.rates["paired_t"]
     assert 0.03 < level < 0.06
-    assert f"it rejects {level:.3f} of samples like these" in reason(holds, "paired_t")
+    assert f"it rejects {level:.3f} ± 0.0" in reason(holds, "paired_t")
     assert where(holds, "normal_z") == "non_preferred"
     broken = of(RARE.tolist())
     assert broken.rates["paired_t"][0] > 0.06
     assert where(broken, "paired_t") == where(broken, "normal_z") == "inappropriate"
     assert where(of(NORMAL[:12]), "paired_t") == "non_preferred"
+
+
+@pytest.mark.parametrize(
+    ("rejected", "which"), [(50, "recommended"), (70, "non_preferred"), (90, "inappropriate")]
+)
+def test_a_level_is_judged_by_its_interval_and_not_by_the_noise_of_simulation(rejected, which):
+    """Above 1.1 alpha, beyond doubt: no; above alpha, beyond doubt: rather not."""
+    low = binomtest(rejected, 1000).proportion_ci(0.99, "exact").low
+    assert (low > 0.05, low > 0.055) == (which != "recommended", which == "inappropriate")
+    rates = dict.fromkeys(("exact", "paired_t", "normal_z", "bootstrap_mean", "sign"), (0.05, 0.5))
+    rates |= {"paired_t": (rejected / 1000, 0.5)}
+    with patch("permtest.study.measured_rates", return_value=rates | {"wilcoxon": (0.05, 0.5)}):
+        assert where(recommend(NORMAL, 0 * NORMAL), "paired_t") == which
 
 
 def test_ranks_are_recommended_where_they_see_more():
@@ -252,6 +266,10 @@ def test_differences_that_do_not_vary(differences):
 def test_what_a_recommendation_says():
     found = recommend(NORMAL, FLAT, names=("crf", "<hmm>"))
     assert "Recommended: exact permutation test of the mean" in str(found)
+    titles = [entry.title for entry in of(LAPLACE).recommended]
+    listed = f"Recommended: {', '.join(titles[:-1])} and {titles[-1]}."
+    assert len(titles) > 2
+    assert listed in of(LAPLACE).section().sentence
     assert of(NORMAL, rule="manual").inappropriate == ()
     assert "level" not in of(NORMAL, rule="manual").section().tables[0].head
     html = found._repr_html_()
