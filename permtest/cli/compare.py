@@ -8,7 +8,7 @@ import sys
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from permtest import __version__
 from permtest._integers import exact_sum

@@ -448,10 +448,12 @@ def measured_rates(
 
     def drawn(x: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
         distinct, counts = np.unique(x, return_counts=True)
-        return distinct / scale, generator.multinomial(n, counts / x.size, size=size)
+        return np.asarray(distinct / scale, float), generator.multinomial(
+            n, counts / x.size, size=size
+        )
 
     (d, times), signed = drawn(steps), drawn(flipped)
-    centred = d - float(np.mean(steps / scale)), times
+    centred = d - float(np.mean(np.asarray(steps / scale, float))), times
 
     def share(test: str, null: bool) -> float:
         signs = null and (binary or test == "sign")
