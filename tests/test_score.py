@@ -158,7 +158,7 @@ def test_the_lowest_leads_where_lower_is_better():
 def test_reports_name_the_better_system():
     pairs = Pairs.of(HIGH, LOW, ("new", "old"), score=LOSS)
     found = overview(pairs)
-    assert "(mean loss; lower is better, inferred" in found.sentence()
+    assert "; lower is better, inferred" in found.sentence()
     assert "at the level 0.05; old is the better one." in found["finding"].sentence
     one_sided = overview(pairs, alternative="greater")
     assert "the alternative that new has a higher loss than old" in one_sided.sentence()
