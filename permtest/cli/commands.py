@@ -67,8 +67,6 @@ def leaderboard(args: argparse.Namespace) -> None:
 
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
-    if args.correction not in ("max-t", "none"):
-        check_installed(["statsmodels"], f"--correction {args.correction}")
     check_out(args, "out", BoardDocument)
     tables: dict[str, ScoreTable] = {}
     for name, (some, gold) in _files(args).items():

@@ -32,7 +32,7 @@ FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
 NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
 NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
 NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
-EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many", "statsmodels": "many"}
+EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many"}
 
 Entry: TypeAlias = Statistic | CountStatistic
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
