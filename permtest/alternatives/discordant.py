@@ -14,8 +14,9 @@ from permtest.alternatives.counts import LARGE_COUNTS, two_sided_level
 from permtest.alternatives.names import TITLES
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.result import AlternativeResult, one_sided, tail_level
+from permtest.alternatives.sample import PairedSample
 from permtest.alternatives.tails import corrected_root, mcnemar_pvalue
-from permtest.pairs import check_names
+from permtest.pairs import Pairs, check_names
 from permtest.statistics import Alternative, check_alternative
 
 #: How to compute the p of McNemar's test.
@@ -163,6 +164,19 @@ def _paired_wald(
     error = sqrt(max(b + c - (b - c) ** 2 / n, 0.0)) / n if n else inf
     reach = normal_quantile(tail_level(alternative, confidence_level)) * error
     return one_sided(alternative, centre - reach, centre + reach, -1.0, 1.0)
+
+
+def of_shares(pairs: Pairs, alternative: Alternative = "two-sided") -> AlternativeResult | None:
+    """McNemar's test where each item has a score of 0 or 1 by itself; else None.
+
+    Its interval is that of the mean difference: all shifts that the exact test does not reject
+    would move ties as well, and be too short where few items differ.
+    """
+    sample = None if pairs.columns or pairs.clusters is not None else PairedSample(pairs)
+    if sample is None or not sample.is_binary:
+        return None
+    b, c = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
+    return mcnemar(b, c, n=sample.n, alternative=alternative)
 
 
 def _paired_score(

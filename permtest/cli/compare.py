@@ -8,7 +8,7 @@ import sys
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import isfinite
-from typing import Any, cast
+from typing import Any
 
 from permtest import __version__
 from permtest._integers import exact_sum
@@ -132,9 +132,12 @@ def _gate(
 
 def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:
     """What the result says, the interval of the difference, and where the scores come from."""
+    from permtest.alternatives.discordant import of_shares
+
     level, ends, reason = round(1 - args.alpha, 12), None, None
     try:
-        found = _interval(result, pairs, level)
+        shares = of_shares(pairs, args.alternative)
+        found = (shares or result).confidence_interval(level)
         times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
         ends = [end * times if isfinite(end) else None for end in found]
     except (ValueError, MemoryError, ArithmeticError) as error:
@@ -151,19 +154,6 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
     if named_statistic(args.metric) is None and result.metric == "sum" and result.unit == CORRECT:
         more["metric"] = "accuracy"
     return result.to_dict() | more
-
-
-def _interval(result: PermutationTestResult, pairs: Pairs, level: float) -> tuple[float, float]:
-    """Of the mean difference: Tango's for scores of 0 and 1, where shifts would move ties too."""
-    from permtest.alternatives.sample import PairedSample
-
-    if pairs.columns or pairs.clusters is not None or not PairedSample(pairs).is_binary:
-        return result.confidence_interval(level)
-    from permtest.alternatives import mcnemar
-
-    first, second = (int(x.sum()) for x in (pairs.u > pairs.v, pairs.v > pairs.u))
-    found = mcnemar(first, second, n=len(pairs), alternative=cast(Any, result.alternative))
-    return found.confidence_interval(level)
 
 
 def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry) -> str:

@@ -16,10 +16,10 @@ from permtest._integers import exact_sum
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.compare import compare_all
-from permtest.alternatives.discordant import mcnemar
+from permtest.alternatives.discordant import of_shares
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.alternatives.permutations import permutation_mean, randomisation
-from permtest.alternatives.result import finite, rejects
+from permtest.alternatives.result import AlternativeResult, finite, rejects
 from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
@@ -283,8 +283,10 @@ class Overview(Document):
     @cached_property
     def interval(self) -> ConfidenceInterval | None:
         """Of the difference; None where `problems` says why."""
-        if self._has_shares:
-            return self._score_interval()
+        if self._shares is not None:
+            ends = self._shares.confidence_interval(self.confidence_level)
+            low, high = (end * self.per_unit for end in ends)
+            return ConfidenceInterval(low, high, self.confidence_level)
         answer = self._first[self._interval_test]
         if answer.interval is None:
             self._note("finding", answer.problem or "the test has no interval at this level")
@@ -300,7 +302,7 @@ class Overview(Document):
     @property
     def interval_about(self) -> str:
         """Where the interval comes from."""
-        if self._has_shares:
+        if self._shares is not None:
             return "Tango's score interval for paired shares"
         found = self._first[self._interval_test].result
         if self.pairs.columns:
@@ -309,18 +311,8 @@ class Overview(Document):
         return f"all shifts that the {title} does not reject"
 
     @cached_property
-    def _has_shares(self) -> bool:
-        """Whether both systems score a share of right answers, item by item and 0 or 1."""
-        pairs = self.pairs
-        return not pairs.columns and pairs.clusters is None and PairedSample(pairs).is_binary
-
-    def _score_interval(self) -> ConfidenceInterval:
-        """Of the difference of shares; that of shifts is too short where few items differ."""
-        gaps, n = PairedSample(self.pairs).gaps, len(self.pairs)
-        b, c = int(np.sum(gaps > 0)), int(np.sum(gaps < 0))
-        found = mcnemar(b, c, n=n, alternative=self.alternative)
-        low, high = (x * self.per_unit for x in found.confidence_interval(self.confidence_level))
-        return ConfidenceInterval(low, high, self.confidence_level)
+    def _shares(self) -> AlternativeResult | None:
+        return of_shares(self.pairs, self.alternative)
 
     # ---- items
 
