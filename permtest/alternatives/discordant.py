@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf, sqrt
 from typing import Any, Literal, TypeAlias, get_args
@@ -166,17 +167,19 @@ def _paired_wald(
     return one_sided(alternative, centre - reach, centre + reach, -1.0, 1.0)
 
 
-def of_shares(pairs: Pairs, alternative: Alternative = "two-sided") -> AlternativeResult | None:
-    """McNemar's test where each item has a score of 0 or 1 by itself; else None.
+def score_interval(
+    pairs: Pairs, alternative: str = "two-sided"
+) -> Callable[[float], tuple[float, float]] | None:
+    """Tango's interval of the mean difference, by its level; None unless scores are 0 or 1.
 
-    Its interval is that of the mean difference: all shifts that the exact test does not reject
-    would move ties as well, and be too short where few items differ.
+    All shifts that the exact test does not reject would move ties as well, and be too short where
+    few items differ.
     """
     sample = None if pairs.columns or pairs.clusters is not None else PairedSample(pairs)
     if sample is None or not sample.is_binary:
         return None
     b, c = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    return mcnemar(b, c, n=sample.n, alternative=alternative)
+    return partial(_paired_score, b, c, sample.n, alternative)
 
 
 def _paired_score(

@@ -132,12 +132,11 @@ def _gate(
 
 def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:
     """What the result says, the interval of the difference, and where the scores come from."""
-    from permtest.alternatives.discordant import of_shares
+    from permtest.alternatives.discordant import score_interval
 
     level, ends, reason = round(1 - args.alpha, 12), None, None
     try:
-        shares = of_shares(pairs, args.alternative)
-        found = (shares or result).confidence_interval(level)
+        found = (score_interval(pairs, args.alternative) or result.confidence_interval)(level)
         times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
         ends = [end * times if isfinite(end) else None for end in found]
     except (ValueError, MemoryError, ArithmeticError) as error:

@@ -16,10 +16,10 @@ from permtest._integers import exact_sum
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.compare import compare_all
-from permtest.alternatives.discordant import of_shares
+from permtest.alternatives.discordant import score_interval
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.alternatives.permutations import permutation_mean, randomisation
-from permtest.alternatives.result import AlternativeResult, finite, rejects
+from permtest.alternatives.result import finite, rejects
 from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
@@ -283,8 +283,8 @@ class Overview(Document):
     @cached_property
     def interval(self) -> ConfidenceInterval | None:
         """Of the difference; None where `problems` says why."""
-        if self._shares is not None:
-            ends = self._shares.confidence_interval(self.confidence_level)
+        if self._of_shares is not None:
+            ends = self._of_shares(self.confidence_level)
             low, high = (end * self.per_unit for end in ends)
             return ConfidenceInterval(low, high, self.confidence_level)
         answer = self._first[self._interval_test]
@@ -302,7 +302,7 @@ class Overview(Document):
     @property
     def interval_about(self) -> str:
         """Where the interval comes from."""
-        if self._shares is not None:
+        if self._of_shares is not None:
             return "Tango's score interval for paired shares"
         found = self._first[self._interval_test].result
         if self.pairs.columns:
@@ -311,8 +311,8 @@ class Overview(Document):
         return f"all shifts that the {title} does not reject"
 
     @cached_property
-    def _shares(self) -> AlternativeResult | None:
-        return of_shares(self.pairs, self.alternative)
+    def _of_shares(self) -> Callable[[float], tuple[float, float]] | None:
+        return score_interval(self.pairs, self.alternative)
 
     # ---- items
 
