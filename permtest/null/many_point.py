@@ -123,6 +123,9 @@ class ManyPointSum:
     @cached_property
     def _shares(self) -> NDArray[Any]:
         """The probabilities of all steps, in extended precision."""
+        if all(isinstance(w, int) for w in self.weights) and sum(self.weights) < 2**63:
+            whole = np.array(self.weights, dtype=np.int64)
+            return np.asarray(whole.astype(LONG) / np.repeat(self._sum(whole), self.sizes))
         ends = [*self.starts[1:].tolist(), len(self.weights)]
         shares = np.empty(self.steps.size, dtype=LONG)
         for start, end in zip(self.starts.tolist(), ends, strict=True):
