@@ -20,6 +20,7 @@ from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
 from permtest._integers import SAFE, IntArray, exact_sum, with_room
 from permtest._json import AsJson
+from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.decimals import in_common_units, unscaled
 from permtest.exact import SAMPLES, exact_perm_test
@@ -38,7 +39,11 @@ NULLS = {
     "items": "the systems can be exchanged on each item, with all their runs",
 }
 
+_HOW = ("method", "method_reason", "error_bound")
 _AT_K = re.compile(r"pass(?P<kind>[@^])(?P<k>k|[1-9]\d*)")
+
+#: Draws of all items together, about, where p is sampled.
+DRAWS = 10**8
 
 #: Cells that the table of one item may take to be made.
 MOST_WAYS = 10**7
@@ -69,7 +74,7 @@ class _Question:
     scale: int
     measure: str
     k: int
-    alternative: str
+    alternative: Alternative
 
     @cached_property
     def worth(self) -> tuple[IntArray, IntArray, int]:
@@ -86,9 +91,7 @@ class _Question:
 
     def _drawn(self, one: _Runs, common: int) -> IntArray:
         """pass@k or pass^k of each item, times `common`."""
-        kinds, place = np.unique(
-            np.stack([one.totals(), one.sizes]), axis=1, return_inverse=True
-        )
+        kinds, place = np.unique(np.stack([one.totals(), one.sizes]), axis=1, return_inverse=True)
         values = [int(self.at_k(x, n) * common) for x, n in kinds.T.tolist()]
         return with_room(np.array(values, dtype=object if common >= SAFE else np.int64), 1)[place]
 
@@ -115,7 +118,7 @@ class _Question:
         return ManyPointSum.of([(*table, number) for table, number in tables.items()])
 
     def _kinds(self) -> Counter[tuple[tuple[int, ...], int]]:
-        """How many items have the same scores in all their runs, less the lowest, and as many of a."""
+        """How many items have the same scores in all their runs, and as many runs of `a`."""
         found: Counter[tuple[tuple[int, ...], int]] = Counter()
         sizes = set(zip(self.a.sizes.tolist(), self.b.sizes.tolist(), strict=True))
         if len(sizes) == 1:
@@ -161,7 +164,9 @@ class _Question:
     def thresholds(self) -> tuple[int | None, int | None]:
         """(lower, upper): extreme is T <= lower or T >= upper; None for a side that is not."""
         law, seen = self.law, self.observed
-        upper = -((law.offset - (abs(seen) if self.alternative == "two-sided" else seen)) // law.unit)
+        upper = -(
+            (law.offset - (abs(seen) if self.alternative == "two-sided" else seen)) // law.unit
+        )
         lower = ((-abs(seen) if self.alternative == "two-sided" else seen) - law.offset) // law.unit
         if self.alternative == "two-sided":
             return lower, upper
@@ -221,6 +226,13 @@ class NoiseSplit(AsJson):
     data_interval, prediction_interval : tuple of two float
         Intervals of both, at `confidence_level`, by the normal approximation over items.
     confidence_level : float
+
+    Examples
+    --------
+    >>> from permtest import exact_runs_test
+    >>> split = exact_runs_test([[1, 1], [0, 1], [1, 0]], [[0, 0], [0, 1], [0, 0]]).noise()
+    >>> round(split.total, 4), round(split.data, 4), round(split.prediction, 4)
+    (0.25, 0.0, 0.25)
     """
 
     total: float
@@ -245,7 +257,25 @@ class NoiseSplit(AsJson):
 
 
 class RunsPlan(NamedTuple):
-    """How many items and runs another study should have: made by `RunsTestResult.plan`."""
+    """How many items and runs another study should have. Made by `RunsTestResult.plan`.
+
+    Parameters
+    ----------
+    items, runs : int
+        How many items, and runs of each item by each of the two systems.
+    standard_error : float
+        Of the mean difference, as it is to be expected.
+    cost : float
+        What that costs, in the unit of the budget.
+
+    Examples
+    --------
+    >>> from permtest import exact_runs_test
+    >>> found = exact_runs_test([[1, 1], [0, 1], [1, 0]], [[0, 0], [0, 1], [0, 0]])
+    >>> plan = found.plan(100, item_cost=8)
+    >>> plan.items, plan.runs
+    (7, 3)
+    """
 
     items: int
     runs: int
@@ -291,7 +321,7 @@ class RunsTestResult(AsJson):
     >>> b = [[0, 1, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1]]
     >>> result = exact_runs_test(a, b)
     >>> result.statistic, result.fraction(), result.under("items").fraction()
-    (1.3333333333333333, Fraction(13, 100), Fraction(1, 4))
+    (1.3333333333333333, Fraction(22, 125), Fraction(1, 4))
     """
 
     statistic: float
@@ -448,20 +478,21 @@ class RunsTestResult(AsJson):
         Notes
         -----
         The variance of the mean difference over N items with K runs each is
-        ``(data + runs / K) / N``, with both parts as they are here. Where items cost nothing and
-        are without end, one run of each is best; runs pay where items are dear, or few.
+        ``(data + runs / K) / N``. The part of the runs is as it is here, that of the items the
+        upper end of its interval, so that few items are not advised because they happen to look
+        alike. Where items cost nothing and are without end, one run of each is best; runs pay where
+        items are dear, or few.
         """
         money, each = check_above_zero(budget, "budget"), check_above_zero(run_cost, "run_cost")
         once = check_finite(item_cost, "item_cost")
         if once < 0:
             raise ValueError(f"item_cost={item_cost} must be 0 or more")
         most = None if most_items is None else check_count(most_items, "most_items")
-        gaps, within = self._gaps_and_noise()
-        q = self._question
+        q, within = self._question, self._gaps_and_noise()[1]
         # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
         harmonic = 2 / (1 / q.a.sizes + 1 / q.b.sizes)
         per_run = float(np.mean(within * harmonic))
-        data = max(float(gaps.var(ddof=1)) - float(within.mean()), 0.0)
+        data = self.noise().data_interval[1]
         best: RunsPlan | None = None
         runs = 1
         while once + 2 * each * runs <= money:
@@ -473,8 +504,8 @@ class RunsTestResult(AsJson):
             runs += max(1, runs // 50)
         if best is None:
             raise ValueError(
-                f"budget={budget} is too small for one item, which costs {once + 2 * each:g} with a "
-                "run of each system"
+                f"budget={budget} is too small for one item, which costs {once + 2 * each:g} with "
+                "a run of each system"
             )
         return best
 
@@ -531,12 +562,13 @@ def exact_runs_test(
 
     Parameters
     ----------
-    a, b : array_like of shape (items, runs), list of sequences, or tuple
+    a, b : array_like of shape (items, runs), list of sequences, tuple, or frame
         Scores of the runs of both systems on the same items in the same order. A list has a
-        sequence of runs for each item, which may be of different lengths; a tuple of two columns
-        has the number of successes and the number of runs of each item. The systems may have
-        different numbers of runs. Numbers are read as `Pairs.of` says. Or `a` is `Pairs` whose
-        clusters are the items, as `read` makes of epochs, samples and seeds, and `b` is left out.
+        sequence of runs for each item, which may be of different lengths. A tuple of two columns,
+        or a frame with the columns "successes" and "runs", counts the runs of each item. The
+        systems may have different numbers of runs. Numbers are read as `Pairs.of` says. Or `a` is
+        `Pairs` whose clusters are the items, as `read` makes of epochs, samples and seeds, and `b`
+        is left out.
     null : {"runs", "items"}, default "runs"
         What is exchangeable under the null hypothesis.
     statistic : str, default "mean"
@@ -566,22 +598,22 @@ def exact_runs_test(
     -----
     For "runs", the sum of K_a of the K_a + K_b scores of an item is that of a draw without
     replacement; of 0 and 1 it is hypergeometric, and the test of the mean is the exact
-    Cochran-Mantel-Haenszel test with the items as strata. The law of the sum over items is inverted
-    at its tail after tilting: relative errors of p stay below 1e-12 at any size, about a millisecond
-    for 10 000 items of 0 and 1. "items" is `exact_perm_test` of the items' values.
+    Cochran-Mantel-Haenszel test with the items as strata. The law of the sum over items is
+    inverted at its tail after tilting: relative errors of p stay below 1e-12 at any size. Some
+    milliseconds for 10 000 items of 0 and 1. "items" is `exact_perm_test` of the items' values.
 
     Examples
     --------
     >>> from permtest import exact_runs_test
     >>> result = exact_runs_test(([3, 2, 2, 3], [3, 3, 3, 3]), ([1, 1, 1, 3], [3, 3, 3, 3]))
     >>> round(result.pvalue, 6)
-    0.13
+    0.176
     >>> round(exact_runs_test([[1, 1], [0, 1, 1]], [[0, 1, 0], [0, 0]]).pvalue, 6)
-    0.2
+    0.1
     """
     check_option("null", null, NULLS)
     check_alternative(alternative)
-    measure, k = _measure(statistic, k)
+    measure, number = _measure(statistic, k)
     if isinstance(a, Pairs):
         if b is not None:
             raise TypeError("a is Pairs, which hold both systems; leave b out")
@@ -601,81 +633,87 @@ def exact_runs_test(
             "scores are floating-point numbers whose rounding can decide ties; round them to some "
             "decimals first"
         )
-    runs = [_Runs(x, one[1]) for x, one in zip(found.columns, (first, second), strict=True)]
-    question = _Question(*runs, found.scale, measure, k, alternative)
+    mine, theirs = found.columns
+    runs = _Runs(mine, first[1]), _Runs(theirs, second[1])
+    question = _Question(*runs, found.scale, measure, number, alternative)
     if measure != "mean":
         _check_successes(question)
     return _tested(question, null, check_names(names or ("a", "b")), rng)
 
 
-def _tested(
-    question: _Question, null: Null, names: tuple[str, str], rng: RNG
-) -> RunsTestResult:
+def _tested(question: _Question, null: Null, names: tuple[str, str], rng: RNG) -> RunsTestResult:
+    """The test of one null hypothesis."""
     first, second, scale = question.worth
-    n, samples, swapped = first.size, {}, None
+    items, more = scale * max(first.size, 1), {}
     if null == "items":
         pairs = Pairs(first, second, names=names, scale=scale)
-        swapped = exact_perm_test(pairs, alternative=question.alternative, rng=rng)
-        p = Probability(swapped.pvalue, swapped.log10_pvalue * np.log(10.0), 0.0)
-        bound, informative = swapped.error_bound, swapped.n_informative
-        how = swapped.method, swapped.method_reason
-        log10 = swapped.log10_pvalue
+        side = question.alternative
+        swapped = exact_perm_test(pairs, alternative=side, rng=rng, axis=None)
+        shared = ("pvalue", "log10_pvalue", "n_informative", *_HOW)
+        more = {name: getattr(swapped, name) for name in shared} | {"_swapped": swapped}
     else:
-        law = question.law
-        informative = int(law.counts.sum())
-        try:
-            p = question.probability(ManyPointSum.tail, CERTAIN, Probability.plus)
-            bound = p.error_bound
-            how = "tilted", "only the tail was computed, by tilting the law of the runs of each item"
-        except TooHard as error:
-            p, samples = _sampled(question, rng)
-            bound, how = None, ("monte_carlo", f"an exact p is out of reach: {error}")
-        log10 = p.log10
-    items = scale * max(n, 1)
+        more = _of_runs(question, rng)
     return RunsTestResult(
         statistic=unscaled(question.observed, scale),
-        pvalue=p.value,
-        log10_pvalue=log10,
         null=null,
         alternative=question.alternative,
-        n=n,
-        n_informative=informative,
+        n=first.size,
         n_runs=(int(question.a.sizes.sum()), int(question.b.sizes.sum())),
-        method=how[0],
-        method_reason=how[1],
-        error_bound=bound,
         metric="mean" if question.measure == "mean" else f"{question.measure}{question.k}",
         names=names,
-        scores=(float(Fraction(exact_sum(first), items)), float(Fraction(exact_sum(second), items))),
+        scores=(
+            float(Fraction(exact_sum(first), items)),
+            float(Fraction(exact_sum(second), items)),
+        ),
         _question=question,
-        _swapped=swapped,
-        **samples,
+        **more,
     )
 
 
-def _sampled(question: _Question, rng: RNG) -> tuple[Probability, dict[str, int]]:
-    """(C + 1) / (K + 1) from random draws of the runs of every item."""
-    law, generator = question.law, as_generator(rng)
-    totals = np.zeros(SAMPLES, dtype=np.int64)
-    ends = [*law.starts[1:].tolist(), law.steps.size]
-    for start, end, n in zip(law.starts.tolist(), ends, law.counts.tolist(), strict=True):
-        weights = np.array([float(w) for w in law.weights[start:end]])
-        drawn = generator.multinomial(n, weights / weights.sum(), size=SAMPLES)
-        totals += drawn @ law.steps[start:end]
+def _of_runs(question: _Question, rng: RNG) -> dict[str, Any]:
+    """What is found where runs are exchangeable within items; sampled where p is out of reach."""
+    law, samples = question.law, {}
+    try:
+        p = question.probability(ManyPointSum.tail, CERTAIN, Probability.plus)
+        bound, method = p.error_bound, "tilted"
+        reason = "only the tail was computed, by tilting the law of the runs of each item"
+    except TooHard as error:
+        bound, method, reason = None, "monte_carlo", f"an exact p is out of reach: {error}"
+        extreme, size = _sampled(question, as_generator(rng))
+        p = Probability.of((extreme + 1) / (size + 1), 0.0)
+        samples = {"n_samples": size, "n_extreme": extreme}
+    return {
+        "pvalue": p.value,
+        "log10_pvalue": p.log10,
+        "n_informative": int(law.counts.sum()),
+        "method": method,
+        "method_reason": reason,
+        "error_bound": bound,
+    } | samples
+
+
+def _sampled(question: _Question, rng: np.random.Generator) -> tuple[int, int]:
+    """How many of how many random draws of the runs of every item are extreme."""
+    law = question.law
+    size = int(min(SAMPLES, max(DRAWS // max(law.counts.size, 1), 10_000)))
+    totals = np.zeros(size, dtype=np.int64)
+    tables = zip(law.parts, law.counts.tolist(), strict=True)
+    for (start, end), n in progress(tables, total=law.counts.size, what="items"):
+        shares = np.cumsum([float(w) for w in law.weights[start:end]])
+        for _ in range(n):
+            drawn = np.searchsorted(shares, rng.random(size) * shares[-1], side="right")
+            totals += law.steps[start:end][np.minimum(drawn, end - start - 1)]
     lower, upper = question.thresholds()
-    extreme = np.zeros(SAMPLES, dtype=bool)
-    extreme |= False if upper is None else totals >= upper
-    extreme |= False if lower is None else totals <= lower
-    count = int(extreme.sum())
-    p = Probability.of((count + 1) / (SAMPLES + 1), 0.0)
-    return p, {"n_samples": SAMPLES, "n_extreme": count}
+    above = 0 if upper is None else np.count_nonzero(totals >= upper)
+    below = 0 if lower is None else np.count_nonzero(totals <= lower)
+    return min(int(above) + int(below), size), size
 
 
 # ---- arguments -----------------------------------------------------------------------------------
 
 
 def _measure(statistic: str, k: int | None) -> tuple[str, int]:
-    """"mean", "pass@" or "pass^", and k."""
+    """What is measured ("mean", "pass@" or "pass^"), and k."""
     if statistic == "mean":
         if k is not None:
             raise ValueError("k is for 'pass@k' and 'pass^k'; leave it out")
@@ -740,17 +778,10 @@ def _runs(values: Any, name: str) -> tuple[Any, NDArray[np.int64]]:
     """All runs in a row, and how many each item has."""
     if isinstance(values, tuple):
         return _counted(values, name)
+    if {"successes", "runs"} <= set(getattr(values, "columns", ())):
+        return _counted((values["successes"], values["runs"]), name)
     if getattr(values, "ndim", None) == 2 or hasattr(values, "columns"):
-        table = plain_array(values, name, "a table of runs")
-        if table.shape[1] == 0:
-            raise ValueError(f"{name} has no runs; give an array of shape (items, runs)")
-        if table.dtype.kind == "f":
-            for i, j in np.argwhere(~np.isfinite(table))[:1]:
-                raise ValueError(
-                    f"{name}[{i}, {j}] = {table[i, j]} is not finite; pass a list of runs for each "
-                    "item, without those that failed, or score them"
-                )
-        return table.ravel(), np.full(len(table), table.shape[1], dtype=np.int64)
+        return _rectangular(plain_array(values, name, "a table of runs"), name)
     if isinstance(values, str | bytes | dict | set) or not hasattr(values, "__len__"):
         kind = type(values).__name__
         raise TypeError(f"{name} must be an array of (items, runs), or a list of runs, not {kind}")
@@ -771,6 +802,19 @@ def _runs(values: Any, name: str) -> tuple[Any, NDArray[np.int64]]:
         flat += own
         sizes.append(len(own))
     return flat, np.array(sizes, dtype=np.int64)
+
+
+def _rectangular(table: NDArray[Any], name: str) -> tuple[Any, NDArray[np.int64]]:
+    """The same of an array of shape (items, runs)."""
+    if table.shape[1] == 0:
+        raise ValueError(f"{name} has no runs; give an array of shape (items, runs)")
+    if table.dtype.kind == "f":
+        for i, j in np.argwhere(~np.isfinite(table))[:1]:
+            raise ValueError(
+                f"{name}[{i}, {j}] = {table[i, j]} is not finite; pass a list of runs for each "
+                "item, without those that failed, or score them"
+            )
+    return table.ravel(), np.full(len(table), table.shape[1], dtype=np.int64)
 
 
 def _counted(values: tuple[Any, ...], name: str) -> tuple[Any, NDArray[np.int64]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import log
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,20 @@ import numpy as np
 from permtest._checks import check_finite, check_level
 from permtest._json import AsJson
 from permtest.comparison import Comparison
+from permtest.null.grouping import TwoPointSum
 from permtest.null.many_point import ManyPointSum
 from permtest.null.probability import CERTAIN, Probability
 
 #: No test of pairs withstands more.
 MOST = 1e6
 
+#: Cells that a lattice may have over so many standard deviations; longer ones are made coarser.
+MOST_CELLS, SPAN = 2**20, 20
+
 
 @dataclass(frozen=True)
 class SensitivityResult(AsJson):
-    """The largest p that a hidden bias could have caused. Made by `PermutationTestResult.sensitivity`.
+    """How large p could be with a hidden bias. Made by `PermutationTestResult.sensitivity`.
 
     Parameters
     ----------
@@ -30,7 +34,7 @@ class SensitivityResult(AsJson):
         1 / gamma and gamma, pair by pair, for whatever reason.
     pvalue, log10_pvalue : float
         Upper bound on p under all such odds, attained for one-sided tests; never 0. With gamma = 1
-        it is p.
+        it is p, or a little more where scores have so many digits that they have to be rounded.
     error_bound : float
         Bound on the relative error of `pvalue`.
     alternative : str
@@ -40,8 +44,8 @@ class SensitivityResult(AsJson):
     --------
     >>> from permtest import exact_perm_test
     >>> result = exact_perm_test([1] * 20 + [0] * 10, [0] * 18 + [1] * 12, alternative="greater")
-    >>> result.pvalue, result.sensitivity(1.5).pvalue
-    (0.06802, 0.2)
+    >>> round(result.pvalue, 4), round(result.sensitivity(1.5).pvalue, 4)
+    (0.0925, 0.3986)
     """
 
     gamma: float
@@ -85,17 +89,30 @@ def tipping_gamma(comparison: Comparison, alpha: float) -> float | None:
     check_level(alpha)
     if _bound(comparison, Fraction(1)).value > alpha:
         return None
-    low, high = 1.0, 2.0
-    while high < MOST and _bound(comparison, Fraction(str(high))).value <= alpha:
-        low, high = high, high * high
-    high = min(high, MOST)
-    while round(high, 4) - round(low, 4) > 1e-4 * low:
-        middle = float(f"{sqrt(low * high):.6g}")
+    low, high, below, above = 1.0, 2.0, _excess(comparison, 1.0, alpha), 0.0
+    while (above := _excess(comparison, high, alpha)) <= 0:
+        if high >= MOST:
+            return MOST
+        low, high, below = high, min(high * high, MOST), above
+    # Regula falsi in log gamma, with the Illinois rule: a side that stays counts half.
+    for _ in range(100):
+        if high - low <= 1e-4 * low:
+            break
+        share = min(max(below / (below - above), 0.02), 0.98)
+        middle = float(f"{low * (high / low) ** share:.6g}")
         if not low < middle < high:
             break
-        within = _bound(comparison, Fraction(str(middle))).value <= alpha
-        low, high = (middle, high) if within else (low, middle)
+        found = _excess(comparison, middle, alpha)
+        if found <= 0:
+            low, below, above = middle, found, above / 2
+        else:
+            high, above, below = middle, found, below / 2
     return low
+
+
+def _excess(comparison: Comparison, gamma: float, alpha: float) -> float:
+    """By how much the logarithm of the bound is above that of alpha."""
+    return _bound(comparison, Fraction(str(gamma))).log - log(alpha)
 
 
 def _bound(comparison: Comparison, gamma: Fraction) -> Probability:
@@ -107,24 +124,27 @@ def _bound(comparison: Comparison, gamma: Fraction) -> Probability:
     (lower, upper), law = comparison.tails, comparison.law
     if upper - lower <= 1 or law.n_informative == 0:
         return CERTAIN
-    odds = _with_odds(comparison, gamma)
     if lower < 0:
-        return odds.tail(upper)
-    below = odds.tail(law.top - lower)
+        return _tail(law, upper, gamma)
+    below = _tail(law, law.top - lower, gamma)
     if upper > law.top:
         return below
-    return below.plus(below if upper == law.top - lower else odds.tail(upper))
+    return below.plus(below if upper == law.top - lower else _tail(law, upper, gamma))
 
 
-def _with_odds(comparison: Comparison, gamma: Fraction) -> ManyPointSum:
-    """The law of T where every difference points upward with odds gamma."""
-    law = comparison.law
-    steps = np.zeros(2 * law.widths.size, dtype=np.int64)
-    if law.top >= 2**52:
-        raise ValueError(
-            "the differences have too many digits for this bound; round scores to fewer of them"
-        )
-    steps[1::2] = law.widths
-    weights = [gamma.denominator, gamma.numerator] * law.widths.size
+def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
+    """P(T >= t0) where every difference points upward with odds gamma, or a little more.
+
+    Where the lattice is too long, widths are rounded to fewer cells, and the threshold lies lower
+    by as much as they may have lost.
+    """
+    widths, cell = law.widths, max(1, int(SPAN * law.deviation) // MOST_CELLS)
+    if cell > 1:
+        widths = (2 * widths.astype(object) + cell) // (2 * cell)
+        gone = np.maximum(law.widths.astype(object) - widths * cell, 0)
+        t0 = -(-(t0 - int(gone @ law.counts.astype(object))) // cell)
+    steps = np.zeros(2 * widths.size, dtype=np.int64)
+    steps[1::2] = widths
+    weights = [gamma.denominator, gamma.numerator] * widths.size
     starts = np.arange(0, steps.size, 2, dtype=np.int64)
-    return ManyPointSum(steps, weights, starts, law.counts)
+    return ManyPointSum(steps, weights, starts, law.counts).tail(t0)

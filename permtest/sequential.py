@@ -1,4 +1,4 @@
-"""A test that may be looked at while the data come in: an e-process of sign-symmetric differences."""
+"""A test that may be looked at while the data come in: an e-process of symmetric differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from permtest.statistics import Alternative, check_alternative
 Floats = NDArray[np.float64]
 
 #: Bets, as shares of the root mean square of the differences that came before.
-BETS = 2.0 ** np.arange(-10, 2)
+BETS: Floats = np.exp2(np.arange(-10.0, 2.0))
 
 #: Halvings of the range in which an end of a confidence sequence is looked for; ends by default.
 HALVINGS, ENDS = 50, 40
@@ -50,7 +50,7 @@ class EProcess(AsJson):
     >>> from permtest import e_process
     >>> found = e_process([1] * 30 + [0] * 5, [0] * 25 + [1] * 10)
     >>> bool(found.pvalue < 0.05), found.first_below(0.05)
-    (True, 8)
+    (True, 10)
     """
 
     values: Floats
@@ -128,14 +128,17 @@ class EProcess(AsJson):
     def __str__(self) -> str:
         a, b = self.names
         first = self.first_below(0.05)
-        when = "p was never at most 0.05" if first is None else (
-            f"p was at most 0.05 for the first time after {counted(first, 'items')}"
+        when = (
+            "p was never at most 0.05"
+            if first is None
+            else (f"p was at most 0.05 for the first time after {counted(first, 'items')}")
         )
         side = {"two-sided": "differ", "greater": "differ, the first scoring higher,"}
         claim = side.get(self.alternative, "differ, the first scoring lower,")
+        last = self.values[-1] if self.n else 1.0
         return (
-            f"That {a} and {b} {claim} has evidence of E = {self.values[-1] if self.n else 1.0:.4g} "
-            f"after {counted(self.n, 'items')}; p = {self.pvalue:.3g} holds whenever one stops, and "
+            f"That {a} and {b} {claim} has evidence of E = {last:.4g} after "
+            f"{counted(self.n, 'items')}; p = {self.pvalue:.3g} holds whenever one stops, and "
             f"{when}."
         )
 
@@ -167,8 +170,8 @@ def e_process(
 ) -> EProcess:
     """Test a difference again after every item, at no price: an e-process.
 
-    A p-value holds for a number of items that was fixed beforehand. Whoever looks at it again and
-    again, and stops when it is small, rejects a true null hypothesis far too often. The e-process
+    A p-value holds for a number of items that was fixed beforehand. If you look at it again and
+    again, and stop when it is small, you reject a true null hypothesis far too often. The e-process
     holds at any time: under the null hypothesis, the probability that it ever reaches 1 / alpha is
     at most alpha, exactly, at any N.
 
@@ -197,18 +200,18 @@ def e_process(
     Notes
     -----
     Under the null hypothesis the sign of each difference d_n is fair, whatever came before and
-    however large it is. Then ``exp(x_n d_n) / cosh(x_n d_n)`` has the expectation 1 for any x_n that
-    is chosen beforehand, products of them are martingales, and so are mixtures of these (Ville 1939;
-    Vovk and Wang, arXiv 2208.08925; Koning, arXiv 2310.01153). Here x_n is c over the root mean
-    square of the differences so far, those that are 0 left out, and c is mixed over the powers of 2
-    from 2^-10 to 2, of both signs if two-sided. Time and memory O(N).
+    however large it is. Then ``exp(x_n d_n) / cosh(x_n d_n)`` has the expectation 1 for any x_n
+    that is chosen beforehand, products of them are martingales, and so are mixtures of these (Ville
+    1939; Vovk and Wang, arXiv 2208.08925; Koning, arXiv 2310.01153). Here x_n is c over the root
+    mean square of the differences before, those that are 0 left out, and c is mixed over the powers
+    of 2 from 2^-10 to 2, of both signs if two-sided. Time and memory O(N).
 
     Examples
     --------
     >>> from permtest import e_process
     >>> found = e_process([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3])
     >>> found.values.round(2).tolist()
-    [1.0, 1.15, 1.15, 1.62, 1.91, 2.75]
+    [1.0, 1.0, 1.0, 1.23, 1.46, 2.15]
     """
     check_alternative(alternative)
     pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
@@ -220,8 +223,10 @@ def e_process(
     labels = labels_of(u, clusters)
     called = names or pairs.names
     pairs = pairs if labels is None else pairs.folded(labels)
-    gaps = pairs.u.astype(object) - pairs.v.astype(object) if pairs.u.dtype == object else (
-        pairs.u - pairs.v
+    gaps = (
+        pairs.u.astype(object) - pairs.v.astype(object)
+        if pairs.u.dtype == object
+        else (pairs.u - pairs.v)
     )
     d = np.array([x / pairs.scale for x in gaps.tolist()], dtype=np.float64)
     logs = _log_process(d, _bets(alternative))
@@ -234,7 +239,7 @@ def e_process(
 
 def _bets(alternative: str) -> Floats:
     if alternative == "two-sided":
-        return np.concatenate([-BETS, BETS])
+        return np.append(-BETS, BETS)
     return BETS if alternative == "greater" else -BETS
 
 
@@ -243,7 +248,8 @@ def _rates(d: Floats) -> Floats:
     squares, some = np.cumsum(d**2), np.cumsum(d != 0)
     before = np.concatenate([[0.0], squares[:-1]])
     number = np.concatenate([[0], some[:-1]])
-    return np.sqrt(number / np.where(before > 0, before, inf))
+    found: Floats = np.sqrt(number / np.where(before > 0, before, inf)).astype(np.float64)
+    return found
 
 
 def _log_process(d: Floats, bets: Floats) -> Floats:

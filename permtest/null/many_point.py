@@ -10,10 +10,10 @@ alone (Pagano and Tritchler 1983; Keich 2005):
 
     P(T >= t0) = exp(K - tau t0) / M sum_j phi(theta_j) e^(i theta_j (m - t0)) G(theta_j),
 
-with theta_j = 2 pi j / M and G the sum of e^(-(tau + i theta) s) over the cells s above t0. M cells
-hold all but a negligible mass (Bernstein). Of the frequencies only those count at which |phi| is not
-negligible, some thirty as a rule; an FFT of each table finds them, and only there are the logarithms
-of phi computed to all digits.
+with theta_j = 2 pi j / M and G the sum of e^(-(tau + i theta) s) over the cells s above t0. M
+cells hold all but a negligible mass (Bernstein). Of the frequencies only those count at which |phi|
+is not negligible, some thirty as a rule; an FFT of each table finds them, and only there are the
+logarithms of phi computed to all digits.
 """
 
 from __future__ import annotations
@@ -101,11 +101,18 @@ class ManyPointSum:
         """How many steps each table has."""
         return np.diff(np.append(self.starts, self.steps.size))
 
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """Where each table starts, and where it ends."""
+        return list(zip(self.starts.tolist(), (self.starts + self.sizes).tolist(), strict=True))
+
     @cached_property
     def tops(self) -> Ints:
         """The largest step of each table."""
-        return np.asarray(np.maximum.reduceat(self.steps, self.starts)) if self.counts.size else (
-            np.zeros(0, dtype=np.int64)
+        return (
+            np.asarray(np.maximum.reduceat(self.steps, self.starts))
+            if self.counts.size
+            else (np.zeros(0, dtype=np.int64))
         )
 
     @cached_property
@@ -126,9 +133,8 @@ class ManyPointSum:
         if all(isinstance(w, int) for w in self.weights) and sum(self.weights) < 2**63:
             whole = np.array(self.weights, dtype=np.int64)
             return np.asarray(whole.astype(LONG) / np.repeat(self._sum(whole), self.sizes))
-        ends = [*self.starts[1:].tolist(), len(self.weights)]
         shares = np.empty(self.steps.size, dtype=LONG)
-        for start, end in zip(self.starts.tolist(), ends, strict=True):
+        for start, end in self.parts:
             total = sum(self.weights[start:end])
             for j in range(start, end):
                 share = Fraction(self.weights[j]) / total
@@ -209,12 +215,14 @@ class ManyPointSum:
 
     def _integer_tables(self) -> list[tuple[list[int], list[int], int]]:
         """Steps, whole weights and number of items of each table."""
-        ends, found = [*self.starts[1:].tolist(), len(self.weights)], []
-        for start, end, n in zip(self.starts.tolist(), ends, self.counts.tolist(), strict=True):
+        found = []
+        for (start, end), n in zip(self.parts, self.counts.tolist(), strict=True):
             weights = [Fraction(w) for w in self.weights[start:end]]
             whole = Fraction(1)
             for w in weights:
-                whole = Fraction(whole.numerator * w.denominator, gcd(whole.numerator, w.denominator))
+                whole = Fraction(
+                    whole.numerator * w.denominator, gcd(whole.numerator, w.denominator)
+                )
             found.append((self.steps[start:end].tolist(), [int(w * whole) for w in weights], n))
         return found
 
@@ -237,8 +245,7 @@ class ManyPointSum:
 
     def _dense(self, shares: Floats, m: int) -> Any:
         """Each table as an array of m cells, steps modulo m."""
-        ends = [*self.starts[1:].tolist(), self.steps.size]
-        for start, end in zip(self.starts.tolist(), ends, strict=True):
+        for start, end in self.parts:
             yield np.bincount(self.steps[start:end] % m, shares[start:end], minlength=m)
 
 
@@ -340,12 +347,16 @@ def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
     centred = law.steps - np.repeat(tilt.means, law.sizes)
     spread = law._sum(tilt.shares * centred**2).astype(np.float64) * law.counts
     order = np.argsort(-spread)
-    ends = [*law.starts[1:].tolist(), law.steps.size]
-    work = 0
+    work, parts = 0, law.parts
     for number in order.tolist():
-        part = slice(int(law.starts[number]), ends[number])
+        part = slice(*parts[number])
         size = part.stop - part.start
-        if alive.size * size <= 4 * m or alive.size <= FEW:
+        if size == 2:  # |phi|^2 = 1 - 4 q (1 - q) sin^2(theta step / 2)
+            q, step = shares[part], int(law.steps[part].max())
+            sine = np.sin((step * alive % m) * (np.pi / m))
+            modulus = np.sqrt(np.maximum(1 - 4 * q[0] * q[1] * sine**2, 0.0))
+            work += alive.size
+        elif alive.size * size <= 4 * m or alive.size <= FEW:
             angle = (law.steps[part] % m * alive[:, None]) % m * (2 * np.pi / m)
             modulus = np.abs(np.exp(1j * angle) @ shares[part])
             work += alive.size * size
@@ -399,8 +410,11 @@ def _log_phi(
     x = theta * centred
     near = np.abs(x) < 0.5
     square = x * x
-    series = -x * square / 6 * (
-        1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110)))
+    series = (
+        -x
+        * square
+        / 6
+        * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110))))
     )
     down = -2 * np.sin(x / 2) ** 2
     real = law._sum(shares * down)
