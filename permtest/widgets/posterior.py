@@ -16,7 +16,7 @@ from permtest.alternatives.bayes_result import BayesTestResult
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
 from permtest.alternatives.result import interval_text
 from permtest.plots import plot_difference, plot_posteriors
-from permtest.plots.parts import mark_open
+from permtest.plots.sheet import mark_open
 from permtest.widgets.frame import Explorer, beside, wide
 
 Counts: TypeAlias = tuple[int, int, int]

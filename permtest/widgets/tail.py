@@ -9,8 +9,8 @@ import ipywidgets as controls
 import numpy as np
 
 from permtest.null.grouping import attainable
-from permtest.plots.tail import FarTail, FarTails, plot_tail
-from permtest.plots.words import number, signed
+from permtest.plots.null import FarTail, FarTails, plot_tail
+from permtest.plots.sheet import number, signed
 from permtest.result import counted
 from permtest.widgets.frame import Explorer, wide
 

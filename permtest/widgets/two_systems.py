@@ -13,7 +13,7 @@ from permtest.decimals import as_integers
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
 from permtest.plots import plot_null
-from permtest.plots.view import HEADROOM, heights_in_view, look
+from permtest.plots.null import HEADROOM, heights_in_view, look
 from permtest.result import PermutationTestResult
 from permtest.widgets.frame import TAILS, Explorer, beside, wide
 
