@@ -20,8 +20,8 @@ from matplotlib.patches import StepPatch
 
 import permtest as pt
 from permtest.plots import STYLE, plot_null, plot_plane, plot_values, roles, style
-from permtest.plots.view import COLUMNS, THIN
-from permtest.plots.words import p_text
+from permtest.plots.null import COLUMNS, THIN
+from permtest.plots.sheet import p_text
 
 mpl.use("Agg")
 

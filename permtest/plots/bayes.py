@@ -180,7 +180,7 @@ def plot_difference(
     """
     curve, (a, b), rope = density_of_difference(result, confidence_level), result.names, result.rope
     with sheet.canvas(ax) as ax:
-        row = _set_rows(ax, [f"mean, {100 * confidence_level:.4g}% credible"], curve.top)[0]
+        row = _set_rows(ax, [f"mean, {100 * confidence_level:.4g}%"], curve.top)[0]
         black = roles.ink()
         ax.plot(curve.values, curve.heights, color=black, gid="density")
         ax.axvline(0, zorder=2, gid="zero", **roles.EQUAL.line())

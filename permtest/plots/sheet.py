@@ -27,7 +27,7 @@ STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
 #: Of axes: left, bottom, width and height in shares of the picture.
 Place: TypeAlias = tuple[float, float, float, float]
 
-SIZE = (8.0, 4.5)  # inches: of a picture whose axes have places of their own
+SIZE = (8.0, 4.4)  # inches: of a picture whose axes have places of their own
 NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
 LETTER = 0.56  # the mean width of a letter, in sizes of the font
 LINE = 1.5  # the height of a line of a key, in sizes of the font
@@ -147,7 +147,7 @@ def key(
     """A legend between the axes and their title, in as many columns as there is room for."""
     widths, above = [len(str(handle.get_label())) + 5 for handle in handles], 0.0
     if handles:
-        for count in range(columns or len(widths), 0, -1):
+        for count in range(min(columns or len(widths), len(widths)), 0, -1):
             if sum(max(column) for column in np.array_split(widths, count)) <= letters(ax):
                 break
         place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}

@@ -104,7 +104,7 @@ def plot_dependence(found: Dependence, *, axes: Sequence[Axes] | None = None) ->
         sheet.name_rows(leads, names, pad=4)
         sheet.ticks(leads.xaxis, 4)
         leads.set_xlabel("mean difference")
-        sheet.key(leads, [], f"exact test: p = {found.exact.pvalue_text()}")
+        sheet.key(leads, [], f"exact p = {found.exact.pvalue_text()}")
     return axes
 
 

@@ -14,7 +14,7 @@ from permtest.plots.sheet import number, signed
 from permtest.result import counted
 from permtest.widgets.frame import Explorer, wide
 
-UPPER, LOWER = (0.125, 0.5, 0.855, 0.41), (0.125, 0.16, 0.855, 0.285)  # axes in the picture
+UPPER, LOWER = (0.125, 0.47, 0.855, 0.35), (0.125, 0.16, 0.855, 0.26)  # axes in the picture
 STOPS = 1000  # of the slider, at most
 
 
