@@ -187,7 +187,7 @@ def plot_difference(
         if rope:
             ax.axvspan(-rope, rope, color=roles.BAND, linewidth=0, zorder=0, gid="rope")
         chances = {
-            who: text.replace("-", "\N{MINUS SIGN}") for who, text in result.chances(2).items()
+            who: text.replace(" - ", " \N{MINUS SIGN} ") for who, text in result.chances(2).items()
         }
         white = {"facecolor": ax.get_facecolor(), "edgecolor": "0.5"}
         left = f"{a} better{'' if rope else ' or equal'}: {chances['a']}"

@@ -294,8 +294,8 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
         )
     places = board.places(data_set)
     k = 0 if data_set is None else board.data_sets.index(data_set)
-    board, size = readable(board), len(board.systems)
-    name = board.data_sets[k]
+    board = readable(board)
+    name, size = board.data_sets[k], len(board.systems)
     order = [board.systems.index(system) for system in board.order(name)]
     square = np.ix_(order, order)
     p, difference = (board.matrix(what, name)[square] for what in ("adjusted", "statistic"))
@@ -303,29 +303,32 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
     with sheet.canvas(ax, inches) as ax:
         colours, handles = _colours(p, difference, board.alpha)
         ax.imshow(colours, aspect="auto", interpolation="nearest", gid="cells")
-        step = 1 if size <= NAMED else 10
-        names = [f"{places[i]}  {board.systems[i]}" for i in order]
-        for axis, labels in ((ax.xaxis, [str(places[i]) for i in order]), (ax.yaxis, names)):
-            axis.set_ticks(range(0, size, step), labels[::step])
-            if size <= NAMED:
-                axis.set_ticks(np.arange(1, size) - 0.5, minor=True)
-        ax.grid(which="minor", color="0.8", linewidth=0.8)
-        ax.tick_params(which="both", length=0)
-        for label in ax.get_yticklabels():
-            label.set_parse_math(False)
+        _name_cells(ax, [str(places[i]) for i in order], [board.systems[i] for i in order])
         font = min(72 * sheet.inches(ax) * 0.85 / (8 * sheet.LETTER * size), sheet.font())
         if size <= FEW and font >= LEGIBLE:
             values = numbers(board.values[k, order].tolist())
             _write_pairs(ax, colours, p, difference, values, board.alpha, font)
             handles[0].set_hatch("///")
         title = CORRECTIONS[board.correction].title
-        what = f"row minus column, {measure(board)}"
-        sheet.literal(
-            ax.xaxis.label, f"rank. Below the diagonal: {what}; above it: p ({title})", ax
-        )
+        what = f"Below the diagonal: row minus column, {measure(board)}; above it: p ({title})"
+        sheet.literal(ax.xaxis.label, f"rank. {what}", ax)
         ax.set_ylabel("rank, system")
-        sheet.key(ax, handles, board.sentence(name), fontweight="normal")
+        sheet.key(ax, handles, board.sentence(name), 3, fontweight="normal")
     return ax
+
+
+def _name_cells(ax: Axes, places: Sequence[str], names: Sequence[str]) -> None:
+    """Ranks on both axes, and lines between cells; of many systems, every tenth has a name."""
+    step = 1 if len(names) <= NAMED else 10
+    rows = [f"{place}  {name}" for place, name in zip(places, names, strict=True)]
+    for axis, labels in ((ax.xaxis, places), (ax.yaxis, rows)):
+        axis.set_ticks(range(0, len(names), step), labels[::step])
+        if step == 1:
+            axis.set_ticks(np.arange(1, len(names)) - 0.5, minor=True)
+    ax.grid(which="minor", color="0.8", linewidth=0.8)
+    ax.tick_params(which="both", length=0)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
 
 
 def _colours(p: Any, difference: Any, alpha: float) -> tuple[Any, list[Patch]]:

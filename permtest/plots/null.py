@@ -79,7 +79,7 @@ def look(
     values, pmf, extreme = _law(result)
     left, right = limits or _limits(values, pmf, marks(result), scale)
     turns = np.flatnonzero(np.diff(extreme))
-    ends = [-np.inf, *(values[turns] + values[turns + 1]) / 2, np.inf]
+    ends = [-np.inf, *_between(result, values, extreme, turns + 1), np.inf]
     first = bool(extreme[0]) if extreme.size else False
     region = [
         (max(low, left), min(high, right))
@@ -88,19 +88,32 @@ def look(
     ]
     inside = (values >= left) & (values <= right)
     values, pmf, extreme = values[inside], pmf[inside], extreme[inside]
-    if values.size <= BARS:
-        edges, heights = _bars(values, pmf, THIN * (right - left))
-        extreme = np.insert(extreme, np.arange(1, extreme.size), False)
+    if not values.size:
+        return View(left, right, np.array([left, right]), *np.full((2, 1), np.nan), region)
+    starts = _starts(result, values, extreme, right - left)
+    merge = np.add if isinstance(result, StructuredTestResult) else np.maximum
+    heights, middles = merge.reduceat(pmf, starts), _between(result, values, extreme, starts[1:])
+    kinds = extreme[starts]
+    if starts.size <= BARS:
+        edges, heights = _bars(values[starts], heights, THIN * (right - left))
+        kinds = np.insert(kinds, np.arange(1, kinds.size), False)
     else:
-        one = not isinstance(result, StructuredTestResult)
-        starts = _starts(result, values, extreme, right - left)
-        heights = (np.maximum if one else np.add).reduceat(pmf, starts)
-        middles = (values[starts[1:] - 1] + values[starts[1:]]) / 2
         rim = min(values[1] - values[0], middles[0] - values[0])
         edges = np.concatenate(([values[0] - rim], middles, [values[-1] + rim]))
-        extreme = extreme[starts]
-    body, rejected = (np.where(kind, heights, np.nan) for kind in (~extreme, extreme))
+    body, rejected = (np.where(kind, heights, np.nan) for kind in (~kinds, kinds))
     return View(left, right, edges, body, rejected, region)
+
+
+def _between(
+    result: PermutationTestResult, values: Floats, extreme: Any, starts: NDArray[np.int64]
+) -> Floats:
+    """Edges before these values: half-way, but what is extreme begins with the first such value."""
+    before, after = values[starts - 1], values[starts]
+    middles = (before + after) / 2
+    if not isinstance(result, StructuredTestResult):
+        return middles
+    at_turn = np.where(extreme[starts], after, before)
+    return np.where(extreme[starts] == extreme[starts - 1], middles, at_turn)
 
 
 def _law(result: PermutationTestResult) -> tuple[Floats, Floats, NDArray[np.bool_]]:
@@ -145,17 +158,17 @@ def _starts(
     result: PermutationTestResult, values: Floats, extreme: NDArray[np.bool_], width: float
 ) -> NDArray[np.int64]:
     """Where columns begin: no column holds both kinds of values."""
-    limit = BINS
-    if not isinstance(result, StructuredTestResult) or result.rank == 1:
-        if values.size <= COLUMNS:
-            return np.arange(values.size)
-        limit = COLUMNS
-    observed = marks(result)[0]
-    step = width / limit
-    if len(marks(result)) == 2 and abs(observed) > step:
-        step = 2 * abs(observed) / round(2 * abs(observed) / step)  # both marks are edges
-    column = np.floor((values - observed) / step + 1e-9)
-    return np.flatnonzero(np.append(True, (np.diff(column) != 0) | np.diff(extreme)))
+    lattice = not isinstance(result, StructuredTestResult) or result.rank == 1
+    if values.size <= BARS:
+        apart = np.diff(values) > THIN * width / 16  # closer ones are seen as one
+    elif lattice and values.size <= COLUMNS:
+        apart = np.ones(values.size - 1, dtype=bool)
+    else:
+        step, (observed, *others) = width / (COLUMNS if lattice else BINS), marks(result)
+        if others and abs(observed) > step:
+            step = 2 * abs(observed) / round(2 * abs(observed) / step)  # both marks are edges
+        apart = np.diff(np.floor((values - observed) / step + 1e-9)) != 0
+    return np.flatnonzero(np.append(True, apart | np.diff(extreme)))
 
 
 def marks(result: PermutationTestResult) -> tuple[float, ...]:

@@ -167,7 +167,7 @@ def key(
 def decades(bottom: float, top: float, most: int = 7) -> list[float]:
     """Some powers of ten to label, seven or so; none above 1, which no probability exceeds."""
     first, last = ceil(log10(bottom)), min(0, floor(log10(top)))
-    step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if (last - first) / step <= most)
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200) if (last - first) / step <= most)
     return [10.0**k for k in range(last - last % step, first - 1, -step) if k <= last]
 
 

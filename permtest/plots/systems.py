@@ -202,8 +202,7 @@ def _draw_differences(ax: Axes, found: Overview) -> None:
         text = f"\N{UPWARDS ARROW} {below[middle]:,.0f}"
         note = ax.annotate(text, (0, CUT * others), gid="cut", **look)
         note.set_path_effects(list(roles.halo(ax)))
-    margin = 0.03 * float(edges[-1] - edges[0])
-    ax.set_xlim(float(edges[0]) - margin, float(edges[-1]) + margin)
+    ax.margins(x=0.03)
     ax.set_ylabel("items")
     (sheet.counts if np.all(worth == np.rint(worth)) else sheet.ticks)(ax.xaxis, 7)
     sheet.counts(ax.yaxis)

@@ -11,7 +11,6 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from permtest import alternatives as alt
-
 from permtest.widgets import AssumptionsExplorer, assumptions
 from permtest.widgets.assumptions import Dependence, describe, plot_dependence, two_systems
 

@@ -5,7 +5,6 @@ from base64 import b64decode
 from io import BytesIO
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -13,8 +13,6 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from permtest import alternatives as alt
-
-
 from permtest.study import (
     minimum_detectable_effect,
     power_curve,

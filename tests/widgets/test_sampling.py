@@ -13,7 +13,6 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import permtest as pt
-
 from permtest.widgets import SamplingExplorer, sampling
 from permtest.widgets.sampling import RUNS, describe, plot_estimates
 

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 
 import permtest as pt
 from permtest.plots import FarTail, plot_tail
-
 from permtest.widgets import TailExplorer
 from permtest.widgets.tail import STOPS, describe
 from tests import naive, strategies
