@@ -240,9 +240,9 @@ def plot_effects(
             sheet.literal(ax.text(0.5, row, "", fontsize=small, **where), words, ax)
         _draw_thresholds(ax, rows, small)
         sheet.ticks(ax.xaxis, 7)
-        sure = f"{100 * confidence_level:.4g}% intervals; S, M, L: small, medium, large"
+        sure = f"{100 * confidence_level:.4g}% intervals)\nS, M, L: small, medium, large"
         whose = " of {} over {}".format(*rows[0].names) if alone else ""
-        sheet.literal(ax.xaxis.label, f"size of the effect{whose} ({sure})", ax)
+        sheet.literal(ax.xaxis.label, f"size of the effect{whose} ({sure}", ax)
     return ax
 
 

@@ -34,9 +34,7 @@ THIN = 1 / 60  # of the width of the axes: no lonely bar is thinner, so that it 
 UNSEEN = {"linear": 1e-5, "log": 1e-10}  # the mass at either end that is left out
 HEADROOM = 0.06  # of the height of the axes, above the highest column
 SMALLEST = 1e-300  # where a logarithmic axis ends at the latest
-ALPHA = 0.05
 SDS = 5.0  # how far the axis of a far tail reaches to the left, in standard deviations
-FAINT = 1e-4  # cells below this share of the peak cannot be seen
 LARGEST = 20_000  # cells of a law that is drawn with its tilted relative
 
 
@@ -44,27 +42,14 @@ LARGEST = 20_000  # cells of a law that is drawn with its tilted relative
 
 
 class View(NamedTuple):
-    """What part of a null distribution is in view, as columns.
+    """What part of a null distribution is in view, as columns."""
 
-    Parameters
-    ----------
-    left, right : float
-        Limits of the horizontal axis.
-    edges : ndarray of shape (M + 1,)
-        Boundaries between columns.
-    body, rejected : ndarray of shape (M,)
-        Heights of the columns that are less extreme than what was observed, and of the others; NaN
-        where there is none.
-    region : list of (float, float)
-        Intervals of values that are at least as extreme.
-    """
-
-    left: float
+    left: float  # limits of the horizontal axis
     right: float
-    edges: Floats
-    body: Floats
-    rejected: Floats
-    region: list[tuple[float, float]]
+    edges: Floats  # M + 1 boundaries between columns
+    body: Floats  # heights of columns less extreme than what was observed; NaN where there is none
+    rejected: Floats  # heights of the others
+    region: list[tuple[float, float]]  # intervals of values that are at least as extreme
 
     @property
     def reach(self) -> float:
@@ -89,7 +74,8 @@ def look(
     inside = (values >= left) & (values <= right)
     values, pmf, extreme = values[inside], pmf[inside], extreme[inside]
     if not values.size:
-        return View(left, right, np.array([left, right]), *np.full((2, 1), np.nan), region)
+        both = np.array([np.nan]), np.array([np.nan])
+        return View(left, right, np.array([left, right]), *both, region)
     starts = _starts(result, values, extreme, right - left)
     merge = np.add if isinstance(result, StructuredTestResult) else np.maximum
     heights, middles = merge.reduceat(pmf, starts), _between(result, values, extreme, starts[1:])

@@ -30,31 +30,15 @@ DARK = 0.7  # how dark the region becomes: hatches must be seen on it
 
 
 class Plane(NamedTuple):
-    """The joint law of two sums as a picture: a grid of cells, and what is marked on it.
+    """The joint law of two sums as a picture: R x C cells, and what is marked on them."""
 
-    Parameters
-    ----------
-    limits : tuple of two pairs of float
-        Ends of the axes, of misses and of hits.
-    x, y : ndarray of shapes (C + 1,) and (R + 1,)
-        Boundaries between columns, and between rows.
-    cells : ndarray of shape (R, C)
-        Probability of the likeliest point of each cell; NaN where there is none.
-    region : ndarray of shape (R, C)
-        Which cells hold a point that is at least as extreme as what was observed.
-    values : ndarray of shape (R, C)
-        The statistic of some point; NaN where there is none.
-    marks : list of one or two pairs of float
-        The observed point and, in a two-sided test, its mirror image.
-    """
-
-    limits: tuple[Ends, Ends]
-    x: Floats
-    y: Floats
-    cells: Floats
-    region: NDArray[np.bool_]
-    values: Floats
-    marks: list[Ends]
+    limits: tuple[Ends, Ends]  # of the axes, of misses and of hits
+    x: Floats  # C + 1 boundaries between columns
+    y: Floats  # R + 1 boundaries between rows
+    cells: Floats  # probability of the likeliest point of each cell; NaN where there is none
+    region: NDArray[np.bool_]  # which cells hold a point as extreme as what was observed
+    values: Floats  # the statistic of some point; NaN where there is none
+    marks: list[Ends]  # the observed point and, in a two-sided test, its mirror image
 
 
 def hits_weight(part: str) -> tuple[int, str]:

@@ -30,7 +30,7 @@ Place: TypeAlias = tuple[float, float, float, float]
 SIZE = (8.0, 4.4)  # inches: of a picture whose axes have places of their own
 NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
 LETTER = 0.56  # the mean width of a letter, in sizes of the font
-LINE = 1.5  # the height of a line of a key, in sizes of the font
+LINE = 1.6  # the height of a line of a key, in sizes of the font
 LARGE = 10**15  # from here on numbers are written with an exponent
 #: What the sums of a measure are.
 SUMS = {
