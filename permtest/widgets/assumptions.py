@@ -201,7 +201,8 @@ class AssumptionsExplorer(Explorer):
 
     def _paint(self) -> None:
         ends = (MEAN - 4 * SD, MEAN + 4 * SD + LARGEST)
-        self._axes[0].set(xlim=ends, ylim=ends)
+        marks = [20, 40, 60, 80]
+        self._axes[0].set(xlim=ends, ylim=ends, xticks=marks, yticks=marks)
         self._axes[1].set_xlim(-10, 20)
         plot_dependence(self.found, axes=self._axes)
 
