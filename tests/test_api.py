@@ -54,6 +54,8 @@ def test_every_name_is_on_one_page_and_exported_where_there_is_a_list():
 def test_there_is_an_example(thing):
     docstring = vars(thing.value).get("__doc__") or thing.value.__doc__
     assert docstring, f"{thing.path} has no docstring"
+    if thing.name.startswith("plot_"):
+        return  # what a picture shows cannot be printed
     assert docstrings.parsed(thing.value)["Examples"], f"{thing.path} has no section Examples"
     assert ">>> " in docstring, f"the example of {thing.path} does not run"
 

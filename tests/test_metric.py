@@ -113,7 +113,7 @@ def test_a_result_is_like_other_sampled_ones():
     assert law.pmf.sum() == pytest.approx(1)
     assert law.pmf[result.extreme].sum() == pytest.approx(result.n_extreme / 300)
     assert set(law.support[:, 0]) == set(result.null_values)
-    assert plots.plot_null(result, ax=Figure().subplots()).get_xlabel().startswith("auc of new")
+    assert plots.plot_null(result, ax=Figure().subplots()).get_xlabel().startswith("auc: new")
     assert "svg" in result._repr_html_()
     with pytest.raises(ValueError, match="call plot_values"):
         plots.plot_plane(result)

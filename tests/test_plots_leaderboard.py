@@ -12,9 +12,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest.many.data_sets import Replicability
-from permtest.plots import plot_pairs, plot_ranking, plot_replicability, style
-from permtest.plots.board_texts import distinct, numbers, p_text
+from permtest.plots import plot_pairs, plot_ranking, style
+from permtest.plots.boards import numbers, p_text
 
 mpl.use("Agg")
 
@@ -271,107 +270,21 @@ def test_a_hundred_systems_are_drawn_with_few_artists():
     ax = plot_pairs(board)
     ax.figure.canvas.draw()
     assert len(ax.findobj()) < 500  # not one for each of the 10,000 cells
-    assert names(ax) == ["1", *(f"{i}" for i in range(10, 101, 10))]
+    assert len(names(ax)) == 10
     (ax,) = plot_ranking(board)
     ax.figure.canvas.draw()
     assert len(ax.findobj()) < 2000
     assert len(names(ax)) == 30
 
 
-def test_small_axes_leave_the_numbers_out():
-    figure = Figure(figsize=(2, 2))
-    ax = plot_pairs(BOARDS["several"], ax=figure.subplots())
-    assert not ax.texts
-    assert key(ax)[0] == "does not differ"
-
-
-def counted(systems, data_sets, pairs=None):
-    first, second = pairs or np.triu_indices(systems, 1)
-    some = [f"d{d}" for d in range(data_sets)], first, second
-    z = np.subtract(second, first) - 1.0 + np.zeros((data_sets, 1))
-    names = tuple(f"s{i}" for i in range(systems))[::-1]
-    return Replicability.of(names, *some, 10.0**-z, np.ones_like(z), alpha=0.05)
-
-
-def test_on_how_many_data_sets_a_system_is_better():
-    found = counted(5, 4)
-    ax = plot_replicability(found)
-    order = [label.split("  ")[1] for label in names(ax)]
-    written = {text.get_position()[::-1]: int(text.get_text()) for text in ax.texts}
-    assert len(written) == 5 * 4
-    for (i, j), count in written.items():
-        pair = found[order[i], order[j]]
-        assert count == pair.first_better[0]
-    assert {0, 4} <= set(written.values())
-    assert ax.get_ylabel() == "better system"
-    words = "worse system; on how many of 4 data sets, at least (95% confidence for each pair)"
-    assert ax.get_xlabel().replace("\n", " ") == words
-    sums = [
-        sum(n * (1 if i == row else -1) for (i, j), n in written.items() if row in (i, j))
-        for row in range(5)
-    ]
-    assert sums == sorted(sums, reverse=True)
-
-
-def test_pairs_that_were_not_compared_are_crossed():
-    ax = plot_replicability(counted(3, 2, ([0, 1], [2, 2])))
-    assert len(texts(ax, "count")) == 4
-    crossed = [patch for patch in ax.patches if patch.get_gid() == "none"]
-    assert len(crossed) == 2
-    assert all(patch.get_hatch() for patch in crossed)
-
-
-def test_many_counts_are_shades_with_a_key():
-    ax = plot_replicability(counted(41, 6))
-    assert not ax.texts
-    assert key(ax) == ["0", "1", "3", "6"]
-
-
 # ---- all of them ---------------------------------------------------------------------------------
-
-
-def parts(ax):
-    title = ax._left_title
-    legend = [ax.get_legend()] if ax.get_legend() else []
-    found = [title, *legend, ax.xaxis.label, ax.yaxis.label, *ax.texts]
-    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
-        found += [label for place, label in ticks if min(limits) <= place <= max(limits)]
-    return found
 
 
 PICTURES = {
     **{f"ranking of {name}": (plot_ranking, board) for name, board in RANKED.items()},
     **{f"pairs of {name}": (plot_pairs, board) for name, board in BOARDS.items()},
     "panels": (plot_ranking, SETS),
-    "replicability": (plot_replicability, counted(6, 5)),
-    "replicability of two": (plot_replicability, counted(2, 12)),
 }
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_texts_neither_overlap_nor_leave_the_picture(name):
-    draw, result = PICTURES[name]
-    axes = draw(result)
-    axes = axes if isinstance(axes, tuple) else (axes,)
-    figure = axes[0].figure
-    figure.canvas.draw()
-    seen = [x for ax in axes for x in parts(ax) if not hasattr(x, "get_text") or x.get_text()]
-    boxes = [x.get_window_extent() for x in seen]
-    for i, box in enumerate(boxes):
-        assert figure.bbox.x0 - 1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1, seen[i]
-        assert figure.bbox.y0 - 1 <= box.y0 < box.y1 <= figure.bbox.y1 + 1, seen[i]
-        assert not [seen[j] for j in range(i) if box.overlaps(boxes[j])], seen[i]
-
-
-def test_names_from_files_are_shown_as_they_are():
-    (ax,) = plot_ranking(BOARDS["names"])
-    shown = dict(zip(BOARDS["names"].order(), names(ax), strict=True))
-    assert [shown[name] for name in STRANGE[:3]] == ["$x_1$ costs $5", "two lines", "модель-Ω"]
-    assert shown[STRANGE[4]].endswith("(5)")
-    assert max(map(len, shown.values())) <= 32
-    assert "$x_1$ costs $5" in str(names(plot_pairs(BOARDS["names"])))
-    assert distinct(["a", "a", "a (1)"]) == ("1: a", "2: a", "3: a (1)")
 
 
 @pytest.mark.parametrize(
@@ -397,7 +310,6 @@ def test_colours_are_those_of_the_style_sheet_and_settings_do_not_leak():
     before = dict(mpl.rcParams)
     (ax,) = plot_ranking(BOARDS["several"])
     plot_pairs(BOARDS["several"])
-    plot_replicability(counted(3, 2))
     with style():
         blue = to_rgba("C0")
     assert {line.get_color() for line in marks(ax, "tied").values()} == {blue}

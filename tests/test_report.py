@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from permtest import Pairs, compare_many
-from permtest.plots import differences
+from permtest.plots import systems
 from permtest.report import _write, pages, report_files, write_report
 from permtest.study import StudyConfig, board_document, overview, run_study
 from permtest.study.document import FORMATS, Document
@@ -218,15 +218,15 @@ def test_null_distributions_that_are_too_long_are_drawn_otherwise(plain, monkeyp
     sections = sys.modules["permtest.study.sections"]
     monkeypatch.setattr(sections, "MOST_CELLS", 3)
     monkeypatch.setattr(sections, "MOST_POINTS", 3)
-    monkeypatch.setattr(differences, "SAMPLES", 500)
-    rounded = differences.drawable(plain)
+    monkeypatch.setattr(systems, "SAMPLES", 500)
+    rounded = systems.drawable(plain)
     assert rounded.pvalue == pytest.approx(plain.exact.pvalue)
     assert rounded is not plain.exact
     assert "rounded differences" in plain["test"].figure.alt
-    assert differences.drawable(found).n_samples == 500
+    assert systems.drawable(found).n_samples == 500
     ax = Figure().subplots()
     with pages.drawing():
-        differences.plot_test(found, ax=ax)
+        systems.plot_test(found, ax=ax)
     assert "500 random labellings" in ax.get_legend().get_texts()[0].get_text()
 
 
@@ -236,7 +236,7 @@ def test_rounding_hardly_changes_the_picture(size):
     a, b = size * rng.normal(0.3, 1, 30), size * rng.normal(0, 1, 30)
     found = overview(Pairs.of(a, b), alternative="greater")
     assert found.exact.n_cells > 5 * 10**6
-    rounded = differences.drawable(found)
+    rounded = systems.drawable(found)
     assert 1000 < rounded.n_cells <= 2 * 10**6
     assert rounded.pvalue == pytest.approx(found.exact.pvalue, rel=0.01)
     assert rounded.observed_sum == pytest.approx(float((a - b).sum()), rel=0.01)

@@ -1,79 +1,207 @@
-"""Null distributions of one sum, or of a statistic that is made of several."""
+"""Null distributions: of a sum, of a statistic made of sums, step by step, sampled, far out."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import Any, TypeAlias, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import log10
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    MaxNLocator,
-    NullLocator,
-    StrMethodFormatter,
-)
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
-from permtest.plots import roles
-from permtest.plots.captions import (
-    add_title_and_legend,
-    headroom_for,
-    label_marks,
-    name_axes,
-    written,
-)
-from permtest.plots.fitting import in_points, text_width
-from permtest.plots.sheet import NICE, decades, new_axes, style
-from permtest.plots.view import (
-    BARS,
-    SMALLEST,
-    THIN,
-    Scale,
-    View,
-    heights_in_view,
-    look,
-    marks,
-)
+from permtest.comparison import compare
+from permtest.null.cf import cf_cells
+from permtest.null.distribution import LatticeDistribution
+from permtest.null.grouping import TwoPointSum
+from permtest.null.tail import tilt_to
+from permtest.plots import roles, sheet
 from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.solvers import solve
 
-FEW = [1, 2, 2.5, 3, 4, 5, 10]  # steps where there is room for three ticks at most
+#: How the axis of probabilities is divided.
+Scale: TypeAlias = Literal["linear", "log"]
+Floats: TypeAlias = NDArray[np.floating[Any]]
 
-Steps: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+BARS = 64  # up to so many values in view, each is a bar with a gap beside it
+COLUMNS, BINS = 1200, 60  # at most so many columns for cells of a lattice, and for other values
+THIN = 1 / 60  # of the width of the axes: no lonely bar is thinner, so that it can be seen
+UNSEEN = {"linear": 1e-5, "log": 1e-10}  # the mass at either end that is left out
+HEADROOM = 0.06  # of the height of the axes, above the highest column
+SMALLEST = 1e-300  # where a logarithmic axis ends at the latest
+SDS = 5.0  # how far the axis of a far tail reaches to the left, in standard deviations
+LARGEST = 20_000  # cells of a law that is drawn with its tilted relative
+
+
+# ---- what is in view -----------------------------------------------------------------------------
+
+
+class View(NamedTuple):
+    """What part of a null distribution is in view, as columns."""
+
+    left: float  # limits of the horizontal axis
+    right: float
+    edges: Floats  # M + 1 boundaries between columns
+    body: Floats  # heights of columns less extreme than what was observed; NaN where there is none
+    rejected: Floats  # heights of the others
+    region: list[tuple[float, float]]  # intervals of values that are at least as extreme
+
+    @property
+    def reach(self) -> float:
+        """The largest absolute value in view."""
+        return max(abs(self.left), abs(self.right))
+
+
+def look(
+    result: PermutationTestResult, scale: Scale, limits: tuple[float, float] | None = None
+) -> View:
+    """What is in view between these limits, by default all that can be seen, as columns."""
+    values, pmf, extreme = _law(result)
+    left, right = limits or _limits(values, pmf, marks(result), scale)
+    turns = np.flatnonzero(np.diff(extreme))
+    ends = [-np.inf, *_between(result, values, extreme, turns + 1), np.inf]
+    first = bool(extreme[0]) if extreme.size else False
+    region = [
+        (max(low, left), min(high, right))
+        for low, high in zip(ends[1 - first :: 2], ends[2 - first :: 2], strict=False)
+        if low < right and high > left
+    ]
+    inside = (values >= left) & (values <= right)
+    values, pmf, extreme = values[inside], pmf[inside], extreme[inside]
+    if not values.size:
+        both = np.array([np.nan]), np.array([np.nan])
+        return View(left, right, np.array([left, right]), *both, region)
+    starts = _starts(result, values, extreme, right - left)
+    merge = np.add if isinstance(result, StructuredTestResult) else np.maximum
+    heights, middles = merge.reduceat(pmf, starts), _between(result, values, extreme, starts[1:])
+    kinds = extreme[starts]
+    if starts.size <= BARS:
+        edges, heights = _bars(values[starts], heights, THIN * (right - left))
+        kinds = np.insert(kinds, np.arange(1, kinds.size), False)
+    else:
+        rim = min(values[1] - values[0], middles[0] - values[0])
+        edges = np.concatenate(([values[0] - rim], middles, [values[-1] + rim]))
+    body, rejected = (np.where(kind, heights, np.nan) for kind in (~kinds, kinds))
+    return View(left, right, edges, body, rejected, region)
+
+
+def _between(
+    result: PermutationTestResult, values: Floats, extreme: Any, starts: NDArray[np.int64]
+) -> Floats:
+    """Edges before these values: half-way, but what is extreme begins with the first such value."""
+    before, after = values[starts - 1], values[starts]
+    middles = (before + after) / 2
+    if not isinstance(result, StructuredTestResult):
+        return middles
+    at_turn = np.where(extreme[starts], after, before)
+    return np.where(extreme[starts] == extreme[starts - 1], middles, at_turn)
+
+
+def _law(result: PermutationTestResult) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Values that are possible, ascending, their probabilities, and which are extreme."""
+    if not isinstance(result, StructuredTestResult):
+        null = result.null_distribution
+        seen = null.pmf > 0
+        return null.support[seen].astype(np.float64), null.pmf[seen], result.extreme[seen]
+    law = result.value_distribution
+    order = np.argsort(law.values, kind="stable")
+    order = order[law.pmf[order] > 0]
+    values = law.values[order]
+    apart = np.diff(values, prepend=-np.inf) > 1e-9 * (np.ptp(values) if values.size else 0.0)
+    starts = np.flatnonzero(apart)  # values closer than that differ by rounding alone
+    pmf = np.add.reduceat(law.pmf[order], starts)
+    return values[starts], pmf, np.logical_or.reduceat(law.extreme[order], starts)
+
+
+def _limits(
+    values: Floats, pmf: Floats, marked: Sequence[float], scale: Scale
+) -> tuple[float, float]:
+    """Ends of the axis: visible mass and marks, and a margin."""
+    low = values[np.searchsorted(pmf.cumsum(), UNSEEN[scale])]
+    high = values[::-1][np.searchsorted(pmf[::-1].cumsum(), UNSEEN[scale])]
+    low, high = float(min(low, *marked)), float(max(high, *marked))
+    margin = 0.06 * (high - low) or max(1.0, 0.5 * abs(high))
+    return low - margin, high + margin
+
+
+def _bars(values: Floats, pmf: Floats, thin: float) -> tuple[Floats, Floats]:
+    """A bar for each value, with gaps; a lonely one is as wide as can be seen."""
+    gaps = np.diff(values, prepend=-np.inf, append=np.inf)
+    room = np.minimum(gaps[:-1], gaps[1:])
+    least = float(gaps.min()) if values.size > 1 else 4 * thin
+    half = np.maximum(0.4 * least, np.minimum(thin, room) / 2)
+    edges = np.column_stack((values - half, values + half)).ravel()
+    heights = np.insert(pmf, np.arange(1, pmf.size), np.nan)
+    return edges, heights
+
+
+def _starts(
+    result: PermutationTestResult, values: Floats, extreme: NDArray[np.bool_], width: float
+) -> NDArray[np.int64]:
+    """Where columns begin: no column holds both kinds of values."""
+    lattice = not isinstance(result, StructuredTestResult) or result.rank == 1
+    if values.size <= BARS:
+        apart = np.diff(values) > THIN * width / 16  # closer ones are seen as one
+    elif lattice and values.size <= COLUMNS:
+        apart = np.ones(values.size - 1, dtype=bool)
+    else:
+        step, (observed, *others) = width / (COLUMNS if lattice else BINS), marks(result)
+        if others and abs(observed) > step:
+            step = 2 * abs(observed) / round(2 * abs(observed) / step)  # both marks are edges
+        apart = np.diff(np.floor((values - observed) / step + 1e-9)) != 0
+    return np.flatnonzero(np.append(True, apart | np.diff(extreme)))
+
+
+def marks(result: PermutationTestResult) -> tuple[float, ...]:
+    """The observed value and, for a two-sided test, its mirror image if that is another one."""
+    observed = float(result.observed_sum)
+    if isinstance(result, StructuredTestResult):
+        mirrored = -observed
+    else:
+        null = result.null_distribution
+        mirrored = float(null.value(null.pmf.size - 1 - result.observed_cell))
+    both = result.alternative == "two-sided" and mirrored != observed
+    return (observed, mirrored) if both else (observed,)
+
+
+def heights_in_view(view: View, scale: Scale) -> tuple[float, float]:
+    """Limits of the axis of probabilities, a little above the highest column."""
+    heights = np.concatenate((view.body, view.rejected))
+    drawn = heights[~np.isnan(heights)]
+    peak, least = (float(drawn.max()), float(drawn.min())) if drawn.size else (1.0, 1.0)
+    if scale == "linear":
+        return 0.0, peak * (1 + HEADROOM)
+    bottom = max(min(least / 3, peak / 30), SMALLEST)
+    return bottom, peak * (peak / bottom) ** HEADROOM
+
+
+# ---- the null distribution -----------------------------------------------------------------------
 
 
 def plot_null(
     result: PermutationTestResult, *, ax: Axes | None = None, scale: Scale = "linear"
 ) -> Axes:
-    """Draw the null distribution, what was observed, and what counts as at least as extreme.
+    """Draw the null distribution, what was observed, and what is at least as extreme.
+
+    This is Fig. 2 of Zmigrod, Vieira and Cotterell (2022). For F1 and its relatives it has the
+    values of the statistic. Neighbouring values share a column where there are more than pixels; it
+    is as high as the likeliest of them, or as all together where values form no lattice.
+
+    With the gids "body", "rejected", "region", "observed" and "mirrored".
 
     Parameters
     ----------
     result : PermutationTestResult
         Of `exact_perm_test` or `monte_carlo`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw, with the settings (`matplotlib.rcParams`) of the caller. Limits that were
-        set on it beforehand are kept. Title, legend and labels are chosen for its present size:
-        what does not fit is written shorter, or left out. Default: a new figure in the style of
-        the project.
+        Where to draw. Limits that were set on it beforehand are kept.
     scale : {"linear", "log"}, default "linear"
         How the axis of probabilities is divided. "log" shows how thin the tails are.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Its artists carry the gids "body", "rejected", "region", "observed" and "mirrored".
-
-    Notes
-    -----
-    The picture is Fig. 2 of Zmigrod, Vieira and Cotterell (2022). For a statistic of several sums,
-    such as F1, it has the values of the statistic: `plot_values`. The horizontal axis shows where
-    the mass is and what was observed. Values of probability 0 are not drawn. With more than 1200
-    values in view, neighbours share a column, which is as high as the most likely of them; the cost
-    is that of reading the distribution once.
 
     Examples
     --------
@@ -81,33 +209,97 @@ def plot_null(
     >>> from permtest import exact_perm_test
     >>> from permtest.plots import plot_null
     >>> result = exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> plot_null(result, ax=Figure().subplots()).get_ylabel()
-    'probability'
+    >>> plot_null(result, ax=Figure().subplots()).get_title(loc="left")
+    'p = 0.125 (both tails)'
     """
     if scale not in get_args(Scale):
         raise ValueError(f"scale={scale!r} is not known; choose 'linear' or 'log'")
-    with style() if ax is None else nullcontext():
-        ax = new_axes() if ax is None else ax
-        view = look(result, scale, ax.get_xlim() if not ax.get_autoscalex_on() else None)
-        free = ax.get_autoscaley_on()
-        _set_axes(ax, view, scale)
-        _draw_columns(ax, view)
-        name_axes(ax, result)
-        below = add_title_and_legend(ax, result)
-        headroom, labelled = headroom_for(ax, below)
-        if free:
-            ax.set_ylim(*heights_in_view(view, scale, headroom))
-        _divide_probabilities(ax)
-        _draw_marks(ax, result)
-        if labelled:
-            label_marks(ax, view, result, below)
+    with sheet.canvas(ax) as ax:
+        view = look(result, scale, None if ax.get_autoscalex_on() else ax.get_xlim())
+        heights = heights_in_view(view, scale) if ax.get_autoscaley_on() else ax.get_ylim()
+        ax.set_yscale(scale)
+        ax.set_xlim(view.left, view.right)
+        ax.set_ylim(heights)
+        for low, high in view.region:  # thin tails are seen by a tint
+            ax.axvspan(low, high, linewidth=0, color=roles.TAIL.rgba(0.13), gid="region", zorder=0)
+        bottom = SMALLEST if scale == "log" else 0.0
+        sampled = result.n_samples is not None
+        name = f"{result.n_samples:,} random labellings" if sampled else "null distribution"
+        shown: list[Any] = [
+            _columns(ax, view.body, view.edges, bottom, roles.NULL, gid="body", label=name),
+            _columns(
+                ax,
+                view.rejected,
+                view.edges,
+                bottom,
+                roles.TAIL,
+                gid="rejected",
+                label=f"at least as extreme: {sheet.p_text(result)}",
+            ),
+        ]
+        lines = zip(
+            marks(result), ("observed", "mirrored"), (roles.OBSERVED, roles.MIRRORED), strict=False
+        )
+        for value, gid, rule in lines:
+            label = f"{gid} {sheet.signed(value, view.reach)}"
+            shown.append(ax.axvline(value, gid=gid, label=label, **rule.line()))
+        sheet.ticks(
+            ax.xaxis, min(8, sheet.letters(ax) // 7), partial(sheet.number, reach=view.reach)
+        )
+        if scale == "log":
+            ax.yaxis.set_major_locator(FixedLocator(sheet.decades(*ax.get_ylim())))
+            ax.yaxis.set_minor_locator(NullLocator())
+        else:
+            sheet.ticks(ax.yaxis, 5)
+            ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
+        ax.set_ylabel("share of the samples" if sampled else "probability")
+        sheet.literal(ax.xaxis.label, _name_of_sum(result), ax)
+        sheet.key(ax, shown, f"{sheet.p_text(result)} ({_tails(result)})")
     return ax
+
+
+def _columns(
+    ax: Axes, heights: Floats, edges: Floats, bottom: float, role: roles.Look, **more: Any
+) -> StepPatch:
+    """Columns from `bottom` up as one artist, however many there are; limits are not touched."""
+    look: dict[str, Any] = role.area(ax) | {"fill": True, "linewidth": 0} | more
+    artist = StepPatch(heights, edges, baseline=bottom, **look)
+    ax.add_artist(artist)
+    return artist
+
+
+def _name_of_sum(result: PermutationTestResult) -> str:
+    """What the horizontal axis has: whose sum or difference, in which unit, over how many items."""
+    items = f"{result.n:,} pair{'s' * (result.n != 1)}"
+    lead = "{} minus {}".format(*result.names)
+    if isinstance(result, StructuredTestResult):
+        if result.scores is None:
+            return f"{result.metric} of the sums over {items}"
+        items = f"{result.n:,} clusters" if result.n_entries is not None else items
+        return f"{result.unit}: {lead}, over {items}"
+    if result.totals is None:
+        return f"sum of g over {items} ({result.unit})"
+    return f"{lead} ({result.unit}, over {items})"
+
+
+def _tails(result: PermutationTestResult) -> str:
+    """Which values count as extreme; "the hatched values" where h says it otherwise."""
+    if result.pvalue == 1:
+        return "every labelling"
+    if result.alternative == "two-sided":
+        return "both tails"
+    values, _, extreme = _law(result)
+    beyond = values[extreme], values[~extreme]
+    for tail, (low, high) in {"right tail": beyond[::-1], "left tail": beyond}.items():
+        if low.size and high.size and low.max() < high.min():
+            return tail
+    return "the hatched values"
 
 
 def plot_values(
     result: StructuredTestResult, *, ax: Axes | None = None, scale: Scale = "linear"
 ) -> Axes:
-    """Draw the null distribution of a statistic that is made of several sums, such as F1.
+    """Draw the null distribution of a statistic of several sums, such as F1, as `plot_null` does.
 
     Parameters
     ----------
@@ -115,117 +307,157 @@ def plot_values(
         Of `exact_perm_test` with a statistic of counts, `exact_perm_test_m`, or `monte_carlo`.
     ax, scale
         As in `plot_null`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        With the same artists as that of `plot_null`.
-
-    Raises
-    ------
-    ValueError
-        If the result is that of a single sum.
-    MemoryError
-        If the joint law of the sums does not fit; `monte_carlo` has samples of it to be drawn.
-
-    Notes
-    -----
-    Up to 64 values, or 1200 where the sums all lie on one line, have a column each; more are
-    gathered in some 60 columns of equal width, whose heights are the probabilities of all values
-    in them. Cost: that of the joint law, and of the statistic at each of its points.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from permtest import exact_perm_test
-    >>> from permtest.plots import plot_values
-    >>> u, v = [[3, 1, 0], [2, 0, 1]], [[2, 2, 1], [2, 1, 1]]      # tp, fp, fn of two sentences
-    >>> result = exact_perm_test(u, v, statistic="f1")
-    >>> plot_values(result, ax=Figure().subplots()).get_title()
-    'p = 0.5 (both tails)'
     """
     if not isinstance(result, StructuredTestResult):
         raise ValueError("plot_values is for a statistic of several sums; call plot_null")
     return plot_null(result, ax=ax, scale=scale)
 
 
-def _set_axes(ax: Axes, view: View, scale: Scale) -> None:
-    """Limits and ticks, as many as there is room for."""
-    keep_y = ax.get_ylim() if not ax.get_autoscaley_on() else None
-    ax.set_yscale(scale)
-    ax.set_xlim(view.left, view.right)
-    ax.set_ylim(*(keep_y or heights_in_view(view, scale)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: written(x, view)))
-    widest = max(written(view.left, view), written(view.right, view), key=len)
-    room = ax.bbox.width / (1.3 * text_width(ax, widest, mpl.rcParams["xtick.labelsize"]))
-    bins = min(8, max(1, int(room)))
-    ax.xaxis.set_major_locator(
-        MaxNLocator(bins, steps=NICE if bins > 3 else FEW, integer=view.whole, min_n_ticks=1)
-    )
+# ---- far tails -----------------------------------------------------------------------------------
 
 
-def _divide_probabilities(ax: Axes) -> None:
-    if ax.get_yscale() == "log":
-        ax.yaxis.set_major_locator(FixedLocator(decades(*ax.get_ylim())))
-        ax.yaxis.set_minor_locator(NullLocator())
-    else:
-        bins = 5 if in_points(ax, ax.bbox.height) > 120 else 3
-        ax.yaxis.set_major_locator(MaxNLocator(bins, steps=NICE))
-        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
+@dataclass(frozen=True, eq=False)
+class FarTail:
+    """A p-value, and the tilted law whose mass lies where the tail begins.
+
+    Parameters
+    ----------
+    result : PermutationTestResult
+        The test.
+    null : LatticeDistribution
+        The null law of the sum.
+    tau : float
+        The tilt: a sum larger by one unit becomes exp(tau) times as likely as it was. 0 or more.
+    tilted : LatticeDistribution
+        The null law times exp(tau s), divided by its sum.
+    noise : float
+        By how much each cell may be off if the null law is made by FFT, without a tilt.
+
+    Examples
+    --------
+    >>> from permtest.plots import FarTail
+    >>> tail = FarTail.of([1] * 90, [0] * 90, observed=60)
+    >>> tail.result.pvalue_text(), round(tail.tau, 3)
+    ('9.18e-11', 0.805)
+    """
+
+    result: PermutationTestResult
+    null: LatticeDistribution
+    tau: float
+    tilted: LatticeDistribution
+    noise: float
+
+    @classmethod
+    def of(
+        cls,
+        u: Any,
+        v: Any = None,
+        observed: Any = None,
+        *,
+        statistic: str = "sum",
+        names: tuple[str, str] | None = None,
+    ) -> FarTail:
+        """What there is to be seen at one sum, some labelling's; by default the observed one.
+
+        Other arguments are those of `exact_perm_test`.
+        """
+        return FarTails.of(u, v, statistic, names).tail(observed)
+
+    @property
+    def lead(self) -> float:
+        """The larger one of the observed sum and its mirror image."""
+        return max(marks(self.result))
 
 
-def _draw_columns(ax: Axes, view: View) -> None:
-    """The pmf, and the part of it that is at least as extreme as what was observed."""
-    bottom = SMALLEST if ax.get_yscale() == "log" else 0.0
-    body, rejected = _bars(view)
-    for artist in (
-        _region(ax, view),
-        _filled(*body, bottom, gid="body", **roles.NULL.area(ax)),
-        _filled(*rejected, bottom, gid="rejected", **roles.TAIL.area(ax)),
-    ):
-        ax.add_artist(artist)
+class FarTails(NamedTuple):
+    """What is the same for all sums that might be observed."""
+
+    result: PermutationTestResult
+    steps: TwoPointSum
+    law: LatticeDistribution
+    noise: float
+
+    @classmethod
+    def of(cls, u: Any, v: Any, statistic: str, names: tuple[str, str] | None) -> FarTails:
+        """The law of the sum, and how well an FFT knows it; arguments as in `FarTail.of`."""
+        comparison = compare(
+            u, v, None, None, statistic=statistic, alternative="two-sided", names=names
+        )
+        law = comparison.law
+        if law.top >= LARGEST:
+            raise ValueError(
+                f"the sum has {law.top + 1:,} cells, too many to be drawn at each step; take "
+                "fewer pairs, or divide all scores by the same number and round them"
+            )
+        result = PermutationTestResult.of(comparison, solve(comparison))
+        return cls(result, law, result.null_distribution, cf_cells(law).noise)
+
+    def tail(self, observed: Any) -> FarTail:
+        """The test of one sum, and the law tilted towards it: to its mirror image if that is it."""
+        result = self.result if observed is None else self.result.at(observed)
+        cell, top, null = result.observed_cell, self.steps.top, self.law
+        cell = max(cell, top - cell)
+        tau = tilt_to(self.steps, min(cell, top - 1))  # at the very end it would be infinite
+        logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
+        logs = logs - np.logaddexp.reduce(logs)
+        tilted = replace(null, pmf=np.exp(logs), log_cells=logs)
+        return FarTail(result, null, tau / float(null.step), tilted, self.noise)
 
 
-def _region(ax: Axes, view: View) -> StepPatch:
-    """A tint behind all extreme values, up to the ends of the axis: thin tails are seen by it."""
-    edges = view.edges.copy()
-    edges[0], edges[-1] = min(edges[0], view.left), max(edges[-1], view.right)
-    tint = {"facecolor": roles.TAIL.rgba(0.10), "edgecolor": roles.TAIL.rgba(0.30)}
-    heights = np.where(view.region, 1.0, np.nan)
-    region = _filled(heights, edges, 0.0, gid="region", **roles.TAIL.area(ax) | tint)
-    region.set_transform(ax.get_xaxis_transform())
-    return region
+def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+    """Draw the null law and the law tilted to the observed sum.
+
+    Decimal logarithms of probabilities, and both laws as shares of their highest cell. Gids:
+    "null", "extreme", "tilted", "noise" (how far down a Fourier transform without a tilt can
+    see), "observed". The limits do not depend on what was observed.
+
+    Parameters
+    ----------
+    tail : FarTail
+    axes : sequence of two matplotlib.axes.Axes, optional
+    """
+    make = partial(Figure.subplots, nrows=2, sharex=True, height_ratios=(3, 2))
+    with sheet.canvas(axes, make=make) as axes:
+        upper, lower = axes
+        null = tail.null
+        low, high = float(null.value(0)), float(null.value(null.pmf.size - 1))
+        left = max(low, null.mean() - SDS * null.std())
+        margin = max(0.02 * (high - left), float(null.step))
+        edges = low + float(null.step) * (np.arange(null.pmf.size + 1) - 0.5)
+        shown = _draw_logarithms(upper, tail, edges)
+        outline: dict[str, Any] = {"fill": False, "edgecolor": roles.TILTED.rgba(), "linewidth": 2}
+        _columns(lower, null.pmf / null.pmf.max(), edges, 0.0, roles.NULL, gid="null")
+        shares = tail.tilted.pmf / tail.tilted.pmf.max()
+        _columns(lower, shares, edges, 0.0, roles.TILTED, gid="tilted", **outline)
+        lower.set(ylim=(0, 1.12), yticks=[0, 0.5, 1], ylabel="share of\nthe peak")
+        for ax in axes:
+            line = roles.OBSERVED.line(gid="observed", label=f"lead {sheet.number(tail.lead, 1.0)}")
+            observed = ax.axvline(tail.lead, **line)
+            ax.set_xlim(left - margin, high + margin)
+            sheet.ticks(ax.xaxis, 8, sheet.signed)
+        upper.tick_params(labelbottom=False)
+        sheet.literal(lower.xaxis.label, _name_of_sum(tail.result), lower)
+        sheet.key(upper, [*shown, observed])
+    return axes
 
 
-def _filled(
-    heights: NDArray[np.float64], edges: NDArray[np.float64], bottom: float, **look: Any
-) -> StepPatch:
-    """Columns from `bottom` up as one artist, however many there are."""
-    return StepPatch(heights, edges, baseline=bottom, fill=True, linewidth=0, **look)
-
-
-def _bars(view: View) -> tuple[Steps, Steps]:
-    """Heights and edges of both kinds of columns; a few are bars, as wide as can be seen."""
-    occupied = np.flatnonzero(~np.isnan(view.body) | ~np.isnan(view.rejected))
-    if not 0 < occupied.size <= BARS:
-        return (view.body, view.edges), (view.rejected, view.edges)
-    middles = (view.edges[occupied] + view.edges[occupied + 1]) / 2
-    half = (view.edges[occupied + 1] - view.edges[occupied]) / 2
-    half *= 0.8
-    room = np.diff(middles, prepend=-np.inf, append=np.inf) / 2
-    thin = THIN * (view.right - view.left) / 2
-    half = np.maximum(half, np.minimum(thin, np.minimum(room[:-1], room[1:])))
-    edges = np.column_stack((middles - half, middles + half)).ravel()
-    gaps = np.full((occupied.size, 1), np.nan)
-    body, rejected = (
-        np.column_stack((heights[occupied], gaps)).ravel()[:-1]
-        for heights in (view.body, view.rejected)
-    )
-    return (body, edges), (rejected, edges)
-
-
-def _draw_marks(ax: Axes, result: PermutationTestResult) -> None:
-    """Lines at the observed sum and at its mirror image."""
-    looks = [("observed", roles.OBSERVED), ("mirrored", roles.MIRRORED)]
-    for value, (gid, rule) in zip(marks(result), looks, strict=False):
-        ax.axvline(float(value), gid=gid, **rule.line())
+def _draw_logarithms(ax: Axes, tail: FarTail, edges: Floats) -> list[Any]:
+    """Whole laws, down to their thinnest cell; the axis is linear in the logarithm."""
+    logs = tail.null.log_pmf / np.log(10)
+    reached = np.isfinite(logs)
+    bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(tail.noise))
+    extreme = reached & tail.result.extreme
+    body, hatched = (np.where(kind, logs, np.nan) for kind in (reached & ~extreme, extreme))
+    label = f"at least as extreme: {sheet.p_text(tail.result)}"
+    shown: list[Any] = [
+        _columns(ax, body, edges, bottom, roles.NULL, gid="null", label="null distribution"),
+        _columns(ax, hatched, edges, bottom, roles.TAIL, gid="extreme", label=label),
+    ]
+    tilted = np.maximum(tail.tilted.log_pmf / np.log(10), 2 * bottom)[reached]
+    look = roles.TILTED.line(gid="tilted", label="tilted law")
+    shown += ax.plot(tail.null.support[reached], tilted, **look)
+    noise = roles.THEORY.line(gid="noise", label="FFT noise")
+    shown.append(ax.axhline(log10(tail.noise), **noise))
+    ax.set(ylim=(bottom, -0.06 * bottom), ylabel="probability")
+    sheet.counts(ax.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1")
+    return shown

@@ -32,14 +32,9 @@ class Look(NamedTuple):
 
     Examples
     --------
-    >>> from matplotlib.figure import Figure
-    >>> from permtest.plots import roles, style
-    >>> ax = Figure().subplots()
-    >>> with style():
-    ...     (line,) = ax.plot([1, 2], [3, 4], **roles.B.line(label="old"))
-    ...     bars = ax.bar([1, 2], [3, 4], **roles.TAIL.area(ax))
-    >>> print(bars[0].get_hatch())
-    //
+    >>> from permtest.plots import roles
+    >>> roles.B.line(label="old")["linestyle"]
+    (0, (5, 2))
     """
 
     colour: str
@@ -83,9 +78,8 @@ class Rule(NamedTuple):
 
     Examples
     --------
-    >>> from matplotlib.figure import Figure
     >>> from permtest.plots import roles
-    >>> Figure().subplots().axvline(69, **roles.OBSERVED.line()).get_linestyle()
+    >>> roles.OBSERVED.line()["linestyle"]
     '--'
     """
 
@@ -98,8 +92,8 @@ class Rule(NamedTuple):
 
 
 def halo(ax: Axes) -> list[withStroke]:
-    """Path effects of a line in ink that crosses dark areas."""
-    return [withStroke(linewidth=5, foreground=ax.get_facecolor())]
+    """Path effects of letters and lines in ink that cross dark areas."""
+    return [withStroke(linewidth=4, foreground=ax.get_facecolor())]
 
 
 def ink() -> Any:

@@ -1,21 +1,25 @@
-"""The look that all pictures share, and a new figure in it."""
+"""What all pictures share: the style, figures, keys, numbers in words, rows with intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
-from math import ceil, floor, log10
+from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeAlias
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
 from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from permtest.plots import roles
+from permtest.result import PermutationTestResult
 
 #: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
 STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
@@ -25,6 +29,21 @@ Place: TypeAlias = tuple[float, float, float, float]
 
 SIZE = (8.0, 4.4)  # inches: of a picture whose axes have places of their own
 NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
+LETTER = 0.56  # the mean width of a letter, in sizes of the font
+LINE = 1.6  # the height of a line of a key, in sizes of the font
+LARGE = 10**15  # from here on numbers are written with an exponent
+#: What the sums of a measure are.
+SUMS = {
+    "tp": "true positives",
+    "tn": "true negatives",
+    "fp": "false positives",
+    "fn": "false negatives",
+    "fp + fn": "false positives and negatives",
+    "incorrect": "incorrect answers",
+}
+
+
+# ---- figures -------------------------------------------------------------------------------------
 
 
 def style() -> AbstractContextManager[None]:
@@ -42,7 +61,7 @@ def style() -> AbstractContextManager[None]:
     >>> with style():
     ...     inside = matplotlib.rcParams["axes.titlesize"]
     >>> inside, matplotlib.rcParams["axes.titlesize"]
-    (16.0, 'large')
+    (13.0, 'large')
     """
     return mpl.rc_context(_settings())
 
@@ -66,49 +85,163 @@ def without_windows() -> Iterator[None]:
         _HIDDEN.reset(token)
 
 
-def new_figure(size: tuple[float, float] | None = None) -> Figure:
-    """A figure of that many inches, or of the caller's settings, that makes room for its texts."""
-    if _HIDDEN.get():
-        return Figure(figsize=size, layout="constrained")
-    from matplotlib import pyplot as plt
+@contextmanager
+def canvas(
+    ax: Any, size: tuple[float, float] = SIZE, make: Callable[[Figure], Any] = Figure.subplots
+) -> Iterator[Any]:
+    """The axes of the caller, or those of a new figure in the style of the project."""
+    if ax is not None:
+        yield ax
+        return
+    with style():
+        options: dict[str, Any] = {"figsize": size, "layout": "constrained"}
+        if _HIDDEN.get():
+            yield make(Figure(**options))
+        else:
+            from matplotlib import pyplot as plt
 
-    return plt.figure(figsize=size, layout="constrained")
-
-
-def new_axes() -> Axes:
-    """Axes of a figure of their own; the settings are those of the caller."""
-    return new_figure().subplots()
-
-
-def axes_at(*places: Place) -> list[Axes]:
-    """Axes at these places in a figure of their own."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=SIZE)
-    return [figure.add_axes(place) for place in places]
+            yield make(plt.figure(**options))
 
 
-def rows_of(rows: int, marks: int = 1) -> Axes:
-    """The same, as high as so many rows need, with so many marks in each."""
-    width = mpl.rcParams["figure.figsize"][0]
-    return new_figure((width, rows * (0.28 + 0.17 * marks) + 2.0)).subplots()
+def check_axes(ax: Sequence[Any], number: int, what: str) -> Sequence[Any]:
+    """The axes, if there are as many as there is to draw."""
+    if len(ax) != number:
+        raise ValueError(f"ax has {len(ax)} axes, but there are {number} {what} to draw")
+    return ax
+
+
+def height_of_rows(rows: int, marks: int = 1) -> float:
+    """Inches that so many rows need, with so many marks in each."""
+    return rows * (0.28 + 0.17 * marks) + 1.8
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+def font() -> float:
+    """The size of letters in force, in points."""
+    return float(mpl.rcParams["font.size"])
+
+
+def inches(ax: Axes) -> float:
+    """About how wide the axes are."""
+    return float(ax.bbox.width / ax.figure.dpi)
+
+
+def literal(text: Text, words: str, room: Axes | int) -> Text:
+    """Write words that may hold a dollar sign, in lines of so many letters or as wide as axes."""
+    width = room if isinstance(room, int) else letters(room)
+    text.set_parse_math(False)
+    text.set_text("\n".join(part for line in words.splitlines() for part in wrap(line, width)))
+    return text
+
+
+def letters(ax: Axes) -> int:
+    """About how many letters fit beside each other over the width of the axes."""
+    return max(int(72 * inches(ax) / (LETTER * font())), 12)
+
+
+def key(
+    ax: Axes, handles: Sequence[Any], title: str = "", columns: int = 0, **options: Any
+) -> None:
+    """A legend between the axes and their title, in as many columns as there is room for."""
+    widths, above = [len(str(handle.get_label())) + 5 for handle in handles], 0.0
+    if handles:
+        for count in range(min(columns or len(widths), len(widths)), 0, -1):
+            if sum(max(column) for column in np.array_split(widths, count)) <= letters(ax):
+                break
+        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
+        tight: dict[str, Any] = {"columnspacing": 1.3, "handletextpad": 0.5, "borderaxespad": 0.2}
+        legend = ax.legend(handles=handles, ncols=count, **place, **tight)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+        above = LINE * font() * ceil(len(widths) / count)
+    if title:
+        literal(
+            ax.set_title("", loc="left", y=1.0, pad=above + 10, **options),
+            title,
+            int(0.85 * letters(ax)),
+        )
 
 
 def decades(bottom: float, top: float, most: int = 7) -> list[float]:
     """Some powers of ten to label, seven or so; none above 1, which no probability exceeds."""
     first, last = ceil(log10(bottom)), min(0, floor(log10(top)))
-    step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if (last - first) / step <= most)
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200) if (last - first) / step <= most)
     return [10.0**k for k in range(last - last % step, first - 1, -step) if k <= last]
 
 
-def legend_above(ax: Axes, handles: Sequence[Any], columns: int = 0, **options: Any) -> Legend:
-    """A legend between the axes and their title, so many columns wide; all side by side if 0."""
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-    tight: dict[str, Any] = {"columnspacing": 1.3, "handletextpad": 0.5, "frameon": False}
-    return ax.legend(handles=handles, ncols=columns or len(handles), **place | tight | options)
+def ticks(axis: Any, most: int = 6, form: Callable[[float], str] | None = None) -> None:
+    """At most so many ticks at round numbers, written with a true minus sign."""
+    axis.set_major_locator(MaxNLocator(most, steps=NICE, min_n_ticks=1))
+    if form is not None:
+        axis.set_major_formatter(FuncFormatter(lambda x, _: form(float(x))))
 
 
-def plain(text: Text, words: str, width: int = 0) -> None:
-    """Write words that may hold a dollar sign, in lines of at most `width` letters."""
-    text.set_parse_math(False)
-    text.set_text("\n".join(wrap(words, width)) if width else words)
+def counts(axis: Any, most: int = 5, form: Callable[[float], str] | None = None) -> None:
+    """The same for whole numbers."""
+    ticks(axis, most, form or number)
+    axis.get_major_locator().set_params(integer=True)
+
+
+def digits(value: float, form: str = ".3g") -> str:
+    """A measured number in three digits, or in another form, with a minus longer than a hyphen."""
+    return f"{value:{form}}".replace("-", "\N{MINUS SIGN}")
+
+
+def number(value: float, reach: float = 0) -> str:
+    """A number as it is written where numbers up to `reach` are: 2,077, 0.63, −91, 1e+30."""
+    if value and max(abs(value), reach) >= LARGE:
+        return digits(value, ".4g")
+    decimals = 0 if value == round(value) else max(0, 4 - floor(log10(max(abs(value), reach))))
+    text = digits(round(value, decimals) + 0.0, f",.{min(decimals, 12)}f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def signed(value: float, reach: float = 0) -> str:
+    """A difference with its sign: +91, −91, 0."""
+    return "+" * (value > 0) + number(value, reach)
+
+
+def span(low: float, high: float) -> str:
+    """An interval: 0.1 to 0.4, 0.1 or more, 0.4 or less, any value."""
+    if isfinite(low) and isfinite(high):
+        return f"{digits(low)} to {digits(high)}"
+    if isfinite(low):
+        return f"{digits(low)} or more"
+    return f"{digits(high)} or less" if isfinite(high) else "any value"
+
+
+def p_text(result: PermutationTestResult) -> str:
+    """p with its relation: "p = 0.0303", "p ≈ 0.03"."""
+    return f"p {'=' if result.n_samples is None else '≈'} {result.pvalue_text()}"
+
+
+# ---- rows with intervals -------------------------------------------------------------------------
+
+
+def name_rows(ax: Axes, names: Sequence[str], pad: float = 9.0) -> None:
+    """A row for each name, the first at the top, at 0."""
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_yticks(range(len(names)), names)
+    ax.tick_params(axis="y", length=0, pad=pad)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+
+
+def draw_interval(
+    ax: Axes, row: float, ends: Sequence[float], estimate: float, **look: Any
+) -> None:
+    """A line with its estimate; where it goes on outside of limits that are set, an arrow."""
+    low, high = ends if ax.get_autoscalex_on() else np.clip(ends, *ax.get_xlim())
+    look = roles.INTERVAL | {"color": roles.ink()} | look
+    ax.plot([low, estimate, high], [row] * 3, markevery=[1], **look)
+    for end, place, marker in zip(ends, (low, high), "<>", strict=True):
+        if end != place:
+            mark_open(ax, row, place, marker, look["color"])
+
+
+def mark_open(ax: Axes, row: float, place: float, marker: str, colour: Any) -> None:
+    """An arrow (gid "open") at the edge of the axes, beyond which an interval goes on."""
+    look: dict[str, Any] = {"color": colour, "markersize": 11, "clip_on": False}
+    ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **look)

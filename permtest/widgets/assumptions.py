@@ -2,31 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from math import sqrt
+from typing import Any
 
 import ipywidgets as controls
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from permtest._rng import RNG, as_generator
-from permtest.alternatives import inflation
-from permtest.plots.dependence import (
-    CLOUD,
-    LARGEST,
-    LEADS,
-    LEVEL,
-    MEAN,
-    PS,
-    SD,
-    Dependence,
-    plot_dependence,
+from permtest.alternatives import (
+    AlternativeResult,
+    PairedSample,
+    independent_t,
+    inflation,
+    paired_t,
+    permutation_mean,
 )
-from permtest.plots.words import digits
+from permtest.plots import roles, sheet
 from permtest.widgets.frame import Explorer, wide
 
+MEAN, SD, LARGEST = 50, 10, 6.0  # of the scores of either system, and lead, in points
+LEVEL = 0.05
+CLOUD, LEADS = (0.09, 0.15, 0.36, 0.75), (0.63, 0.15, 0.35, 0.75)  # axes in the picture
 CORRELATIONS = (-0.5, 0.95)  # ends of the slider
 LEAST, MOST = 10, 200  # items
 GRAIN = 0.05  # points that scores are multiples of
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """The same pairs, tested as pairs and as if the two systems were independent.
+
+    Parameters
+    ----------
+    sample : PairedSample
+        The scores.
+    exact, paired, independent : AlternativeResult
+        Of the exact permutation test of the mean, of the paired t-test and of the two-sample
+        t-test.
+
+    Examples
+    --------
+    >>> from permtest.widgets.assumptions import Dependence
+    >>> found = Dependence.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> found.exact.pvalue, round(found.independent.pvalue, 3)
+    (0.125, 0.147)
+    >>> round(found.spread, 2), round(found.believed, 2)
+    (1.14, 1.95)
+    """
+
+    sample: PairedSample
+    exact: AlternativeResult
+    paired: AlternativeResult
+    independent: AlternativeResult
+
+    @classmethod
+    def of(cls, a: Any, b: Any, names: tuple[str, str] | None = None) -> Dependence:
+        """All three tests of scores `a` and `b`, of shape (N,)."""
+        sample = PairedSample.of(a, b, names=names, least=2)
+        pairs, other = sample.pairs, independent_t(sample.a, sample.b, names=sample.names)
+        return cls(sample, permutation_mean(pairs), paired_t(pairs), other)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the differences, as they are."""
+        return float(self.paired.details["standard_error"]) * sqrt(self.sample.n)
+
+    @property
+    def believed(self) -> float:
+        """What it would be if the two systems did not depend on each other."""
+        return float(self.independent.details["standard_error"]) * sqrt(self.sample.n)
+
+
+def plot_dependence(found: Dependence, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+    """Draw the scores of both systems, and what tests of pairs and of two samples make of them."""
+    with sheet.canvas(axes, make=partial(Figure.subplots, ncols=2)) as axes:
+        cloud, leads = sheet.check_axes(axes, 2, "parts")
+        sample = found.sample
+        dots = roles.CURVES[0].dot(cloud, markersize=5, linestyle="none", alpha=0.7, gid="items")
+        cloud.plot(sample.b, sample.a, **dots)
+        cloud.axline((sample.mean, sample.mean), slope=1, gid="equal", **roles.EQUAL.line())
+        for label, name in zip(
+            (cloud.xaxis.label, cloud.yaxis.label), sample.names[::-1], strict=True
+        ):
+            sheet.literal(label, f"score of {name}", 30)
+        sheet.key(cloud, [], f"{sample.n} items, r12 = {sheet.digits(sample.correlation, '.2f')}")
+        leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
+        rows = {"paired t": found.paired, "two-sample t": found.independent}
+        for row, (result, role) in enumerate(
+            zip(rows.values(), (roles.HOLDS, roles.BROKEN), strict=True)
+        ):
+            ends = result.confidence_interval()
+            look = role.dot(leads, gid="interval")
+            sheet.draw_interval(leads, row, ends, result.estimate, **look)
+        names = [f"{name}\np = {sheet.digits(result.pvalue)}" for name, result in rows.items()]
+        sheet.name_rows(leads, names, pad=4)
+        sheet.ticks(leads.xaxis, 4)
+        leads.set_xlabel("mean difference")
+        sheet.key(leads, [], f"exact p = {found.exact.pvalue_text()}")
+    return axes
 
 
 class AssumptionsExplorer(Explorer):
@@ -91,7 +170,7 @@ class AssumptionsExplorer(Explorer):
             if not low <= value <= high:
                 raise ValueError(f"{name}={value} is not on the slider, from {low} to {high}")
         self._rng, self._names = rng, names
-        self._make_picture(CLOUD, LEADS, PS)
+        self._make_picture(CLOUD, LEADS)
         self._make_controls(r12, n, lead)
         self._follow(self.r12, self.n, self.lead)
 
@@ -121,6 +200,10 @@ class AssumptionsExplorer(Explorer):
         self._show(alt, describe(self.found))
 
     def _paint(self) -> None:
+        ends = (MEAN - 4 * SD, MEAN + 4 * SD + LARGEST)
+        marks = [20, 40, 60, 80]
+        self._axes[0].set(xlim=ends, ylim=ends, xticks=marks, yticks=marks)
+        self._axes[1].set_xlim(-10, 20)
         plot_dependence(self.found, axes=self._axes)
 
 
@@ -190,7 +273,7 @@ def describe(found: Dependence) -> str:
     """
     sample, times = found.sample, found.believed / found.spread
     a, b = sample.names
-    r, lead = (digits(x, ".2f") for x in (sample.correlation, found.exact.estimate))
+    r, lead = (sheet.digits(x, ".2f") for x in (sample.correlation, found.exact.estimate))
     verdict = _verdict(found.exact.pvalue <= LEVEL, found.independent.pvalue <= LEVEL)
     return (
         f"The scores have correlation r12 = {r}, so their difference has a standard deviation of "

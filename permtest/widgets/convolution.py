@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, log2
+from typing import Any
 
 import ipywidgets as controls
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.dp import Step, check_n, spacing
 from permtest.null.grouping import as_two_point_sum
-from permtest.plots.sheet import NICE, legend_above, style
-from permtest.plots.steps import draw_step
-from permtest.plots.words import signed
+from permtest.plots import roles, sheet
 from permtest.widgets.frame import Explorer, beside
 
 ORDERS = [("as they come", "given"), ("shortest first", "shortest")]
@@ -24,6 +23,7 @@ ABOVE = 1.08  # where the axis of probabilities ends, as a multiple of a power o
 SDS = 4.2  # how much of the law is in view, in standard deviations
 TINY = 1e-9  # of a power of two: rounding must not double the axis
 LARGEST = 20_000  # cells of a law that is drawn
+FAINT = 1e-4  # cells below this share of the peak cannot be seen
 
 
 class ConvolutionExplorer(Explorer):
@@ -84,7 +84,7 @@ class ConvolutionExplorer(Explorer):
         self._width = spacing(laws)
         self._label = label
         self._make_picture(UPPER, LOWER)
-        with style():
+        with sheet.style():
             self._figure.supylabel("probability", x=0.012, y=0.52, fontsize="medium")
         self._make_controls(len(laws), n)
         self._follow(self.n, self.order)
@@ -115,8 +115,8 @@ class ConvolutionExplorer(Explorer):
         for ax in self._axes:
             ax.set_xlim(*self._in_view[self.order.value])
             ax.set_ylim(0, ABOVE * top)
-            ax.yaxis.set_major_locator(MaxNLocator(3, steps=NICE))
-            ax.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10], integer=True))
+            sheet.ticks(ax.yaxis, 3)
+            sheet.counts(ax.xaxis, 8)
             _add_legend(ax)
         self._axes[0].tick_params(labelbottom=False)
         self._axes[1].set_xlabel(self._label)
@@ -140,22 +140,61 @@ def describe(step: Step, size: int) -> str:
     law = step.law
     first, last = int(law.support[0]), int(law.support[-1])
     mode = int(law.support[np.argmax(law.pmf)])
-    effects = " or ".join(signed(copy.effect) for copy in step.copies)
+    effects = " or ".join(sheet.signed(copy.effect) for copy in step.copies)
     terms = " + ".join(f"{copy.weight:g} × {_share(copy.law(mode))}" for copy in step.copies)
     sure = ", with probability 1/2 each" * all(copy.weight == 0.5 for copy in step.copies)
     values = f"{step.n_values:,} value{'s' * (step.n_values != 1)}"
     return (
         f"Entry {step.n} of {size} adds {effects}{sure}. So far {values} can occur, from "
-        f"{signed(first)} to {signed(last)}, with a standard deviation of {law.std():.3g}. The "
-        f"most likely one is {signed(mode)}, with probability {terms} = {_share(law(mode))}."
+        f"{sheet.signed(first)} to {sheet.signed(last)}, with a standard deviation of "
+        f"{law.std():.3g}. The most likely one is {sheet.signed(mode)}, with probability {terms} = "
+        f"{_share(law(mode))}."
     )
+
+
+def draw_step(step: Step, width: int, axes: Sequence[Axes]) -> None:
+    """The copies as they are, and stacked; `width` is that of a column."""
+    upper, lower = axes
+    seen = step.law.support[step.law.pmf > FAINT * step.law.pmf.max()]
+    values = np.arange(int(seen[0]), int(seen[-1]) + 1, width)
+    edges = values[0] + width * (np.arange(values.size + 1) - 0.5)
+    ground = np.zeros(values.size)
+    for copy, role in zip(
+        step.copies, (roles.NULL._replace(hatch="\\\\"), roles.TAIL), strict=False
+    ):
+        weight = {0.5: "½ ", 1.0: ""}.get(copy.weight, f"{copy.weight:g} ")
+        name = f"{weight}{name_of(step.n - 1)} moved by {sheet.signed(copy.effect)}"
+        look: dict[str, Any] = role.area(upper, edgecolor=role.rgba(), facecolor=role.rgba(0.25))
+        heights = copy.weight * _probabilities(copy.law, values)
+        own = np.flatnonzero(heights > copy.weight * FAINT * copy.law.pmf.max())
+        part = slice(own[0], own[-1] + 1) if own.size else slice(0, 0)
+        rim = edges[part.start : part.stop + 1]
+        upper.stairs(heights[part], rim, fill=True, linewidth=1.8, gid="copy", label=name, **look)
+        more: dict[str, Any] = {"baseline": ground, "fill": True, "linewidth": 0, "gid": "copy"}
+        lower.stairs(ground + heights, edges, **more, **look)
+        ground = ground + heights
+    name = name_of(step.n) + ", their sum" * (len(step.copies) > 1)
+    look = {"color": roles.ink(), "linewidth": 1.5, "label": name, "gid": "law"}
+    lower.stairs(_probabilities(step.law, values), edges, **look)
+
+
+def _probabilities(law: LatticeDistribution, values: NDArray[Any]) -> NDArray[np.float64]:
+    """Of each value, 0 where the law has none."""
+    cells, rest = np.divmod(values - int(law.offset), law.unit)
+    known = (rest == 0) & (cells >= 0) & (cells < law.pmf.size)
+    return np.where(known, law.pmf[np.where(known, cells, 0)], 0.0)
+
+
+def name_of(n: int) -> str:
+    """F with n as an index."""
+    return "F" + str(n).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def _add_legend(ax: Axes) -> None:
     """Above the axes, where it cannot hide anything."""
     handles = ax.get_legend_handles_labels()[0]
     if handles:
-        legend_above(ax, handles, 2, columnspacing=1.6)
+        sheet.key(ax, handles, columns=2)
     else:
         ax.set_title("no entry yet", fontsize="medium", fontweight="normal")
 

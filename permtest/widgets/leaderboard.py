@@ -14,8 +14,7 @@ from matplotlib.text import Annotation
 from permtest.alternatives.result import rejects
 from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many
 from permtest.plots import plot_ranking, roles
-from permtest.plots.board_texts import p_text
-from permtest.plots.sheet import legend_above
+from permtest.plots.boards import p_text
 from permtest.widgets.frame import Explorer, beside, wide
 
 MOST = 11  # systems that are there already
@@ -164,8 +163,9 @@ def _make_room(ax: Axes, longest: int) -> None:
     assert legend is not None
     ax.set_title("", loc="left")
     labels = [text.get_text() for text in legend.get_texts()]
-    place: dict[str, Any] = {"labels": labels, "bbox_to_anchor": (-0.3, 1), "fontsize": 12}
-    legend_above(ax, legend.legend_handles, **place)
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.55, 1), "frameon": False}
+    place |= {"ncols": 3, "fontsize": 11, "columnspacing": 1.3, "handletextpad": 0.5}
+    ax.legend(handles=legend.legend_handles, labels=labels, **place)
     ax.tick_params(axis="y", labelsize=min(size, LETTERS / (1.4 * longest)))
     for text in ax.texts:
         text.set_fontsize(11)

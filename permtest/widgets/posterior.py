@@ -9,14 +9,13 @@ from typing import Any, TypeAlias
 import ipywidgets as controls
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.text import Annotation
 
 from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.bayes_result import BayesTestResult
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
 from permtest.alternatives.result import interval_text
 from permtest.plots import plot_difference, plot_posteriors
-from permtest.plots.parts import mark_open
+from permtest.plots.sheet import mark_open
 from permtest.widgets.frame import Explorer, beside, wide
 
 Counts: TypeAlias = tuple[int, int, int]
@@ -27,7 +26,7 @@ METRICS = ("precision", "recall", "f1", "f2", "f0.5")
 PRIORS = (0.5, 1.0, 2.0, 10.0)
 WIDEST = 0.05  # half of a region of practical equivalence, unless a wider one is asked for
 WHOLE: tuple[Interval, Interval] = ((0.0, 1.0), (-1.0, 1.0))  # axes of the metric, and of B less A
-PLACES = (0.2, 0.65, 0.77, 0.33), (0.2, 0.14, 0.77, 0.27)  # of them, in the picture
+PLACES = (0.2, 0.7, 0.77, 0.28), (0.2, 0.14, 0.77, 0.24)  # of them, in the picture
 
 
 def close_up(result: BayesTestResult) -> tuple[Interval, Interval]:
@@ -202,17 +201,13 @@ class PosteriorExplorer(Explorer):
 
 
 def _show_hidden(ax: Axes) -> None:
-    """Arrows (gid "open") where intervals go on outside; what is said of areas there stays."""
+    """Arrows (gid "open") where intervals go on outside."""
     low, high = ax.get_xlim()
     for line in [x for x in ax.lines if str(x.get_gid()).startswith("interval")]:
         ends, rows = (np.asarray(data) for data in line.get_data())
         for edge, marker, hidden in ((low, "<", ends[0] < low), (high, ">", ends[1] > high)):
             if hidden:
                 mark_open(ax, float(rows[0]), edge, marker, line.get_color())
-    for note in [x for x in ax.texts if isinstance(x, Annotation)]:
-        if note.arrow_patch and not low <= note.xy[0] <= high:
-            note.arrow_patch.set_visible(False)
-            note.set_annotation_clip(False)
 
 
 def _whole(counts: FoldCounts, name: str) -> Counts:

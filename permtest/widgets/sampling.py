@@ -7,14 +7,17 @@ from math import sqrt
 from typing import Any
 
 import ipywidgets as controls
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from permtest.exact import exact_perm_test
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs
-from permtest.plots.estimates import ALPHA, plot_estimates
+from permtest.plots import roles, sheet
 from permtest.result import PermutationTestResult
 from permtest.widgets.frame import Explorer, wide
 
+ALPHA = 0.05
 SAMPLES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)  # choices of K
 RUNS = 25  # sampled tests in one picture
 SEEDS = 1000  # choices of the first seed
@@ -101,6 +104,37 @@ class SamplingExplorer(Explorer):
         right = min(max(p + SDS * sqrt(p * (1 - p) / SAMPLES[0]), 2 * ALPHA), 1.0)
         plot_estimates(self.results, p, ax=ax)
         ax.set_xlim(-MARGIN * right, (1 + MARGIN) * right)
+
+
+def plot_estimates(
+    results: Sequence[PermutationTestResult],
+    exact: float,
+    *,
+    alpha: float | None = ALPHA,
+    confidence_level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw sampled p-values with their intervals, one below the other, and the exact p."""
+    if not results:
+        raise ValueError("results is empty; pass at least one result of monte_carlo")
+    with sheet.canvas(ax) as ax:
+        hit = roles.HOLDS.dot(ax, markersize=6, linewidth=1.5, gid="hit")
+        miss = roles.BROKEN.dot(ax, markersize=8, linewidth=3.5, gid="miss")
+        for row, result in enumerate(results):
+            ends = result.pvalue_interval(confidence_level)
+            look = hit if ends[0] <= exact <= ends[1] else miss
+            sheet.draw_interval(ax, row, ends, result.pvalue, **look)
+        solid = roles.EQUAL.line(linewidth=2, zorder=1)
+        shown: list[Any] = [ax.axvline(exact, label=f"exact p = {exact:.3g}", **solid)]
+        if alpha is not None:
+            level = roles.LEVEL.line(label=f"level {alpha:g}")
+            shown.append(ax.axvline(alpha, zorder=1, **level))
+        shown.append(Line2D([], [], label="interval holds p", **hit))
+        shown.append(Line2D([], [], label="misses p", **miss))
+        ax.set_ylim(len(results) - 0.4, -0.6)
+        ax.set(yticks=[], xlabel="p-value", ylabel="one sampled test each")
+        sheet.key(ax, shown)
+    return ax
 
 
 def describe(

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
 from permtest.plots import plot_plane, plot_values
-from permtest.plots.plane_view import hits_weight
-from permtest.plots.view import heights_in_view, look
-from permtest.plots.words import SUMS, digits, number
+from permtest.plots.null import heights_in_view, look
+from permtest.plots.plane import hits_weight
+from permtest.plots.sheet import SUMS, digits, number
 from permtest.result import StructuredTestResult
 from permtest.statistics import Alternative, CountStatistic, lookup
 from permtest.widgets.frame import TAILS, Explorer, beside, wide

@@ -9,12 +9,12 @@ import ipywidgets as controls
 import numpy as np
 
 from permtest.null.grouping import attainable
-from permtest.plots.tail import FarTail, FarTails, plot_tail
-from permtest.plots.words import number, signed
+from permtest.plots.null import FarTail, FarTails, plot_tail
+from permtest.plots.sheet import number, signed
 from permtest.result import counted
 from permtest.widgets.frame import Explorer, wide
 
-UPPER, LOWER = (0.125, 0.5, 0.855, 0.41), (0.125, 0.16, 0.855, 0.285)  # axes in the picture
+UPPER, LOWER = (0.125, 0.47, 0.855, 0.35), (0.125, 0.16, 0.855, 0.26)  # axes in the picture
 STOPS = 1000  # of the slider, at most
 
 

@@ -13,13 +13,13 @@ from permtest.decimals import as_integers
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
 from permtest.plots import plot_null
-from permtest.plots.view import HEADROOM, heights_in_view, look
+from permtest.plots.null import HEADROOM, heights_in_view, look
 from permtest.result import PermutationTestResult
 from permtest.widgets.frame import TAILS, Explorer, beside, wide
 
 SCALES = [("linear axis", "linear"), ("logarithmic axis", "log")]
 AGAIN = " again"  # a system that is compared with itself needs another name
-PLACE = (0.125, 0.2, 0.82, 0.615)  # of the axes in the picture
+PLACE = (0.125, 0.2, 0.82, 0.59)  # of the axes in the picture
 WIDTHS = (1, 2, 5, 10)  # where the axis of sums may end, times a power of ten
 HEIGHTS = (1, 1.5, 2, 3, 5, 7, 10)  # the same for the axis of probabilities
 

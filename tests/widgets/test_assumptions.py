@@ -11,9 +11,8 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from permtest import alternatives as alt
-from permtest.plots import Dependence, dependence, plot_dependence
-from permtest.widgets import AssumptionsExplorer
-from permtest.widgets.assumptions import describe, two_systems
+from permtest.widgets import AssumptionsExplorer, assumptions
+from permtest.widgets.assumptions import Dependence, describe, plot_dependence, two_systems
 
 
 def shown(e):
@@ -31,7 +30,7 @@ def lines(ax, *gids):
 
 
 def drawn(found):
-    return plot_dependence(found, axes=Figure().subplots(3))
+    return plot_dependence(found, axes=Figure().subplots(1, 2))
 
 
 # ---- the scores ----------------------------------------------------------------------------------
@@ -90,42 +89,21 @@ def test_the_tests_are_those_of_the_package():
 
 def test_scores_intervals_and_p_values_are_drawn():
     found = Dependence.of(*two_systems(0.6, n=40))
-    cloud, leads, ps = drawn(found)
+    cloud, leads = drawn(found)
     (dots,) = lines(cloud, "items")
     np.testing.assert_array_equal(dots.get_xdata(), found.sample.b)
     np.testing.assert_array_equal(dots.get_ydata(), found.sample.a)
-    for line, result in zip(
-        lines(leads, "interval"), (found.paired, found.independent), strict=True
-    ):
+    both = (found.paired, found.independent)
+    for line, result in zip(lines(leads, "interval"), both, strict=True):
         low, high = result.confidence_interval()
         assert line.get_xdata() == pytest.approx([low, result.estimate, high])
-    tests = (found.exact, found.paired, found.independent)
-    for row, (dot, result) in enumerate(zip(lines(ps, "p"), tests, strict=True)):
-        assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (np.log10(result.pvalue), row)
-    assert set(lines(ps, "level")[0].get_xdata()) == {np.log10(0.05)}
-    assert cloud.get_title() == "40 items, r12 = 0.60"
-    factor = f"{found.believed / found.spread:.2f}"
-    words = f"sd {found.spread:.1f}; if independent 14.1 (\N{MULTIPLICATION SIGN} {factor})"
-    assert leads.get_title() == words
-    assert factor == "1.58"
-
-
-def test_the_test_that_assumes_independence_is_hollow():
-    _, leads, ps = drawn(Dependence.of(*two_systems(0.6)))
-    for ax in (leads, ps):
-        hollow = [
-            (line.get_marker(), line.get_markerfacecolor() == ax.get_facecolor())
-            for line in lines(ax, "interval", "p")
-        ]
-        assert hollow[-1] == ("s", True)
-        assert set(hollow[:-1]) == {("o", False)}
-
-
-def test_a_tiny_p_is_an_arrow_at_the_edge():
-    found = Dependence.of(*two_systems(0.9, n=200, lead=6))
-    _, _, ps = drawn(found)
-    assert [line.get_marker() for line in lines(ps, "p")] == ["<"] * 3
-    assert all(ps.get_xlim()[0] < line.get_xdata()[0] < -8 for line in lines(ps, "p"))
+    assert cloud.get_title(loc="left") == "40 items, r12 = 0.60"
+    assert leads.get_title(loc="left") == f"exact p = {found.exact.pvalue_text()}"
+    names = [label.get_text() for label in leads.get_yticklabels()]
+    assert [name.split(" = ")[0] for name in names] == ["paired t\np", "two-sample t\np"]
+    paired, hollow = lines(leads, "interval")
+    assert (paired.get_marker(), hollow.get_marker()) == ("o", "s")
+    assert hollow.get_markerfacecolor() == leads.get_facecolor()
 
 
 def test_without_axes_a_figure_is_made_in_the_style_of_the_project():
@@ -215,7 +193,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         raise RuntimeError("<b>no</b>")
 
     with monkeypatch.context() as patch:
-        patch.setattr(dependence, "paired_t", broken)
+        patch.setattr(assumptions, "paired_t", broken)
         e.n.value = 60
         assert "RuntimeError: &lt;b&gt;no&lt;/b&gt;" in e.sentence.value
         assert not e.picture.value

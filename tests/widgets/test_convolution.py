@@ -5,7 +5,6 @@ from base64 import b64decode
 from io import BytesIO
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,9 +14,9 @@ from matplotlib.figure import Figure
 
 import permtest as pt
 from permtest.null import dp
-from permtest.null.dp import Step
-from permtest.plots import plot_step
+from permtest.null.dp import Step, spacing
 from permtest.widgets import ConvolutionExplorer
+from permtest.widgets.convolution import draw_step
 from tests import naive, strategies
 
 DIFFERENCES = [-1, -3, -1, -1, 3, -2, 0, 2, 1, 4, 1, -1]
@@ -51,7 +50,8 @@ def pixels(e: ConvolutionExplorer) -> np.ndarray:
 
 def drawn(laws, n):
     """The patches of both axes of one step."""
-    upper, lower = plot_step(laws, n, axes=Figure().subplots(2))
+    upper, lower = axes = Figure().subplots(2)
+    draw_step(Step.of(laws, n), spacing(laws), axes)
     return upper.patches, lower.patches
 
 
@@ -148,20 +148,10 @@ def test_unequal_probabilities_are_drawn_with_their_weights():
     assert "with probability 1/2 each" not in explorer_of([skewed, skewed], 2).sentence.value
 
 
-def test_without_axes_a_figure_is_made_in_the_style_of_the_project():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    before = dict(mpl.rcParams)
-    upper, lower = plot_step(LAWS, 3)
-    assert upper.figure is lower.figure
-    assert upper.figure.get_size_inches().tolist() == [8.0, 4.5]
-    assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    pyplot.close(upper.figure)
-
-
 @pytest.mark.parametrize("n", [-1, 13])
 def test_there_are_as_many_steps_as_entries(n):
     message = rf"n={n} must lie between 0 and the number of laws, 12"
-    for make in (Step.of, plot_step, explorer_of):
+    for make in (Step.of, explorer_of):
         with pytest.raises(ValueError, match=message):
             make(LAWS, n)
 

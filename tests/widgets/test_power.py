@@ -13,8 +13,6 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from permtest import alternatives as alt
-from permtest.plots import plot_plan
-from permtest.plots.plan import FEWEST, MOST, Plan
 from permtest.study import (
     minimum_detectable_effect,
     power_curve,
@@ -23,7 +21,15 @@ from permtest.study import (
     sample_size,
 )
 from permtest.widgets import PowerExplorer, power
-from permtest.widgets.power import EXPERIMENTS, describe, stops
+from permtest.widgets.power import (
+    EXPERIMENTS,
+    FEWEST,
+    MOST,
+    Plan,
+    describe,
+    plot_plan,
+    stops,
+)
 
 RNG = np.random.default_rng(5)
 A = RNG.integers(0, 9, 90)

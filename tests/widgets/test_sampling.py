@@ -13,9 +13,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest.plots import plot_estimates
 from permtest.widgets import SamplingExplorer, sampling
-from permtest.widgets.sampling import RUNS, describe
+from permtest.widgets.sampling import RUNS, describe, plot_estimates
 
 RNG = np.random.default_rng(4)
 U, V = RNG.integers(0, 9, (2, 500)) + np.array([[1], [0]]) * (RNG.random((1, 500)) < 0.42)

@@ -15,8 +15,7 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 import permtest as pt
-from permtest.plots import plot_tail
-from permtest.plots.tail import FarTail
+from permtest.plots import FarTail, plot_tail
 from permtest.widgets import TailExplorer
 from permtest.widgets.tail import STOPS, describe
 from tests import naive, strategies
@@ -185,7 +184,7 @@ def test_without_axes_a_figure_is_made_in_the_style_of_the_project():
     before = dict(mpl.rcParams)
     upper, lower = plot_tail(FarTail.of(U, V))
     assert upper.figure is lower.figure
-    assert upper.figure.get_size_inches().tolist() == [8.0, 4.5]
+    assert upper.figure.get_size_inches().tolist() == [8.0, 4.4]
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
     pyplot.close(upper.figure)
 

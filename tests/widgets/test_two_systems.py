@@ -95,7 +95,7 @@ def test_the_axes_change_in_coarse_steps(scale):
         assert f"{right:.0e}"[0] in "125"
         assert left < e.result.observed_sum < right
         bottom, top = e._axes[0].get_ylim()
-        assert e.result.null_distribution.pmf.max() < (top if scale == "log" else 0.8 * top)
+        assert e.result.null_distribution.pmf.max() < (top if scale == "log" else 0.95 * top)
         seen.append((right, bottom, top))
     assert sum(a != b for a, b in pairwise(seen)) <= 12
 

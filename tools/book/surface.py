@@ -168,21 +168,19 @@ PAGES = (
         "Pictures of results with matplotlib, and explorers to move in a notebook.",
         {
             "One test": "plots.plot_null plots.plot_plane plots.plot_values plots.plot_estimation "
-            "plots.plot_test plots.plot_comparison",
+            "plots.plot_test plots.plot_comparison plots.plot_raincloud",
             "Other answers and Bayes": "plots.plot_answers plots.plot_posteriors "
             "plots.plot_difference",
             "A study": "plots.plot_histograms plots.plot_quantiles plots.plot_unit_sizes "
-            "plots.plot_effects plots.plot_power plots.plot_rejections",
-            "Many systems": "plots.plot_ranking plots.plot_rankings plots.plot_pairs "
-            "plots.plot_replicability",
+            "plots.plot_effects plots.plot_power",
+            "Many systems": "plots.plot_ranking plots.plot_rankings plots.plot_pairs",
             "Style": "plots.style plots.STYLE plots.roles.Look plots.roles.Rule",
             "Explorers": "widgets.TwoSystemsExplorer widgets.SamplingExplorer "
             "widgets.ConvolutionExplorer widgets.TailExplorer widgets.StaircaseExplorer "
             "widgets.AssumptionsExplorer widgets.PowerExplorer widgets.PosteriorExplorer "
             "widgets.LeaderboardExplorer",
-            "What explorers show": "plots.plot_estimates null.dp.Step plots.plot_step "
-            "plots.tail.FarTail plots.plot_tail widgets.assumptions.two_systems "
-            "plots.Dependence plots.plot_dependence plots.plan.Plan plots.plot_plan "
+            "What explorers show": "null.dp.Step plots.FarTail plots.plot_tail "
+            "widgets.assumptions.two_systems widgets.assumptions.Dependence widgets.power.Plan "
             "widgets.leaderboard.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },

@@ -1,0 +1,385 @@
+"""Many systems: a ranking with its ties, how systems differ from a baseline, and all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from math import floor, log10
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.transforms import ScaledTranslation
+
+from permtest.alternatives.result import rejects
+from permtest.many import CORRECTIONS
+from permtest.plots import roles, sheet
+from permtest.statistics import CountStatistic, lookup
+from permtest.study.document import legible
+
+if TYPE_CHECKING:
+    from permtest.many.leaderboard import Leaderboard
+
+WIDE = 11.0  # inches: of a ranking
+NAME = 28  # letters of a name
+PANELS, MOST = 12, 30  # data sets in one picture, and systems that are drawn of each
+LANES = 90.0  # points that bars beside each other take at most
+LARGE = 10**7  # from here on numbers are written with an exponent
+TINY = 1e-300  # smaller p-values may have been rounded to the smallest number there is
+FEW, NAMED = 12, 40  # systems whose cells have room for a p-value, and whose rows for a name
+BOUNDS = (1e-3, 1e-6)  # of p: the darker shades, below alpha
+GREY = 0.4  # how much darker than white the largest difference is
+LEGIBLE = 6.0  # points; smaller letters are left out
+
+
+def readable(board: Leaderboard) -> Leaderboard:
+    """The same with names that can be seen, are not too long, and differ."""
+    systems, data_sets = (
+        tuple(f"{x} ({i})" if found.count(x) > 1 else x for i, x in enumerate(found, 1))
+        for found in (
+            [legible(x, NAME) for x in names] for names in (board.systems, board.data_sets)
+        )
+    )
+    if len(set(systems)) < len(systems):
+        systems = tuple(f"{i}: {x}" for i, x in enumerate(systems, 1))
+    if board.data_sets == ("",):
+        data_sets = ("",)
+    baseline = board.baseline and systems[board.systems.index(board.baseline)]
+    return replace(board, systems=systems, data_sets=data_sets, baseline=baseline)
+
+
+def measure(board: Leaderboard) -> str:
+    """What the values are, or the differences from a baseline."""
+    entry, score = lookup(board.metric), board.score
+    words = entry.title if isinstance(entry, CountStatistic) else f"sum of {score.unit or 'points'}"
+    words = f"mean {score.name or 'score'}" if entry.name == "mean" else words
+    words += " (lower is better)" * board.ascending
+    if board.baseline is None:
+        return words
+    return (
+        f"{words}, minus that of {board.baseline}, with p ({CORRECTIONS[board.correction].title})"
+    )
+
+
+def numbers(values: Sequence[float], sign: str = "") -> list[str]:
+    """Numbers with as many decimals as tell them apart; with a plus for the `sign` "+"."""
+    reach = max(values) - min(values) or max(map(abs, values)) or 1.0
+    decimals = max(2 - floor(log10(reach)), 0)
+    form = f",.{decimals}f" if decimals <= 6 and max(map(abs, values)) < LARGE else ".4g"
+    return [sheet.digits(x + 0.0, sign + form) for x in values]
+
+
+def p_text(p: float, alpha: float) -> str:
+    """p in two digits: 0.43, 0.0036, 1e-74; in more where it would seem to lie beyond alpha."""
+    if p < TINY:
+        return f"<{TINY:g}"
+    texts = (f"{p:.{digits}g}" for digits in range(2, 17))
+    text = next(t for t in texts if rejects(float(t), alpha) == rejects(p, alpha))
+    return "1" if p == 1 else ">0.99" if text == "1" else text.replace("e-0", "e-")
+
+
+# ---- the ranking ---------------------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """A system, where it stands, whether it is marked (None: the baseline), and a note."""
+
+    name: str
+    place: float
+    marked: bool | None
+    note: str
+
+
+def plot_ranking(
+    board: Leaderboard,
+    data_set: str | None = None,
+    *,
+    ax: Axes | Sequence[Axes] | None = None,
+    most: int = MOST,
+) -> tuple[Axes, ...]:
+    """Draw what each system scores, which ones do not differ, and the ranks that each may have.
+
+    Filled circles and bold names are systems tied with the best (gid "tied"), or that differ from
+    the baseline ("differs"); the others are hollow squares ("behind", "same"). Bars beside the axes
+    ("group") join systems of which no two differ. Ranks or adjusted p-values are notes ("note").
+
+    Parameters
+    ----------
+    board : Leaderboard
+        Of `compare_many`.
+    data_set : str, optional
+        Which one to draw. Default: all, below each other.
+    ax : matplotlib.axes.Axes or sequence of them, optional
+        One for each data set.
+    most : int, default 30
+        Systems that are drawn, from the best one on; the picture says how many are not.
+
+    Examples
+    --------
+    >>> import permtest as pt
+    >>> board = pt.compare_many({
+    ...     "old": [2, 3, 4, 3, 1, 0, 2, 3], "new": [3, 5, 4, 6, 2, 2, 3, 5],
+    ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
+    >>> (ax,) = pt.plots.plot_ranking(board)
+    >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
+    ['rank 1', 'rank 2 to 3', 'rank 2 to 3']
+    """
+    if most < 1:
+        raise ValueError(f"most={most} must be 1 or more")
+    if data_set is not None:
+        board.order(data_set)  # refuses what is none
+    chosen = range(len(board.data_sets)) if data_set is None else [board.data_sets.index(data_set)]
+    if len(chosen) > PANELS:
+        raise ValueError(
+            f"board has {len(chosen)} data sets, but one picture shows {PANELS} at most; "
+            "choose one: data_set=..."
+        )
+    board = readable(board)
+    with sheet.canvas(ax, *_panels(min(most, len(board.systems)), len(chosen))) as ax:
+        axes = sheet.check_axes((ax,) if isinstance(ax, Axes) else ax, len(chosen), "data sets")
+        for panel, k in zip(axes, chosen, strict=True):
+            _draw_ranking(panel, board, k, most)
+    return tuple(axes)
+
+
+def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ...]:
+    """Draw the rankings of several boards below each other, in a new figure.
+
+    Parameters
+    ----------
+    rankings : sequence of (Leaderboard, str)
+        Boards, each with the name of one of its data sets; at most 13.
+    """
+    if len(rankings) > PANELS + 1:
+        raise ValueError(
+            f"there are {len(rankings)} rankings, but one picture shows {PANELS + 1} at most; "
+            "write a page (.html), or the board of one data set"
+        )
+    rows = min(max(len(board.systems) for board, _ in rankings), MOST)
+    with sheet.canvas(None, *_panels(rows, len(rankings))) as axes:
+        for (board, name), ax in zip(rankings, axes, strict=True):
+            plot_ranking(board, name, ax=ax)
+    return tuple(axes)
+
+
+def _panels(rows: int, panels: int) -> tuple[tuple[float, float], Any]:
+    """Size of a figure with so many panels of so many rows, and what makes them."""
+    size = (WIDE, panels * (sheet.height_of_rows(rows) + 0.7))
+    return size, lambda figure: figure.subplots(panels, squeeze=False)[:, 0]
+
+
+def _draw_ranking(ax: Axes, board: Leaderboard, k: int, most: int) -> None:
+    every, zero = _rows(board, k), board.baseline is not None
+    rows = every[:most]
+    sheet.name_rows(ax, [row.name for row in rows])
+    low, high = min(row.place for row in rows), max(row.place for row in rows)
+    reach = high - low or 0.1 * abs(low) or 1.0
+    ax.set_xlim(low - (0.2 if low < 0 else 0.06) * reach, high + 0.2 * reach)
+    sheet.ticks(ax.xaxis, 6)
+    ax.ticklabel_format(axis="x", useOffset=False)
+    if zero:
+        ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
+    width = 0.0 if zero else _draw_groups(ax, board, k, rows)
+    _draw_rows(ax, rows, zero, 14 + width)
+    left_out = len(every) - len(rows)
+    note = f"; the last {left_out} of {len(every)} systems are not drawn" if left_out else ""
+    sheet.literal(ax.xaxis.label, f"{measure(board)}{note}", ax)
+    verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
+    words = (f"not shown to {verb}", f"shown to {verb}")
+    words = words if zero else ("behind the best", "best, or tied with it")
+    handles = [
+        Line2D([], [], linestyle="none", label=words[marked], **_look(ax, marked))
+        for marked in (True, False)
+        if marked in {row.marked for row in rows}
+    ]
+    if width:
+        bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
+        bar |= {"color": roles.ink(), "linestyle": "none", "label": "no two of them differ"}
+        handles.append(Line2D([], [], **bar))
+    sheet.key(ax, handles, board.sentence(board.data_sets[k]), fontweight="normal")
+
+
+def _draw_rows(ax: Axes, rows: Sequence[Row], zero: bool, away: float) -> None:
+    """Marks with their numbers, and notes so many points beside the axes."""
+    gids = {True: "differs", False: "same"} if zero else {True: "tied", False: "behind"}
+    at: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
+    written = numbers([row.place for row in rows], "+" * zero)
+    for y, (row, label, text) in enumerate(zip(rows, ax.get_yticklabels(), written, strict=True)):
+        label.set_fontweight("bold" if row.marked else "normal")
+        ax.axhline(y, color="0.88", linewidth=1, zorder=0, gid="row")
+        gid = "baseline" if row.marked is None else gids[row.marked]
+        ax.plot([row.place], [y], linestyle="none", gid=gid, **_look(ax, row.marked))
+        if row.marked is not None:
+            side = ("right", -11) if zero and row.place < 0 else ("left", 11)  # not on the line
+            own = at | {"ha": side[0], "xytext": (side[1], 0), "path_effects": roles.halo(ax)}
+            ax.annotate(text, (row.place, y), gid="value", **own)
+        beside = at | {"xycoords": ax.get_yaxis_transform(), "xytext": (away, 0)}
+        ax.annotate(row.note, (1, y), gid="note", **beside)
+
+
+def _look(ax: Axes, marked: bool | None) -> dict[str, Any]:
+    if marked is None:
+        return {"marker": "D", "markersize": 8, "color": roles.ink()}
+    return (roles.HOLDS if marked else roles.BROKEN).dot(ax)
+
+
+def _rows(board: Leaderboard, k: int) -> list[Row]:
+    """All systems; marked are those tied with the best, or that differ from the baseline."""
+    name, found = board.data_sets[k], []
+    beside = board.baseline is not None
+    pairs = {int(i): pair for pair, i in enumerate(board.first)}
+    for system in board.order(name):
+        i = board.systems.index(system)
+        if not beside:
+            ranks = sorted({*board.rank_ranges(name)[i].tolist()})
+            note = "rank " + " to ".join(map(str, ranks))
+            row = Row(system, float(board.values[k, i]), system in board.tied_with_best(name), note)
+        elif system == board.baseline:
+            row = Row(system, 0.0, None, "baseline")
+        else:
+            p = p_text(float(board.adjusted[k, pairs[i]]), board.alpha)
+            differs = bool(board.differs[k, pairs[i]])
+            place = float(board.statistic[k, pairs[i]])
+            row = Row(system, place, differs, f"p {p}" if p[0] in "<>" else f"p = {p}")
+        found.append(row)
+    return found
+
+
+def _draw_groups(ax: Axes, board: Leaderboard, k: int, rows: Sequence[Row]) -> float:
+    """Bars beside the axes, in as few lanes as they need; how many points they take."""
+    where = {row.name: y for y, row in enumerate(rows)}
+    lanes: list[int] = []  # where the last bar of each one ends
+    bars = []
+    for group in board.groups(board.data_sets[k]):
+        inside = [where[name] for name in group if name in where]
+        if inside:
+            end = max(inside) + (0.28 if len(inside) == len(group) else 0.6)  # it goes on below
+            lane = next((i for i, stop in enumerate(lanes) if stop < min(inside)), len(lanes))
+            lanes[lane : lane + 1] = [max(inside)]
+            bars.append((lane, [min(inside) - 0.28, end]))
+    step = min(14.0, LANES / max(len(lanes), 1))
+    look: dict[str, Any] = {"color": roles.ink(), "solid_capstyle": "butt", "clip_on": False}
+    for lane, ends in bars:
+        move = ScaledTranslation((lane + 0.7) * step / 72, 0, ax.figure.dpi_scale_trans)
+        look |= {"transform": ax.get_yaxis_transform() + move, "linewidth": 0.45 * step}
+        ax.plot([1, 1], ends, gid="group", **look)
+    return step * len(lanes)
+
+
+# ---- all pairs -----------------------------------------------------------------------------------
+
+
+def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Draw the difference and the adjusted p of every two systems, in the order of the ranking.
+
+    Below the diagonal are differences, row minus column, the darker the larger; above it adjusted
+    p-values, the darker the smaller. Up to 12 systems have numbers as well (gids "difference", "p"
+    and "value"), and pairs that do not differ are hatched ("same"); up to 40 have names.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        Of `compare_many`, of all pairs.
+    data_set : str, optional
+        Needed where there are several.
+    ax : matplotlib.axes.Axes, optional
+    """
+    if board.baseline is not None:
+        raise ValueError(
+            f"these are comparisons with {board.baseline!r} alone, and not of all pairs; draw them "
+            "with plot_ranking"
+        )
+    places = board.places(data_set)
+    k = 0 if data_set is None else board.data_sets.index(data_set)
+    board = readable(board)
+    name, size = board.data_sets[k], len(board.systems)
+    order = [board.systems.index(system) for system in board.order(name)]
+    square = np.ix_(order, order)
+    p, difference = (board.matrix(what, name)[square] for what in ("adjusted", "statistic"))
+    inches = (min(max(8.0, 3.5 + 0.85 * size), WIDE), 2.6 + min(0.5 * size, 7.0))
+    with sheet.canvas(ax, inches) as ax:
+        colours, handles = _colours(p, difference, board.alpha)
+        ax.imshow(colours, aspect="auto", interpolation="nearest", gid="cells")
+        _name_cells(ax, [str(places[i]) for i in order], [board.systems[i] for i in order])
+        font = min(72 * sheet.inches(ax) * 0.85 / (8 * sheet.LETTER * size), sheet.font())
+        if size <= FEW and font >= LEGIBLE:
+            values = numbers(board.values[k, order].tolist())
+            _write_pairs(ax, colours, p, difference, values, board.alpha, font)
+            handles[0].set_hatch("///")
+        title = CORRECTIONS[board.correction].title
+        what = f"Below the diagonal: row minus column, {measure(board)}; above it: p ({title})"
+        sheet.literal(ax.xaxis.label, f"rank. {what}", ax)
+        ax.set_ylabel("rank, system")
+        sheet.key(ax, handles, board.sentence(name), 3, fontweight="normal")
+    return ax
+
+
+def _name_cells(ax: Axes, places: Sequence[str], names: Sequence[str]) -> None:
+    """Ranks on both axes, and lines between cells; of many systems, every tenth has a name."""
+    step = 1 if len(names) <= NAMED else 10
+    rows = [f"{place}  {name}" for place, name in zip(places, names, strict=True)]
+    for axis, labels in ((ax.xaxis, places), (ax.yaxis, rows)):
+        axis.set_ticks(range(0, len(names), step), labels[::step])
+        if step == 1:
+            axis.set_ticks(np.arange(1, len(names)) - 0.5, minor=True)
+    ax.grid(which="minor", color="0.8", linewidth=0.8)
+    ax.tick_params(which="both", length=0)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+
+
+def _colours(p: Any, difference: Any, alpha: float) -> tuple[Any, list[Patch]]:
+    """Of all cells, of shape (S, S, 3), and the key to them."""
+    blue = np.array(roles.NULL.rgba()[:3])
+    bounds = [alpha, *(bound for bound in BOUNDS if bound < alpha)]
+    colours = np.ones((*p.shape, 3))
+    if len(p) > FEW:
+        np.einsum("iic->ic", colours)[:] = 0.0  # the diagonal
+    above, below = np.triu_indices(len(p), 1), np.tril_indices(len(p), -1)
+    edge: dict[str, Any] = {"edgecolor": "0.5", "linewidth": 0.8}
+    handles = [Patch(facecolor="w", label="does not differ", **edge)]
+    for bound, shade in zip(bounds, (0.6 + 0.4 * blue, blue, 0.45 * blue), strict=False):
+        found = np.zeros(p.shape, dtype=bool)
+        found[above] = rejects(p[above], bound)
+        colours[found] = shade
+        text = f"p \N{LESS-THAN OR EQUAL TO} {p_text(bound, bound)}"
+        handles.append(Patch(facecolor=tuple(shade), label=text, **edge))
+    reach = np.abs(difference[below])
+    if largest := float(reach.max(initial=0.0)):
+        colours[below] -= (GREY * reach / largest)[:, None]
+        text = f"difference {largest:.3g}"
+        handles.append(Patch(facecolor=str(1 - GREY), label=text, **edge))
+    return colours, handles
+
+
+def _write_pairs(
+    ax: Axes,
+    colours: Any,
+    p: Any,
+    difference: Any,
+    values: Sequence[str],
+    alpha: float,
+    font: float,
+) -> None:
+    """Adjusted p and difference of every pair, and what every system scores."""
+    for i, j in product(range(len(p)), repeat=2):
+        x = float(difference[i, j])
+        look: dict[str, Any]
+        if i == j:
+            text, look = values[i], {"gid": "value", "fontweight": "bold"}
+        elif i > j:
+            form = "+#.3g" if abs(x) < 100 else "+,.0f" if abs(x) < LARGE else "+.3g"
+            text, look = sheet.digits(x, form) if x else "0", {"gid": "difference"}
+        else:
+            text, look = p_text(float(p[i, j]), alpha), {"gid": "p"}
+            if not rejects(p[i, j], alpha):
+                frame: dict[str, Any] = {"facecolor": "none", "edgecolor": "0.6", "linewidth": 0}
+                corner = (j - 0.46, i - 0.46)
+                ax.add_patch(Rectangle(corner, 0.92, 0.92, hatch="///", gid="same", **frame))
+                look["path_effects"] = roles.halo(ax)
+        dark = float(colours[i, j] @ (0.299, 0.587, 0.114)) < 0.5
+        look |= {"ha": "center", "va": "center", "color": "w" if dark else "k"}
+        ax.text(j, i, text, fontsize=font, parse_math=False, **look)
