@@ -285,7 +285,7 @@ def test_why_no_difference_can_be_found():
     assert "smallest difference detectable" not in str(bits)
     a, b = [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0]
     pairs = replace(Pairs.of(a, b), clusters=tuple("aabbccddeeff"))
-    assert 1 < overview(pairs).power.detectable < 2  # for two items in each of the clusters
+    assert 0.5 < overview(pairs).power.detectable < 1  # of an item
     a = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0])
     worse = overview(replace(pairs, u=a, v=1 - a))
     assert worse.power.detectable is None
@@ -432,20 +432,29 @@ def test_what_p_is_the_share_of():
 
 
 def test_intervals_of_another_scale_are_said_to_be():
-    def said(pairs, statistic):
-        found = overview(pairs, statistic=statistic)
-        labels = [row[3] for row in found["effects"].tables[0].rows if "Hodges" in row[0]]
-        text = found["answers"].sentence.partition("Their intervals are ")[2]
-        return re.split(r" (?:All|\d+ of|Level) ", text)[0], labels[-1]
+    def told(pairs, statistic):
+        part = overview(pairs, statistic=statistic)["answers"]
+        text = part.sentence.partition("Their intervals are ")[2]
+        return re.split(r" (?:All|\d+ of|Level) ", text)[0], part.tables[0].head[3]
 
     grouped = replace(SCORES, clusters=tuple("aabbccddeeff"))
-    assert said(SCORES, "mean") == ("", "in units of the scores, per item")
-    assert said(SCORES, "accuracy")[0] == "per item; that of the difference is of the sum."
-    assert said(grouped, "mean") == (
-        "per cluster; that of the difference is of the mean of items.",
-        "in units of the scores, per cluster",
-    )
-    assert said(grouped, "sum")[0] == "per cluster; that of the difference is of the sum."
+    scale = "per item; that of the difference is of the sum."
+    assert told(SCORES, "mean") == ("", "95% interval")
+    assert told(SCORES, "accuracy") == (scale, "95% interval")
+    assert told(grouped, "mean") == ("", "95% interval, per item")
+    assert told(grouped, "sum") == (scale, "95% interval, per item")
+    for statistic in ("mean", "sum"):  # all tests of the mean estimate what the headline says
+        found = overview(grouped, statistic=statistic)
+        estimate = found.answers["paired_t"].result.estimate
+        assert estimate * found.per_unit == pytest.approx(found.difference)
+        assert found.power.detectable == pytest.approx(overview(grouped).power.detectable)
+
+
+def test_few_units_are_a_doubt_about_a_resampled_interval():
+    few = overview(replace(SPANS, u=SPANS.u[:8], v=SPANS.v[:8]), statistic="f1")
+    assert "representative sample: not met (8 items)" in few.interval.warning
+    grouped = replace(SPANS, clusters=tuple(f"d{i // 15}" for i in range(60)))
+    assert "not met (4 clusters)" in str(overview(grouped, statistic="f1")["finding"])
 
 
 def test_a_doubt_where_the_systems_had_other_things_to_find():
