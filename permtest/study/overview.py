@@ -47,6 +47,9 @@ MOST_ITEMS = 20
 SLOW = ("permutation_median", "wilcoxon", "bootstrap_mean", "bootstrap_median", "paired_bootstrap")
 MANY = 30_000
 
+#: Tests of ranks and medians.
+OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
+
 #: Resamples, and as many where more than so many distinct differences make them slow.
 RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
 
@@ -315,8 +318,14 @@ class Overview(Document):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """The tests that were asked for."""
-        return self.applicable if self.tests is None else self.tests
+        """Tests that were asked for; else those that apply and say something of their own.
+
+        On scores of 0 and 1 that of ranks is the sign test, and medians are 0.
+        """
+        if self.tests is not None:
+            return self.tests
+        binary = "mcnemar" in self.applicable
+        return tuple(x for x in self.applicable if not (binary and x in OF_ORDER))
 
     @cached_property
     def answers(self) -> AnswerTable:

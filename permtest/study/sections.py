@@ -244,7 +244,7 @@ def answers(found: Any) -> Section:
         measured = rates.get(answer.test, ())
         p = answer.result.pvalue_text() if answer.result else "-"
         cells = [answer.title, p, decision, span(answer.interval)]
-        cells += [f"{x:.3f}" for x in measured] or ["not measured"] * 2 * bool(rates)
+        cells += [f"{x:.3f}" for x in measured] or [""] * 2 * bool(rates)
         rows.append((*cells, answer.assumptions_text))
         facts |= {"rejects": decided[answer.test]}
         facts |= dict(zip(("level", "power"), measured, strict=False))
@@ -259,7 +259,7 @@ def answers(found: Any) -> Section:
     of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
     simulated = (
         f" Level and power are the shares of simulated data sets like these in which a test "
-        f"rejects at the level {number(found.alpha)}, without and with the observed difference."
+        f"rejects at the level {number(found.alpha)}, without and with the observed difference; they were measured of some tests only."
     )
     scale = " Their intervals are per item; that of the difference is of the sum."
     level = f"{percent(table.confidence_level)} interval"
