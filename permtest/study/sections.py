@@ -258,8 +258,9 @@ def answers(found: Any) -> Section:
     of_sums = ", which compare clusters"
     of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
     simulated = (
-        f" Level and power are the shares of simulated data sets like these in which a test "
-        f"rejects at the level {number(found.alpha)}, without and with the observed difference; they were measured of some tests only."
+        " Level and power are the shares of simulated data sets like these in which a test rejects "
+        f"at the level {number(found.alpha)}, without and with the observed difference; they were "
+        "measured of some tests only."
     )
     scale = " Their intervals are per item; that of the difference is of the sum."
     level = f"{percent(table.confidence_level)} interval"
