@@ -145,7 +145,8 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
     """
     from permtest import plots
 
-    options, heights = dict(figure.options), STACKED.get(figure.plot, ())
+    options: dict[str, Any] = dict(figure.options)
+    heights: tuple[float, ...] = STACKED.get(figure.plot, ())
     if figure.plot == "plot_answers":
         heights = (ROW * len(figure.arguments[0]) + REST,) * 2
     if heights:

@@ -391,6 +391,8 @@ class Overview(Document):
         interval = ""
         if self.interval is not None:
             shown = f"{doc.span(self.interval)}, {self.interval_about}"
+            if self.pairs.columns and self.interval.warning:
+                shown += f"; {self.interval.warning}"
             interval = f" ({percent(self.confidence_level)} interval {shown})"
         notes = f"; {score.note}" * bool(score.note)
         finding = f"{a} scores {x} and {b} {y} ({self.measured}{notes})"

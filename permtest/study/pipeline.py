@@ -420,7 +420,7 @@ def _data(study: Study) -> Section:
         )
         text += f"effects, simulated power) does not apply to counts. {source.sentence}"
         return replace(source, heading="Data", sentence=text)
-    found = study.description.section()
+    found = _of_units(study, study.description.section())
     per_cluster = " The score of a cluster is its sum, divided by the mean size of a cluster."
     alt = "Histograms of the scores of both systems and of their differences"
     return replace(
@@ -431,6 +431,21 @@ def _data(study: Study) -> Section:
         figure=Figure("plot_histograms", (study.description,), alt),
         data={**source.data, "description": found.data},
     )
+
+
+def _of_units(study: Study, found: Section) -> Section:
+    """What is said of pairs, where those are clusters."""
+    if study.unit == "items":
+        return found
+
+    def said(text: str) -> str:
+        return re.sub(r"\bpairs\b", "clusters", text)
+
+    tables = (
+        replace(table, rows=tuple(tuple(map(said, row)) for row in table.rows))
+        for table in found.tables
+    )
+    return replace(found, sentence=said(found.sentence), tables=tuple(tables))
 
 
 def _units(study: Study) -> Section:
@@ -484,7 +499,7 @@ def _assumptions(study: Study) -> Section:
 
 def _recommendation(study: Study) -> Section:
     assert study.recommendation is not None, "counts have no recommended tests"
-    found = study.recommendation.section()
+    found = _of_units(study, study.recommendation.section())
     limits = "Choosing a test by its p-value invalidates the significance level."
     limits, data = f"{found.limits} {limits}".lstrip(), {"recommendation": found.data}
     return replace(found, heading="Recommended tests", limits=limits, data=data)

@@ -453,6 +453,7 @@ def test_intervals_of_another_scale_are_said_to_be():
 def test_few_units_are_a_doubt_about_a_resampled_interval():
     few = overview(replace(SPANS, u=SPANS.u[:8], v=SPANS.v[:8]), statistic="f1")
     assert "representative sample: not met (8 items)" in few.interval.warning
+    assert few.interval.warning in few.sentence()
     grouped = replace(SPANS, clusters=tuple(f"d{i // 15}" for i in range(60)))
     assert "not met (4 clusters)" in str(overview(grouped, statistic="f1")["finding"])
 

@@ -164,6 +164,8 @@ def test_clusters_are_the_units():
     assert found.difference == pytest.approx(np.mean(NEW) - np.mean(OLD))
     assert found.most_different[0].id == "f"
     assert "12 items in 6 clusters" in found["units"].sentence
+    for key in ("data", "assumptions", "recommendation"):  # which speak of what was compared
+        assert "pairs" not in str(found[key]).replace("of pairs", "")
     assert found.problems == {}
     alone = run_study(Pairs.of(NEW, OLD), config=config())
     digests = [one["repeat"].data["provenance"]["scores_sha256"] for one in (found, alone)]
