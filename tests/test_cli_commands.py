@@ -541,3 +541,5 @@ def test_a_study_of_clusters(printed):
     pairs = permtest.read("groups.csv", a="a", b="b", clusters="doc")
     assert (found["n_items"], found["n_units"]) == (12, 4)
     assert found["exact"]["pvalue"] == permtest.exact_perm_test(pairs).pvalue
+    again = "permtest study groups.csv --clusters doc --config study.yml --out report"
+    assert run_study(pairs)["repeat"].code == again

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
-from shlex import quote
+from shlex import join
 from textwrap import wrap
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -534,8 +534,10 @@ def _repeat(study: Study) -> Section:
         *(f"{x} {y}" for x, y in zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)),
     ]
     digest = hashlib.sha256("\n".join([*lines, *(pairs.clusters or ())]).encode()).hexdigest()
-    file = quote(str(pairs.source.get("file", "FILE")))
-    provenance = {**pairs.source, "scores_sha256": digest, "versions": made}
+    source = pairs.source
+    words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]
+    words += ["--clusters", source["clusters"]] if source.get("clusters") else []
+    provenance = {**source, "scores_sha256": digest, "versions": made}
     return Section(
         key="repeat",
         heading="How to repeat this",
@@ -545,6 +547,6 @@ def _repeat(study: Study) -> Section:
             Table(("", "value"), (*made.items(), ("scores, SHA-256", digest)), "What computed"),
             Table(("option", "value"), options, "Options"),
         ),
-        code=f"permtest study {file} --config study.yml --out report",
+        code=f"permtest study {join(map(str, words))} --config study.yml --out report",
         data={"config": config, "provenance": provenance},
     )
