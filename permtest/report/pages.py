@@ -143,6 +143,8 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
     But for their last digits: the solver of layouts meets its constraints in an order that depends
     on addresses in memory.
     """
+    from matplotlib.figure import Figure as Sheet
+
     from permtest import plots
 
     options: dict[str, Any] = dict(figure.options)
@@ -150,9 +152,8 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
     if figure.plot == "plot_answers":
         heights = (ROW * len(figure.arguments[0]) + REST,) * 2
     if heights:
-        options["ax"] = plots.sheet.new_figure((WIDTH, sum(heights))).subplots(
-            len(heights), height_ratios=heights
-        )
+        sheet = Sheet(figsize=(WIDTH, sum(heights)), layout="constrained")
+        options["ax"] = sheet.subplots(len(heights), height_ratios=heights)
     axes = getattr(plots, figure.plot)(*figure.arguments, **options)
     if figure.plot == "plot_answers":
         axes[1].tick_params(labelleft=True)
