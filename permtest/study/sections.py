@@ -263,6 +263,10 @@ def answers(found: Any) -> Section:
         "measured of some tests only."
     )
     scale = " Their intervals are per item; that of the difference is of the sum."
+    left_out = (
+        " Tests of ranks and medians are left out: of scores of 0 and 1 they say nothing more."
+    )
+    left_out *= "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None
     level = f"{percent(table.confidence_level)} interval"
     level += ", per item" * (found.unit == "clusters" and not found.pairs.columns)
     head = ("test", "p", "rejects", level, *(("level", "power") * bool(rates)), "assumptions")
@@ -272,7 +276,7 @@ def answers(found: Any) -> Section:
         heading="Other tests",
         sentence=f"The same question, asked of {found.amount} by other tests"
         f"{of_sums * (found.unit == 'clusters')}.{scale * (found.per_unit != 1)}"
-        f"{simulated * bool(rates)} {alike * (len(made) > 1)} {table.correlation_text()}".rstrip(),
+        f"{left_out}{simulated * bool(rates)} {alike * (len(made) > 1)} {table.correlation_text()}".rstrip(),
         tables=(Table(head, tuple(rows)),),
         figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
         limits="They are one piece of evidence, not several; decide by the test that you chose "

@@ -209,6 +209,7 @@ def test_other_tests_are_those_of_compare_all():
     table = compare_all(BITS, rng=np.random.default_rng([0, 1]))
     assert [x.test for x in found.answers] == [x.test for x in table if x.test not in OF_ORDER]
     assert all(x.result.pvalue == table[x.test].result.pvalue for x in found.answers)
+    assert "Tests of ranks and medians are left out" in found["answers"].sentence
     chosen = overview(BITS, tests=["sign", "mcnemar"])
     assert [a.test for a in chosen.answers] == ["exact", "sign", "mcnemar"]
 
