@@ -276,7 +276,8 @@ def answers(found: Any) -> Section:
         heading="Other tests",
         sentence=f"The same question, asked of {found.amount} by other tests"
         f"{of_sums * (found.unit == 'clusters')}.{scale * (found.per_unit != 1)}"
-        f"{left_out}{simulated * bool(rates)} {alike * (len(made) > 1)} {table.correlation_text()}".rstrip(),
+        f"{left_out}{simulated * bool(rates)} {alike * (len(made) > 1)} "
+        f"{table.correlation_text()}".rstrip(),
         tables=(Table(head, tuple(rows)),),
         figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
         limits="They are one piece of evidence, not several; decide by the test that you chose "
