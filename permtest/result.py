@@ -311,8 +311,10 @@ class PermutationTestResult(AsJson):
         Notes
         -----
         Assumes that the differences are symmetric about a shift that is the same for all pairs;
-        then it covers that shift with at least the stated probability, at any N. Cost: three to
-        eight p-values for each end, a few milliseconds each.
+        then it covers that shift with at least the stated probability, at any N. Scores of 0 and 1
+        have no such shift: reports and ``permtest compare --json`` have Tango's score interval for
+        these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for each
+        end, a few milliseconds each.
         """
         self._refuse_samples("confidence_interval")
         found, comparison = shift_interval(self._comparison, confidence_level), self._comparison

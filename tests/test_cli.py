@@ -358,6 +358,6 @@ def test_version(run):
 def test_help_fits_a_screen(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
-    assert out.count("\n") <= 50
+    assert out.count("\n") <= 40
     assert max(map(len, out.splitlines())) <= 100
     assert 1 <= out[out.index("For example:") :].count(f"  permtest {command}") <= 4

@@ -110,7 +110,9 @@ def test_every_pair_is_that_of_compare(run, board, argv, systems):
 
 
 def test_json_is_one_object_with_all_there_is(board):
-    found = board("scores.csv", "--correction", "max-t", "--k", 500, "--seed", 3, "--alpha", 0.1)
+    found = board(
+        "scores.csv", "--correction", "max-t", "--samples", 500, "--seed", 3, "--alpha", 0.1
+    )
     assert (found["correction"], found["K"], found["alpha"]) == ("max_t", 500, 0.1)
     (ranking,) = found["rankings"]
     assert [row["system"] for row in ranking["systems"]] == ["new", "old", "base"]
@@ -343,6 +345,16 @@ def test_the_command_line_goes_before_the_file(printed, folder):
     assert (other["config"]["seed"], other["names"]) == (6, ["old", "new"])
 
 
+def test_a_study_of_counts(printed):
+    """In one go, as of scores; the configuration says what is compared."""
+    argv = ("study", "counts.csv", "--a", "a", "--b", "b")
+    first = json.loads(printed(*argv, "--metric", "f1", "--json"))
+    one = json.loads(printed("compare", *argv[1:], "--metric", "f1", "--json"))
+    assert (first["statistic"], first["exact"]["pvalue"]) == ("f1", one["pvalue"])
+    printed(*argv, "--metric", "f1", "--write-config", "f1.yml")
+    assert json.loads(printed("study", "counts.csv", "--config", "f1.yml", "--json")) == first
+
+
 def test_write_config(run, printed):
     options = ("study", "pair.csv", "--a", "old", "--b", "new", "--seed", 3)
     assert "study.yml" in printed(*options, "--write-config", "study.yml")
@@ -474,8 +486,8 @@ BAD = {
     "leaderboard --data-set x=a --data-set x=b": "--data-set x is there twice",
     "leaderboard x.csv --systems a,b --system c": "not allowed with argument --systems",
     "leaderboard x.csv --alternative less": "--alternative less needs --baseline",
-    "leaderboard x.csv --k 0": "--k: 0 is not a whole number from 1 on",
-    "leaderboard x.csv -o a.pdf": "--out a.pdf: the name must end in .html, .md, .tex",
+    "leaderboard x.csv --samples 0": "--samples: 0 is not a whole number from 1 on",
+    "leaderboard x.csv -o a.pdf": "--out a.pdf: a report ends in .html, .md, .tex",
     "leaderboard x.csv -o none/a.csv": "there is no folder none; create it first",
     "leaderboard x.csv --gold a --gold b": "--gold b: there is one already",
     "leaderboard x.csv": "x.csv: there is no such file",
@@ -486,7 +498,7 @@ BAD = {
     "leaderboard counts.csv": "choose a statistic of counts, such as 'f1' (--metric f1)",
     "leaderboard --data-set x=scores.csv --data-set y=groups.csv": "'y' has the systems a, b, c, b",
     "report x.csv -o there.tex": "--out there.tex: the file exists; choose another name, or add",
-    "report x.csv -o a.pdf": "--out a.pdf: the name must end in .html",
+    "report x.csv -o a.pdf": "--out a.pdf: a report ends in .html",
     "report x.csv -o none/a.html": "there is no folder none; create it first",
     "report pair.csv --alpha 5": "--alpha: 5 is not a number between 0 and 1",
     "study none.csv": "none.csv: there is no such file",
@@ -495,10 +507,9 @@ BAD = {
     "study pair.csv --config bad.yml": "unit_sise: there is no such option",
     "study pair.csv --config units.yml": "size=5 leaves 2 of 12 items over",
     "study pair.csv --write-config x --out y": "leave out --out",
-    "study pair.csv --write-config no/x.yml": "there is no folder no",
-    "study pair.csv --write-config .": "this is a folder; name a file",
+    "study pair.csv --write-config no/x.yml": "No such file or directory: 'no/x.yml'",
+    "study pair.csv --write-config .": "Is a directory: '.'",
     "study pair.csv --out quick": "this is a file; name a folder",
-    "study counts.csv --a a --b b --metric f1": "--metric f1: a study takes one score",
     "plan": "name --delta and --sigma, or --shares, or the files of a pilot",
     "plan --delta 1": "--sigma is missing",
     "plan --sigma 1": "--delta is missing",
@@ -530,3 +541,5 @@ def test_a_study_of_clusters(printed):
     pairs = permtest.read("groups.csv", a="a", b="b", clusters="doc")
     assert (found["n_items"], found["n_units"]) == (12, 4)
     assert found["exact"]["pvalue"] == permtest.exact_perm_test(pairs).pvalue
+    again = "permtest study groups.csv --clusters doc --config study.yml --out report"
+    assert run_study(pairs)["repeat"].code == again

@@ -263,7 +263,7 @@ def test_the_suffix_says_what_is_written(plain, tmp_path, name):
     written = [path.name for path in write_report(plain, tmp_path / name)]
     assert names_in(tmp_path) == sorted(written)
     assert written[0] == name.replace(".MD", ".md")
-    assert len(written) == (4 + 1 if name.endswith("MD") else 1)
+    assert len(written) == (3 + 1 if name.endswith("MD") else 1)
     for link in re.findall(r"\]\((\S+svg)\)", (tmp_path / written[0]).read_text("latin-1")):
         plain_link = link.replace("%20", " ").replace("%28", "(").replace("%29", ")")
         assert (tmp_path / plain_link).exists()

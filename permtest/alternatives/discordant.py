@@ -195,7 +195,6 @@ def _paired_score(
 
 def _score_end(b: int, c: int, n: int, z: float) -> float:
     """The largest difference whose score is not below -z."""
-    from scipy.optimize import brentq
 
     def score(delta: float) -> float:
         """(b - c - n delta) over its standard deviation, at the likeliest share of c."""
@@ -210,4 +209,8 @@ def _score_end(b: int, c: int, n: int, z: float) -> float:
     first, last = (b - c) / n, 1.0
     if first >= last or score(last - 1e-15) >= 0:
         return last
-    return float(brentq(score, first, last - 1e-15, xtol=1e-14)) if z > 0 else first
+    if z <= 0:
+        return first
+    while first < (middle := (first + last) / 2) < last:  # some 55 halvings, to the last bit
+        first, last = (middle, last) if score(middle) >= 0 else (first, middle)
+    return first

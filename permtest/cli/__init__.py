@@ -11,7 +11,7 @@ from pathlib import Path
 
 from permtest import __version__
 from permtest.cli import commands, compare
-from permtest.cli.inputs import BAD, INPUT, ONE_SCORE, READING, SCORES, Parser, Run, add_command
+from permtest.cli.inputs import BAD, INPUT, READING, SCORES, Parser, Run, add_command
 
 __all__ = ["main"]
 
@@ -27,8 +27,8 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     "leaderboard": (
         commands.leaderboard,
         f"what is compared: files --data-set --systems|--system {SCORES} --strata; {READING}; "
-        "tests and output: --baseline --alternative --correction --family --alpha --k --seed "
-        "--out --json --force --help",
+        "tests and output: --baseline --alternative --correction --family --alpha --samples=max-t "
+        "--k --seed=max-t --out --json --force --help",
     ),
     "report": (
         commands.report,
@@ -36,13 +36,12 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     ),
     "study": (
         commands.study,
-        f"{INPUT.replace(SCORES, ONE_SCORE)}; "
-        "study: --config --write-config --seed --out --json --force --help",
+        f"{INPUT}; study: --config --write-config --seed --out --json --force --help",
     ),
     "plan": (
         commands.plan,
         "plan: --delta --sigma --shares --power --alpha --alternative --json --help; "
-        f"pilot: pilot file_b --a --b {ONE_SCORE}; {READING}",
+        f"pilot: pilot file_b --a --b {SCORES}; {READING}",
     ),
     "formats": (commands.formats, "arguments: format --help"),
     "app": (commands.app, "options: --port --no-browser --help"),

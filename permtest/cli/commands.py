@@ -17,6 +17,7 @@ import permtest
 from permtest import __version__
 from permtest._jupyter import SOCKETS, choose_port, serve
 from permtest.cli.inputs import (
+    OTHERWISE,
     aligned,
     check_installed,
     check_out,
@@ -53,27 +54,26 @@ def leaderboard(args: argparse.Namespace) -> None:
 
     permtest leaderboard FILE ... [options]
 
-    Compares all pairs of systems on the same items by exact tests, corrects p for their number, and
-    says who leads, and who is tied. A FILE has all systems, or one each. A report ends in .html,
-    .md, .tex, .json, .png, .svg, or .csv or .parquet: all pairs.
+    Compares all pairs of systems by exact tests, corrects p for their number, and says who leads
+    and who is tied. A FILE has all systems, or one each. A report ends in .html, .md, .tex, .json,
+    .png or .svg; .csv and .parquet hold all pairs.
 
     For example:
-      permtest leaderboard runs/* --score acc_norm --baseline gpt2 --alternative greater
+      permtest leaderboard runs/* --score acc_norm --baseline gpt2
       permtest leaderboard --data-set news=news.csv --data-set web=web.csv -o leaderboard.html
-      permtest leaderboard --gold gold.conllu crf.conllu hmm.conllu svm.conllu --metric las --json
     """
     from permtest.many import compare_many
     from permtest.study.board import BoardDocument, board_document
 
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
-    check_out(args, "out", BoardDocument)
+    check_out(args, BoardDocument)
     tables: dict[str, ScoreTable] = {}
     for name, (some, gold) in _files(args).items():
         first = next(iter(tables.values())).systems if tables else ()
         tables[name] = read_table(args, some, gold, first)
     named = ("baseline", "alternative", "family", "alpha")
-    how = {name: getattr(args, name) for name in named} | {"K": args.k, "rng": args.seed or 0}
+    how = {name: getattr(args, name) for name in named} | {"K": args.samples, "rng": args.seed or 0}
     board = compare_many(tables, correction=args.correction.replace("-", "_"), **how)
     # Classes may be others elsewhere.
     by_class = getattr(next(iter(tables.values())).statistic, "average", None) is not None
@@ -139,7 +139,7 @@ def report(args: argparse.Namespace) -> None:
     """
     from permtest.study import Overview, overview
 
-    check_out(args, "out", Overview)
+    check_out(args, Overview)
     pairs, entry = read_input(args)
     if named_statistic(args.metric) is None and isinstance(entry, Statistic):
         entry = lookup("mean")  # on the scale of single items, as intervals are
@@ -154,8 +154,9 @@ def study(args: argparse.Namespace) -> None:
     permtest study FILE [FILE_B] [options]
 
     Describes the scores, recommends tests, makes them side by side, estimates how large the
-    difference is, what power such a test has and how many items another study needs. A report has
-    its configuration beside it, study.yml, which repeats the study byte by byte.
+    difference is, what power such a test has and how many items another study needs. Of counts
+    (--metric f1), whose items have no score, it has the parts that do not need one. The folder of
+    a report gets study.yml, which repeats the study byte by byte.
 
     For example:
       permtest study results.csv --a new --b old --out report/
@@ -167,21 +168,24 @@ def study(args: argparse.Namespace) -> None:
     config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
     stated = ("a", "b", "higher_is_better", "seed")  # the command line takes precedence
     own = {name: getattr(args, name) for name in stated if getattr(args, name) is not None}
+    if named_statistic(args.metric) is not None:
+        own["statistic"] = args.metric
     config = replace(config, **own)
     vars(args).update({name: getattr(config, name) for name in stated})
+    if args.metric is None and config.statistic != "mean":
+        args.metric = config.statistic
     if args.write_config is not None:
         if args.out is not None or args.json:
             raise ValueError("--write-config stops before the study; leave out --out and --json")
-        check_out(args, "write-config")
         path = Path(args.write_config)
+        if path.is_file() and not args.force:
+            raise ValueError(f"--write-config {path}: the file exists; {OTHERWISE}")
         path.write_text(config.to_yaml(), encoding="utf-8")
         print(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
         return
-    check_out(args, "out", Study)
+    check_out(args, Study)
     pairs, entry = read_input(args)
-    if isinstance(entry, CountStatistic):
-        problem = "a study takes one score of each item"
-        raise ValueError(f"--metric {entry.name}: {problem}; permtest report takes counts")
+    config = replace(config, statistic=entry.name if isinstance(entry, CountStatistic) else "mean")
     found = run_study(pairs, config=config)
     finish(str(found) if args.out is None else found.sentence(), found, args)
 
@@ -204,15 +208,18 @@ def plan(args: argparse.Namespace) -> None:
     from permtest.study import exact_power, exact_power_n, power_t, sample_size
 
     found = _planned(args)
-    size_for: Callable[..., int]
-    power_of: Callable[..., float]
+    size_for: Callable[..., int] = sample_size
+    power_of: Callable[..., float] = power_t
+    test, more = "paired t-test", " The exact permutation test needs about as many."
     how = {"alpha": args.alpha, "alternative": args.alternative}
     of = {name: found[name] for name in ("p_b", "p_c", "delta", "sigma") if name in found}
+    inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+    supposed = f"differences per item {inside * ('cluster_size' in found)}"
+    supposed += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}"
     if "p_b" in of:
         test, more, size_for, power_of = "exact test of 0/1 scores", "", exact_power_n, exact_power
-    else:
-        test, size_for, power_of = "paired t-test", sample_size, power_t
-        more = " The exact permutation test needs about as many."
+        supposed = f"{100 * of['p_b']:.4g}% of items are right for A only and "
+        supposed += f"{100 * of['p_c']:.4g}% for B only"
     needed = int(size_for(power=args.power, **of, **how))
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
     power = {n: power_of(n=n, **of, **how) for n in {*sizes, needed}}
@@ -223,26 +230,14 @@ def plan(args: argparse.Namespace) -> None:
         return
     side = "" if args.alternative == "two-sided" else "one-sided, "
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needed} "
-    text += f"{found['unit']} for a power of {args.power:g}, if {_supposed(found)}.{more}"
-    if "pilot" in found:
-        text += f"\n\ndata   {found['source']['read']}"
-        if args.delta is None:
-            text += "\n\nThe pilot's own difference may be luck; "
-            text += "--delta names the smallest one that matters."
+    text += f"{found['unit']} for a power of {args.power:g}, if {supposed.format(**found)}.{more}"
+    text += f"\n\ndata   {found['source']['read']}" if "pilot" in found else ""
+    luck = (
+        "\n\nThe pilot's own difference may be luck; --delta names the smallest one that matters."
+    )
+    text += luck * ("pilot" in found and args.delta is None)
     rows = [(found["unit"], "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
     print(f"{text}\n\n{aligned(rows)}")
-
-
-def _supposed(found: dict[str, Any]) -> str:
-    """What a plan takes to be true of the systems, in words."""
-    if "p_b" in found:
-        alone, other = (f"{100 * found[name]:.4g}%" for name in ("p_b", "p_c"))
-        return f"{alone} of items are right for A only and {other} for B only"
-    sizes = ""
-    if "cluster_size" in found:
-        sizes = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
-    text = "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}"
-    return f"differences per item {sizes}{text}".format(**found)
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
@@ -257,26 +252,26 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
             both = "name --delta and --sigma, or --shares, or the files of a pilot"
             raise ValueError(both if len(missing) == 2 else f"--{missing[0]} is missing")
         return {"unit": "items", "delta": args.delta, "sigma": args.sigma}
+    from permtest.study.overview import per_item
+
     pairs, entry = read_input(args)
     if isinstance(entry, CountStatistic):
         raise ValueError(f"a plan is for one score of each item, not for --metric {entry.name}")
-    alone, items = pairs.clusters is None, len(pairs)
-    pairs = pairs if alone else pairs.by_cluster()
-    size = items / len(pairs)  # the test adds up the items of a cluster; a report tells the mean
-    gaps = [pairs.in_scores(int(u) - int(v)) for u, v in zip(pairs.u, pairs.v, strict=True)]
+    units = per_item(pairs)
+    gaps = [units.in_scores(int(u) - int(v)) for u, v in zip(units.u, units.v, strict=True)]
     found = {"pilot": len(gaps), "unit": "items", "source": pairs.source}
-    found |= {} if alone else {"unit": "clusters", "cluster_size": size}
-    delta = fmean(gaps) / size if args.delta is None else args.delta
+    if pairs.clusters is not None:
+        found |= {"unit": "clusters", "cluster_size": len(pairs) / len(units)}
+    delta = fmean(gaps) if args.delta is None else args.delta
     if not delta:
         raise ValueError(f"{args.file}: the systems tie; name the difference to find as --delta")
-    right = alone and pairs.scale == 1 and {*pairs.u.tolist(), *pairs.v.tolist()} <= {0, 1}
-    if right and args.sigma is None:
+    right = units.scale == 1 and {*units.u.tolist(), *units.v.tolist()} <= {0, 1}
+    if right and pairs.clusters is None and args.sigma is None:
         apart = fmean(map(abs, gaps))
         if abs(delta) > apart:
             raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")
         return found | {"p_b": max(apart + delta, 0) / 2, "p_c": max(apart - delta, 0) / 2}
-    sigma = stdev(gaps) / size if args.sigma is None else args.sigma
-    return found | {"delta": delta, "sigma": sigma}
+    return found | {"delta": delta, "sigma": stdev(gaps) if args.sigma is None else args.sigma}
 
 
 def formats(args: argparse.Namespace) -> None:

@@ -41,9 +41,8 @@ def run(args: argparse.Namespace) -> int:
     both and runs the exact paired-permutation test; permtest formats says what is read.
 
     For example:
-      permtest compare results.csv --a new --b old --alternative greater
+      permtest compare results.csv --a new --b old
       permtest compare entities.csv --a new --b old --metric f1 --clusters document
-      permtest compare runs/new runs/old --metric acc_norm --fail-if worse
       permtest compare --gold gold.conllu new.conllu old.conllu --metric las
     """
     _check(args)

@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from permtest.pairs import Pairs
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 MONTE_CARLO = "monte_carlo"
 FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
+OTHERWISE = "choose another name, or add --force"
 
 #: What writes a format, and the extras that install modules; "lab" has the others.
 NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
@@ -109,33 +109,31 @@ _METHODS = ("auto", *SOLVERS, MONTE_CARLO)
 _FAILURES = ("worse", "not-better")
 _CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
 
+HIDDEN = argparse.SUPPRESS  # the help of another option names this one
+
 #: Option -> what follows it (nothing follows a switch), what it is for, its type or its choices,
 #: and its default.
 OPTIONS: dict[str, Any] = {
-    "file": ("FILE", "scores of both systems, or of A"),
-    "file_b": ("FILE_B", "scores of B, where FILE has those of A alone"),
-    "files": ("FILE", "scores of the systems"),
+    "file": ("FILE", "scores of both systems; or of A, and FILE_B those of B"),
+    "file_b": ("FILE_B", HIDDEN),
+    "files": ("FILE", HIDDEN),
     "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
     "format": ("NAME", "one of them, in detail", tuple(FORMATS)),
-    "--a": ("COL", "system A: its name, or the number of its column"),
-    "--b": ("COL", "system B, likewise"),
+    "--a": ("COL", "system A, by its name or the number of its column; --b COL: system B"),
+    "--b": ("COL", HIDDEN),
     "--data-set": ("NAME=FILE", "the file of one data set, or its files; repeat it"),
-    "--systems": ("A,B,...", "which systems; default: all"),
-    "--system": ("NAME", "one of them, or a list of its columns; repeat it"),
+    "--systems": ("A,B,...", "which systems; or --system NAME (or its columns) for each of them"),
+    "--system": ("NAME", HIDDEN),
     "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
-    "--metric=one": ("NAME", "accuracy, mean, sum, or a score of the files: one number per item"),
     "--score": ("NAME", "which score, where files have several for each item"),
-    "--higher-is-better": (
-        "",
-        "higher scores are better; default: what the name says, else higher",
-    ),
-    "--lower-is-better": ("", "lower scores are better"),
+    "--higher-is-better": ("", "or --lower-is-better; default: what the name says, else higher"),
+    "--lower-is-better": ("", HIDDEN),
     "--gold": ("GOLD", "what is right: a file, or a column of a table"),
-    "--clusters": ("COL", "what items belong to, such as documents: swapped as a whole"),
-    "--no-clusters": ("", "swap items by themselves, whatever the files say"),
+    "--clusters": ("COL", "what is swapped as a whole, such as documents; or --no-clusters"),
+    "--no-clusters": ("", HIDDEN),
     "--strata": ("COL", "groups that count alike however large they are, such as subjects"),
-    "--id": ("COL", "which item a line is; repeat it for a key of several columns"),
-    "--by-order": ("", "pair lines by their order, whatever their ids"),
+    "--id": ("COL", "which item a line is (repeat it for several columns); or --by-order"),
+    "--by-order": ("", HIDDEN),
     "--system-col": ("COL", "whose score a line has; default: system"),
     "--repeat": ("COL", "what tells repeats of an item apart, such as seed or epoch"),
     "--missing": ("HOW", "what becomes of items without all scores: %(choices)s", MISSING),
@@ -148,24 +146,27 @@ OPTIONS: dict[str, Any] = {
     "--baseline": ("NAME", "compare all others with it alone"),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", _CORRECTIONS, "holm"),
     "--family": ("WHAT", "correct each data set by itself, or all", ("each", "all"), "each"),
-    "--k": ("K", "how many samples max-t draws; default: %(default)s", _count, 10_000),
-    "--delta": ("D", "the mean difference per item that is to be found", float),
-    "--sigma": (
-        "S",
-        "the standard deviation of the differences; of clusters, divided by their mean size",
-        _positive,
+    "--samples=max-t": (
+        "K",
+        "how many max-t draws, from --seed N; default: %(default)s",
+        _count,
+        10_000,
     ),
+    "--k": ("K", HIDDEN, _count),  # as it was called before
+    "--delta": ("D", "the mean difference per item that is to be found", float),
+    "--sigma": ("S", "standard deviation of the differences (clusters: over mean size)", _positive),
     "--shares": ("P", "shares of items that only A, and that only B, has right (0/1 scores)"),
     "--power": ("P", "probability of finding the difference; default: %(default)s", _level, 0.8),
     "--alpha": ("P", "level, and 1 - confidence of intervals; default: %(default)s", _level, 0.05),
     "--seed": ("N", "random seed", _seed),
+    "--seed=max-t": ("N", HIDDEN, _seed),
     "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", _FAILURES),
     "--margin": ("M", "--fail-if: the difference must exceed M per pair or cluster", _amount),
     "--config": ("YAML", "what else can be chosen; the command line takes precedence"),
     "--write-config": ("YAML", "write all that can be chosen, explained, and stop"),
-    "--out": ("OUT", "write a report: a file, whose suffix is its format, or a folder"),
+    "--out": ("OUT", "write a report: a file or a folder; --force overwrites what is there"),
     "--json": ("", "print one JSON object, nothing else"),
-    "--force": ("", "overwrite files that exist"),
+    "--force": ("", HIDDEN),
     "--notebook": ("NAME", "its name, or how it begins; default: %(default)s", str, "01"),
     "--port": ("N", "where to listen; default: any free port", _seed, 0),
     "--no-browser": ("", "only print the address"),
@@ -184,6 +185,7 @@ MORE: dict[str, dict[str, Any]] = {
     "--help": {"action": "help"},
     "--higher-is-better": {"action": "store_const", "const": True, "dest": "higher_is_better"},
     "--lower-is-better": {"action": "store_const", "const": False, "dest": "higher_is_better"},
+    "--k": {"dest": "samples"},
     "--no-clusters": {"action": "store_const", "const": False, "dest": "clusters"},
     "--shares": {"nargs": 2, "type": _share},
 }
@@ -191,7 +193,6 @@ MORE: dict[str, dict[str, Any]] = {
 #: Options that go together; a bar stands between those that exclude each other.
 SCORES = "--metric --score --higher-is-better|--lower-is-better "
 SCORES += "--clusters|--no-clusters --gold"
-ONE_SCORE = SCORES.replace("--metric", "--metric=one")  # of commands that refuse counts
 READING = "how files are read: --id|--by-order --system-col --repeat --missing --pos-label "
 READING += "--thousands --same-scale"
 INPUT = f"what is compared: file file_b --a --b {SCORES}; {READING}"
@@ -271,34 +272,19 @@ def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
     )
 
 
-def check_out(
-    args: argparse.Namespace, option: str, document: type[Document] | None = None
-) -> None:
-    """Refuse an option that names what cannot be written.
-
-    A `document` is a file of one of its formats, or a folder, which gets one of each.
-    """
-    name, problem = getattr(args, option.replace("-", "_")), ""
-    if name is None:
+def check_out(args: argparse.Namespace, document: type[Document]) -> None:
+    """Refuse, before anything is read, a place where no such document can be written."""
+    if args.out is None:
         return
-    path, files, kinds = Path(name), [Path(name)], [Path(name).suffix[1:].lower()]
-    if document is not None and (path.is_dir() or not path.suffix):
-        kinds = list(document.formats)
-        problem = "this is a file; name a folder" * path.is_file()
-        files = files if problem else [path / f"{document.stem}.{kind}" for kind in kinds]
-    elif document is not None and kinds[0] not in document.formats + document.further_formats:
-        known = ", .".join(document.formats + document.further_formats)
-        problem = f"the name must end in .{known}, or be that of a folder"
-    elif not path.parent.is_dir():
-        problem = f"there is no folder {path.parent}; create it first"
-    for file in files:
-        if file.is_dir():
-            problem = problem or "this is a folder; name a file"
-        elif file.exists() and not args.force:
-            problem = problem or "the file exists; choose another name, or add --force"
-        if problem:
-            raise ValueError(f"--{option} {file}: {problem}")
-    check_installed([x for kind in kinds for x in NEEDS.get(kind, ())], f"--{option} {path}")
+    from permtest.report import destination
+
+    try:
+        *_, kinds = destination(document, args.out, overwrite=args.force)
+    except FileExistsError as error:
+        raise ValueError(f"--out {error}; {OTHERWISE}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--out {error}") from None
+    check_installed([x for kind in kinds for x in NEEDS.get(kind, ())], f"--out {args.out}")
 
 
 def check_installed(modules: Sequence[str], what: str) -> None:

@@ -109,27 +109,34 @@ def write_report(
     ...     [file.name for file in write_report(found, f"{folder}/table.tex")]
     ['table.tex']
     """
+    place, stem, formats = destination(document, path, overwrite=overwrite)
+    files = report_files(document, formats, stem=stem)
+    if place == Path(path):
+        files |= {name: text.encode() for name, text in document.attachments.items()}
+    _check_free(place, files, overwrite)
+    place.mkdir(parents=True, exist_ok=True)
+    return _write(place, files, overwrite)
+
+
+def destination(
+    document: Document | type[Document], path: str | PathLike[str], *, overwrite: bool
+) -> tuple[Path, str, tuple[str, ...]]:
+    """The folder, how names of files begin, and their formats; an error if they cannot be there."""
     place = Path(path)
     if place.is_dir() or not place.suffix:
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(f"{place}: this is a file; name a folder, or end in .html")
-        names = [f"{document.stem}.{name}" for name in document.formats]
-        _check_free(place, [*names, *document.attachments], overwrite)
-        files = report_files(document)
-        files |= {name: text.encode() for name, text in document.attachments.items()}
+        folder, stem, formats = place, document.stem, document.formats
     else:
         suffix, known = place.suffix[1:].lower(), (*document.formats, *document.further_formats)
         if suffix not in known:
             listed = ", ".join(f".{name}" for name in known)
             raise ValueError(f"{place}: a report ends in {listed}, or is a folder")
-        place, stem = place.parent, place.stem
-        if not place.is_dir():
-            raise FileNotFoundError(f"{path}: there is no folder {place}; create it first")
-        _check_free(place, [f"{stem}.{suffix}"], overwrite)
-        files = report_files(document, (suffix,), stem=stem)
-    _check_free(place, files, overwrite)
-    place.mkdir(parents=True, exist_ok=True)
-    return _write(place, files, overwrite)
+        folder, stem, formats = place.parent, place.stem, (suffix,)
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{path}: there is no folder {folder}; create it first")
+    _check_free(folder, [f"{stem}.{name}" for name in formats], overwrite)
+    return folder, stem, formats
 
 
 def _check_free(folder: Path, names: Iterable[str], overwrite: bool) -> None:

@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
-#: Figures that are too broad for a small screen, where they are moved sideways.
-BROAD = ("plot_answers", "plot_estimation", "plot_histograms", "plot_pairs", "plot_ranking")
+#: Figures of boards, which are too broad for a small screen, where they are moved sideways.
+BROAD = ("plot_pairs", "plot_ranking")
+
+#: Width of a figure whose parts stand below each other, so that it can be read on a small screen,
+#: heights of the parts, and height of a row of tests and of what is around the rows, in inches.
+WIDTH, ROW, REST = 6.8, 0.4, 2.0
+STACKED = {"plot_estimation": (4.4, 4.2, 1.8), "plot_histograms": (3.0, 3.0, 3.0)}
 
 
 def content(
@@ -138,9 +143,23 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
     But for their last digits: the solver of layouts meets its constraints in an order that depends
     on addresses in memory.
     """
+    from matplotlib.figure import Figure as Sheet
+
     from permtest import plots
 
-    axes = getattr(plots, figure.plot)(*figure.arguments, **figure.options)
+    options: dict[str, Any] = dict(figure.options)
+    heights: tuple[float, ...] = STACKED.get(figure.plot, ())
+    if figure.plot == "plot_answers":
+        heights = (ROW * len(figure.arguments[0]) + REST,) * 2
+    if heights:
+        sheet = Sheet(figsize=(WIDTH, sum(heights)), layout="constrained")
+        options["ax"] = sheet.subplots(len(heights), height_ratios=heights)
+    axes = getattr(plots, figure.plot)(*figure.arguments, **options)
+    if figure.plot == "plot_answers":
+        axes[1].tick_params(labelleft=True)
+        axes[1].locator_params(axis="x", nbins=3)
+        for note in axes[1].texts:  # too broad; the table has it
+            note.set_visible(note.get_gid() != "other")
     made: matplotlib.figure.Figure = (axes if hasattr(axes, "figure") else axes[0]).figure
     if (engine := made.get_layout_engine()) is not None:
         engine.execute(made)

@@ -84,9 +84,8 @@ class Section:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        paragraphs = (self.problem, self.sentence)
-        tables = map(str, self.tables)
-        parts = [self.heading.upper(), *map(wrapped, paragraphs), *tables, wrapped(self.limits)]
+        texts = map(wrapped, (self.problem, self.sentence))
+        parts = [self.heading.upper(), *texts, *map(str, self.tables), wrapped(self.limits)]
         return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
@@ -158,10 +157,9 @@ class Document(AsJson):
     def to_latex(self) -> str:
         """A table for a paper, in ASCII, which needs no package but booktabs."""
         tables = self.paper_tables
-        head, *groups = ([tables[0].head], *(table.rows for table in tables))
-        lines = [[" & ".join(map(tex, row)) + r" \\" for row in rows] for rows in (head, *groups)]
-        body = "\n    \\midrule\n".join("\n".join(f"    {x}" for x in part) for part in lines)
-        columns = "l" + "r" * (len(tables[0].head) - 1)
+        parts = [[tables[0].head], *(table.rows for table in tables)]
+        lines = ["\n".join(f"    {' & '.join(map(tex, x))} \\\\" for x in rows) for rows in parts]
+        body, columns = "\n    \\midrule\n".join(lines), "l" + "r" * (len(tables[0].head) - 1)
         return (
             "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
             f"  \\caption{{{tex(tables[0].caption)}}}\n"
@@ -209,11 +207,11 @@ def span(interval: tuple[float, float] | None) -> str:
     if interval is None:
         return "-"
     low, high = interval
-    if isfinite(low) and isfinite(high):
-        return f"{number(low)} to {number(high)}"
     if low == -inf and high == inf:
         return "any value"
-    return f"{number(low)} or more" if isfinite(low) else f"{number(high)} or less"
+    if not isfinite(high):
+        return f"{number(low)} or more"
+    return f"{number(low)} to {number(high)}" if isfinite(low) else f"{number(high)} or less"
 
 
 def how_many(n: int, plural: str) -> str:
@@ -233,14 +231,8 @@ def legible(text: str, width: int = ID) -> str:
     if len(text) > width:
         tail = (width - 1) // 3
         text = f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
-    return "".join(map(_seen, text)).strip() or "(blank)"
-
-
-def _seen(letter: str) -> str:
-    kind = category(letter)
-    if letter.isspace() or kind[0] == "Z":
-        return " "
-    return "\N{REPLACEMENT CHARACTER}" if kind[0] == "C" else letter
+    seen = (" " if x.isspace() or category(x)[0] == "Z" else x for x in text)
+    return "".join("\ufffd" if category(x)[0] == "C" else x for x in seen).strip() or "(blank)"
 
 
 def plain(value: object) -> str:
@@ -254,25 +246,18 @@ def plain(value: object) -> str:
 
 # ---- text in LaTeX -----------------------------------------------------------------------------
 
-#: Letters that mean something to LaTeX, and some that it has by another name.
-LETTERS = {letter: f"\\{letter}" for letter in "%_&#${}"}
+#: Letters that mean something to LaTeX, and some that it has by another name; brackets and stars
+#: would be options after the end of a row.
 COMMANDS = "textbackslash textasciitilde textasciicircum textbar textless textgreater ss ae AE oe"
-COMMANDS += " OE o O l L i dots textendash textemdash"
-LETTERS |= {
-    x: f"\\{name}{{}}" for x, name in zip("\\~^|<>ßæÆœŒøØłŁı…–—", COMMANDS.split(), strict=True)
-}
+COMMANDS += " OE o O l L i dots textendash textemdash char34 char96"
+NAMED = zip('\\~^|<>ßæÆœŒøØłŁı…–—"`', COMMANDS.split(), strict=True)
+LETTERS = {letter: f"\\{name}{{}}" for letter, name in NAMED}
+LETTERS |= {x: f"\\{x}" for x in "%_&#${}"} | {x: f"{{{x}}}" for x in "[]*"}
 LETTERS |= {"−": "$-$", "×": r"$\times$", "≈": r"$\approx$", "≤": r"$\le$"}
-LETTERS |= {'"': r"{}\char34{}", "`": r"{}\char96{}"}
-LETTERS |= {x: f"{{{x}}}" for x in "[]*"}  # which after the end of a row would be an option
 
-#: Accents that follow their letter.
-ACCENTS = dict(
-    zip(
-        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327",
-        "`'^~=u.\"rHvc",
-        strict=True,
-    )
-)
+#: Accents, which follow their letter, and their commands.
+MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327"
+ACCENTS = dict(zip(MARKS, "`'^~=u.\"rHvc", strict=True))
 
 
 def tex(text: str) -> str:
@@ -294,9 +279,8 @@ def tex(text: str) -> str:
     for letter in normalize("NFD", text):
         if letter in ACCENTS and found and re.fullmatch(r"[A-Za-z]|\\i\{\}", found[-1]):
             found[-1] = f"\\{ACCENTS[letter]}{{{found[-1]}}}"
-        elif letter in LETTERS:
-            found.append(LETTERS[letter])
         else:
-            found.append(letter if " " <= letter <= "}" else f"{{[}}U+{ord(letter):04X}{{]}}")
+            other = letter if " " <= letter <= "}" else f"{{[}}U+{ord(letter):04X}{{]}}"
+            found.append(LETTERS.get(letter, other))
     joined = re.sub(r"([-',])(?=\1)", r"\1{}", "".join(found))  # these make ligatures
     return re.sub(r"(?<![\w}-])-(?=\d)", "$-$", joined)

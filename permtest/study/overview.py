@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from math import inf
 from typing import Any, NamedTuple, TypeVar
@@ -12,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest._integers import exact_sum
+from permtest._integers import exact_sum, with_room
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answers import Answer, AnswerTable
+from permtest.alternatives.assumptions import Diagnosis
 from permtest.alternatives.compare import compare_all
 from permtest.alternatives.discordant import score_interval
 from permtest.alternatives.names import OF_COUNTS, TITLES
@@ -27,20 +29,9 @@ from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
+from permtest.study import document as doc
 from permtest.study import sections
-from permtest.study.document import (
-    NAME,
-    Document,
-    Figure,
-    Section,
-    Table,
-    how_many,
-    legible,
-    number,
-    percent,
-    span,
-    strict,
-)
+from permtest.study.document import Document, Figure, Section, Table, number, percent
 from permtest.study.effects import EffectSize, effect_sizes
 from permtest.study.plan import Outlook, outlook
 from permtest.study.recommend import Recommendation, recommend
@@ -55,6 +46,9 @@ MOST_ITEMS = 20
 #: exact test does.
 SLOW = ("permutation_median", "wilcoxon", "bootstrap_mean", "bootstrap_median", "paired_bootstrap")
 MANY = 30_000
+
+#: Tests of ranks and medians.
+OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
 
 #: Resamples, and as many where more than so many distinct differences make them slow.
 RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
@@ -85,21 +79,11 @@ class Record(NamedTuple):
 
 
 class ItemScores(NamedTuple):
-    """Two systems item by item.
+    """Two systems item by item: their scores (NaN for 0 / 0), and 1, 0 or -1 for who leads.
 
-    Parameters
-    ----------
-    a, b : ndarray of shape (N,)
-        What either system scores; NaN where a measure of counts is 0 / 0.
-    worth : ndarray of shape (N,)
-        By how much the first system is ahead on each item, on the scale on which their mean is the
-        difference per item: ``a - b``. A measure of counts is no mean of items. There it is N / 2
-        times what the difference would lose if the two systems' counts of the item were exchanged,
-        and the mean is the difference but for terms of second order.
-    lead : ndarray of shape (N,)
-        1 where the first system scores higher, -1 where the second one does, else 0.
-    rule : str
-        What decides an item.
+    The mean of `worth` is the difference per item. A measure of counts is no mean of items: there
+    `worth` is N / 2 times what the difference would lose if the two systems' counts of the item
+    were exchanged, and its mean is the difference but for terms of second order.
     """
 
     a: Floats
@@ -145,9 +129,7 @@ def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
     if isinstance(measure, Matthews):
         tp, fp, fn, tn = addends.T
         return np.asarray((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn) == 0)
-    if isinstance(measure, Bleu):
-        return np.asarray((addends[:, :4] == 0).any(axis=1))
-    return np.zeros(len(addends), dtype=np.bool_)
+    return np.asarray((addends[:, :4] == 0).any(axis=1) & isinstance(measure, Bleu))
 
 
 # ---- the comparison ----------------------------------------------------------------------------
@@ -162,7 +144,7 @@ class Overview(Document):
     pairs, statistic, alternative, alpha, seed, tests
         As in `overview`; names are made legible, and `seed` is a number.
     delta : float
-        The difference under the null hypothesis, per item, or per cluster.
+        The difference per item under the null hypothesis.
     K : int, optional
         Resamples of the bootstrap tests. Default: as many as take little time.
     target : float
@@ -191,7 +173,7 @@ class Overview(Document):
         pairs = self.pairs
         if not pairs.columns:
             check_magnitude((pairs.u, pairs.v), pairs.scale, ("u", "v"))
-        a, b = (legible(name, NAME) for name in pairs.names)
+        a, b = (doc.legible(name, doc.NAME) for name in pairs.names)
         names = (a, b) if a != b else (f"{a} (A)", f"{b} (B)")
         object.__setattr__(self, "pairs", replace(pairs, names=names))
         for test in self.tests or ():
@@ -214,10 +196,9 @@ class Overview(Document):
     @property
     def measured(self) -> str:
         """What sentences call the statistic."""
-        entry = self.statistic
+        entry, score = self.statistic, self.exact.score
         if isinstance(entry, CountStatistic):
             return entry.title
-        score = self.exact.score
         return f"mean {score.name}".rstrip() if entry.name == "mean" else score.unit or "points"
 
     @property
@@ -228,10 +209,8 @@ class Overview(Document):
     @property
     def amount(self) -> str:
         """How many items there are, and in how many clusters."""
-        items = how_many(len(self.pairs), "items")
-        if self.unit == "items":
-            return items
-        return f"{items} in {how_many(len(self.units), 'clusters')}"
+        inside = f" in {doc.how_many(len(self.units), 'clusters')}" * (self.unit == "clusters")
+        return doc.how_many(len(self.pairs), "items") + inside
 
     @property
     def confidence_level(self) -> float:
@@ -240,25 +219,21 @@ class Overview(Document):
 
     @cached_property
     def units(self) -> Pairs:
-        """What is swapped: the items, or the sums of clusters."""
-        return self.pairs if self.pairs.clusters is None else self.pairs.by_cluster()
+        """What is swapped: the items, or the clusters, on the scale of items."""
+        return per_item(self.pairs)
 
     @property
     def per_unit(self) -> float:
         """By what a mean over units is multiplied to be on the scale of the statistic."""
-        if self.pairs.columns:
-            return 1.0
-        n = len(self.units)
-        return n / len(self.pairs) if self.statistic.name == "mean" else float(n)
+        total = not self.pairs.columns and self.statistic.name != "mean"
+        return float(len(self.pairs)) if total else 1.0
 
     # ---- the exact test
 
     @cached_property
     def exact(self) -> PermutationTestResult:
         """The exact paired-permutation test; where `delta` is not 0, of scores less that."""
-        how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
-        how |= {"rng": self._stream(0)}
-        found: PermutationTestResult = exact_perm_test(raised(self.pairs, self.delta), **how)
+        found: PermutationTestResult = exact_perm_test(raised(self.pairs, self.delta), **self._how)
         return found
 
     @property
@@ -283,36 +258,27 @@ class Overview(Document):
     @cached_property
     def interval(self) -> ConfidenceInterval | None:
         """Of the difference; None where `problems` says why."""
-        if self._of_shares is not None:
-            ends = self._of_shares(self.confidence_level)
-            low, high = (end * self.per_unit for end in ends)
-            return ConfidenceInterval(low, high, self.confidence_level)
-        answer = self._first[self._interval_test]
+        answer, times = self._first[0], self.per_unit
         if answer.interval is None:
-            self._note("finding", answer.problem or "the test has no interval at this level")
-            return None
-        low, high = (end * self.per_unit for end in answer.interval)
-        if low == -high == -inf:
-            self._note("finding", f"there are too few {self.unit} to exclude any difference")
-            return None
-        rounded = answer.interval.resolution * self.per_unit
-        warning = answer.interval.warning
-        return ConfidenceInterval(low, high, self.confidence_level, rounded, warning)
+            why = answer.problem or "the test has no interval at this level"
+        elif answer.interval.low == -answer.interval.high == -inf:
+            why = f"there are too few {self.unit} to exclude any difference"
+        else:
+            low, high = (end * times for end in answer.interval)
+            doubts = [answer.interval.warning] if answer.interval.warning else []
+            if self.pairs.columns:  # of which resampling is the only interval
+                failed = [check for check in answer.checks if check.held is False]
+                doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
+            doubt = "; ".join(doubts).replace(" pairs)", f" {self.unit})")
+            rounded = answer.interval.resolution * times
+            return ConfidenceInterval(low, high, self.confidence_level, rounded, doubt)
+        self._notes["finding"] = why
+        return None
 
     @property
     def interval_about(self) -> str:
         """Where the interval comes from."""
-        if self._of_shares is not None:
-            return "Tango's score interval for paired shares"
-        found = self._first[self._interval_test].result
-        if self.pairs.columns:
-            return f"percentiles of {found.n_samples if found else 0:,} paired bootstrap resamples"
-        title = found.title if found and found.test != "exact" else "exact test"
-        return f"all shifts that the {title} does not reject"
-
-    @cached_property
-    def _of_shares(self) -> Callable[[float], tuple[float, float]] | None:
-        return score_interval(self.pairs, self.alternative)
+        return self._first[1]
 
     # ---- items
 
@@ -334,16 +300,10 @@ class Overview(Document):
         items, ids = self.items, self.pairs.ids
         share = len(self.pairs) if self.pairs.columns else 1
         order = np.argsort(-np.abs(items.worth), kind="stable")[:MOST_ITEMS].tolist()
-        return tuple(
-            ItemDifference(
-                f"item {i + 1}" if ids is None else ids[i],
-                finite(float(items.a[i])),
-                finite(float(items.b[i])),
-                float(items.worth[i] / share),
-            )
-            for i in order
-            if items.worth[i] != 0
-        )
+        names = {i: f"item {i + 1}" if ids is None else ids[i] for i in order}
+        a, b, worth = (x.tolist() for x in (items.a, items.b, items.worth / share))
+        found = [(names[i], finite(a[i]), finite(b[i]), worth[i]) for i in order if worth[i]]
+        return tuple(ItemDifference(*one) for one in found)
 
     # ---- around the test
 
@@ -358,30 +318,34 @@ class Overview(Document):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """The tests that were asked for."""
-        return self.applicable if self.tests is None else self.tests
+        """Tests that were asked for; else those that apply and say something of their own.
+
+        On scores of 0 and 1 that of ranks is the sign test, and medians are 0.
+        """
+        if self.tests is not None:
+            return self.tests
+        binary = "mcnemar" in self.applicable
+        return tuple(x for x in self.applicable if not (binary and x in OF_ORDER))
 
     @cached_property
     def answers(self) -> AnswerTable:
         """Other tests of the same units beside the exact one."""
         slow = SLOW if self._is_slow and self.tests is None else ()
         if slow:
-            self._note(
-                "answers",
+            self._notes["answers"] = (
                 f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; name "
-                "them in overview(tests=...) to have them made",
+                "them in overview(tests=...) to have them made"
             )
         order = ["exact", *(test for test in self.chosen if test not in ("exact", *slow))]
-        found = dict(self._first)
-        if self._is_slow:  # without its interval
+        first = self._first[0]
+        found = {first.test: first}
+        if self._is_slow and first.test != "exact":  # without its interval
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
             found["exact"] = Answer("exact", made, None, (), 0.0)
         elif self.exact.n_samples is not None:  # with the same random labellings
-            how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
-            drawn = randomisation(self.units, rng=self._stream(0), **how)
+            drawn = randomisation(self.units, **self._how)
             found["exact"] = Answer("exact", drawn, None, (), 0.0)
-        missing = [test for test in order if test not in found]
-        table = self._compared(missing or [self._interval_test])
+        table = self._compared([x for x in order if x not in found] or [first.test])
         found |= {answer.test: answer for answer in table}
         return replace(table, answers=tuple(found[test] for test in order))
 
@@ -399,59 +363,56 @@ class Overview(Document):
     @cached_property
     def effects(self) -> tuple[EffectSize, ...]:
         """How large the difference is, on scales that do not depend on the number of units."""
-        found = () if self.pairs.columns else effect_sizes(self.units)
-        if not found:
-            why = "all differences are equal, or there are too few"
-            if self.pairs.columns:
-                why = "standardised effect sizes are for single scores; the difference in "
-                why += f"{self.measured} is a size of the effect itself"
-            self._note("effects", why)
-        return found
+        return () if self.pairs.columns else effect_sizes(self.units)
 
     @cached_property
     def power(self) -> Outlook | None:
         """Power of such a test, and the size of another study; None where `problems` says why."""
-        clustered = self.pairs.clusters is not None
-        items = item_scores(self.units, self.statistic) if clustered else self.items
+        pairs, unit, limit = self.pairs, self.unit, inf  # the largest difference that there can be
+        if isinstance(self.statistic, CountStatistic):
+            measure = self.statistic.measure(pairs)[0]
+            if not isinstance(measure, MeanOfRatios) or measure.whole:
+                limit = 2.0 if isinstance(measure, Matthews) else 1.0
+        elif min(pairs.u.min(), pairs.v.min()) >= 0:
+            limit = 1.0 if max(pairs.u.max(), pairs.v.max()) <= pairs.scale else inf
+        items = self.items if unit == "items" else item_scores(self.units, self.statistic)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"limit": self._widest(), "target": self.target, "unit": self.unit}
+        how |= {"limit": limit, "target": self.target, "unit": unit}
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
         if found is not None and found.problem:
-            self._note("power", found.problem)
+            self._notes["power"] = found.problem
         return found
 
     # ---- what it says
 
     def sentence(self) -> str:
         """One sentence for a paper, with the numbers and the name of the test."""
-        (a, b), (x, y) = self.names, map(self.score_text, self.scores)
+        (a, b), (x, y), score = self.names, map(self.score_text, self.scores), self.exact.score
         interval = ""
         if self.interval is not None:
-            level = f" ({percent(self.confidence_level)} interval"
-            interval = f"{level} {span(self.interval)}, {self.interval_about})"
-        side = self.exact.score.claim(self.alternative, (a, b))
-        side = f", against the alternative that {side}" * (self.alternative != "two-sided")
-        what = "; ".join(filter(None, (self.measured, self.exact.score.note)))
-        finding = f"{a} scores {x} and {b} {y} ({what}), a difference of {self.difference_text}"
-        if self.difference and not self.exact.score.higher_is_better:
-            way = "better" if self.difference < 0 else "worse"
+            shown = f"{doc.span(self.interval)}, {self.interval_about}"
+            if self.pairs.columns and self.interval.warning:
+                shown += f"; {self.interval.warning}"
+            interval = f" ({percent(self.confidence_level)} interval {shown})"
+        notes = f"; {score.note}" * bool(score.note)
+        finding = f"{a} scores {x} and {b} {y} ({self.measured}{notes})"
+        if self.difference and not score.higher_is_better:
             by = self.difference_text.lstrip("+-")
-            first, *notes = what.split("; ")
-            scores = "; ".join([f"{first} {x} against {y}", *notes])
-            finding = f"{a} is {by} {way} than {b} ({scores}), a difference of "
-            finding += self.difference_text
+            finding = f"{a} is {by} {'better' if self.difference < 0 else 'worse'} than {b} "
+            finding += f"({self.measured} {x} against {y}{notes})"
+        side = f", against the alternative that {score.claim(self.alternative, (a, b))}"
         return (
-            f"On {self.amount}, {finding}{interval}; the {self.test_text} {self.verdict()} "
-            f"({self.p_text}{side}"
-            f"; permtest {sections.computed_with()['permtest']})."
+            f"On {self.amount}, {finding}, a difference of {self.difference_text}{interval}; the "
+            f"{self.test_text} {self.verdict()} "
+            f"({self.p_text}{side * (self.alternative != 'two-sided')}; "
+            f"permtest {sections.computed_with()['permtest']})."
         )
 
     def verdict(self) -> str:
         """What the exact test says of the null hypothesis."""
-        ahead, each = number(self.delta), f" per {self.unit[:-1]}" * (self.unit != "items")
-        null = (
-            f"that {self.names[0]} is ahead by {ahead}{each}" if self.delta else "of equal systems"
-        )
+        ahead = f"that {self.names[0]} is ahead by {number(self.delta)}"
+        each = " per item" * (self.unit != "items")
+        null = ahead + each if self.delta else "of equal systems"
         found = {True: "rejects", False: "finds no evidence against", None: "does not decide on"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
@@ -477,10 +438,10 @@ class Overview(Document):
     @property
     def p_text(self) -> str:
         """p with its relation; two bounds where only those are known."""
-        exact = self.exact
-        if exact.method == "bracket":
-            return f"p {exact.bracket_text()}"
-        return f"p {'=' if exact.n_samples is None else 'is about'} {exact.pvalue_text()}"
+        if self.exact.method == "bracket":
+            return f"p {self.exact.bracket_text()}"
+        sampled = self.exact.n_samples is not None
+        return f"p {'is about' if sampled else '='} {self.exact.pvalue_text()}"
 
     @property
     def test_text(self) -> str:
@@ -495,17 +456,9 @@ class Overview(Document):
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a comparison."""
         spans = self.pairs.u.ndim == 2 and self.pairs.columns[:3] == ("tp", "fp", "fn")
-        keys = [
-            "finding",
-            "exact_test",
-            "items",
-            "answers",
-            *["measures"] * spans,
-            "effects",
-            "power",
-        ]
-        found = {key: partial(getattr(sections, key), self) for key in (*keys, "data", "cite")}
-        return {key.removeprefix("exact_"): make for key, make in found.items()}
+        keys = ["finding", "test", "items", "answers", *["measures"] * spans]
+        keys += ["effects", "power", "data", "cite"]
+        return {key: partial(getattr(sections, key), self) for key in keys}
 
     @property
     def picture(self) -> Figure:
@@ -515,13 +468,12 @@ class Overview(Document):
     @property
     def paper_tables(self) -> tuple[Table, ...]:
         """Both systems; the difference with its interval and p."""
-        exact = self.exact
-        caption = f"{self.title} on {self.amount}, by the {self.test_text}."
+        exact, caption = self.exact, f"{self.title} on {self.amount}, by the {self.test_text}."
         head = ("System", self.measured[0].upper() + self.measured[1:])
         systems = zip(self.names, map(self.score_text, self.scores), strict=True)
         rest = [("Difference", self.difference_text)]
         if self.interval is not None:
-            rest.append((f"{percent(self.confidence_level)} interval", span(self.interval)))
+            rest.append((f"{percent(self.confidence_level)} interval", doc.span(self.interval)))
         kind = "Sampled" if exact.n_samples is not None else "Exact"
         p = exact.bracket_text() if exact.method == "bracket" else exact.pvalue_text()
         rest += [(f"{kind} p, {self.alternative}", p), (self.unit.capitalize(), f"{exact.n:,}")]
@@ -530,44 +482,24 @@ class Overview(Document):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and None."""
         plain = ("names", "alternative", "alpha", "seed", "unit", "confidence_level")
-        facts = {name: strict(getattr(self, name)) for name in plain}
+        facts = {name: doc.strict(getattr(self, name)) for name in plain}
         facts |= {"n_items": len(self.pairs), "n_units": len(self.units)}
         return facts | super().to_dict() | {"versions": sections.computed_with("numpy", "python")}
 
     # ---- helpers
-
-    def _note(self, key: str, why: str) -> None:
-        """One more reason why a section lacks something."""
-        self._notes[key] = f"{self._notes[key]}; {why}" if key in self._notes else why
 
     def _tried(self, key: str, job: Callable[[], T]) -> T | None:
         """What `job` returns; None, and a note, where the data are unfit for it."""
         try:
             return job()
         except ValueError as error:
-            self._note(key, str(error))
+            self._notes[key] = str(error)
             return None
 
     def problem(self, key: str) -> str:
         """That a section lacks something, and why, as far as it was computed."""
         why = self._notes.get(key)
         return f"Not everything could be computed: {why}." if why else ""
-
-    def _widest(self) -> float:
-        """The largest difference that there can be, of a measure or of the sum of a unit."""
-        pairs, entry = self.pairs, self.statistic
-        if isinstance(entry, CountStatistic):
-            measure = entry.measure(pairs)[0]
-            if isinstance(measure, MeanOfRatios) and not measure.whole:
-                return inf
-            return 2.0 if isinstance(measure, Matthews) else 1.0
-        low, high = min(pairs.u.min(), pairs.v.min()), max(pairs.u.max(), pairs.v.max())
-        return len(pairs) / len(self.units) if low >= 0 and high <= pairs.scale else inf
-
-    @cached_property
-    def _is_slow(self) -> bool:
-        """Whether single scores have more than `MANY` distinct differences."""
-        return not self.pairs.columns and self._distinct > MANY
 
     @cached_property
     def _distinct(self) -> int:
@@ -578,16 +510,28 @@ class Overview(Document):
         return len(np.unique(np.concatenate(both, axis=1), axis=0))
 
     @property
-    def _interval_test(self) -> str:
-        """The test whose interval is shown."""
-        if self.pairs.columns:
-            return "paired_bootstrap"
-        return "paired_t" if self._is_slow else "exact"
+    def _is_slow(self) -> bool:
+        """Whether single scores have more than `MANY` distinct differences."""
+        return not self.pairs.columns and self._distinct > MANY
 
     @cached_property
-    def _first(self) -> dict[str, Answer]:
-        """The test whose interval is shown."""
-        return {answer.test: answer for answer in self._compared([self._interval_test])}
+    def _first(self) -> tuple[Answer, str]:
+        """The test whose interval is shown, and where the interval comes from."""
+        if (shares := score_interval(self.pairs, self.alternative)) is not None:
+            made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
+            seen, level = Diagnosis(PairedSample(self.units)), self.confidence_level
+            checks = tuple(seen.check(assumption) for assumption in made.assumptions)
+            ends = ConfidenceInterval(*shares(level), level)
+            about = "Tango's score interval for paired shares"
+            return Answer("exact", made, ends, checks, 0.0), about
+        other = "paired_bootstrap" if self.pairs.columns else "paired_t"
+        test = other if self.pairs.columns or self._is_slow else "exact"
+        answer = self._compared([test])[test]
+        n = answer.result.n_samples if answer.result else 0
+        if self.pairs.columns:
+            return answer, f"percentiles of {n or 0:,} paired bootstrap resamples"
+        title = "exact test" if test == "exact" else answer.title
+        return answer, f"all shifts that the {title} does not reject"
 
     def _compared(self, tests: list[str]) -> AnswerTable:
         """Some rows of the table of tests, which are the same whichever others are made."""
@@ -602,24 +546,46 @@ class Overview(Document):
             rng=self._stream(1),
         )
 
+    @property
+    def _how(self) -> dict[str, Any]:
+        """What the exact test is asked, and its random numbers."""
+        how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
+        return how | {"rng": self._stream(0)}
+
     def _stream(self, index: int) -> np.random.Generator:
         """Random numbers that nothing else draws."""
         return np.random.default_rng([self.seed, index])
 
 
+def per_item(pairs: Pairs) -> Pairs:
+    """A pair for each cluster, if there are some, on the scale of items.
+
+    The sums of a cluster are divided by the mean size of clusters, so that their mean is that of
+    the items; p does not depend on that. Counts are added up only.
+    """
+    if pairs.clusters is None:
+        return pairs
+    found = pairs.by_cluster()
+    if pairs.columns:
+        return found
+    n, size = len(found), Fraction(len(pairs), len(found))
+    u, v = (with_room(x, n) * size.denominator for x in (found.u, found.v))
+    off = None if found.rounding is None else found.rounding / float(size)
+    return replace(found, u=u, v=v, scale=found.scale * size.numerator, rounding=off)
+
+
 def raised(pairs: Pairs, delta: float) -> Pairs:
-    """`delta` added to each of the second system's scores, or to one in each cluster, exactly."""
+    """`delta` per item added to the second system's scores, in one item of a cluster, exactly."""
     if delta == 0:
         return pairs
-    exact, (a, b) = as_threshold(delta), pairs.names
-    part, shift = exact.denominator, exact.numerator * pairs.scale
-    u, v = (x.astype(object) * part for x in (pairs.u, pairs.v))
-    if pairs.clusters is None:
-        v += shift
-    else:
-        v[np.unique(pairs.clusters, return_index=True)[1]] += shift
+    first, exact, (a, b) = np.arange(len(pairs)), as_threshold(delta), pairs.names
+    if pairs.clusters is not None:
+        first = np.unique(pairs.clusters, return_index=True)[1]
+        exact *= Fraction(len(pairs), first.size)
+    u, v = (x.astype(object) * exact.denominator for x in (pairs.u, pairs.v))
+    v[first] += exact.numerator * pairs.scale
     names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
-    return replace(pairs, u=u, v=v, names=names, source={}, scale=pairs.scale * part)
+    return replace(pairs, u=u, v=v, names=names, source={}, scale=pairs.scale * exact.denominator)
 
 
 def overview(
@@ -637,7 +603,7 @@ def overview(
     ----------
     pairs : Pairs
         Scores, or counts such as tp, fp and fn. If they have clusters, whole clusters are swapped,
-        and other tests compare their sums.
+        and other tests compare their sums, divided by their mean size.
     statistic : str, or what `statistic` returns, default "mean"
         One of `STATISTICS`.
     alternative : {"two-sided", "greater", "less"}

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
-from shlex import quote
+from shlex import join
 from textwrap import wrap
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._optional import optional
@@ -22,6 +22,7 @@ from permtest.alternatives.names import TITLES
 from permtest.alternatives.sample import PairedSample, as_threshold
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, lookup
+from permtest.study import document as doc
 from permtest.study import sections
 from permtest.study.describe import (
     Description,
@@ -31,9 +32,8 @@ from permtest.study.describe import (
     evaluation_units,
     unit_sizes,
 )
-from permtest.study.document import Figure, Section, Table, how_many, number, percent, plain, span
-from permtest.study.overview import Overview, raised
-from permtest.study.plan import sample_size
+from permtest.study.document import Figure, Section, Table, number, span
+from permtest.study.overview import Overview, per_item, raised
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.recommend import Recommendation, recommend
 
@@ -58,10 +58,12 @@ class StudyConfig:
         What the systems are called.
     higher_is_better : bool or None
         Whether higher scores are better; None for what their name says.
+    statistic : str
+        What is compared: mean scores, or a measure of counts, such as f1.
     alternative : {"two-sided", "greater", "less"}
         Whether system A differs, scores higher, or scores lower.
     delta : float
-        By how much A is ahead under the null hypothesis, per unit.
+        By how much A is ahead under the null hypothesis, per item.
     alpha : float
         Level of all tests; intervals have a confidence of 1 - alpha.
     tests : list of str, "recommended" or None
@@ -92,12 +94,8 @@ class StudyConfig:
         Simulated experiments at each of them.
     power_delta : float or None
         The true difference in them; None for the observed one.
-    plan_delta : float or None
-        The smallest difference worth finding; None for the observed one.
-    plan_sigma : float or None
-        Standard deviation of the differences; None for the observed one.
     plan_power : float
-        Probability with which the next study is to find it.
+        The power that the next study is planned for.
 
     Raises
     ------
@@ -120,6 +118,7 @@ class StudyConfig:
     b: str | int | None = None
     names: tuple[str, str] | None = None
     higher_is_better: bool | None = None
+    statistic: str = "mean"
     alternative: Alternative = "two-sided"
     delta: float = 0.0
     alpha: float = 0.05
@@ -137,27 +136,24 @@ class StudyConfig:
     power_sizes: int | tuple[int, ...] = 5
     power_experiments: int = 1_000
     power_delta: float | None = None
-    plan_delta: float | None = None
-    plan_sigma: float | None = None
     plan_power: float = 0.8
 
     def __post_init__(self) -> None:
-        kinds = get_type_hints(type(self))
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, list):
-                value = tuple(value)
-                object.__setattr__(self, one.name, value)
-            _check(value, one.name, kinds[one.name])
-        for name in ("alpha", "plan_power"):
-            check_level(getattr(self, name), name)
+        for name, kind in get_type_hints(type(self)).items():
+            if isinstance(value := getattr(self, name), list):
+                object.__setattr__(self, name, value := tuple(value))
+            if value is not None or NoneType not in get_args(kind):
+                _check(value, name, kind)
+        check_level(self.alpha, "alpha")
+        check_level(self.plan_power, "plan_power")
+        lookup(self.statistic)
         if self.names is not None and (len(self.names) != 2 or len(set(self.names)) != 2):
             raise ValueError(f"names={list(self.names)} must be two different names")
-        check_option("power_test", self.power_test, TITLES)
         if isinstance(self.tests, str) and self.tests != "recommended":
             raise ValueError(f"tests={self.tests!r} must be 'recommended' or a list of tests")
         for test in self.tests or () if not isinstance(self.tests, str) else ():
             check_option("tests", test, TITLES)
+        check_option("power_test", self.power_test, TITLES)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> StudyConfig:
@@ -178,16 +174,13 @@ class StudyConfig:
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
             text = Path(path).read_text("utf-8-sig")
-            node = yaml.compose(text, yaml.SafeLoader)
-            lines = node.value if isinstance(node, yaml.MappingNode) else ()
-            for key, n in Counter(key.value for key, _ in lines).items():
+            for key, n in Counter(re.findall(r"^(\w+) *:", text, re.MULTILINE)).items():
                 if n > 1:
                     raise ValueError(f"{key!r} is there twice; remove one")
-            values = {} if node is None else yaml.safe_load(text)
-            for key, value in lines:  # None without quotes is meant for what YAML calls null
-                if value.value == "None" and value.style is None:
-                    values[key.value] = None
-            return cls.from_dict(values)
+            values = yaml.safe_load(text)
+            if isinstance(values, Mapping):  # None is meant for what YAML calls null
+                values = {k: None if v == "None" else v for k, v in values.items()}
+            return cls.from_dict({} if values is None else values)
         except FileNotFoundError:
             raise ValueError(f"{os.fspath(path)}: there is no such file") from None
         except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
@@ -201,42 +194,27 @@ class StudyConfig:
     def to_yaml(self) -> str:
         """All options as YAML, each with a comment, which `from_yaml` reads back."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
-        about = dict(
-            re.findall(r"^ {4}(\w+)[\w, ]* : .*\n {8}(.*)$", str(self.__doc__), re.MULTILINE)
+        about = re.findall(r"^ {4}([\w, ]+) : (.*)\n {8}(.*)$", str(self.__doc__), re.MULTILINE)
+        lines, values = (
+            ["# A study of two systems: permtest study FILE --config THIS_FILE"],
+            self.to_dict(),
         )
-        lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
-        style: dict[str, Any] = {"default_flow_style": True, "width": 1e9}
-        kinds = get_type_hints(type(self))
-        for name, value in self.to_dict().items():
-            legible = str(value).isprintable()
-            entry = yaml.safe_dump([value], allow_unicode=legible, **style).strip()[1:-1]
-            entry = "'None'" if entry == "None" else entry
-            if name in about:
-                about_it = re.sub(r"\bNone\b", "null", about[name])
-                comment = f"{about_it}{_allowed(name, kinds[name])}"
-                lines += ["", *wrap(comment, 99, initial_indent="# ", subsequent_indent="# ")]
-            lines.append(f"{name}: {entry}")
+        for names, kind, text in about:
+            text += f" One of: {', '.join(TITLES)}." * ("test" in names)
+            comment = re.sub(r'[{}"]', "", f"{text} ({kind})").replace("None", "null")
+            lines += ["", *wrap(comment, 99, initial_indent="# ", subsequent_indent="# ")]
+            for name in names.split(", "):
+                how = {"allow_unicode": str(values[name]).isprintable(), "width": 1e9}
+                entry = yaml.safe_dump([values[name]], default_flow_style=True, **how)
+                lines.append(f"{name}: {entry.strip()[1:-1]}")
         return "\n".join(lines) + "\n"
-
-
-def _allowed(name: str, kind: Any) -> str:
-    """A sentence with the values that an option can have, where they are few."""
-    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    values = [str(x) for x in get_args(kind)] if get_origin(kind) is Literal else []
-    values = list(TITLES) if name == "power_test" else values
-    if name == "tests":
-        values = ["recommended", "null", f"a list of {', '.join(TITLES)}"]
-    values += ["true", "false"] * (bool in kinds) + ["null"] * (NoneType in kinds and bool in kinds)
-    return f" One of: {', '.join(values)}." if values else ""
 
 
 def _check(value: Any, name: str, kind: Any) -> None:
     """Raise an error that names the option unless a value is of the kind that it is declared as."""
-    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    if value is None and NoneType in kinds:
-        return
+    kinds = get_args(kind) or (kind,)
     if get_origin(kind) is Literal:
-        check_option(name, value, get_args(kind))
+        check_option(name, value, kinds)
     elif bool in kinds:
         if not isinstance(value, bool):
             raise TypeError(f"{name}={value!r} must be true or false")
@@ -264,8 +242,8 @@ class Study(Overview):
         As of an `Overview`; the pairs are those of the units.
     config : StudyConfig
         What was done.
-    evaluation_units : EvaluationUnits
-        What is compared: items, several of them, or whole clusters.
+    evaluation_units : EvaluationUnits or None
+        What is compared: items, several of them, or whole clusters; None for counts.
     items_read : Pairs
         The scores of the items.
 
@@ -277,13 +255,13 @@ class Study(Overview):
     """
 
     config: StudyConfig = field(kw_only=True)
-    evaluation_units: EvaluationUnits = field(kw_only=True)
+    evaluation_units: EvaluationUnits | None = field(kw_only=True)
     items_read: Pairs = field(kw_only=True)
 
     @property
     def amount(self) -> str:
         """How many units there are, and of how many items."""
-        size, units = self.config.unit_size, how_many(len(self.pairs), "evaluation units")
+        size, units = self.config.unit_size, doc.how_many(len(self.pairs), "evaluation units")
         several = f"{units} ({self.config.unit_metric}s of {size} items)"
         return super().amount if size == 1 else several
 
@@ -293,14 +271,18 @@ class Study(Overview):
         return describe(self.units, alpha=self.alpha)
 
     @cached_property
-    def recommendation(self) -> Recommendation:
-        """Which tests suit these scores, by the rule of the plan."""
-        return recommend(self.units, alpha=self.alpha, rule=self.config.rule)
+    def recommendation(self) -> Recommendation | None:
+        """Which tests suit these scores, by the rule of the plan; None for counts."""
+        return (
+            None
+            if self.pairs.columns
+            else recommend(self.units, alpha=self.alpha, rule=self.config.rule)
+        )
 
     @property
     def chosen(self) -> tuple[str, ...]:
         """The tests that were asked for, or that are recommended."""
-        if self.config.tests != "recommended":
+        if self.config.tests != "recommended" or self.recommendation is None:
             return super().chosen
         return tuple(x for x in self.recommendation.names() if x in self.applicable)
 
@@ -334,26 +316,20 @@ class Study(Overview):
         }
         return self._tried("curve", lambda: power_curve(raised(self.units, chosen.delta), **how))
 
-    @cached_property
-    def planned(self) -> int | None:
-        """Units for the difference that the plan names; None if it names none."""
-        chosen, seen = self.config, self.description.difference
-        if chosen.plan_delta is None and chosen.plan_sigma is None:
-            return None
-        delta = (seen.mean if chosen.plan_delta is None else chosen.plan_delta) - chosen.delta
-        sigma = seen.sd if chosen.plan_sigma is None else chosen.plan_sigma
-        how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"power": chosen.plan_power}
-        return self._tried("power", lambda: sample_size(delta, sigma, **how))
-
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a study: those of the data and of the plan around those of the test."""
-        shared = super().parts
-        makers = (_data, _units, _assumptions, _recommendation, _curve, _power, _repeat)
-        own = {make.__name__[1:]: partial(make, self) for make in makers}
-        order = "finding data units assumptions recommendation test items answers effects curve"
-        return {key: own.get(key) or shared[key] for key in f"{order} power repeat cite".split()}
+        makers = (_data, _units, _assumptions, _recommendation, _curve, _repeat)
+        found = dict(super().parts)
+        found |= {make.__name__[1:]: partial(make, self) for make in makers}
+        order = "finding data units assumptions recommendation test items answers measures effects"
+        keys = f"{order} curve power repeat cite".split()
+        unfit = ("units", "assumptions", "recommendation", "effects", "curve")
+        return {
+            key: found[key]
+            for key in keys
+            if key in found and not (self.pairs.columns and key in unfit)
+        }
 
     @property
     def attachments(self) -> Mapping[str, str]:
@@ -374,6 +350,7 @@ def run_study(
     ----------
     a, b : array_like of shape (N,)
         Scores of both systems; or `Pairs`, and None. Clusters are the units where there are some.
+        Counts, for a measure such as F1, come as `Pairs`.
     config : StudyConfig or mapping, optional
         What to do, or the options that are not the default ones.
     names : tuple of two str, optional
@@ -399,24 +376,23 @@ def run_study(
     """
     chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
     chosen = chosen or StudyConfig()
-    clustered, one = b is None and getattr(a, "clusters", None) is not None, chosen.unit_size == 1
-    if clustered and not one:
-        raise ValueError(f"unit_size={chosen.unit_size} must be 1: the clusters are the units")
-    whole = a.by_cluster() if clustered else a
-    sample = PairedSample.of(whole, b, names=names or chosen.names)
-    pairs = replace(a, names=sample.names) if clustered else sample.pairs
+    entry, one, units = lookup(chosen.statistic), chosen.unit_size == 1, None
+    if isinstance(a, Pairs) and b is None and (a.columns or a.clusters is not None):
+        if not one:
+            what = "the clusters are the units" if a.clusters else "counts are compared as they are"
+            raise ValueError(f"unit_size={chosen.unit_size} must be 1: {what}")
+        pairs = replace(a, names=names or chosen.names or a.names)
+    else:
+        pairs = PairedSample.of(a, b, names=names or chosen.names).pairs
     pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
-    units = evaluation_units(
-        sample.pairs,
-        None,
-        chosen.unit_size,
-        metric=chosen.unit_metric,
-        rng=chosen.unit_shuffle,
-        remainder=chosen.unit_remainder,
-    )
+    if not pairs.columns:
+        entry = lookup("mean")
+        how: dict[str, Any] = {"metric": chosen.unit_metric, "remainder": chosen.unit_remainder}
+        how["rng"] = chosen.unit_shuffle
+        units = evaluation_units(per_item(pairs), None, chosen.unit_size, **how)
     return Study(
-        pairs if one else replace(units.pairs, source=pairs.source),
-        lookup("mean"),
+        pairs if one or units is None else replace(units.pairs, source=pairs.source),
+        entry,
         chosen.alternative,
         chosen.alpha,
         chosen.seed,
@@ -434,52 +410,73 @@ def run_study(
 
 
 def _data(study: Study) -> Section:
-    found, source = study.description.section(), sections.data(study)
-    per_cluster = " A score is the sum of a cluster." * (study.unit == "clusters")
+    source = sections.data(study)
+    if study.pairs.columns:
+        text = (
+            f"Counts of {study.amount}, compared by {study.measured}. What a study says of single "
+        )
+        text += (
+            "scores (description, evaluation units, assumptions, recommended tests, standardised "
+        )
+        text += f"effects, simulated power) does not apply to counts. {source.sentence}"
+        return replace(source, heading="Data", sentence=text)
+    found = _of_units(study, study.description.section())
+    per_cluster = " The score of a cluster is its sum, divided by the mean size of a cluster."
     alt = "Histograms of the scores of both systems and of their differences"
     return replace(
         source,
         heading="Data",
-        sentence=f"{found.sentence}{per_cluster} {source.sentence}",
+        sentence=f"{found.sentence}{per_cluster * (study.unit == 'clusters')} {source.sentence}",
         tables=(*found.tables, *source.tables),
         figure=Figure("plot_histograms", (study.description,), alt),
         data={**source.data, "description": found.data},
     )
 
 
+def _of_units(study: Study, found: Section) -> Section:
+    """What is said of pairs, where those are clusters."""
+    if study.unit == "items":
+        return found
+
+    def said(text: str) -> str:
+        return re.sub(r"\bpairs\b", "clusters", text)
+
+    tables = (
+        replace(table, rows=tuple(tuple(map(said, row)) for row in table.rows))
+        for table in found.tables
+    )
+    return replace(found, sentence=said(found.sentence), tables=tuple(tables))
+
+
 def _units(study: Study) -> Section:
     made, sizes, chosen = study.evaluation_units, study.unit_sizes, study.config
-    sentence = f"Every item is a unit: {how_many(len(made), 'units')}."
+    assert made is not None, "counts have no evaluation units"
+    sentence = f"Every item is a unit: {doc.how_many(len(made), 'units')}."
     if study.unit == "clusters":
         sentence = f"Every cluster is a unit: {study.amount}, whose scores are added up."
-    found = Section(
+    sentence = sentence if chosen.unit_size == 1 else str(made)
+    tables: tuple[Table, ...] = ()
+    figure = None
+    if sizes is not None:
+        step = -(-len(sizes.sizes) // ROWS)
+        columns = [*zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)][::step]
+        rows = tuple((str(n), str(k), number(sd)) for n, k, sd in columns)
+        every = "" if step == 1 else f"Every {step}th size; the figure has all"
+        tables = (Table(("items in a unit", "units", "standard deviation"), rows, every),)
+        alt = "Standard deviation of the difference against the size of an evaluation unit"
+        sentence, figure = f"{sentence} {sizes}", Figure("plot_unit_sizes", (sizes,), alt)
+    facts = {"size": chosen.unit_size, "metric": chosen.unit_metric}
+    return Section(
         key="units",
         heading="Evaluation units",
-        sentence=sentence if chosen.unit_size == 1 else str(made),
+        sentence=sentence,
+        tables=tables,
+        figure=figure,
         limits="Means of more items vary less at any size, so what is called stable depends on the "
         "tolerance. Larger units are fewer: the test gains nothing by them, unless a metric makes "
         "no sense for a single item.",
         problem=study.problem("units"),
-        data={
-            "units": {
-                "size": chosen.unit_size,
-                "metric": chosen.unit_metric,
-                "left_out": made.left_out.tolist(),
-            }
-        },
-    )
-    if sizes is None:
-        return found
-    step = -(-len(sizes.sizes) // ROWS)
-    columns = zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)
-    rows = tuple((str(n), str(k), number(sd)) for n, k, sd in list(columns)[::step])
-    every = "" if step == 1 else f"Every {step}th size; the figure has all"
-    alt = "Standard deviation of the difference against the size of an evaluation unit"
-    return replace(
-        found,
-        sentence=f"{found.sentence} {sizes}",
-        tables=(Table(("items in a unit", "units", "standard deviation"), rows, every),),
-        figure=Figure("plot_unit_sizes", (sizes,), alt),
+        data={"units": facts | {"left_out": made.left_out.tolist()}},
     )
 
 
@@ -496,15 +493,15 @@ def _assumptions(study: Study) -> Section:
         "differences.",
         figure=Figure("plot_quantiles", (study.units,), alt),
         limits="A test of normality finds no departure in few units and any departure in many; "
-        "the figure says more. That items are independent of each other no table can show.",
+        f"the figure says more. That {study.unit} are independent of each other no table can show.",
     )
 
 
 def _recommendation(study: Study) -> Section:
-    found = study.recommendation.section()
+    assert study.recommendation is not None, "counts have no recommended tests"
+    found = _of_units(study, study.recommendation.section())
     limits = "Choosing a test by its p-value invalidates the significance level."
-    limits = f"{found.limits} {limits}".lstrip()
-    data = {"recommendation": found.data}
+    limits, data = f"{found.limits} {limits}".lstrip(), {"recommendation": found.data}
     return replace(found, heading="Recommended tests", limits=limits, data=data)
 
 
@@ -515,7 +512,7 @@ def _curve(study: Study) -> Section:
         return Section("curve", heading, why, problem=problem, data={"power_curve": None})
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
     rows = tuple((f"{n:,}", f"{share:.3f}", span(ends)) for n, share, ends in lines)
-    alt = "Power against the number of units, with an interval at each size"
+    alt = f"Power against the number of {study.unit}, with an interval at each size"
     return Section(
         key="curve",
         heading=heading,
@@ -523,41 +520,24 @@ def _curve(study: Study) -> Section:
         tables=(Table(("units", "power", "95% interval"), rows),),
         figure=Figure("plot_power", (curve,), alt, {"target": study.config.plan_power}),
         limits="The intervals are for the error of the simulation alone.",
-        problem=problem,
         data={"power_curve": curve.to_dict()},
     )
 
 
-def _power(study: Study) -> Section:
-    found, chosen, seen = sections.power(study), study.config, study.description.difference
-    planned, tables = study.planned, found.tables
-    if planned:
-        rows = [
-            (name, f"{number(observed)}, as observed" if own is None else number(own))
-            for name, own, observed in (
-                ("smallest difference that matters", chosen.plan_delta, seen.mean),
-                ("standard deviation", chosen.plan_sigma, seen.sd),
-            )
-        ]
-        rows.append((f"units for a power of {percent(chosen.plan_power)}", f"{planned:,}"))
-        caption = "The difference that is planned for, by a t test"
-        tables = (*tables, Table(("", "value"), tuple(rows), caption))
-    data = {**found.data, "prospective": planned}
-    return replace(found, tables=tables, problem=study.problem("power"), data=data)
-
-
 def _repeat(study: Study) -> Section:
-    made = sections.computed_with("python", "numpy", "scipy", "numba")
-    options = tuple(
-        (name, "null" if value is None else plain(value))
-        for name, value in study.config.to_dict().items()
-    )
-    pairs = study.items_read
+    made, pairs = sections.computed_with("python", "numpy", "scipy", "numba"), study.items_read
+    config = study.config.to_dict()
+    options = tuple((k, "null" if x is None else doc.plain(x)) for k, x in config.items())
     # The common denominator of the scores, then a pair a line.
-    lines = [str(pairs.scale), *(f"{x} {y}" for x, y in zip(pairs.u, pairs.v, strict=True))]
-    lines += pairs.clusters or ()
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    file = quote(str(pairs.source.get("file", "FILE")))
+    lines = [
+        str(pairs.scale),
+        *(f"{x} {y}" for x, y in zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)),
+    ]
+    digest = hashlib.sha256("\n".join([*lines, *(pairs.clusters or ())]).encode()).hexdigest()
+    source = pairs.source
+    words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]
+    words += ["--clusters", source["clusters"]] if source.get("clusters") else []
+    provenance = {**source, "scores_sha256": digest, "versions": made}
     return Section(
         key="repeat",
         heading="How to repeat this",
@@ -567,9 +547,6 @@ def _repeat(study: Study) -> Section:
             Table(("", "value"), (*made.items(), ("scores, SHA-256", digest)), "What computed"),
             Table(("option", "value"), options, "Options"),
         ),
-        code=f"permtest study {file} --config study.yml --out report",
-        data={
-            "config": study.config.to_dict(),
-            "provenance": {**pairs.source, "scores_sha256": digest, "versions": made},
-        },
+        code=f"permtest study {join(map(str, words))} --config study.yml --out report",
+        data={"config": config, "provenance": provenance},
     )

@@ -1,6 +1,7 @@
 """The sections of a comparison, of which an overview and a study are made.
 
-Each maker takes an `Overview` (or a `Study`, which is one) and reads its parts.
+Each maker takes an `Overview` (or a `Study`, which is one), reads its parts, and has the name of
+the key of its section.
 """
 
 from __future__ import annotations
@@ -19,18 +20,9 @@ from permtest.alternatives.names import TITLES
 from permtest.alternatives.result import finite
 from permtest.pairs import Pairs
 from permtest.statistics import CountStatistic, lookup
+from permtest.study import document as doc
 from permtest.study.describe import dependence
-from permtest.study.document import (
-    Figure,
-    Section,
-    Table,
-    how_many,
-    legible,
-    number,
-    percent,
-    plain,
-    span,
-)
+from permtest.study.document import Figure, Section, Table, legible, number, percent, span
 from permtest.study.effects import BELONGS_TO
 
 #: Rows of the table of where the scores come from.
@@ -62,9 +54,6 @@ PLANNING = (
     "that was found significant tends to be overestimated, so plan for the smallest one that "
     "matters."
 )
-
-
-# ---- what every document says ------------------------------------------------------------------
 
 PAPER = "Exact Paired-Permutation Testing for Structured Test Statistics"
 VENUE = (
@@ -114,12 +103,20 @@ def computed_with(*others: str) -> dict[str, str]:
 
 def finding(found: Any) -> Section:
     """Both systems, and by how much they differ."""
-    level, record, (a, b) = found.confidence_level, found.record, found.names
+    level, record, (a, b), pairs = found.confidence_level, found.record, found.names, found.pairs
     exact, interval, entry, rows = found.exact, found.interval, found.statistic, []
+    columns = {found.measured: [*map(found.score_text, found.scores), found.difference_text]}
+    if pairs.columns and pairs.u.ndim == 2:
+        sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
+        counts = zip(pairs.columns, sums.T, strict=True)
+        columns = {name: [str(x), str(y), str(x - y)] for name, (x, y) in counts} | columns
+    if not pairs.columns and entry.name != "mean":
+        each = (*found.scores, found.difference)
+        columns["mean per item"] = [number(x / len(pairs)) for x in each]
+    systems = zip((*found.names, "difference"), *columns.values(), strict=True)
     if interval is not None:
         rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
-        if interval.warning:
-            rows.append(("doubt about it", interval.warning))
+        rows += [("doubt about it", interval.warning)] if interval.warning else []
     wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
     other = interval is not None and "exact test" not in found.interval_about
     compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
@@ -132,7 +129,10 @@ def finding(found: Any) -> Section:
         + f"; {exact.better} is the better one" * bool(leads)
         + ", which does not show that it is true" * (found.rejected is False)
         + ".",
-        tables=(_systems(found), Table(("", "found"), (*rows, ("items", wins)))),
+        tables=(
+            Table(("system", *columns), tuple(systems)),
+            Table(("", "found"), (*rows, ("items", wins))),
+        ),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
         limits="The difference holds for these two systems on items like these. The interval says "
         "how far other items might move it, not how far other training runs or other data would."
@@ -150,56 +150,40 @@ def finding(found: Any) -> Section:
             "difference": found.difference,
             "confidence_interval": interval and [finite(end) for end in interval],
             "confidence_level": level,
-            "paired_by": found.pairs.source.get("paired_by"),
+            "paired_by": pairs.source.get("paired_by"),
         },
     )
 
 
-def _systems(found: Any) -> Table:
-    """What both systems score, and their sums of counts or their means."""
-    pairs, columns = found.pairs, {}
-    if pairs.columns and pairs.u.ndim == 2:
-        sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
-        for name, (x, y) in zip(pairs.columns, sums.T, strict=True):
-            columns[name] = [str(x), str(y), str(x - y)]
-    columns[found.measured] = [*map(found.score_text, found.scores), found.difference_text]
-    if not pairs.columns and found.statistic.name != "mean":
-        each = (*found.scores, found.difference)
-        columns["mean per item"] = [number(x / len(pairs)) for x in each]
-    rows = zip((*found.names, "difference"), *columns.values(), strict=True)
-    return Table(("system", *columns), tuple(rows))
-
-
-def exact_test(found: Any) -> Section:
+def test(found: Any) -> Section:
     """p, and how it is known."""
-    exact, whole = found.exact, found.unit[:-1]
-    how = "estimated by sampling" if exact.n_samples is not None else "computed exactly"
-    how = "enclosed in bounds" if exact.method == "bracket" else how
+    exact, drawn, note = found.exact, found.exact.n_samples is not None, ""
+    bracket = exact.method == "bracket"
+    how = "estimated by sampling" if drawn else "computed exactly"
     rows = [
-        ("p", exact.bracket_text() if exact.method == "bracket" else exact.pvalue_text(10)),
+        ("p", exact.bracket_text() if bracket else exact.pvalue_text(10)),
         ("log10 p", f"{exact.log10_pvalue:.10g}"),
         (found.unit, f"{exact.n:,}, of which {exact.n_informative:,} differ"),
         *([("reading", exact.reading)] if exact.reading else []),
         ("alternative", exact.score.claim(found.alternative, exact.names)),
         ("method", f"{exact.method}: {exact.method_reason}"),
     ]
-    if exact.n_samples is None:
-        rows.append(("error bound", f"{exact.error_bound:.2g} of p, relative"))
-    else:
+    if drawn:
         rows.append(("95% interval of p", "{:.4g} to {:.4g}".format(*exact.pvalue_interval())))
-    note = ""
-    if exact.n_samples is None and is_long(exact):
-        note = ", drawn by random labellings or from rounded differences, as it is very long"
+    else:
+        rows.append(("error bound", f"{exact.error_bound:.2g} of p, relative"))
+        more = ", drawn by random labellings or from rounded differences, as it is very long"
+        note = more * is_long(exact)
+    alt = f"Null distribution of the test{note}; {found.p_text}"
     return Section(
         key="test",
         heading="The exact test",
-        sentence=f"If the systems were equal, the two outputs of each {whole} could just as well "
-        f"have been exchanged. p is the share of all 2^{exact.n} exchanges that make a difference "
-        f"{EXTREME[found.alternative]} as the one seen, {how}. {exact}",
+        sentence=f"If the systems were equal, the two outputs of each {found.unit[:-1]} could just "
+        f"as well have been exchanged. p is the share of all 2^{exact.n} exchanges that make a "
+        f"difference {EXTREME[found.alternative]} as the one seen, "
+        f"{'enclosed in bounds' if bracket else how}. {exact}",
         tables=(Table(("", "found"), tuple(rows)),),
-        figure=Figure(
-            "plot_test", (found,), f"Null distribution of the test{note}; {found.p_text}"
-        ),
+        figure=Figure("plot_test", (found,), alt),
         limits="p is how surprising such a difference would be between equal systems: not how "
         f"probable it is that they are equal, and not how large the difference is. The "
         f"{found.unit} are taken to be independent of each other.",
@@ -215,19 +199,19 @@ def is_long(exact: Any) -> bool:
 
 def items(found: Any) -> Section:
     """Which system is ahead on how many items, and where they differ most."""
-    record, (a, b) = found.record, found.names
+    record, (a, b), shown = found.record, found.names, found.most_different
     counts = isinstance(found.statistic, CountStatistic)
     kind = f"{found.measured} of the item" if counts else "score"
+    head = ("item", f"{kind}, {a}", f"{kind}, {b}", "adds" if counts else "difference")
     rows = tuple(
         (legible(x.id), found.score_text(x.a), found.score_text(x.b), f"{x.difference:+.4g}")
-        for x in found.most_different
+        for x in shown
     )
-    head = ("item", f"{kind}, {a}", f"{kind}, {b}", "adds" if counts else "difference")
-    sizes, shown = np.sort(np.abs(found.items.worth))[::-1], len(rows)
-    differ, which = int(np.count_nonzero(sizes)), "All items on which the systems differ"
-    if differ > shown:
-        more = int(np.count_nonzero(sizes >= sizes[shown - 1])) - shown
-        which = f"{shown} of the {differ:,} items on which the systems differ, the largest first"
+    sizes, which = np.abs(found.items.worth), "All items on which the systems differ"
+    if (differ := int(np.count_nonzero(sizes))) > len(rows):
+        least = np.sort(sizes)[-len(rows)]
+        more = int(np.count_nonzero(sizes >= least)) - len(rows)
+        which = f"{len(rows)} of the {differ:,} items on which the systems differ, largest first"
         which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" * (
             more > 0
         )
@@ -247,62 +231,59 @@ def items(found: Any) -> Section:
         ),
         limits="The items with the largest differences are not typical ones; look at their texts "
         "before you explain a difference by them.",
-        data={
-            "record": record._asdict(),
-            "most_different": [x._asdict() for x in found.most_different],
-        },
+        data={"record": record._asdict(), "most_different": [x._asdict() for x in shown]},
     )
 
 
 def answers(found: Any) -> Section:
     """Other tests, with the level and the power that they have on data like these."""
-    table, rates = found.answers, getattr(found.recommendation, "rates", {})
-    rows = []
-    for answer in table:
-        decision = {True: "yes", False: "no", None: "-"}[answer.rejects(found.alpha)]
-        measured = [f"{x:.3f}" for x in rates[answer.test]] if answer.test in rates else ["-", "-"]
+    table, decided = found.answers, found.decisions()
+    rates, rows, data = getattr(found.recommendation, "rates", {}), [], []
+    for answer, facts in zip(table, table.rows(), strict=True):
+        decision = {True: "yes", False: "no", None: "-"}[decided[answer.test]]
+        measured = rates.get(answer.test, ())
         p = answer.result.pvalue_text() if answer.result else "-"
-        cells = (answer.title, p, decision, span(answer.interval))
-        rows.append((*cells, *(measured if rates else ()), answer.assumptions_text))
-    made = [one for one in found.decisions().values() if one is not None]
+        cells = [answer.title, p, decision, span(answer.interval)]
+        cells += [f"{x:.3f}" for x in measured] or [""] * 2 * bool(rates)
+        rows.append((*cells, answer.assumptions_text))
+        facts |= {"rejects": decided[answer.test]}
+        facts |= dict(zip(("level", "power"), measured, strict=False))
+        data.append({key: value for key, value in facts.items() if key != "seconds"})
+    made = [one for one in decided.values() if one is not None]
     alike = "Both tests decide alike." if len(made) == 2 else f"All {len(made)} tests decide alike."
     if len(set(made)) > 1:
         reject = "rejects" if sum(made) == 1 else "reject"
         alike = f"{sum(made)} of {len(made)} tests {reject}: they ask different questions, or rest "
         alike += "on assumptions that do not hold."
-    of_sums = ", which compare sums of clusters" * (found.unit == "clusters")
+    of_sums = ", which compare clusters"
+    of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
     simulated = (
-        f" Level and power are the shares of simulated data sets like these in which a test "
-        f"rejects at the level {number(found.alpha)}, without and with the observed difference."
+        " Level and power are the shares of simulated data sets like these in which a test rejects "
+        f"at the level {number(found.alpha)}, without and with the observed difference; they were "
+        "measured of some tests only."
     )
+    scale = " Their intervals are per item; that of the difference is of the sum."
+    left_out = (
+        " Tests of ranks and medians are left out: of scores of 0 and 1 they say nothing more."
+    )
+    left_out *= "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None
     level = f"{percent(table.confidence_level)} interval"
+    level += ", per item" * (found.unit == "clusters" and not found.pairs.columns)
     head = ("test", "p", "rejects", level, *(("level", "power") * bool(rates)), "assumptions")
-    scale = "mean of items" if found.statistic.name == "mean" else "sum"
-    scale = f" Their intervals are per {found.unit[:-1]}; that of the difference is of the {scale}."
+    alt = "p-values of all tests side by side, with the intervals of what they estimate"
     return Section(
         key="answers",
         heading="Other tests",
-        sentence=f"The same question, asked of {found.amount} by other tests{of_sums}."
-        f"{scale * (found.per_unit != 1)}{simulated * bool(rates)} {alike * (len(made) > 1)} "
+        sentence=f"The same question, asked of {found.amount} by other tests"
+        f"{of_sums * (found.unit == 'clusters')}.{scale * (found.per_unit != 1)}"
+        f"{left_out}{simulated * bool(rates)} {alike * (len(made) > 1)} "
         f"{table.correlation_text()}".rstrip(),
         tables=(Table(head, tuple(rows)),),
-        figure=Figure(
-            "plot_answers",
-            (table,),
-            "p-values of all tests side by side, with the intervals of what they estimate",
-            {"alpha": found.alpha},
-        ),
+        figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
         limits="They are one piece of evidence, not several; decide by the test that you chose "
         "beforehand. Choosing a test by its p-value invalidates the significance level.",
         problem=found.problem("answers"),
-        data={
-            "answers": [
-                {key: value for key, value in row.items() if key != "seconds"}
-                | {"rejects": found.decisions()[row["test"]]}
-                | dict(zip(("level", "power"), rates.get(row["test"], ()), strict=False))
-                for row in table.rows()
-            ]
-        },
+        data={"answers": data},
     )
 
 
@@ -320,10 +301,9 @@ def measures(found: Any) -> Section:
         same = found.statistic.name == name
         one = found if same else replace(found, statistic=lookup(name))
         bayes = bayes_test(old, new, name, names=(b, a))
-        x, y = map(one.score_text, one.scores)
-        p, interval = one.p_text.removeprefix("p ").removeprefix("= "), span(one.interval)
-        chance = bayes.chances()["b"]
-        rows.append((one.measured, x, y, one.difference_text, interval, p, chance))
+        cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
+        p = one.p_text.removeprefix("p ").removeprefix("= ")
+        rows.append((one.measured, *cells, p, bayes.chances()["b"]))
         facts = {"scores": one.scores, "difference": one.difference, "pvalue": one.exact.pvalue}
         data[name] = facts | {"interval": one.interval, "probability_a_better": bayes.p_h1}
     level = f"{percent(found.confidence_level)} interval"
@@ -342,24 +322,31 @@ def measures(found: Any) -> Section:
 
 def effects(found: Any) -> Section:
     """Sizes of the effect, each beside the tests that it belongs to."""
-    level, sizes, rows = found.confidence_level, found.effects, []
+    level, sizes, rows, problem = found.confidence_level, found.effects, [], ""
     for effect in sizes:
         tests = [TITLES[x] for x in found.applicable if BELONGS_TO.get(x) == effect.name]
         interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
-        in_scores = f", per {found.unit[:-1]}" * (effect.name == "hodges_lehmann")
+        in_scores = ", per item" * (effect.name == "hodges_lehmann")
         size = effect.label or f"{effect.interpretation}{in_scores}"
         rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
+    if found.pairs.columns:
+        problem = "standardised effect sizes are for single scores; the difference in "
+        problem += f"{found.measured} is a size of the effect itself"
+    elif not sizes:
+        problem = "all differences are equal, or there are too few"
     head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "belongs to")
     alt = "Effect sizes with their intervals"
-    figure = Figure("plot_effects", (sizes,), alt, {"confidence_level": level}) if sizes else None
+    figure = Figure("plot_effects", (sizes,), alt, {"confidence_level": level})
+    # The effects of scores of 0 and 1 have no scale in common.
+    drawn = sizes and "risk_difference" not in [effect.name for effect in sizes]
     return Section(
         key="effects",
         heading="Effect size",
         sentence=f"How large the difference is, whatever the number of {found.unit}." * bool(rows),
         tables=(Table(head, tuple(rows)),) if rows else (),
-        figure=figure,
+        figure=figure if drawn else None,
         limits=COHEN * any(effect.label for effect in sizes),
-        problem=found.problem("effects"),
+        problem=f"Not everything could be computed: {problem}." * bool(problem),
         data={"effects": [effect.to_dict(level) for effect in sizes]},
     )
 
@@ -379,7 +366,7 @@ def power(found: Any) -> Section:
             method = f"exact test of {advice.samples:,} samples drawn from these differences"
         shown = vars(plan) | {"power": chance, "power_method": method}
         text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
-        rows.append((f"power with {how_many(plan.n, found.unit)}", text, method))
+        rows.append((f"power with {doc.how_many(plan.n, found.unit)}", text, method))
         if plan.detectable is not None:
             seen = number(abs(plan.detectable * found.per_unit))
             what = f"smallest difference detectable with {share} power at n = {plan.n:,}"
@@ -404,9 +391,8 @@ def data(found: Any) -> Section:
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
-    said = ((legible(str(key)), plain(x)) for key, x in pairs.source.items() if not _is_empty(x))
-    said = ((key, text) for key, text in said if key != text)  # "score: score" says nothing
-    rows = tuple(said)[:ROWS]
+    told = ((legible(str(key)), doc.plain(x)) for key, x in pairs.source.items() if _says(x))
+    rows = tuple(row for row in told if row[0] != row[1])[:ROWS]  # "score: score" says nothing
     read = "What was read, as the reader recorded it." if rows else "They were given as they are."
     return Section(
         key="data",
@@ -418,12 +404,12 @@ def data(found: Any) -> Section:
     )
 
 
-def _is_empty(value: Any) -> bool:
-    """Whether a record has nothing to say: none, blanks, or a list of nothing."""
+def _says(value: Any) -> bool:
+    """Whether a record says anything: more than none, blanks, or a list of nothing."""
     if isinstance(value, str):
-        return value.strip().lower() in ("", "none")
+        return value.strip().lower() not in ("", "none")
     value = list(value.values()) if isinstance(value, Mapping) else value
-    return all(map(_is_empty, value)) if isinstance(value, list | tuple) else value in (None, 0)
+    return any(map(_says, value)) if isinstance(value, list | tuple) else value not in (None, 0)
 
 
 def gold_doubt(pairs: Pairs) -> str:
@@ -438,8 +424,9 @@ def gold_doubt(pairs: Pairs) -> str:
     i = int(other[0])
     name = f"item {i + 1}" if pairs.ids is None else legible(pairs.ids[i])
     return (
-        f"tp + fn differs between the systems on {other.size} of {how_many(len(pairs), 'items')}, "
-        f"first for {name} ({first[i]} and {second[i]}); are they the same items?"
+        f"tp + fn differs between the systems on {other.size} of "
+        f"{doc.how_many(len(pairs), 'items')}, first for {name} ({first[i]} and {second[i]}); are "
+        "they the same items?"
     )
 
 

@@ -73,6 +73,8 @@ def group_of(group: argparse._ArgumentGroup, parser: argparse.ArgumentParser) ->
     for action in group._group_actions:
         commands = getattr(action, "_choices_actions", [])
         for one in commands or [action]:
+            if one.help == argparse.SUPPRESS:  # the help of another one names it
+                continue
             name = one.dest if commands else strip_ansi(form._format_action_invocation(one))
             told = escape(form._expand_help(one)) if one.help else ""
             rows.append(f"<dt><code>{escape(name)}</code></dt><dd>{told}</dd>")
