@@ -23,7 +23,6 @@ from permtest.study.effects import (
     hedges_g,
     hodges_lehmann,
     odds_ratio,
-    phi,
     risk_difference,
     wilcoxon_r,
     win_loss,
@@ -31,11 +30,9 @@ from permtest.study.effects import (
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, StudyConfig, run_study
 from permtest.study.plan import (
-    Outlook,
     exact_power,
     exact_power_n,
     minimum_detectable_effect,
-    outlook,
     power_t,
     sample_size,
     sample_size_mcnemar,
@@ -59,7 +56,6 @@ __all__ = [
     "Description",
     "EffectSize",
     "EvaluationUnits",
-    "Outlook",
     "Overview",
     "PowerCurve",
     "Recommendation",
@@ -82,9 +78,7 @@ __all__ = [
     "measured_rates",
     "minimum_detectable_effect",
     "odds_ratio",
-    "outlook",
     "overview",
-    "phi",
     "power_curve",
     "power_curve_normal",
     "power_t",

@@ -1,18 +1,17 @@
-"""How large a difference is: effect sizes with intervals, and the test that each belongs to."""
+"""How large a difference is: effect sizes with intervals, and the tests that each belongs to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, atanh, inf, pi, sqrt, tanh
-from typing import Any
+from math import asin, inf, pi, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from permtest._checks import check_count, check_level
+from permtest._checks import check_level
 from permtest._html import facts, together
-from permtest._integers import IntArray
 from permtest._json import AsJson
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.discordant import mcnemar
@@ -25,37 +24,50 @@ from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
 
-#: Which effect size says how large the difference is that a test finds.
-BELONGS_TO = {
-    **dict.fromkeys(("exact", "paired_t", "normal_z", "bootstrap_mean"), "cohen_d"),
-    **dict.fromkeys(("paired_bootstrap", "independent_t", "independent_z"), "cohen_d"),
-    **dict.fromkeys(("permutation_median", "bootstrap_median"), "hodges_lehmann"),
-    **dict.fromkeys(("mcnemar", "mcnemar_midp"), "odds_ratio"),
-    **dict.fromkeys(("two_proportion_z", "chi_squared", "chi_squared_yates"), "cohen_h"),
-    "mcnemar_chi2": "risk_difference",
-    "wilcoxon": "wilcoxon_r",
-    "sign": "win_loss",
-}
-
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
 SCORES, SHARES = "in units of the scores", "a difference of shares of the items"
-
-#: What an effect is called, how its interval is made, and thresholds or unit.
-KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
-    "cohen_d": ("Cohen's d", "noncentral t distribution", STANDARDISED),
-    "hedges_g": ("Hedges' g", "noncentral t distribution", STANDARDISED),
-    "wilcoxon_r": ("Wilcoxon's r", "Wilson interval for a U-statistic", CORRELATION),
-    "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", SCORES),
-    "win_loss": ("Win-loss difference", "Tango's score interval", SHARES),
-    "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
-    "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
-    "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
-    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
-}
-
 WORDS = ("less than small", "small", "medium", "large")
 CAUTION = "in Cohen's words, made for the behavioural sciences and not for comparing systems"
+
+
+class Kind(NamedTuple):
+    """What an effect is called, how its interval is made, its thresholds or unit, its tests."""
+
+    title: str
+    method: str
+    scale: tuple[float, ...] | str
+    tests: str = ""
+
+
+NONCENTRAL, TANGO = "noncentral t distribution", "Tango's score interval"
+MEANS = "exact paired_t normal_z bootstrap_mean paired_bootstrap independent_t independent_z"
+MEDIANS, CROSSED = "permutation_median bootstrap_median", "two_proportion_z chi_squared"
+KINDS = {
+    "cohen_d": Kind("Cohen's d", NONCENTRAL, STANDARDISED, MEANS),
+    "hedges_g": Kind("Hedges' g", NONCENTRAL, STANDARDISED),
+    "wilcoxon_r": Kind(
+        "Wilcoxon's r", "Wilson interval for a U-statistic", CORRELATION, "wilcoxon"
+    ),
+    "hodges_lehmann": Kind("Hodges-Lehmann estimate", "exact law of signed ranks", SCORES, MEDIANS),
+    "win_loss": Kind("Win-loss difference", TANGO, SHARES, "sign"),
+    "risk_difference": Kind("Risk difference", TANGO, SHARES, "mcnemar_chi2"),
+    "odds_ratio": Kind(
+        "Odds ratio",
+        "Clopper-Pearson interval",
+        "odds; 1 where systems are equal",
+        "mcnemar mcnemar_midp",
+    ),
+    "cohen_h": Kind(
+        "Cohen's h",
+        "normal approximation of arcsines",
+        STANDARDISED,
+        f"{CROSSED} chi_squared_yates",
+    ),
+}
+
+#: Which effect size says how large the difference is that a test finds.
+BELONGS_TO = {test: name for name, kind in KINDS.items() for test in kind.tests.split()}
 
 #: How many pairs the least number of trials counts for, against what a sample says of the variance
 #: of W+: the fewest with which, in simulations, the interval errs in at most 6% of samples.
@@ -104,18 +116,18 @@ class EffectSize(AsJson):
     @property
     def title(self) -> str:
         """What sentences and tables call it."""
-        return KINDS[self.name][0]
+        return KINDS[self.name].title
 
     @property
     def method(self) -> str:
         """How the interval is made."""
-        return KINDS[self.name][1]
+        return KINDS[self.name].method
 
     @property
     def thresholds(self) -> tuple[float, ...]:
         """From where on it is called small, medium and large; empty where it has a unit."""
-        found = KINDS[self.name][2]
-        return () if isinstance(found, str) else found
+        scale = KINDS[self.name].scale
+        return () if isinstance(scale, str) else scale
 
     @property
     def label(self) -> str:
@@ -126,7 +138,7 @@ class EffectSize(AsJson):
     @property
     def interpretation(self) -> str:
         """The word and what to think of it, or the unit."""
-        return f"{self.label} {CAUTION}" if self.label else str(KINDS[self.name][2])
+        return f"{self.label} {CAUTION}" if self.label else str(KINDS[self.name].scale)
 
     def __str__(self) -> str:
         word = f"{self.label}; " if self.label else ""
@@ -227,7 +239,6 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     variances = [float(x.var(ddof=1)) if np.ptp(x) else 0.0 for x in (sample.a, sample.b)]
     other = mean / sqrt(sum(variances) / 2) if any(variances) else inf
     details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1, "d_av": other, "d_s": other}
-    details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
     return EffectSize("cohen_d", d, n, sample.names, details, partial(_noncentral, d, n))
 
 
@@ -309,46 +320,38 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     (0.6444, 8.5, 4)
     """
     sample = PairedSample.of(a, b, names=names)
-    d = sample.gaps[sample.gaps != 0]
-    if d.size == 0:
+    d = np.sort(sample.gaps[sample.gaps != 0])
+    if (n := d.size) == 0:
         raise ValueError(
             "a and b are equal in every pair: there are no ranks, and no effect to speak of"
         )
     ranks = SignedRanks.of(d, "wilcox")
     z, plus, total = ranks.z(), ranks.plus, ranks.plus + ranks.minus
-    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
+    details = {"z": z, "w_plus": plus, "n_nonzero": n, "r_pairs": z / sqrt(sample.n)}
     details["r_observations"] = z / sqrt(2 * sample.n)
     details["rank_biserial"] = (plus - ranks.minus) / total
-    unit, trials = total / (2 * ranks.deviation * sqrt(d.size)), _trials(d, plus / total)
+    # Of how many independent trials W+ has the variance, as far as the sample tells. The mean of
+    # k(x, y), 1 where x + y > 0, has the variance 2 (2 (n - 2) z1 + z2) / (n (n - 1)), with z2 the
+    # variance of k and z1 that of its mean over y (Hoeffding 1948). As 2 z1 <= z2, there are at
+    # least n / 2 trials; what a small sample says of z1 is drawn towards that, and more than n
+    # trials, which a share near 0 or 1 may suggest, would make intervals too short.
+    share, trials = plus / total, n / 2
+    if n > 2 and 0 < share < 1:
+        above = n - np.searchsorted(d, -d, side="right")
+        equal = n - np.searchsorted(d, -d, side="left") - above
+        means = (above + equal / 2 - (d > 0)) / (n - 1)  # each without itself
+        z2 = float(np.mean((above + equal / 4 - (d > 0)) / (n - 1)) - means.mean() ** 2)
+        # The variance of the means has a part from their being means of n - 1 values each.
+        z1 = max((float(means.var(ddof=1)) - z2 / (n - 1)) * (n - 1) / (n - 2), 0.0)
+        if (variance := 2 * (2 * (n - 2) * z1 + z2) / (n * (n - 1))) > 0:
+            trials = min(max(share * (1 - share) / variance, trials), n)
+        trials = (n * trials + PRIOR * n / 2) / (n + PRIOR)
+    unit = total / (2 * ranks.deviation * sqrt(n))
 
     def interval(confidence_level: float) -> tuple[float, ...]:
-        return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
+        return tuple(unit * (2 * x - 1) for x in wilson(share, trials, confidence_level))
 
-    return EffectSize("wilcoxon_r", z / sqrt(d.size), sample.n, sample.names, details, interval)
-
-
-def _trials(d: IntArray, share: float) -> float:
-    """Of how many independent trials W+ has the variance, as far as the sample tells.
-
-    The mean of k(x, y), 1 where x + y > 0, has the variance 2 (2 (n - 2) z1 + z2) / (n (n - 1)),
-    with z2 the variance of k and z1 that of its mean over y (Hoeffding 1948). As 2 z1 <= z2, there
-    are at least n / 2 trials; what a small sample says of z1 is drawn towards that, and more than n
-    trials, which a share near 0 or 1 may suggest, would make intervals too short.
-    """
-    n = d.size
-    if n < 3 or not 0 < share < 1:
-        return n / 2
-    ordered = np.sort(d)
-    above = n - np.searchsorted(ordered, -d, side="right")
-    equal = n - np.searchsorted(ordered, -d, side="left") - above
-    means = (above + equal / 2 - (d > 0)) / (n - 1)  # each without itself
-    squares = float(np.sum(above + equal / 4 - (d > 0))) / (n * (n - 1))
-    z2 = squares - float(means.mean()) ** 2
-    # The variance of the means has a part from their being means of n - 1 values each.
-    z1 = max((float(means.var(ddof=1)) - z2 / (n - 1)) * (n - 1) / (n - 2), 0.0)
-    variance = 2 * (2 * (n - 2) * z1 + z2) / (n * (n - 1))
-    trials = min(max(share * (1 - share) / variance, n / 2), n) if variance > 0 else n / 2
-    return float(n * trials + PRIOR * n / 2) / (n + PRIOR)
+    return EffectSize("wilcoxon_r", z / sqrt(n), sample.n, sample.names, details, interval)
 
 
 def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -471,111 +474,37 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def cohen_h(
-    a: Any,
-    b: Any = None,
-    x2: int | None = None,
-    n2: int | None = None,
-    *,
-    names: tuple[str, str] | None = None,
-) -> EffectSize:
+def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
     """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
 
     Parameters
     ----------
-    a, b
-        As in `risk_difference`: both systems answered the same items. Or, of systems that were
-        tested on different items, how many answers of the first are right, and how many it gave.
-    x2, n2 : int, optional
-        The same two numbers of the second system, where systems have different items.
-    names : tuple of two str, optional
-        What the systems are called.
+    a, b, names
+        As in `risk_difference`: both systems answered the same items.
 
     Notes
     -----
-    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance for pairs is
+    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval of the variance
     (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
-    one half larger than they are, so that it is defined and below 1; for different items it is
-    1 / n1 + 1 / n2.
+    one half larger than they are, so that it is defined and below 1.
 
     Examples
     --------
     >>> from permtest.study import cohen_h
     >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
     0.4027
-    >>> round(cohen_h(85, 100, 75, 100).value, 4)
-    0.2518
     """
-    details = {}
-    if x2 is None:
-        sample, (both, b, c, neither) = _answers(a, b, names)
-        n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
-        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
-        error = sqrt((2 - 2 * details["r12"]) / n)
-    else:
-        sizes = check_count(b, "n1"), check_count(n2, "n2")
-        right = (
-            check_count(a, "x1", least=0, most=sizes[0]),
-            check_count(x2, "x2", least=0, most=sizes[1]),
-        )
-        n, names, shares = (
-            sum(sizes),
-            names or ("a", "b"),
-            (right[0] / sizes[0], right[1] / sizes[1]),
-        )
-        error = sqrt(1 / sizes[0] + 1 / sizes[1])
-    value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
-    details |= {"p1": shares[0], "p2": shares[1], "standard_error": error}
+    sample, counts = _answers(a, b, names)
+    p, q = ((counts[0] + right) / sample.n for right in counts[1:3])
+    r12, value = _correlation(*(x + 0.5 for x in counts)), 2 * asin(sqrt(p)) - 2 * asin(sqrt(q))
+    details = {"r12": r12, "p1": p, "p2": q, "standard_error": sqrt((2 - 2 * r12) / sample.n)}
 
     def interval(confidence_level: float) -> tuple[float, float]:
-        half = error * normal_quantile(tail_level("two-sided", confidence_level))
+        quantile = normal_quantile(tail_level("two-sided", confidence_level))
+        half = details["standard_error"] * quantile
         return max(value - half, -pi), min(value + half, pi)
 
-    return EffectSize("cohen_h", value, n, names, details, interval)
-
-
-def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
-    """Phi: the correlation in a table of two by two counts.
-
-    Parameters
-    ----------
-    table : array_like of shape (2, 2)
-        Counts: a row for each system, and columns of right and wrong answers.
-    names : tuple of two str, default ("a", "b")
-        What the rows are called.
-
-    Notes
-    -----
-    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
-    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
-
-    Examples
-    --------
-    >>> from permtest.study import phi
-    >>> phi([[85, 15], [75, 25]]).value
-    0.125
-    """
-    cells = np.asarray(table)
-    if cells.shape != (2, 2):
-        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
-    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
-    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
-        raise ValueError("table has an empty row or column: there is no correlation")
-    value, n = _correlation(*counts), sum(counts)
-    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
-    centre = _correlation(p, q, r, s)
-    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
-    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
-    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
-    error = sqrt(max(variance, 0.0) / (p + q + r + s))
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
-        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
-        return min(low, value), max(high, value)
-
-    details = {"chi_squared": n * value**2, "standard_error": error}
-    return EffectSize("phi", value, n, names, details, interval)
+    return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
 
 
 def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:

@@ -25,7 +25,6 @@ from permtest.study import (
     hedges_g,
     hodges_lehmann,
     odds_ratio,
-    phi,
     risk_difference,
     wilcoxon_r,
     win_loss,
@@ -243,17 +242,6 @@ def test_cohen_h_is_known(counts):
     x1, n1, x2, n2 = counts
     a, b = np.arange(n1 * n2) < x1 * n2, np.arange(n1 * n2) < x2 * n1
     assert cohen_h(a, b).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
-    assert cohen_h(*counts).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
-
-
-def test_phi_is_the_root_of_chi_squared_and_its_interval_holds_it():
-    for table in ([[85, 15], [75, 25]], [[3, 5], [8, 0]], [[10, 0], [0, 10]]):
-        found, plain = phi(table), stats.chi2_contingency(table, correction=False)[0]
-        assert found.value**2 == pytest.approx(plain / np.sum(table))
-        low, high = found.confidence_interval()
-        assert -1 <= low <= found.value <= high <= 1
-    with pytest.raises(ValueError, match="empty row or column"):
-        phi([[0, 5], [0, 3]])
 
 
 def test_all_or_nothing():

@@ -15,13 +15,12 @@ from permtest.study import (
     exact_power,
     exact_power_n,
     minimum_detectable_effect,
-    outlook,
     power_t,
     sample_size,
     sample_size_mcnemar,
     sample_size_proportions,
 )
-from permtest.study.plan import MCNEMAR
+from permtest.study.plan import MCNEMAR, outlook
 from tests.study.known import PROSPECTIVE_MCNEMAR, PROSPECTIVE_PROPORTIONS, PROSPECTIVE_T
 
 LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}

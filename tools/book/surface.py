@@ -139,13 +139,12 @@ PAGES = (
             "Choosing a test": "study.recommend study.Recommendation study.measured_rates",
             "How large": "study.EffectSize study.cohen_d study.hedges_g study.wilcoxon_r "
             "study.hodges_lehmann study.win_loss study.risk_difference study.odds_ratio "
-            "study.cohen_h study.phi study.effect_sizes study.BELONGS_TO",
+            "study.cohen_h study.effect_sizes study.BELONGS_TO",
             "How many": "study.sample_size study.minimum_detectable_effect "
             "study.sample_size_proportions study.sample_size_mcnemar study.power_t "
             "study.exact_power study.exact_power_n",
             "Simulated power": "study.power_curve study.power_curve_normal study.PowerCurve "
-            "study.rejection_rates study.RejectionRates study.pvalues "
-            "study.outlook study.Outlook",
+            "study.rejection_rates study.RejectionRates study.pvalues",
             "Data with known answers": "study.sample_data study.SAMPLES study.SampleSpec",
         },
     ),
