@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import ceil, gcd, log10
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from permtest.alternatives.counts import wilson
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.result import SMALLEST, rejects
-from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
+from permtest.alternatives.sample import PairedSample, as_floats, as_threshold, check_magnitude
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
 from permtest.null.batch import Laws, compile_kernels
@@ -40,7 +40,7 @@ from permtest.study.plan import MCNEMAR
 #: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; all tests that
 #: have a name; and those of pairs that `measured_rates` knows.
 OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z", "bootstrap_mean")
-TESTS = (*OF_MEANS, "sign", "wilcoxon", *OF_COUNTS)
+TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *OF_COUNTS)
 PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
@@ -210,16 +210,9 @@ def power_curve(
         if sample.n < 2 or sample.deviation == 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
         return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
-    if test == "exact":
-        law = _Law.of(sample.gaps, sample.scale, true)
-        return _curve(test, law, sizes, sample.n, (method, mean, law.rounded), **how)
-    first, second = sample.a + (mean - sample.mean), sample.b
-
-    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
-        items = generator.integers(sample.n, size=(size, n))
-        return first[items], second[items]
-
-    return _curve(test, draw, sizes, sample.n, (method, mean, 0.0), **how)
+    draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
+    rounded = draw.rounded if test == "exact" else 0.0
+    return _curve(test, draw, sizes, sample.n, (method, mean, rounded), **how)
 
 
 def power_curve_normal(
@@ -267,7 +260,7 @@ def power_curve_normal(
 
 
 def _curve(
-    test: Test, draw: Draw | _Law, sizes: Any, n: int | None, told: Any, rng: RNG, **how: Any
+    test: Test, draw: Draw, sizes: Any, n: int | None, told: Any, rng: RNG, **how: Any
 ) -> PowerCurve:
     """The rate at each size, up to `n` where `sizes` is a number; `told` are its last fields."""
     if np.ndim(sizes):
@@ -343,7 +336,7 @@ class RejectionRates(_Simulated):
 
 def rejection_rates(
     tests: Sequence[str] | Mapping[str, Test],
-    draw: Draw | _Law,
+    draw: Draw,
     *,
     n: int,
     experiments: int = 2000,
@@ -387,21 +380,20 @@ def rejection_rates(
     check_alternative(alternative)
     why = "their shares are as good as exact by then; ask for fewer"
     total = check_count(experiments, "experiments", most=10**6, why=why)
-    counted, slow = isinstance(draw, _Law), any(map(callable, named.values()))
+    law = draw if isinstance(draw, _Resampling) else None
+    counted = set(named.values()) == {"exact"} and law
     most = MOST_COUNTED if counted else MOST
     check_count(n, "n", most=most, why="power_t and exact_power have formulas")
     for test in named.values():
         if not callable(test):
             check_option("test", test, TESTS)
-    width = draw.values.size if isinstance(draw, _Law) else n
-    each = max(min(AT_ONCE // width, SLOW if slow else PART), 1)
+    width = counted.values.size if counted else n
+    each = max(min(AT_ONCE // width, SLOW if any(map(callable, named.values())) else PART), 1)
     samples, origin = check_resamples(K), seeds(as_generator(rng))
 
     def rejected(start: int) -> list[int]:
         size, generator = min(each, total - start), stream(origin, start)
-        if isinstance(draw, _Law):
-            return [draw.rejected(generator, size, n, alpha, alternative)]
-        rows = draw(generator, size, n)
+        rows = () if counted else draw(generator, size, n)
         for shape in map(np.shape, rows):
             if shape != (size, n):
                 raise ValueError(
@@ -409,13 +401,18 @@ def rejection_rates(
                     f"have shape {(size, n)}"
                 )
         how: dict[str, Any] = {"alternative": alternative, "rng": generator, "K": samples}
-        return [int(rejects(pvalues(x, *rows, **how), alpha).sum()) for x in named.values()]
+        return [
+            law.rejected(generator, size, n, alpha, alternative)
+            if law and test == "exact"
+            else int(rejects(pvalues(test, *rows, **how), alpha).sum())
+            for test in named.values()
+        ]
 
     compile_kernels()  # once, before several threads do
     starts = range(0, total, each)
     done = (in_parallel if counted else over_workers)(rejected, starts)
-    counts = np.sum([*progress(done, total=len(starts), what="tests")], axis=0)
-    rates = {test: float(x) / total for test, x in zip(named, counts, strict=True)}
+    found = np.sum([*progress(done, total=len(starts), what="tests")], axis=0)
+    rates = {test: float(x) / total for test, x in zip(named, found, strict=True)}
     intervals = {test: wilson(rate, total) for test, rate in rates.items()}
     return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
 
@@ -476,55 +473,54 @@ def measured_rates(
         check_option("test", test, PAIRED)
         if test.startswith("mcnemar") and not binary:
             raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
-    generator = as_generator(rng)
-    size = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
-    d, items = np.asarray(steps / scale, dtype=np.float64), generator.integers(n, size=(size, n))
-    swapped = np.where(generator.integers(2, size=(size, n)), 1, -1) * np.sign(d)[items]
-    coins = scale * np.sign(np.concatenate([steps, -steps]))
-    # Of each kind of samples the law that the exact test draws from, and the rows of other tests.
-    seen = _Law.of(steps, scale, None), d[items]
-    centred = _Law.of(steps, scale, Fraction(0)), _rounded(d, d.mean())[items]
-    signs = _Law.of(coins, scale, None), swapped
+    how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "n": n, "K": RESAMPLES}
+    how["experiments"] = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
+    how["rng"] = as_generator(rng)
+    named = {x: "wilcoxon_approx" if x == "wilcoxon" and n > MOST_RANKED else x for x in tests}
+    swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
+    coins, zero = np.sign(np.concatenate([steps, -steps])), Fraction(0)
 
-    def share(test: str, law: _Law, rows: Floats) -> float:
-        if test == "exact":
-            return law.rejected(generator, size, n, alpha, alternative) / size
-        if test == "wilcoxon" and n > MOST_RANKED:
-            ranks = _signed_ranks(rows).astype(np.float64)
-            z = ranks.sum(axis=1) / np.maximum(np.linalg.norm(ranks, axis=1), 1)
-            p = tails.normal_pvalue(z, alternative)
-        else:
-            p = _of_rows(test, rows, alternative, RESAMPLES, generator)
-        return float(np.mean(rejects(np.clip(p, SMALLEST, 1.0), alpha)))
+    def rates(
+        chosen: dict[str, str], d: NDArray[Any], unit: int, delta: Any
+    ) -> Mapping[str, float]:
+        draw = _Resampling.of(np.maximum(d, 0), np.maximum(-d, 0), unit, delta)
+        return rejection_rates(chosen, draw, **how).rates if chosen else {}
 
-    done = progress(tests, total=len(tests), what="tests")
-    null = {test: signs if binary or test == "sign" else centred for test in tests}
-    return {test: (share(test, *null[test]), share(test, *seen)) for test in done}
+    level = {**rates(swapped, coins, 1, None), **rates(named, steps, scale, zero)}
+    power = rates(named | swapped, steps, scale, None)
+    return {test: (level[test], power[test]) for test in tests}
 
 
 # ---- samples, and the p-value of each ------------------------------------------------------------
 
 
-class _Law(NamedTuple):
-    """Draws how often each difference occurs, and tests that: integers, and how probable they are.
+@dataclass(frozen=True, eq=False)
+class _Resampling:
+    """Draws pairs with replacement; for the exact test only how often each difference occurs.
 
-    `rounded` is the unit that they were rounded to, in scores; 0 where they were not.
+    `values` are the differences in integers, `shares` how probable they are, and `rounded` the unit
+    that they were rounded to, in scores; 0 where they were not.
     """
 
+    a: Floats
+    b: Floats
     values: NDArray[np.int64]
     shares: Floats
     rounded: float
 
     @classmethod
-    def of(cls, steps: NDArray[Any], scale: int, delta: Fraction | None) -> _Law:
-        """The law of a draw from `steps` / `scale`, shifted to the mean `delta`."""
-        distinct, counts = np.unique(steps, return_counts=True)
+    def of(
+        cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Fraction | None
+    ) -> _Resampling:
+        """Of pairs of integers over `scale`, shifted such that their mean difference is `delta`."""
+        distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
-        shift = Fraction(0) if delta is None else delta * scale - Fraction(total, steps.size)
+        shift = Fraction(0) if delta is None else delta * scale - Fraction(total, u.size)
+        a, b = as_floats(u, scale) + float(shift / scale), as_floats(v, scale)
         whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
-        unit, shares = gcd(*whole) or 1, counts / steps.size
+        unit, shares = gcd(*whole) or 1, counts / u.size
         if max(map(abs, whole)) <= SMALL * unit:
-            return cls(np.array([x // unit for x in whole]), shares, 0.0)
+            return cls(a, b, np.array([x // unit for x in whole]), shares, 0.0)
         x = np.array([number / (scale * shift.denominator) for number in whole])
         deviation = float(np.sqrt(shares @ (x - shares @ x) ** 2))
         rounded = max(deviation / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
@@ -532,7 +528,11 @@ class _Law(NamedTuple):
         upper = shares * (x / rounded - low)
         values, where = np.unique([*low, *(low + 1)], return_inverse=True)
         mass = np.bincount(where, [*(shares - upper), *upper])
-        return cls(values.astype(np.int64), np.asarray(mass, dtype=np.float64), rounded)
+        return cls(a, b, values.astype(np.int64), np.asarray(mass, dtype=np.float64), rounded)
+
+    def __call__(self, rng: np.random.Generator, size: int, n: int, /) -> tuple[Floats, Floats]:
+        items = rng.integers(self.a.size, size=(size, n))
+        return self.a[items], self.b[items]
 
     def rejected(
         self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str
@@ -573,9 +573,9 @@ def pvalues(
     ----------
     test : str or callable
         "exact", "paired_t", "independent_t", "normal_z", "independent_z", "bootstrap_mean", "sign",
-        "wilcoxon"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2",
-        "two_proportion_z", "chi_squared", "chi_squared_yates". Or a function of two rows that
-        returns p, or a result with `pvalue`: any of `alternatives`.
+        "wilcoxon", "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp",
+        "mcnemar_chi2", "two_proportion_z", "chi_squared", "chi_squared_yates". Or a function of two
+        rows that returns p, or a result with `pvalue`: any of `alternatives`.
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
     alternative, rng, K
@@ -684,8 +684,12 @@ def _of_rows(
     if test in MCNEMAR:
         wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
         return tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative)
-    if test == "wilcoxon":
-        return _exact(_signed_ranks(d), alternative)
+    if test.startswith("wilcoxon"):
+        ranks = _signed_ranks(d)
+        if test == "wilcoxon":
+            return _exact(ranks, alternative)
+        z = ranks.sum(axis=1) / np.maximum(np.linalg.norm(ranks.astype(float), axis=1), 1)
+        return tails.normal_pvalue(z, alternative)
     n = d.shape[1]
     if test in OF_COUNTS:
         lead, right = d.sum(axis=1), (d + 2.0 * b).sum(axis=1)
