@@ -6,12 +6,14 @@ what there is to say about one comparison, of counts too.
 
 from permtest.study.board import board_document
 from permtest.study.describe import (
+    SAMPLES,
     Description,
     EvaluationUnits,
     UnitSizes,
     dependence,
     describe,
     evaluation_units,
+    sample_data,
     unit_sizes,
 )
 from permtest.study.effects import (
@@ -48,7 +50,6 @@ from permtest.study.power import (
     rejection_rates,
 )
 from permtest.study.recommend import Recommendation, recommend
-from permtest.study.samples import SAMPLES, SampleSpec, sample_data
 
 __all__ = [
     "BELONGS_TO",
@@ -60,7 +61,6 @@ __all__ = [
     "PowerCurve",
     "Recommendation",
     "RejectionRates",
-    "SampleSpec",
     "Study",
     "StudyConfig",
     "UnitSizes",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan, sqrt
-from typing import Any, NamedTuple
+from math import exp, isfinite, log, nan, sqrt
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from permtest.alternatives.sample import PairedSample, check_magnitude
 from permtest.pairs import Pairs
 from permtest.result import counted
 from permtest.study.document import Section, Table
+
+Floats: TypeAlias = NDArray[np.float64]
 
 #: From which skewness on differences count as highly skewed (NLPStatTest manual, C.2).
 HIGHLY_SKEWED = 1.0
@@ -45,10 +47,10 @@ class Summary(NamedTuple):
     upper_quartile: float
     maximum: float
     skewness: float
-    values: NDArray[np.float64]
+    values: Floats
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> Summary:
+    def of(cls, values: Floats) -> Summary:
         """Of at least one value; sd is NaN for a single one."""
         low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
         sd = float(np.std(values, ddof=1)) if values.size > 1 else nan
@@ -128,27 +130,32 @@ class Description(AsJson):
         """The numbers of both columns and of the differences, and what they mean for a test."""
         columns = zip(Summary._fields[:-1], self.a, self.b, self.difference, strict=False)
         rows = [(key.replace("_", " "), *(f"{x:.4g}" for x in row)) for key, *row in columns]
-        head = ("", *self.names, "difference")
         word = {True: "normal", False: "not normal", None: "too few to tell"}[self.normal]
-        correlation = "not defined, as a system always scores the same"
+        related = "not defined, as a system always scores the same"
         if isfinite(self.correlation):
-            correlation = f"r12 = {self.correlation:.3g}"
+            related = f"r12 = {self.correlation:.3g}"
             if isfinite(self.inflation):
-                correlation += "; ignoring it inflates the standard deviation "
-                correlation += f"by a factor of {self.inflation:.3g}"
-        facts = {
-            "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
-            "differences": f"{self.shape} (skewness {self.difference.skewness:.3g})",
-            "Shapiro-Wilk": f"{word} at level {self.alpha:g} "
-            f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})",
-            "correlation": correlation,
-            "test statistic": self.test_statistic,
-        }
+                related += "; ignoring it inflates the standard deviation "
+                related += f"by a factor of {self.inflation:.3g}"
+        shapiro = f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})"
+        found = (
+            (
+                "pairs",
+                f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
+            ),
+            ("differences", f"{self.shape} (skewness {self.difference.skewness:.3g})"),
+            ("Shapiro-Wilk", f"{word} at level {self.alpha:g} {shapiro}"),
+            ("correlation", related),
+            ("test statistic", self.test_statistic),
+        )
         return Section(
             "description",
             "Description",
             f"{self.names[0]} against {self.names[1]}, {counted(self.n, 'pairs')}.",
-            (Table(head, tuple(rows)), Table(("about", "what was found"), tuple(facts.items()))),
+            (
+                Table(("", *self.names, "difference"), tuple(rows)),
+                Table(("about", "what was found"), found),
+            ),
             problem=self.warning,
             data=self.to_dict(),
         )
@@ -371,26 +378,24 @@ def evaluation_units(
             "remainder='drop' to leave them out, or 'keep' for a smaller last unit"
         )
     order = np.arange(n) if rng is None else as_generator(rng).permutation(n)
-    used = n - rest if remainder == "drop" else n
+    used, whole = n - rest if remainder == "drop" else n, n - rest
     last = used % size or size
     # By what the integers of units have to be divided, beyond the scale of the scores.
     common = 2 if metric == "median" else int(np.lcm(size, last))
-    u, v = (_in_units(x[order[:used]], size, metric, common) for x in (pairs.u, pairs.v))
+
+    def in_units(scores: IntArray) -> IntArray:
+        x, found = with_room(scores[order], size * common), []
+        for block in (x[:whole].reshape(-1, size), x[None, whole:used]):
+            if (m := block.shape[1]) and metric == "mean":
+                found.append(block.sum(axis=1) * (common // m))
+            elif m:
+                block = np.sort(block, axis=1)
+                found.append(block[:, (m - 1) // 2] + block[:, m // 2])
+        return np.concatenate(found)
+
+    u, v = in_units(pairs.u), in_units(pairs.v)
     units = Pairs(u, v, pairs.names, pairs.source, pairs.scale * common, score=pairs.score)
     return EvaluationUnits(units, size, last, metric, np.sort(order[used:]))
-
-
-def _in_units(scores: IntArray, size: int, metric: str, common: int) -> IntArray:
-    """One integer for each unit of consecutive scores, `common` times too large."""
-    starts = np.arange(0, scores.size, size)
-    counts = np.diff(starts, append=scores.size)
-    if metric == "mean":
-        sums = np.add.reduceat(with_room(scores, size * common), starts)
-        return np.asarray(sums * (common // counts).astype(sums.dtype))
-    order = np.argsort(scores, kind="stable")
-    order = order[np.argsort(order // size, kind="stable")]  # by unit, and by score in each
-    ordered = with_room(scores, 2)[order]
-    return np.asarray(ordered[starts + (counts - 1) // 2] + ordered[starts + counts // 2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,7 +423,7 @@ class UnitSizes:
 
     sizes: NDArray[np.int64]
     n_units: NDArray[np.int64]
-    sds: NDArray[np.float64]
+    sds: Floats
     stable: tuple[int, ...]
     tolerance: float
     metric: str
@@ -493,3 +498,91 @@ def unit_sizes(
         raise ValueError(f"tolerance={tolerance:g} must not be negative")
     stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
     return UnitSizes(np.array(tried), n // np.array(tried), sds, tuple(stable), tolerance, metric)
+
+
+# ---- scores with known answers -------------------------------------------------------------------
+
+
+class SampleSpec(NamedTuple):
+    """What is true of the differences in the population, and how both systems' scores are drawn."""
+
+    mean_difference: float
+    median_difference: float
+    draw: Callable[[np.random.Generator, int], Any]
+
+
+def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Floats]:
+    """Draw two systems' scores on n items, to four decimals, from one of the `SAMPLES`.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SAMPLES`.
+    n : int, default 500
+        Number of items, from 1 to ten million.
+    rng : numpy.random.Generator, int or None, default 0
+
+    Returns
+    -------
+    a, b : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from permtest.study import sample_data
+    >>> a, b = sample_data("data-h1-normal", 200)
+    >>> bool(a.mean() > b.mean())
+    True
+    """
+    check_option("name", name, SAMPLES)
+    size = check_count(n, "n", most=10**7, why="that much data takes a loop of its own")
+    a, b = SAMPLES[name].draw(as_generator(rng), size)
+    return np.round(a, 4), np.round(b, 4)
+
+
+def _normal(delta: float, a: float = 1.0, b: float = 1.0) -> SampleSpec:
+    """Noise with standard deviations `a` and `b` on a difficulty that items have in common."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        second, first, item = (spread * rng.normal(size=n) for spread in (b, a, 1.0))
+        return item + first + delta, item + second
+
+    return SampleSpec(delta, delta, draw)
+
+
+def _beside(delta: float, mean: float, median: float, law: str, *parameters: float) -> SampleSpec:
+    """Normal scores, and others that differ from them by `delta` and a law of NumPy's generator."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        b = rng.normal(size=n)
+        return b + delta + getattr(rng, law)(*parameters, size=n), b
+
+    return SampleSpec(delta + mean, delta + median, draw)
+
+
+def _answers(a: float, b: float) -> SampleSpec:
+    """0 and 1; so many right for either system alone, and 0.6 for both."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        u = rng.random(n)
+        either, second = u >= 0.4, (u >= a) & (u < a + b)
+        return ((u < a) | either) * np.float64(1), (second | either) * np.float64(1)
+
+    return SampleSpec(a - b, 0.0, draw)
+
+
+#: Samples by name: h0 says that means are equal, or that the median of the differences is 0.
+SAMPLES = {
+    "data-h0-equal-beta": SampleSpec(0.0, 0.0, lambda rng, n: rng.beta(0.6, 0.6, (n, 2)).T),
+    "data-h0-normal": _normal(0.0),
+    "data-h1-normal": _normal(0.25),
+    "data-h0-unequal-normal": _normal(0.0, 2.0, 0.5),
+    "data-h0-uniform": _beside(0.0, 0.0, 0.0, "uniform", -1, 1),
+    "data-h1-uniform": _beside(-0.2, 0.0, 0.0, "uniform", -1, 1),
+    "data-h0-heavy": _beside(0.0, 0.0, 0.0, "standard_t", 3),
+    "data-h1-heavy": _beside(0.3, 0.0, 0.0, "standard_t", 3),
+    "data-h0-median-skewed": _beside(-1.0, exp(0.5), 1.0, "lognormal"),
+    "data-h0-mean-skewed": _beside(-1.0, 1.0, log(2), "exponential"),
+    "data-h1-skewed": _beside(-0.5, 1.0, log(2), "exponential"),
+    "data-h0-binary": _answers(0.15, 0.15),
+    "data-h1-binary": _answers(0.2, 0.1),
+}

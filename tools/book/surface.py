@@ -145,7 +145,7 @@ PAGES = (
             "study.exact_power study.exact_power_n",
             "Simulated power": "study.power_curve study.power_curve_normal study.PowerCurve "
             "study.rejection_rates study.RejectionRates study.pvalues",
-            "Data with known answers": "study.sample_data study.SAMPLES study.SampleSpec",
+            "Data with known answers": "study.sample_data study.SAMPLES",
         },
     ),
     Page(
