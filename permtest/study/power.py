@@ -476,7 +476,10 @@ def measured_rates(
     how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "n": n, "K": RESAMPLES}
     how["experiments"] = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
     how["rng"] = as_generator(rng)
-    named = {x: "wilcoxon_approx" if x == "wilcoxon" and n > MOST_RANKED else x for x in tests}
+    # The same test under another name, which sees the samples of its relatives or is quicker.
+    other = {"exact": "mcnemar"} if binary else {}
+    other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
+    named = {test: other.get(test, test) for test in tests}
     swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
     coins, zero = np.sign(np.concatenate([steps, -steps])), Fraction(0)
 

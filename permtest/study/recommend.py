@@ -102,14 +102,17 @@ class Recommendation(AsJson):
         rows, columns = [], ("level", "power") if self.rates else ()
         for name, entries in self.lists.items():
             for entry in entries:
-                rates = [f"{x:.3f}" for x in self.rates.get(entry.test, ())] or [""] * len(columns)
-                rows.append((entry.title, name.replace("_", "-"), *rates, entry.reason))
+                rates = self.rates.get(entry.test, ("not measured",) * len(columns))
+                cells = (f"{x:.3f}" if isinstance(x, float) else x for x in rates)
+                rows.append((entry.title, name.replace("_", "-"), *cells, entry.reason))
         limits = (
             f"Level and power are shares of {self.samples:,} samples of {self.description.n} "
             "differences, drawn with replacement from these: for the level less their mean (with "
             "random signs for the sign test, and for scores of 0 and 1), for the power as they "
             "are. The number after ± is half the width of the 99% Clopper-Pearson interval. What "
-            "is so rare that none of these differences shows it was not measured."
+            "is so rare that none of these differences shows it was not measured, nor were tests "
+            "of medians, tests of independent systems, and rank tests of differences with many "
+            "ties or a skewed shape."
         )
         *others, last = (entry.title for entry in self.recommended)
         titles = f"{', '.join(others)} and {last}" if others else last
@@ -185,9 +188,8 @@ def recommend(
     sample = checked_sample(a, b, names)
     found = describe(sample.pairs, alpha=alpha)
     case = _Case(sample, found)
-    by_rule = _by_table(found) if rule == "manual" else case.verdicts()
     lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
-    for test, which, why in by_rule:
+    for test, which, why in _by_table(found) if rule == "manual" else case.verdicts():
         lists[which].append(Entry(test, TITLES[test], why))
     rates = case.rates if rule == "exact" else {}
     good, fair, bad = (tuple(lists[name]) for name in LISTS)
@@ -202,8 +204,6 @@ class _Case:
         self.binary, self.pairs = sample.is_binary, counted(found.n, "pairs")
         self.constant = bool((sample.gaps == sample.gaps[0]).all())
         self.samples = min(SAMPLES, max(DRAWN // self.n, 100))
-        # Where a shift of the differences makes no ranks of zeros.
-        self.ranked = not self.binary and 10 * found.n_zeros <= self.n and found.symmetric
         self.shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
         differing = found.n - found.n_zeros
         least, few = 0.5 ** max(differing - 1, 0), counted(differing, "pairs")
@@ -218,34 +218,28 @@ class _Case:
 
         if self.constant:
             return {}
-        tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * self.ranked]
+        # Where a shift of the differences makes no ranks of zeros.
+        ranked = not self.binary and 10 * self.found.n_zeros <= self.n and self.found.symmetric
+        tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * ranked]
         options: dict[str, Any] = {"alpha": self.found.alpha, "repetitions": self.samples}
         rates = measured_rates(self.sample.differences, tests, **options)
         return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
-    def interval(self, test: str) -> tuple[float, float]:
-        """Clopper and Pearson's interval of the level, which simulation knows no better."""
+    def measured(self, test: str) -> tuple[str, str]:
+        """The list for a level that may be alpha, surely is above it, or surely is too high."""
         from scipy.stats import binomtest
 
-        rejected = round(self.rates[test][0] * self.samples)
-        found = binomtest(rejected, self.samples).proportion_ci(SURE, "exact")
-        return float(found.low), float(found.high)
-
-    def standing(self, test: str) -> str:
-        """The list for a level that may be alpha, that surely is above it, or surely too high."""
-        low, alpha = self.interval(test)[0], self.found.alpha
-        if low > TOLERANCE * alpha:
-            return INAPPROPRIATE
-        return RECOMMENDED if low <= alpha else NON_PREFERRED
-
-    def level(self, test: str) -> str:
-        """How often a test rejects where there is nothing to find."""
-        measured = {}
-        for name in (test, "exact"):
-            low, high = self.interval(name)
-            measured[name] = f"{self.rates[name][0]:.3f} ± {(high - low) / 2:.3f}"
-        text = f"it rejects {measured[test]} of samples like these without an effect"
-        return text if test == "exact" else f"{text}, the exact test {measured['exact']}"
+        lows, shown, alpha = [], [], self.found.alpha
+        for level in (self.rates[test][0], self.rates["exact"][0]):
+            # Clopper and Pearson's interval of the level, which simulation knows no better.
+            ends = binomtest(round(level * self.samples), self.samples).proportion_ci(SURE)
+            lows.append(ends.low)
+            shown.append(f"{level:.3f} ± {(ends.high - ends.low) / 2:.3f}")
+        text = f"it rejects {shown[0]} of samples like these without an effect"
+        text += f", the exact test {shown[1]}" * (test != "exact")
+        if lows[0] > TOLERANCE * alpha:
+            return INAPPROPRIATE, text
+        return RECOMMENDED if lows[0] <= alpha else NON_PREFERRED, text
 
     def verdicts(self) -> Iterator[Verdict]:
         """On all tests; those that count discordant answers are for scores of 0 and 1."""
@@ -275,11 +269,12 @@ class _Case:
     def exact(self) -> str:
         if self.constant or self.reach:
             return "tests the mean" + self.reach
-        if self.standing("exact") != INAPPROPRIATE:
-            return f"tests the mean; {self.level('exact')}"
+        standing, level = self.measured("exact")
+        if standing != INAPPROPRIATE:
+            return f"tests the mean; {level}"
         return (
             f"tests the mean, and keeps its level where labels can be exchanged; should the mean "
-            f"be 0 though labels matter, {self.level('exact')}, as {self.shape}"
+            f"be 0 though labels matter, {level}, as {self.shape}"
         )
 
     def approximate(self, test: str) -> tuple[str, str]:
@@ -288,12 +283,12 @@ class _Case:
             return INAPPROPRIATE, "the differences do not vary"
         if self.reach:
             return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level{self.reach}"
-        if (standing := self.standing(test)) != RECOMMENDED:
-            return standing, self.level(test)
-        if self.n < MANY and not self.binary:
+        standing, level = self.measured(test)
+        if standing == RECOMMENDED and self.n < MANY and not self.binary:
             return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
-        suits = test == "paired_t" and not self.binary  # which is the closer approximation
-        return RECOMMENDED if suits else NON_PREFERRED, self.level(test)
+        if standing == RECOMMENDED and (self.binary or test != "paired_t"):
+            return NON_PREFERRED, level  # t is the closer approximation
+        return standing, level
 
     def resampled(self, least: int) -> tuple[str, str]:
         if self.constant or self.n < least:
@@ -304,15 +299,14 @@ class _Case:
         which, why = self.resampled(REPRESENTATIVE_FROM if self.binary else FEW)
         if self.binary or which == INAPPROPRIATE:
             return which, why
-        text, rates = self.level("bootstrap_mean"), self.rates
-        standing = self.standing("bootstrap_mean")
+        standing, level = self.measured("bootstrap_mean")
         if standing == INAPPROPRIATE:
-            return standing, text
+            return standing, level
         if self.found.symmetric:
-            return NON_PREFERRED, f"{text}, and p is sampled"
-        if standing == RECOMMENDED or rates["bootstrap_mean"][0] < rates["exact"][0]:
-            return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {text}"
-        return standing, f"{self.shape}, but {text}"
+            return NON_PREFERRED, f"{level}, and p is sampled"
+        if standing == RECOMMENDED or self.rates["bootstrap_mean"][0] < self.rates["exact"][0]:
+            return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {level}"
+        return standing, f"{self.shape}, but {level}"
 
     def wilcoxon(self) -> tuple[str, str]:
         zeros = self.found.n_zeros

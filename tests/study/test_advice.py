@@ -164,7 +164,7 @@ def test_normal_theory_is_recommended_where_its_level_holds_and_only_there():
     assert 0.03 < level < 0.06
     assert f"it rejects {level:.3f} ± 0.0" in reason(holds, "paired_t")
     assert where(holds, "normal_z") == "non_preferred"
-    broken = of(RARE.tolist())
+    broken = of(np.repeat([0, 1, -5], [28, 10, 2]).tolist())
     assert broken.rates["paired_t"][0] > 0.06
     assert where(broken, "paired_t") == where(broken, "normal_z") == "inappropriate"
     assert where(of(NORMAL[:12]), "paired_t") == "non_preferred"
