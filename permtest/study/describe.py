@@ -238,24 +238,8 @@ def checked_sample(
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
     """What speaks against independent items: neighbours that resemble each other, or documents.
 
-    Parameters
-    ----------
-    differences : array_like of shape (N,)
-        Of the scores, in the order of the items.
-    ids : sequence of N str, optional
-        What the items are called. Names such as "doc3-s12" tell documents.
-
-    Returns
-    -------
-    str
-        Sentences, or nothing. Neighbours resemble each other where their correlation exceeds
-        2 / sqrt(N), as it does in one of 40 samples by chance.
-
-    Examples
-    --------
-    >>> from permtest.study import dependence
-    >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
-    Neighbouring differences resemble each other (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
+    Neighbours do where their correlation exceeds 2 / sqrt(N), as it does in one of 40 samples by
+    chance; names such as "doc3-s12" tell documents.
     """
     d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):
@@ -280,25 +264,7 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class EvaluationUnits:
-    """Scores of two systems in units of several items.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        One pair for each unit, exact: what tests and `describe` take.
-    size, last_size : int
-        Items in a unit, and in the last one.
-    metric : str
-        "mean" or "median": what stands for a unit.
-    left_out : ndarray
-        The items that are in no unit.
-
-    Examples
-    --------
-    >>> from permtest.study import evaluation_units
-    >>> print(evaluation_units([1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 0, 0], 2))
-    3 units of 2 items, the mean of each.
-    """
+    """Scores of two systems in units of several items, as `evaluation_units` makes them."""
 
     pairs: Pairs
     size: int
@@ -354,6 +320,12 @@ def evaluation_units(
     TypeError, ValueError
         If the scores are no numbers, an option is unknown, or items are left over.
 
+    Returns
+    -------
+    EvaluationUnits
+        `pairs`, one for each unit, is what tests and `describe` take; `left_out` are the items that
+        are in no unit, and `last_size` is the number of items in the last one.
+
     Notes
     -----
     Scores of units are exact, so that units which tie still do. Their mean difference is that of
@@ -400,26 +372,7 @@ def evaluation_units(
 
 @dataclass(frozen=True, eq=False)
 class UnitSizes:
-    """How much differences of units vary, for units of several sizes.
-
-    Parameters
-    ----------
-    sizes, n_units : ndarray of shape (k,)
-        Items in a unit, and how many such units there are.
-    sds : ndarray of shape (k,)
-        Standard deviations (with n - 1) of the differences of units.
-    stable : tuple of int
-        The first ten sizes at which it is within `tolerance` of that of the size before.
-    tolerance : float
-    metric : str
-
-    Examples
-    --------
-    >>> from permtest.study import unit_sizes
-    >>> found = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4])
-    >>> found.n_units, found.sds.round(3)
-    (array([8, 4, 2]), array([3.882, 2.021, 2.121]))
-    """
+    """How much differences of units vary, as `unit_sizes` finds it."""
 
     sizes: NDArray[np.int64]
     n_units: NDArray[np.int64]
@@ -470,6 +423,13 @@ def unit_sizes(
     TypeError, ValueError
         If the scores are no numbers, or a size is out of range.
 
+    Returns
+    -------
+    UnitSizes
+        `sizes`, `n_units`, and the standard deviations `sds` (with n - 1) of the differences of
+        units; `stable` are the first ten sizes at which it is within `tolerance` of that of the
+        size before.
+
     Notes
     -----
     Source: NLPStatTest manual, C.1. Means of m independent items vary less by the root of m, for
@@ -478,8 +438,9 @@ def unit_sizes(
     Examples
     --------
     >>> from permtest.study import unit_sizes
-    >>> unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]).sizes
-    array([1])
+    >>> found = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4])
+    >>> found.n_units, found.sds.round(3)
+    (array([8, 4, 2]), array([3.882, 2.021, 2.121]))
     """
     pairs = checked_sample(a, b, least=2).pairs
     n = len(pairs)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import asin, inf, pi, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from permtest.alternatives.result import finite, interval_text, tail_level
 from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
 from permtest.interval import ConfidenceInterval
-from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
@@ -31,43 +30,29 @@ WORDS = ("less than small", "small", "medium", "large")
 CAUTION = "in Cohen's words, made for the behavioural sciences and not for comparing systems"
 
 
-class Kind(NamedTuple):
-    """What an effect is called, how its interval is made, its thresholds or unit, its tests."""
-
-    title: str
-    method: str
-    scale: tuple[float, ...] | str
-    tests: str = ""
-
-
-NONCENTRAL, TANGO = "noncentral t distribution", "Tango's score interval"
-MEANS = "exact paired_t normal_z bootstrap_mean paired_bootstrap independent_t independent_z"
-MEDIANS, CROSSED = "permutation_median bootstrap_median", "two_proportion_z chi_squared"
-KINDS = {
-    "cohen_d": Kind("Cohen's d", NONCENTRAL, STANDARDISED, MEANS),
-    "hedges_g": Kind("Hedges' g", NONCENTRAL, STANDARDISED),
-    "wilcoxon_r": Kind(
-        "Wilcoxon's r", "Wilson interval for a U-statistic", CORRELATION, "wilcoxon"
-    ),
-    "hodges_lehmann": Kind("Hodges-Lehmann estimate", "exact law of signed ranks", SCORES, MEDIANS),
-    "win_loss": Kind("Win-loss difference", TANGO, SHARES, "sign"),
-    "risk_difference": Kind("Risk difference", TANGO, SHARES, "mcnemar_chi2"),
-    "odds_ratio": Kind(
-        "Odds ratio",
-        "Clopper-Pearson interval",
-        "odds; 1 where systems are equal",
-        "mcnemar mcnemar_midp",
-    ),
-    "cohen_h": Kind(
-        "Cohen's h",
-        "normal approximation of arcsines",
-        STANDARDISED,
-        f"{CROSSED} chi_squared_yates",
-    ),
+#: Which effect size says how large the difference is that a test finds.
+BELONGS_TO = {
+    **dict.fromkeys(("exact", "paired_t", "normal_z", "bootstrap_mean"), "cohen_d"),
+    **dict.fromkeys(("paired_bootstrap", "independent_t", "independent_z"), "cohen_d"),
+    **dict.fromkeys(("permutation_median", "bootstrap_median"), "hodges_lehmann"),
+    **dict.fromkeys(("mcnemar", "mcnemar_midp"), "odds_ratio"),
+    **dict.fromkeys(("two_proportion_z", "chi_squared", "chi_squared_yates"), "cohen_h"),
+    "mcnemar_chi2": "risk_difference",
+    "wilcoxon": "wilcoxon_r",
+    "sign": "win_loss",
 }
 
-#: Which effect size says how large the difference is that a test finds.
-BELONGS_TO = {test: name for name, kind in KINDS.items() for test in kind.tests.split()}
+#: What an effect is called, how its interval is made, and thresholds or unit.
+KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
+    "cohen_d": ("Cohen's d", "noncentral t distribution", STANDARDISED),
+    "hedges_g": ("Hedges' g", "noncentral t distribution", STANDARDISED),
+    "wilcoxon_r": ("Wilcoxon's r", "Wilson interval for a U-statistic", CORRELATION),
+    "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", SCORES),
+    "win_loss": ("Win-loss difference", "Tango's score interval", SHARES),
+    "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
+    "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
+    "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
+}
 
 #: How many pairs the least number of trials counts for, against what a sample says of the variance
 #: of W+: the fewest with which, in simulations, the interval errs in at most 6% of samples.
@@ -116,17 +101,17 @@ class EffectSize(AsJson):
     @property
     def title(self) -> str:
         """What sentences and tables call it."""
-        return KINDS[self.name].title
+        return KINDS[self.name][0]
 
     @property
     def method(self) -> str:
         """How the interval is made."""
-        return KINDS[self.name].method
+        return KINDS[self.name][1]
 
     @property
     def thresholds(self) -> tuple[float, ...]:
         """From where on it is called small, medium and large; empty where it has a unit."""
-        scale = KINDS[self.name].scale
+        scale = KINDS[self.name][2]
         return () if isinstance(scale, str) else scale
 
     @property
@@ -138,7 +123,7 @@ class EffectSize(AsJson):
     @property
     def interpretation(self) -> str:
         """The word and what to think of it, or the unit."""
-        return f"{self.label} {CAUTION}" if self.label else str(KINDS[self.name].scale)
+        return f"{self.label} {CAUTION}" if self.label else str(KINDS[self.name][2])
 
     def __str__(self) -> str:
         word = f"{self.label}; " if self.label else ""
@@ -165,32 +150,45 @@ class EffectSize(AsJson):
         return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
 
 
-def effect_sizes(pairs: Pairs) -> tuple[EffectSize, ...]:
+def effect_sizes(
+    a: Any, b: Any = None, *, names: tuple[str, str] | None = None
+) -> tuple[EffectSize, ...]:
     """The effect sizes that suit the scores.
 
     Parameters
     ----------
-    pairs : Pairs
-        Single scores of two systems on the same items.
+    a, b, names
+        As in `cohen_d`; a single pair is enough.
 
     Notes
     -----
-    For scores of 0 and 1 the risk difference, the odds ratio and h; for others d, g, the
-    Hodges-Lehmann estimate, r and the win-loss difference. What is not defined is left out.
+    d, g, the Hodges-Lehmann estimate, r, and the win-loss difference P(A > B) - P(B > A).
+
+    For scores of 0 and 1, with b and c the numbers of items that the first system alone, and the
+    second alone, gets right, instead: the risk difference (b - c) / n, whose interval inverts
+    McNemar's score test (Tango 1998; `details` has that of Newcombe 1998, method 10); the odds
+    ratio b / c of McNemar's test, whose interval excludes 1 only where the exact test rejects; and
+    Cohen's h, 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), of variance (2 - 2 r12) / n.
+
+    What is not defined is left out.
 
     Examples
     --------
-    >>> from permtest import Pairs
     >>> from permtest.study import effect_sizes
-    >>> [effect.name for effect in effect_sizes(Pairs.of([1, 1, 0, 1], [0, 1, 0, 0]))]
-    ['risk_difference', 'odds_ratio', 'cohen_h']
+    >>> for effect in effect_sizes([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]):
+    ...     print(effect.name, round(effect.value, 4))
+    risk_difference 0.1667
+    odds_ratio 2.0
+    cohen_h 0.3398
     """
-    binary: tuple[Callable[..., EffectSize], ...] = (risk_difference, odds_ratio, cohen_h)
-    graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r, win_loss)
-    found = []
-    for effect in binary if checked_sample(pairs).is_binary else graded:
+    sample, found = checked_sample(a, b, names), []
+    of_scores = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
+    jobs = [*(partial(effect, sample.pairs) for effect in of_scores), partial(win_loss, sample)]
+    if sample.is_binary:
+        jobs = [partial(effect, sample) for effect in (_risk_difference, _odds_ratio, _cohen_h)]
+    for job in jobs:
         try:
-            found.append(effect(pairs))
+            found.append(job())
         except ValueError:  # there is none for these scores
             continue
     return tuple(found)
@@ -389,49 +387,16 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 # ---- wins, and right and wrong answers ----------------------------------------------------------
 
 
-def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """How much more often the first system scores higher than lower: P(A > B) - P(B > A).
-
-    Parameters
-    ----------
-    a, b, names
-        As in `cohen_d`; a single pair is enough.
-
-    Examples
-    --------
-    >>> from permtest.study import win_loss
-    >>> print(win_loss([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]))
-    Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
-    """
-    sample = PairedSample.of(a, b, names=names)
+def win_loss(sample: PairedSample) -> EffectSize:
+    """How much more often the first system scores higher than lower: P(A > B) - P(B > A)."""
     n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
     details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
     interval = mcnemar(wins, losses, n=n).confidence_interval
     return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """The difference of two shares of right answers to the same questions.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
-
-    Notes
-    -----
-    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
-    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
-
-    Examples
-    --------
-    >>> from permtest.study import risk_difference
-    >>> found = risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1])
-    >>> found.value, found.details["b"], found.details["c"]
-    (0.4, 2, 0)
-    """
-    sample, (both, b, c, neither) = _answers(a, b, names)
-    n = sample.n
+def _risk_difference(sample: PairedSample) -> EffectSize:
+    n, (both, b, c, neither) = sample.n, _answers(sample)
     p, q = (both + b) / n, (both + c) / n
     (low, high), (under, over) = wilson(p, n), wilson(q, n)
     r = _correlation(both, b, c, neither, n / 2)
@@ -443,26 +408,8 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
-def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """b / c: how many items the first system alone gets right for each that only the second does.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `risk_difference`; one item at least is right for one system alone.
-
-    Notes
-    -----
-    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
-    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
-
-    Examples
-    --------
-    >>> from permtest.study import odds_ratio
-    >>> odds_ratio([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]).value
-    2.0
-    """
-    sample, (_, b, c, _) = _answers(a, b, names)
+def _odds_ratio(sample: PairedSample) -> EffectSize:
+    _, b, c, _ = _answers(sample)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair: there is no odds ratio")
     value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
@@ -474,36 +421,18 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `risk_difference`: both systems answered the same items.
-
-    Notes
-    -----
-    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval of the variance
-    (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
-    one half larger than they are, so that it is defined and below 1.
-
-    Examples
-    --------
-    >>> from permtest.study import cohen_h
-    >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
-    0.4027
-    """
-    sample, counts = _answers(a, b, names)
-    p, q = ((counts[0] + right) / sample.n for right in counts[1:3])
-    r12, value = _correlation(*(x + 0.5 for x in counts)), 2 * asin(sqrt(p)) - 2 * asin(sqrt(q))
-    details = {"r12": r12, "p1": p, "p2": q, "standard_error": sqrt((2 - 2 * r12) / sample.n)}
+def _cohen_h(sample: PairedSample) -> EffectSize:
+    both, b, c, neither = _answers(sample)
+    p, q = (both + b) / sample.n, (both + c) / sample.n
+    # With one half more in each cell the correlation is defined, and below 1.
+    r12 = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
+    value, error = 2 * asin(sqrt(p)) - 2 * asin(sqrt(q)), sqrt((2 - 2 * r12) / sample.n)
 
     def interval(confidence_level: float) -> tuple[float, float]:
-        quantile = normal_quantile(tail_level("two-sided", confidence_level))
-        half = details["standard_error"] * quantile
+        half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
+    details = {"r12": r12, "p1": p, "p2": q, "standard_error": error}
     return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
 
 
@@ -513,13 +442,8 @@ def _correlation(both: float, b: float, c: float, neither: float, less: float = 
     return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
 
 
-def _answers(
-    a: Any, b: Any, names: tuple[str, str] | None
-) -> tuple[PairedSample, tuple[int, int, int, int]]:
-    """Scores of 0 and 1, and how many items both, a alone, b alone and neither get right."""
-    sample = PairedSample.of(a, b, names=names)
+def _answers(sample: PairedSample) -> tuple[int, int, int, int]:
+    """How many items both systems, the first alone, the second alone and neither get right."""
     u, v = sample.pairs.u, sample.pairs.v
-    if not sample.is_binary:
-        raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
-    only_u, only_v, both = (int(x.sum()) for x in (u > v, v > u, u & v))
-    return sample, (both, only_u, only_v, sample.n - both - only_u - only_v)
+    both, b, c = (int(x.sum()) for x in (u & v, u > v, v > u))
+    return both, b, c, sample.n - both - b - c
