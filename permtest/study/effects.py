@@ -237,6 +237,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     variances = [float(x.var(ddof=1)) if np.ptp(x) else 0.0 for x in (sample.a, sample.b)]
     other = mean / sqrt(sum(variances) / 2) if any(variances) else inf
     details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1, "d_av": other, "d_s": other}
+    details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
     return EffectSize("cohen_d", d, n, sample.names, details, partial(_noncentral, d, n))
 
 
