@@ -464,9 +464,11 @@ def unit_sizes(
 # ---- scores with known answers -------------------------------------------------------------------
 
 
-class SampleSpec(NamedTuple):
-    """What is true of the differences in the population, and how both systems' scores are drawn."""
+@dataclass(frozen=True)
+class SampleSpec:
+    """What scores are drawn from, and what is true of their differences in the population."""
 
+    distribution: str
     mean_difference: float
     median_difference: float
     draw: Callable[[np.random.Generator, int], Any]
@@ -500,27 +502,27 @@ def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Float
     return np.round(a, 4), np.round(b, 4)
 
 
-def _normal(delta: float, a: float = 1.0, b: float = 1.0) -> SampleSpec:
+def _normal(about: str, delta: float, a: float = 1.0, b: float = 1.0) -> SampleSpec:
     """Noise with standard deviations `a` and `b` on a difficulty that items have in common."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         second, first, item = (spread * rng.normal(size=n) for spread in (b, a, 1.0))
         return item + first + delta, item + second
 
-    return SampleSpec(delta, delta, draw)
+    return SampleSpec(about, delta, delta, draw)
 
 
-def _beside(delta: float, mean: float, median: float, law: str, *parameters: float) -> SampleSpec:
+def _beside(about: str, delta: float, law: str, mean: float, median: float, *of: Any) -> SampleSpec:
     """Normal scores, and others that differ from them by `delta` and a law of NumPy's generator."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         b = rng.normal(size=n)
-        return b + delta + getattr(rng, law)(*parameters, size=n), b
+        return b + delta + getattr(rng, law)(*of, size=n), b
 
-    return SampleSpec(delta + mean, delta + median, draw)
+    return SampleSpec(about, delta + mean, delta + median, draw)
 
 
-def _answers(a: float, b: float) -> SampleSpec:
+def _answers(about: str, a: float, b: float) -> SampleSpec:
     """0 and 1; so many right for either system alone, and 0.6 for both."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
@@ -528,22 +530,28 @@ def _answers(a: float, b: float) -> SampleSpec:
         either, second = u >= 0.4, (u >= a) & (u < a + b)
         return ((u < a) | either) * np.float64(1), (second | either) * np.float64(1)
 
-    return SampleSpec(a - b, 0.0, draw)
+    return SampleSpec(about, a - b, 0.0, draw)
 
+
+HEAVY = "normal, differences t with 3 degrees of freedom"
+MEDIAN = "normal, differences lognormal less their median"
+MEAN = "normal, differences exponential less their mean"
+UNEQUAL = "normal, standard deviations 2.2 and 1.1"
+BETA = SampleSpec("Beta(0.6, 0.6), both", 0.0, 0.0, lambda rng, n: rng.beta(0.6, 0.6, (n, 2)).T)
 
 #: Samples by name: h0 says that means are equal, or that the median of the differences is 0.
 SAMPLES = {
-    "data-h0-equal-beta": SampleSpec(0.0, 0.0, lambda rng, n: rng.beta(0.6, 0.6, (n, 2)).T),
-    "data-h0-normal": _normal(0.0),
-    "data-h1-normal": _normal(0.25),
-    "data-h0-unequal-normal": _normal(0.0, 2.0, 0.5),
-    "data-h0-uniform": _beside(0.0, 0.0, 0.0, "uniform", -1, 1),
-    "data-h1-uniform": _beside(-0.2, 0.0, 0.0, "uniform", -1, 1),
-    "data-h0-heavy": _beside(0.0, 0.0, 0.0, "standard_t", 3),
-    "data-h1-heavy": _beside(0.3, 0.0, 0.0, "standard_t", 3),
-    "data-h0-median-skewed": _beside(-1.0, exp(0.5), 1.0, "lognormal"),
-    "data-h0-mean-skewed": _beside(-1.0, 1.0, log(2), "exponential"),
-    "data-h1-skewed": _beside(-0.5, 1.0, log(2), "exponential"),
-    "data-h0-binary": _answers(0.15, 0.15),
-    "data-h1-binary": _answers(0.2, 0.1),
+    "data-h0-equal-beta": BETA,
+    "data-h0-normal": _normal("normal, correlation 0.5", 0.0),
+    "data-h1-normal": _normal("the same, shifted by 0.25", 0.25),
+    "data-h0-unequal-normal": _normal(UNEQUAL, 0.0, 2.0, 0.5),
+    "data-h0-uniform": _beside("normal, differences uniform", 0.0, "uniform", 0, 0, -1, 1),
+    "data-h1-uniform": _beside("the same, shifted by -0.2", -0.2, "uniform", 0, 0, -1, 1),
+    "data-h0-heavy": _beside(HEAVY, 0.0, "standard_t", 0, 0, 3),
+    "data-h1-heavy": _beside("the same, shifted by 0.3", 0.3, "standard_t", 0, 0, 3),
+    "data-h0-median-skewed": _beside(MEDIAN, -1.0, "lognormal", exp(0.5), 1.0),
+    "data-h0-mean-skewed": _beside(MEAN, -1.0, "exponential", 1.0, log(2)),
+    "data-h1-skewed": _beside("the same, shifted by 0.5", -0.5, "exponential", 1.0, log(2)),
+    "data-h0-binary": _answers("right or wrong, 0.15 for either alone", 0.15, 0.15),
+    "data-h1-binary": _answers("right or wrong, 0.2 and 0.1 alone", 0.2, 0.1),
 }
