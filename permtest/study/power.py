@@ -381,19 +381,19 @@ def rejection_rates(
     why = "their shares are as good as exact by then; ask for fewer"
     total = check_count(experiments, "experiments", most=10**6, why=why)
     law = draw if isinstance(draw, _Resampling) else None
-    counted = set(named.values()) == {"exact"} and law
-    most = MOST_COUNTED if counted else MOST
+    alone = law if [*named.values()] == ["exact"] else None  # so that no rows have to be drawn
+    most = MOST_COUNTED if alone else MOST
     check_count(n, "n", most=most, why="power_t and exact_power have formulas")
     for test in named.values():
         if not callable(test):
             check_option("test", test, TESTS)
-    width = counted.values.size if counted else n
+    width = alone.values.size if alone else n
     each = max(min(AT_ONCE // width, SLOW if any(map(callable, named.values())) else PART), 1)
     samples, origin = check_resamples(K), seeds(as_generator(rng))
 
     def rejected(start: int) -> list[int]:
         size, generator = min(each, total - start), stream(origin, start)
-        rows = () if counted else draw(generator, size, n)
+        rows = () if alone else draw(generator, size, n)
         for shape in map(np.shape, rows):
             if shape != (size, n):
                 raise ValueError(
@@ -410,7 +410,7 @@ def rejection_rates(
 
     compile_kernels()  # once, before several threads do
     starts = range(0, total, each)
-    done = (in_parallel if counted else over_workers)(rejected, starts)
+    done = (in_parallel if alone else over_workers)(rejected, starts)
     found = np.sum([*progress(done, total=len(starts), what="tests")], axis=0)
     rates = {test: float(x) / total for test, x in zip(named, found, strict=True)}
     intervals = {test: wilson(rate, total) for test, rate in rates.items()}
@@ -483,9 +483,7 @@ def measured_rates(
     swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
     coins, zero = np.sign(np.concatenate([steps, -steps])), Fraction(0)
 
-    def rates(
-        chosen: dict[str, str], d: NDArray[Any], unit: int, delta: Any
-    ) -> Mapping[str, float]:
+    def rates(chosen: dict[str, str], d: Any, unit: int, delta: Any) -> Mapping[str, float]:
         draw = _Resampling.of(np.maximum(d, 0), np.maximum(-d, 0), unit, delta)
         return rejection_rates(chosen, draw, **how).rates if chosen else {}
 
@@ -512,9 +510,7 @@ class _Resampling:
     rounded: float
 
     @classmethod
-    def of(
-        cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Fraction | None
-    ) -> _Resampling:
+    def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> _Resampling:
         """Of pairs of integers over `scale`, shifted such that their mean difference is `delta`."""
         distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))

@@ -250,61 +250,56 @@ class _Case:
             yield "exact", RECOMMENDED, f"on 0 and 1 it is McNemar's exact test{self.reach}"
             yield "sign", NON_PREFERRED, "the same test as McNemar's exact one, under another name"
             for test in ("mcnemar_midp", "mcnemar_chi2"):
-                yield test, *self.approximate(test)
+                yield test, *self.of_mean(test)
         else:
-            yield "exact", RECOMMENDED, self.exact()
-        yield "bootstrap_mean", *self.bootstrap()
+            yield "exact", *self.of_mean("exact")
+        yield "bootstrap_mean", *self.bootstrap("bootstrap_mean")
         for test in ("paired_t", "normal_z"):
-            yield test, *self.approximate(test)
+            yield test, *self.of_mean(test)
         yield "wilcoxon", *self.wilcoxon()
         if not self.binary:
             yield "sign", *self.sign()
         for test in ("permutation_median", "bootstrap_median"):
             yield test, *self.median(test)
-        yield "paired_bootstrap", *self.resampled(REPRESENTATIVE_FROM)
+        yield "paired_bootstrap", *self.bootstrap("paired_bootstrap")
         crossed = ("two_proportion_z", "chi_squared", "chi_squared_yates") if self.binary else ()
         for test in ("independent_t", "independent_z", *crossed):
             yield test, *self.independent()
 
-    def exact(self) -> str:
-        if self.constant or self.reach:
-            return "tests the mean" + self.reach
-        standing, level = self.measured("exact")
-        if standing != INAPPROPRIATE:
-            return f"tests the mean; {level}"
-        return (
-            f"tests the mean, and keeps its level where labels can be exchanged; should the mean "
-            f"be 0 though labels matter, {level}, as {self.shape}"
-        )
-
-    def approximate(self, test: str) -> tuple[str, str]:
-        """Of tests that take the mean for normal, and those that are nearly McNemar's."""
+    def of_mean(self, test: str) -> tuple[str, str]:
+        """By its level: the exact test, or one that takes the mean (or McNemar's z) for normal."""
+        if test == "exact" and (self.constant or self.reach):
+            return RECOMMENDED, "tests the mean" + self.reach
         if self.constant:
             return INAPPROPRIATE, "the differences do not vary"
         if self.reach:
             return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level{self.reach}"
         standing, level = self.measured(test)
+        if test == "exact":
+            kept = "keeps its level where labels can be exchanged; should the mean be 0 though"
+            kept = f", and {kept} labels matter, {level}, as {self.shape}"
+            return (
+                RECOMMENDED,
+                f"tests the mean{kept if standing == INAPPROPRIATE else '; ' + level}",
+            )
         if standing == RECOMMENDED and self.n < MANY and not self.binary:
             return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
         if standing == RECOMMENDED and (self.binary or test != "paired_t"):
             return NON_PREFERRED, level  # t is the closer approximation
         return standing, level
 
-    def resampled(self, least: int) -> tuple[str, str]:
-        if self.constant or self.n < least:
+    def bootstrap(self, test: str) -> tuple[str, str]:
+        graded = test == "bootstrap_mean" and not self.binary
+        if self.constant or self.n < (FEW if graded else REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"{self.pairs} are too few, or too equal, to stand for others"
-        return NON_PREFERRED, "p is sampled, and its level approximate"
-
-    def bootstrap(self) -> tuple[str, str]:
-        which, why = self.resampled(REPRESENTATIVE_FROM if self.binary else FEW)
-        if self.binary or which == INAPPROPRIATE:
-            return which, why
-        standing, level = self.measured("bootstrap_mean")
+        if not graded:
+            return NON_PREFERRED, "p is sampled, and its level approximate"
+        standing, level = self.measured(test)
         if standing == INAPPROPRIATE:
             return standing, level
         if self.found.symmetric:
             return NON_PREFERRED, f"{level}, and p is sampled"
-        if standing == RECOMMENDED or self.rates["bootstrap_mean"][0] < self.rates["exact"][0]:
+        if standing == RECOMMENDED or self.rates[test][0] < self.rates["exact"][0]:
             return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {level}"
         return standing, f"{self.shape}, but {level}"
 
