@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from permtest.many import Leaderboard, ScoreTable, compare_many
     from permtest.metric import metric_test
     from permtest.readers import read, read_many
+    from permtest.runs import exact_runs_test
+    from permtest.sequential import e_process
 
 __version__ = "0.1.0"
 
@@ -53,10 +55,12 @@ __all__ = [
     "convolve_cf",
     "convolve_dp",
     "convolve_fft",
+    "e_process",
     "enumerate_swaps",
     "equivalence_test",
     "exact_perm_test",
     "exact_perm_test_m",
+    "exact_runs_test",
     "metric_test",
     "monte_carlo",
     "noninferiority_test",
@@ -80,6 +84,8 @@ LATER = {
     "metric_test": "permtest.metric",
     "read": "permtest.readers",
     "read_many": "permtest.readers",
+    "exact_runs_test": "permtest.runs",
+    "e_process": "permtest.sequential",
 }
 PACKAGES = ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets")
 

@@ -23,6 +23,7 @@ from permtest.null.probability import UNDERFLOW
 from permtest.null.sampling import sampled_distribution
 from permtest.score import Score, as_said
 from permtest.score import counted as counted
+from permtest.sensitivity import SensitivityResult, sensitivity, tipping_gamma
 from permtest.solvers import (
     Question,
     Solution,
@@ -322,6 +323,52 @@ class PermutationTestResult(AsJson):
         ends = found.low - off, found.high + off
         return ConfidenceInterval(*ends, confidence_level, found.resolution + off, found.warning)
 
+    def sensitivity(self, gamma: float) -> SensitivityResult:
+        """How large p could be if a bias made signs unfair, within odds of gamma to 1.
+
+        Parameters
+        ----------
+        gamma : float
+            At least 1. With 2, a hidden bias (a judge that prefers the first answer, say) may make
+            it up to twice as likely that a pair favours one system as the other.
+
+        Returns
+        -------
+        SensitivityResult
+            Its ``pvalue`` is an upper bound on p, and p itself for gamma = 1.
+
+        Raises
+        ------
+        ValueError
+            If the statistic is no sum, or p was sampled.
+
+        Notes
+        -----
+        Of one-sided tests some bias attains the bound (Rosenbaum 2002, sec. 4.3); of two-sided ones
+        it is the sum of both sides' bounds. Cost: as of a p-value, about a millisecond.
+
+        Examples
+        --------
+        >>> from permtest import exact_perm_test
+        >>> result = exact_perm_test([1] * 40 + [0] * 10, [0] * 45 + [1] * 5)
+        >>> result.sensitivity(2).pvalue < 0.01, round(result.tipping_gamma(), 2)
+        (True, 3.16)
+        """
+        return sensitivity(self._one_sum("sensitivity"), gamma)
+
+    def tipping_gamma(self, alpha: float = 0.05) -> float | None:
+        """The largest gamma at which the bound of `sensitivity` is at most `alpha`, to four digits.
+
+        None where p itself is above `alpha`.
+        """
+        return tipping_gamma(self._one_sum("tipping_gamma"), alpha)
+
+    def _one_sum(self, what: str) -> Comparison:
+        self._refuse_samples(what)
+        if isinstance(self._comparison, StructuredComparison):
+            raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
+        return self._comparison
+
     def _as_read(self) -> Any:
         """The question about scores as they are read, however they were rounded."""
         structured = isinstance(self._comparison, StructuredComparison)
@@ -372,7 +419,7 @@ class PermutationTestResult(AsJson):
             low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW else 0.0
             above = 0.0 if self.method == "bracket" else bound
             return low, min(self.pvalue * (1 + above), 1.0)
-        return _clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
+        return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
 
     def __str__(self) -> str:
         return self.sentence()
@@ -641,7 +688,8 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction | Decimal) else value
 
 
-def _clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:
+def clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:
+    """The interval of Clopper and Pearson for a probability, from `count` events in `size`."""
     from scipy.special import betaincinv
 
     alpha = (1 - confidence_level) / 2

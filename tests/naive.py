@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
+from math import cosh, exp, prod
 from typing import Any
 
 Law = dict[int, Fraction]
@@ -307,4 +308,42 @@ def small_subsets(widths, most):
     found = [()]
     for width in widths:
         found += [(*some, width) for some in found if sum(some) + width <= most]
+    return found
+
+
+def runs_pvalue(a, b, alternative="two-sided", worth=None):
+    """The share of all ways to deal the runs of each item to the systems that are extreme."""
+    worth = worth or (lambda runs: sum(map(Fraction, runs)) / Fraction(len(runs)))
+    law = {Fraction(0): Fraction(1)}
+    for first, second in zip(a, b, strict=True):
+        pooled = [*first, *second]
+        ways = Counter()
+        for chosen in combinations(range(len(pooled)), len(first)):
+            mine = [pooled[i] for i in chosen]
+            ways[worth(mine) - worth([x for i, x in enumerate(pooled) if i not in chosen])] += 1
+        law = convolve([law, {x: Fraction(n, ways.total()) for x, n in ways.items()}])
+    seen = sum((worth(x) - worth(y) for x, y in zip(a, b, strict=True)), Fraction(0))
+    h = h_of(alternative)
+    return sum((p for x, p in law.items() if h(x) >= h(seen)), Fraction(0))
+
+
+def biased_tail(sizes, t, gamma):
+    """P(sum of sizes with random signs >= t) where each is positive with odds gamma."""
+    up, total = gamma / (1 + gamma), Fraction(0)
+    for signs in product([1, -1], repeat=len(sizes)):
+        if sum(s * x for s, x in zip(signs, sizes, strict=True)) >= t:
+            total += prod((up if s > 0 else 1 - up for s in signs), start=Fraction(1))
+    return total
+
+
+def e_values(d, bets):
+    """E_1 ... E_N, one bet and one item at a time."""
+    totals, found = [1.0] * len(bets), []
+    for n, x in enumerate(d):
+        past = [y for y in d[:n] if y]
+        rate = (len(past) / sum(y * y for y in past)) ** 0.5 if past else 0.0
+        totals = [
+            t * exp(c * rate * x) / cosh(c * rate * x) for t, c in zip(totals, bets, strict=True)
+        ]
+        found.append(sum(totals) / len(bets))
     return found

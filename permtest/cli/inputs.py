@@ -130,7 +130,7 @@ OPTIONS: dict[str, Any] = {
         "higher scores are better; default: what the name says, else higher",
     ),
     "--lower-is-better": ("", "lower scores are better"),
-    "--gold": ("GOLD", "what is right: a file (CoNLL-U, tagged text), or a column"),
+    "--gold": ("GOLD", "what is right: a file, or a column of a table"),
     "--clusters": ("COL", "what items belong to, such as documents: swapped as a whole"),
     "--no-clusters": ("", "swap items by themselves, whatever the files say"),
     "--strata": ("COL", "groups that count alike however large they are, such as subjects"),

@@ -2,12 +2,20 @@
 
 from permtest.many.corrections import CORRECTIONS, adjusted_pvalues
 from permtest.many.leaderboard import Leaderboard, compare_many
+from permtest.many.soft_pairwise import (
+    SoftPairwiseAccuracy,
+    pairwise_agreement,
+    soft_pairwise_accuracy,
+)
 from permtest.many.table import ScoreTable
 
 __all__ = [
     "CORRECTIONS",
     "Leaderboard",
     "ScoreTable",
+    "SoftPairwiseAccuracy",
     "adjusted_pvalues",
     "compare_many",
+    "pairwise_agreement",
+    "soft_pairwise_accuracy",
 ]

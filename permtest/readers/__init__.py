@@ -108,8 +108,8 @@ def read(
         counted from 1; for a statistic of counts see Notes. Elsewhere: the names of the systems, or
         their numbers. Give both or neither: without them, the only two.
     gold : str or path-like, optional
-        What would be right: a file, for formats that need one; or the column of a table that says
-        it, beside columns of what systems predicted.
+        What would be right: a file, or the column of a table that says it, beside columns of what
+        systems predicted. A table of its own has a column of ids, as those of the systems do.
     score : str, optional
         Which score, where a file has several for each item, such as "acc_norm" or "las".
     statistic : str, or what `statistic` returns, default "sum"
@@ -408,7 +408,11 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
         tables = [table_of(file) for file in files]
         known = [set(table.names or ()) for table in tables]
         if not all(x >= BATTLE and ("winner" in x or x.issuperset(WINNERS)) for x in known):
-            return _of_tables([Sheet.of(table, how) for table in tables])
+            if (reference := _gold_file(gold, known)) is None:
+                return _of_tables([Sheet.of(table, how) for table in tables])
+            evaluation = _of_tables(labels.beside_gold(tables, table_of(reference), how))
+            systems = tuple(replace(x, gold=reference) for x in evaluation.found)
+            return replace(evaluation, found=systems)
         battles = [one for table in tables for one in _battles(table)]
         return Evaluation(harnesses.BATTLES, tuple(battles))
     if gold is not None and not isinstance(gold, File) and kinds[0].gold != "none":
@@ -424,6 +428,15 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
         names = names_of([one.file for one in found])
         found = [replace(one, system=name) for one, name in zip(found, names, strict=True)]
     return Evaluation(kinds[0], tuple(found))
+
+
+def _gold_file(gold: Source | None, known: Sequence[set[str]]) -> File | None:
+    """The file of what is right beside tables; None where `gold` is one of their columns."""
+    if gold is None or isinstance(gold, int) or any(gold in names for names in known):
+        return None
+    if isinstance(gold, str) and not Path(gold.partition("#")[0]).is_file():
+        return None
+    return load(gold)
 
 
 def _battles(table: Table) -> Sequence[SystemScores]:

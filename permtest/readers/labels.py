@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from permtest.labels import fitting as fitting
 from permtest.labels import judged as judged
 from permtest.labels import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
-from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, PROBABILITIES, Sheet
+from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, PROBABILITIES, How, Sheet, as_ids
 from permtest.readers.systems import ROW, SystemScores
+from permtest.readers.tables import Table
 from permtest.score import tokens
 
-#: The score of a prediction.
-PREDICTION = "prediction"
+#: The score of a prediction, and the column of what a file of its own says is right.
+PREDICTION, GOLD = "prediction", "gold"
+
+ORDER = "or pair lines by their order (--by-order)"
 
 
 def label_of(cell: Any) -> str:
@@ -102,8 +106,62 @@ def _gold(sheet: Sheet, wanted: Any, alone: bool) -> int:
     try:
         return sheet.find(wanted) if found is None else found
     except ReadError as error:
-        problem = f"{error}; of a table, gold (--gold) is the column that says what is right"
+        problem = (
+            f"{error}; gold (--gold) of a table is a column of it, or a file with the right answers"
+        )
         raise ReadError(problem) from None
+
+
+def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
+    """The tables with one more column: what the table `gold` says is right of each row's item."""
+    plain = replace(how, gold=None, score=None)
+    right = Sheet(gold, replace(plain, system=None, repeat=None, clusters=None))
+    given = right.called(GOLD_NAMES)
+    rest = [i for i in range(right.width) if i not in right.ids]
+    if given in right.ids or (given is None and len(rest) != 1):
+        raise right.error(f"no column says what is right; call one 'gold'; {right.columns()}")
+    answers = gold.columns[rest[0] if given is None else given]
+    place, found = _places(right), []
+    for sheet in (Sheet(table, plain) for table in tables):
+        table, names, notes = sheet.table, sheet.table.names, []
+        if names is None or GOLD in names:
+            problem = "has no header; write one" if names is None else f"has a {GOLD!r} of its own"
+            raise sheet.error(f"{problem}, or leave the file of what is right (--gold) out")
+        keys = _item_keys(sheet)
+        if how.id is not False and not (right.ids and sheet.ids):
+            lacking = sheet if right.ids else right
+            raise lacking.error(f"no column says which item a line is; name it (--id), {ORDER}")
+        if how.id is False and len(place) != len(keys):
+            problem = f"{len(keys)} lines, but {gold.file.path} has {len(place)}"
+            raise sheet.error(f"{problem}; name the columns that pair them (--id)")
+        for row in [row for row, key in enumerate(keys) if key not in place][:1]:
+            problem = f"{' '.join(keys[row])!r} is not in {gold.file.path}"
+            raise sheet.error(f"{problem}; add it there, or remove the line", row, sheet.ids[0])
+        if missing := len(place.keys() - set(keys)):
+            notes = [
+                f"{missing} of {len(place)} items of {gold.file.name} are not in {table.file.name}"
+            ]
+        columns = [*table.columns, [answers[place[key]] for key in keys]]
+        wider = replace(table, names=[*names, GOLD], columns=columns)
+        joined = Sheet.of(wider, replace(how, gold=GOLD))
+        found.append(replace(joined, notes=(*joined.notes, *notes)))
+    return found
+
+
+def _item_keys(sheet: Sheet) -> list[tuple[str, ...]]:
+    """What each row says of its item; its number where order pairs them."""
+    columns = [as_ids(sheet.texts(i)) for i in sheet.ids] or [[*map(str, range(len(sheet)))]]
+    return list(zip(*columns, strict=True))
+
+
+def _places(right: Sheet) -> dict[tuple[str, ...], int]:
+    """Item -> its row in the table of what is right."""
+    found: dict[tuple[str, ...], int] = {}
+    for row, key in enumerate(_item_keys(right)):
+        if found.setdefault(key, row) != row:
+            problem = f"{' '.join(key)!r} is there twice; keep one line of each item"
+            raise right.error(problem, row, right.ids[0])
+    return found
 
 
 # ---- columns of predictions ----------------------------------------------------------------------

@@ -203,3 +203,39 @@ def test_two_files_that_do_not_agree():
     assert_refused(lambda: read(*both), "b.csv: line 3 has another gold ('x') than in a.csv ('y')")
     several = files(first, "id,gold,pred1,pred2\n1,x,x,y\n")
     assert_refused(lambda: read(*several, gold="gold"), "there are 2 with labels of column 'gold'")
+
+
+GOLD = "id,label\n1,cat\n2,dog\n3,cow\n4,cat\n"
+MINE = "id,prediction\n4,cat\n2,dog\n1,dog\n3,cow\n"
+BASE = "id,prediction\n1,cat\n2,cow\n3,cow\n4,dog\n"
+
+
+def test_a_file_of_what_is_right_joins_by_its_ids():
+    pairs = read(*files(MINE, BASE), gold=file(GOLD), statistic="accuracy")
+    found = dict(zip(pairs.ids, zip(pairs.u.tolist(), pairs.v.tolist(), strict=True), strict=True))
+    assert found == {"4": (1, 0), "2": (1, 0), "1": (0, 1), "3": (1, 1)}
+    fewer = read(*files(MINE, BASE.replace("2,cow\n", "")), gold=file(GOLD), statistic="accuracy")
+    assert "1 of 4 items" in " ".join(fewer.source["notes"])
+    assert len(fewer) == 3
+
+
+def test_a_file_of_what_is_right_joins_by_order_if_asked():
+    bare = [text.replace("id,", "n,") for text in (GOLD, BASE, BASE)]
+    pairs = read(*files(*bare[1:]), gold=file(bare[0]), statistic="accuracy", id=False)
+    assert pairs.u.tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("gold", "mine", "parts"),
+    [
+        (GOLD, MINE + "9,cat\n", ("line 6", "'9' is not in", "remove the line")),
+        (GOLD + "2,cat\n", MINE, ("line 6", "'2' is there twice")),
+        (GOLD.replace("label", "a").replace("\n", ",z\n"), MINE, ("call one 'gold'",)),
+        (GOLD, MINE.replace("prediction", "gold"), ("a 'gold' of its own",)),
+        ("label\ncat\ndog\n", MINE, ("no column says which item", "--by-order")),
+    ],
+)
+def test_files_of_what_is_right_that_cannot_be_joined(gold, mine, parts):
+    with pytest.raises(ReadError) as caught:
+        read(*files(mine, BASE), gold=file(gold), statistic="accuracy")
+    assert all(part in str(caught.value) for part in parts), str(caught.value)

@@ -72,9 +72,11 @@ PAGES = (
         {
             "Tests": "exact_perm_test perm_test_acc perm_test_F1 exact_perm_test_m monte_carlo "
             "samples_needed metric_test noninferiority_test equivalence_test",
+            "Repeated runs, and looking while the data come in": "exact_runs_test e_process",
             "What is compared": "Pairs Score statistic STATISTICS Statistic CountStatistic",
             "Results": "PermutationTestResult StructuredTestResult BatchResult MarginTestResult "
-            "EquivalenceResult ConfidenceInterval",
+            "EquivalenceResult ConfidenceInterval runs.RunsTestResult runs.NoiseSplit "
+            "runs.RunsPlan sequential.EProcess sensitivity.SensitivityResult",
         },
     ),
     Page(
@@ -93,6 +95,8 @@ PAGES = (
         {
             "Comparing": "compare_many Leaderboard ScoreTable",
             "Corrections": "many.adjusted_pvalues many.CORRECTIONS",
+            "Metrics that rank systems": "many.soft_pairwise_accuracy many.SoftPairwiseAccuracy "
+            "many.pairwise_agreement",
         },
     ),
     Page(

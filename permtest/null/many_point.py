@@ -1,0 +1,430 @@
+"""Tails of a sum of independent variables that take several values each, accurate relative to p.
+
+T = sum of T_i, where T_i is the step s of its table with probability w_s / sum(w). Items with the
+same table are counted once. Tilting moves the mass next to the threshold, as in `tail`:
+
+    P(T = t) = exp(K(tau) - tau t) P_tau(T = t),  K(tau) = sum_i log E exp(tau T_i),
+
+and the characteristic function of the tilted law, centred at its mean m, is inverted at the tail
+alone (Pagano and Tritchler 1983; Keich 2005):
+
+    P(T >= t0) = exp(K - tau t0) / M sum_j phi(theta_j) e^(i theta_j (m - t0)) G(theta_j),
+
+with theta_j = 2 pi j / M and G the sum of e^(-(tau + i theta) s) over the cells s above t0. M
+cells hold all but a negligible mass (Bernstein). Of the frequencies only those count at which |phi|
+is not negligible, some thirty as a rule; an FFT of each table finds them, and only there are the
+logarithms of phi computed to all digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, inf, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._jit import Floats, Ints
+from permtest.null.distribution import LatticeDistribution
+from permtest.null.probability import CERTAIN, EPS, IMPOSSIBLE, Probability, TooHard
+
+#: Extended precision, where the platform has it: exponents of small p have thousands of units.
+LONG = np.longdouble
+LONG_EPS = float(np.finfo(LONG).eps)
+
+#: e^-CUT of the mass may lie outside of the window, or at frequencies that are left out.
+CUT = 46.0
+
+#: Cells of the window, cells of tables that are transformed, and cells of a whole law, at most.
+MOST_CELLS, MOST_WORK, MOST_DRAWN = 2**22, 2**27, 2**22
+
+#: Bits of the integers that count all ways, at most.
+MOST_BITS = 2**27
+
+#: Frequencies below which the remaining tables are looked at one frequency at a time.
+FEW = 512
+
+
+@dataclass(frozen=True, eq=False)
+class ManyPointSum:
+    """The law of T, a sum of independent items with tables of several steps.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (J,)
+        The steps of all distinct tables one after the other, int64 from 0 on, in units.
+    weights : sequence of J int or Fraction
+        How probable each step is, up to a factor for each table.
+    starts : ndarray of shape (C,)
+        Where each table starts.
+    counts : ndarray of shape (C,)
+        How many items have it.
+    offset, unit : int
+        S = offset + unit * T.
+    """
+
+    steps: Ints
+    weights: Sequence[Any]
+    starts: Ints
+    counts: Ints
+    offset: int = 0
+    unit: int = 1
+
+    @classmethod
+    def of(cls, tables: Sequence[tuple[Sequence[int], Sequence[Any], int]]) -> ManyPointSum:
+        """Tables of (values, weights, number of items); values are integers of any sign."""
+        lows = [min(values) for values, _, _ in tables]
+        offset = sum(low * n for low, (_, _, n) in zip(lows, tables, strict=True))
+        moved = [[x - low for x in t[0]] for low, t in zip(lows, tables, strict=True)]
+        unit = gcd(*(x for some in moved for x in some)) or 1
+        kept = [i for i, some in enumerate(moved) if max(some) > 0]
+        flat = [x // unit for i in kept for x in moved[i]]
+        top = sum(max(moved[i]) // unit * tables[i][2] for i in kept)
+        if top >= 2**52:
+            raise TooHard(f"sums have about {float(top):.1g} possible values, too many to invert")
+        sizes = [len(moved[i]) for i in kept]
+        return cls(
+            np.array(flat, dtype=np.int64),
+            [w for i in kept for w in tables[i][1]],
+            np.cumsum([0, *sizes[:-1]], dtype=np.int64)[: len(kept)],
+            np.array([tables[i][2] for i in kept], dtype=np.int64),
+            offset,
+            unit,
+        )
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many steps each table has."""
+        return np.diff(np.append(self.starts, self.steps.size))
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """Where each table starts, and where it ends."""
+        return list(zip(self.starts.tolist(), (self.starts + self.sizes).tolist(), strict=True))
+
+    @cached_property
+    def tops(self) -> Ints:
+        """The largest step of each table."""
+        return (
+            np.asarray(np.maximum.reduceat(self.steps, self.starts))
+            if self.counts.size
+            else (np.zeros(0, dtype=np.int64))
+        )
+
+    @cached_property
+    def top(self) -> int:
+        """The largest value of T."""
+        return int(self.tops @ self.counts)
+
+    @cached_property
+    def _log_shares(self) -> NDArray[Any]:
+        """Logarithms of the probabilities of all steps, in extended precision."""
+        shares = self._shares
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(shares))
+
+    @cached_property
+    def _shares(self) -> NDArray[Any]:
+        """The probabilities of all steps, in extended precision."""
+        if all(isinstance(w, int) for w in self.weights) and sum(self.weights) < 2**63:
+            whole = np.array(self.weights, dtype=np.int64)
+            return np.asarray(whole.astype(LONG) / np.repeat(self._sum(whole), self.sizes))
+        shares = np.empty(self.steps.size, dtype=LONG)
+        for start, end in self.parts:
+            total = sum(self.weights[start:end])
+            for j in range(start, end):
+                share = Fraction(self.weights[j]) / total
+                high = float(share)
+                shares[j] = LONG(high) + LONG(float(share - Fraction(high)))
+        return shares
+
+    def mirrored(self) -> ManyPointSum:
+        """The law of top - T."""
+        return replace(self, steps=np.repeat(self.tops, self.sizes) - self.steps)
+
+    @cached_property
+    def mean(self) -> float:
+        """The expectation of T."""
+        return float(self._sum(self._shares * self.steps) @ self.counts)
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation of T."""
+        return sqrt(self._moments(self._shares)[1])
+
+    def _sum(self, values: NDArray[Any]) -> NDArray[Any]:
+        return np.add.reduceat(values, self.starts, axis=-1)
+
+    def _moments(self, shares: NDArray[Any]) -> tuple[NDArray[Any], float]:
+        """The mean of each table, and the variance of T, under some probabilities."""
+        means = self._sum(shares * self.steps)
+        centred = self.steps - np.repeat(means, self.sizes)
+        return means, float(self._sum(shares * centred**2) @ self.counts)
+
+    def tail(self, t0: int) -> Probability:
+        """P(T >= t0), with a bound on its relative error; TooHard where that would take long."""
+        if t0 <= 0:
+            return CERTAIN
+        if t0 > self.top:
+            return IMPOSSIBLE
+        if t0 == self.top:
+            return self._all_at_top()
+        if t0 >= self.mean:
+            return _inverted(self, t0)
+        low = self.mirrored().tail(self.top - t0 + 1)
+        return low.complement() if low.value < 0.9 else _inverted(self, t0)
+
+    def _all_at_top(self) -> Probability:
+        """The probability that every item takes its largest step."""
+        at_top = self.steps == np.repeat(self.tops, self.sizes)
+        logs = self._log_shares[at_top]
+        total = logs @ self.counts
+        error = float(abs(logs) @ self.counts) * 2 * LONG_EPS + 4 * LONG_EPS * self.counts.sum()
+        high = float(total)
+        return Probability.of_product(min(high, 0.0), float(total - high), 1.0, error)
+
+    def count_at_least(self, t0: int) -> Fraction:
+        """P(T >= t0) as a fraction, in integer arithmetic; MemoryError where that takes too much.
+
+        The tables are polynomials, packed into integers with room for every coefficient.
+        """
+        if t0 <= 0:
+            return Fraction(1)
+        if t0 > self.top:
+            return Fraction(0)
+        tables = self._integer_tables()
+        total = 1
+        for _, weights, n in tables:
+            total *= sum(weights) ** n
+        bits = total.bit_length() + 1
+        if bits * (self.top + 1) > MOST_BITS:
+            raise MemoryError(
+                f"the exact fraction needs integers of {bits * (self.top + 1):,} bits, more than "
+                f"{MOST_BITS:,}; pvalue is accurate to its error_bound"
+            )
+        ways = 1
+        for steps, weights, n in tables:
+            packed = sum(w << (bits * s) for s, w in zip(steps, weights, strict=True))
+            ways *= packed**n
+        # Modulo 2^bits - 1 the digits of what lies above t0 add up.
+        return Fraction((ways >> (bits * t0)) % ((1 << bits) - 1), total)
+
+    def _integer_tables(self) -> list[tuple[list[int], list[int], int]]:
+        """Steps, whole weights and number of items of each table."""
+        found = []
+        for (start, end), n in zip(self.parts, self.counts.tolist(), strict=True):
+            weights = [Fraction(w) for w in self.weights[start:end]]
+            whole = Fraction(1)
+            for w in weights:
+                whole = Fraction(
+                    whole.numerator * w.denominator, gcd(whole.numerator, w.denominator)
+                )
+            found.append((self.steps[start:end].tolist(), [int(w * whole) for w in weights], n))
+        return found
+
+    def distribution(self, scale: int = 1) -> LatticeDistribution:
+        """The whole law of S / scale, each probability accurate absolutely."""
+        size = self.top + 1
+        if size > MOST_DRAWN:
+            raise MemoryError(
+                f"the null distribution needs {size:,} cells, more than {MOST_DRAWN:,}; p does not "
+                "need it"
+            )
+        padded = 1 << (2 * size - 1).bit_length()
+        product = np.ones(padded // 2 + 1, dtype=np.complex128)
+        for number, table in enumerate(self._dense(self._shares.astype(np.float64), padded)):
+            product *= np.fft.rfft(table) ** int(self.counts[number])
+        noise = 4 * EPS * log(padded + 1.0) * sqrt(float(self.counts.sum()) + 1)
+        cells = np.fft.irfft(product, padded)[:size]
+        cells[cells < noise] = 0.0
+        return LatticeDistribution(self.offset, self.unit, cells, noise, scale)
+
+    def _dense(self, shares: Floats, m: int) -> Any:
+        """Each table as an array of m cells, steps modulo m."""
+        for start, end in self.parts:
+            yield np.bincount(self.steps[start:end] % m, shares[start:end], minlength=m)
+
+
+class _Tilt(NamedTuple):
+    """A tilt, the tilted probabilities, the mean of each table, and the variance of T."""
+
+    tau: float
+    shares: NDArray[Any]
+    means: NDArray[Any]
+    variance: float
+
+
+def _tilted(law: ManyPointSum, tau: float) -> _Tilt:
+    logs = law._log_shares + LONG(tau) * law.steps
+    logs = logs - np.repeat(np.maximum.reduceat(logs, law.starts), law.sizes)
+    shares = np.exp(logs)
+    shares = shares / np.repeat(law._sum(shares), law.sizes)
+    return _Tilt(tau, shares, *law._moments(shares))
+
+
+def _tilt_to(law: ManyPointSum, t0: int) -> _Tilt:
+    """Newton's method, within bounds, for the tilt whose mean is t0, at least 1 / deviation."""
+    least = 1.0 / max(law.deviation, 1e-3)
+    found = _tilted(law, least)
+    if float(found.means @ law.counts) >= t0:
+        return found
+    low, high = least, inf
+    for _ in range(200):
+        gap = t0 - float(found.means @ law.counts)
+        if abs(gap) <= 1e-6 * max(sqrt(found.variance), 1e-6):
+            break
+        low, high = (found.tau, high) if gap > 0 else (low, found.tau)
+        step = found.tau + gap / max(found.variance, 1e-300)
+        inside = low < step < min(high, 2 * found.tau + 1)
+        found = _tilted(law, step if inside else (2 * low if high == inf else (low + high) / 2))
+        if found.tau * float(law.tops.max()) > 600:
+            break  # nearly all of the mass is at the top
+    return found
+
+
+def _inverted(law: ManyPointSum, t0: int) -> Probability:
+    """P(T >= t0) for a t0 that is not far below the mean, by inversion of the tilted law."""
+    tilt = _tilt_to(law, t0)
+    centred = law.steps - np.repeat(tilt.means, law.sizes)
+    ahead = tilt.means @ law.counts - t0  # of the threshold, in extended precision
+    exponent, error = _exponent(law, tilt, centred, ahead)
+    far = abs(float(ahead)) + _reach(tilt.variance, float(np.abs(centred).max()))
+    m = int(min(law.top + 1, 2 * far + 4))
+    if m > MOST_CELLS:
+        raise TooHard(
+            f"the sums have some {m:,} likely values, more than {MOST_CELLS:,}; round scores to "
+            "fewer digits"
+        )
+    r = law.top - t0 + 1 if m == law.top + 1 else m // 2
+    which, left_out = _frequencies(law, tilt, m)
+    factor, rough = _sum(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
+    rough += left_out + 2 * np.exp(-CUT)
+    if not factor > 4 * rough:
+        raise TooHard("the tail is lost in the rounding of its own inversion")
+    high = min(float(exponent), 0.0)
+    # The exponent may be slightly above 0 next to the mean; the factor takes what is over.
+    low = float(exponent - LONG(high))
+    factor *= float(np.exp(low)) if high == 0.0 else 1.0
+    return Probability.of_product(
+        high, 0.0 if high == 0.0 else low, factor, error + rough / (factor - rough) + 16 * EPS
+    )
+
+
+def _reach(variance: float, largest: float) -> float:
+    """How far from the mean all but e^-CUT of the mass lies, by Bernstein's inequality."""
+    linear = CUT * largest / 3
+    return linear + sqrt(linear**2 + 2 * CUT * variance) + 1
+
+
+def _exponent(
+    law: ManyPointSum, tilt: _Tilt, centred: NDArray[Any], ahead: Any
+) -> tuple[Any, float]:
+    """K(tau) - tau t0 without cancellation between items, and a bound on its error."""
+    x = LONG(tilt.tau) * centred
+    with np.errstate(over="ignore"):
+        terms = law._shares * np.expm1(np.minimum(x, LONG(11000)))
+    sums = law._sum(terms)
+    logs = x + law._log_shares
+    top = np.maximum.reduceat(logs, law.starts)
+    direct = top + np.log(law._sum(np.exp(logs - np.repeat(top, law.sizes))))
+    small = np.abs(sums) < 0.5
+    each = np.where(small, np.log1p(np.where(small, sums, 0)), direct)
+    off = np.where(small, law._sum(np.abs(terms)), np.abs(direct) + 1)
+    exponent = each @ law.counts + LONG(tilt.tau) * ahead
+    moved = float(np.abs(tilt.means) @ law.counts) * tilt.tau  # what rounds in `ahead`
+    return exponent, 16 * LONG_EPS * (float(off @ law.counts) + moved + abs(float(exponent)))
+
+
+def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
+    """The frequencies up to m / 2 at which |phi| counts, and what the others add at most."""
+    half = m // 2 + 1
+    alive, logs = np.arange(half), np.zeros(half)
+    shares = tilt.shares.astype(np.float64)
+    centred = law.steps - np.repeat(tilt.means, law.sizes)
+    spread = law._sum(tilt.shares * centred**2).astype(np.float64) * law.counts
+    order = np.argsort(-spread)
+    work, parts = 0, law.parts
+    for number in order.tolist():
+        part = slice(*parts[number])
+        size = part.stop - part.start
+        if size == 2:  # |phi|^2 = 1 - 4 q (1 - q) sin^2(theta step / 2)
+            q, step = shares[part], int(law.steps[part].max())
+            sine = np.sin((step * alive % m) * (np.pi / m))
+            modulus = np.sqrt(np.maximum(1 - 4 * q[0] * q[1] * sine**2, 0.0))
+            work += alive.size
+        elif alive.size * size <= 4 * m or alive.size <= FEW:
+            angle = (law.steps[part] % m * alive[:, None]) % m * (2 * np.pi / m)
+            modulus = np.abs(np.exp(1j * angle) @ shares[part])
+            work += alive.size * size
+        else:
+            table = np.bincount(law.steps[part] % m, shares[part], minlength=m)
+            modulus = np.abs(np.fft.rfft(table))[alive]
+            work += m
+        with np.errstate(divide="ignore"):
+            logs = logs + law.counts[number] * np.log(modulus + 4 * EPS)
+        kept = logs > -CUT
+        alive, logs = alive[kept], logs[kept]
+        if work > MOST_WORK:
+            raise TooHard(
+                f"{law.counts.size:,} different items have {m:,} likely sums; that takes too long"
+            )
+    return alive, half * float(np.exp(-CUT)) / m * (2.0 + 2.0 / tilt.tau)
+
+
+def _sum(
+    law: ManyPointSum, tilt: _Tilt, centred: Floats, ahead: float, which: Ints, m: int, r: int
+) -> tuple[float, float]:
+    """The sum over frequencies, and a bound on its roundings."""
+    shares, counts = tilt.shares.astype(np.float64), law.counts.astype(np.float64)
+    total = rounding = 0.0
+    room = max(1, 2**20 // max(law.steps.size, 1))
+    for first in range(0, which.size, room):
+        j = which[first : first + room]
+        theta = 2 * np.pi * j / m
+        logs, off = _log_phi(law, shares, centred, j, m)
+        logs, off = logs @ counts, off @ counts
+        z = tilt.tau + 1j * theta
+        turn = (j * (r % m)) % m * (2 * np.pi / m)  # theta r, reduced
+        above = -np.expm1(-tilt.tau * r - 1j * turn) / -np.expm1(-z)
+        terms = np.exp(logs + 1j * theta * ahead) * above
+        twice = np.where((j == 0) | (2 * j == m), 1.0, 2.0)
+        total += float(np.sum(twice * terms.real))
+        sizes = twice * np.abs(terms)
+        rounding += float(sizes @ (off + 8 * EPS + 4 * EPS * np.abs(theta * ahead)))
+    return total / m, rounding / m
+
+
+def _log_phi(
+    law: ManyPointSum, shares: Floats, centred: Floats, j: Ints, m: int
+) -> tuple[NDArray[np.complex128], Floats]:
+    """log phi of each table at some frequencies, centred, and bounds on their errors.
+
+    Near 0 what is small is computed as such: 1 - Re phi by sines of half angles, and the imaginary
+    part without its first-order term, which is 0 at the mean.
+    """
+    theta = (2 * np.pi * j / m)[:, None]
+    x = theta * centred
+    near = np.abs(x) < 0.5
+    square = x * x
+    series = (
+        -x
+        * square
+        / 6
+        * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110))))
+    )
+    down = -2 * np.sin(x / 2) ** 2
+    real = law._sum(shares * down)
+    wide = ~np.logical_and.reduceat(near | (np.abs(x) < 2), law.starts, axis=1)
+    first_order = np.where(np.repeat(wide, law.sizes, axis=1), 0.0, x)
+    imaginary = law._sum(shares * np.where(near, series + x - first_order, np.sin(x) - first_order))
+    value = 0.5 * np.log1p(np.maximum(2 * real + real**2 + imaginary**2, -1 + EPS**2)) + 1j * (
+        np.arctan2(imaginary, 1 + real)
+    )
+    off = 8 * EPS * (law._sum(shares * (np.abs(down) + np.abs(x) ** 3 / 6)))
+    off = np.where(wide, 8 * EPS * (1 + np.abs(law._sum(shares * np.abs(x)))), off)
+    modulus = np.maximum(np.abs(1 + real + 1j * imaginary), EPS)
+    return value, off / modulus

@@ -1,0 +1,298 @@
+"""A test that may be looked at while the data come in: an e-process of symmetric differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._checks import check_level
+from permtest._json import AsJson
+from permtest.null.probability import SMALLEST
+from permtest.pairs import Pairs, labels_of
+from permtest.score import counted
+from permtest.statistics import Alternative, check_alternative
+
+Floats = NDArray[np.float64]
+
+#: Bets, as shares of the root mean square of the differences that came before.
+BETS: Floats = np.exp2(np.arange(-10.0, 2.0))
+
+#: Halvings of the range in which an end of a confidence sequence is looked for; ends by default.
+HALVINGS, ENDS = 50, 40
+
+#: Values that are held at a time.
+AT_ONCE = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class EProcess(AsJson):
+    """Evidence against the null hypothesis after each item. Made by `e_process`.
+
+    Parameters
+    ----------
+    values : ndarray of shape (N,)
+        E_1 ... E_N: what a fair bet against the null hypothesis has made of a stake of 1 after each
+        item, or cluster. At most the largest float64.
+    log_values : ndarray of shape (N,)
+        Natural logarithms of E_n, without that limit.
+    pvalues : ndarray of shape (N,)
+        1 / max(E_1 ... E_n), at most 1: valid at whichever n one stops.
+    alternative : {"two-sided", "greater", "less"}
+    names : tuple of two str
+
+    Examples
+    --------
+    >>> from permtest import e_process
+    >>> found = e_process([1] * 30 + [0] * 5, [0] * 25 + [1] * 10)
+    >>> bool(found.pvalue < 0.05), found.first_below(0.05)
+    (True, 10)
+    """
+
+    values: Floats
+    log_values: Floats
+    pvalues: Floats
+    alternative: str
+    names: tuple[str, str]
+    _differences: Floats = field(repr=False)
+
+    @property
+    def n(self) -> int:
+        """How many items, or clusters, there are."""
+        return self.values.size
+
+    @property
+    def pvalue(self) -> float:
+        """The anytime-valid p after all items; 1 of none."""
+        return float(self.pvalues[-1]) if self.n else 1.0
+
+    def first_below(self, alpha: float = 0.05) -> int | None:
+        """After how many items p was at most alpha for the first time; None if never."""
+        check_level(alpha)
+        found = np.flatnonzero(self.pvalues <= alpha)
+        return int(found[0]) + 1 if found.size else None
+
+    def confidence_sequence(
+        self, confidence_level: float = 0.95, at: Sequence[int] | None = None
+    ) -> NDArray[np.float64]:
+        """Intervals for the mean difference that hold at all sizes together.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            The probability with which all of the intervals cover it.
+        at : sequence of int, optional
+            Numbers of items after which to look, ascending. Default: up to 40 of them, spaced like
+            powers, with the last.
+
+        Returns
+        -------
+        ndarray of shape (M, 3)
+            Number of items, lower and upper end; infinite while nothing is excluded, and on the
+            side that a one-sided alternative leaves open.
+
+        Notes
+        -----
+        Assumes that the differences are symmetric about a shift that is the same for all items. The
+        shifts are kept whose process stayed below 1 / alpha; two-sided, each side has half of alpha
+        for itself, so that 0 is excluded only where `pvalues` is at most alpha. Time O(N) for each
+        number of items.
+        """
+        alpha = 1 - check_level(confidence_level, "confidence_level")
+        sizes = self._sizes(at)
+        two = self.alternative == "two-sided"
+        barrier = log((2 if two else 1) / alpha)
+        d = self._differences
+        low = np.full(sizes.size, -inf)
+        high = np.full(sizes.size, inf)
+        if self.alternative != "less":
+            low = np.maximum.accumulate([_lower_end(d[:n], barrier) for n in sizes.tolist()])
+        if self.alternative != "greater":
+            ends = [-_lower_end(-d[:n], barrier) for n in sizes.tolist()]
+            high = np.minimum.accumulate(ends)
+        return np.stack([sizes.astype(np.float64), low, high], axis=1)
+
+    def _sizes(self, at: Sequence[int] | None) -> NDArray[np.int64]:
+        if at is None:
+            return np.unique(np.geomspace(1, max(self.n, 1), ENDS).astype(np.int64))[: self.n]
+        sizes = np.asarray(at)
+        bad = sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (np.diff(sizes) <= 0).any()
+        if bad or (sizes.size and not 1 <= sizes[0] <= sizes[-1] <= self.n):
+            raise ValueError(f"at={at!r} must be ascending numbers of items from 1 to {self.n}")
+        return sizes.astype(np.int64)
+
+    def __str__(self) -> str:
+        a, b = self.names
+        first = self.first_below(0.05)
+        when = (
+            "p was never at most 0.05"
+            if first is None
+            else (f"p was at most 0.05 for the first time after {counted(first, 'items')}")
+        )
+        side = {"two-sided": "differ", "greater": "differ, the first scoring higher,"}
+        claim = side.get(self.alternative, "differ, the first scoring lower,")
+        last = self.values[-1] if self.n else 1.0
+        return (
+            f"That {a} and {b} {claim} has evidence of E = {last:.4g} after "
+            f"{counted(self.n, 'items')}; p = {self.pvalue:.3g} holds whenever one stops, and "
+            f"{when}."
+        )
+
+    def _repr_html_(self) -> str:
+        from permtest._html import said
+
+        return said(str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain numbers, strings and lists."""
+        return {
+            "values": self.values.tolist(),
+            "log_values": self.log_values.tolist(),
+            "pvalues": self.pvalues.tolist(),
+            "pvalue": self.pvalue,
+            "alternative": self.alternative,
+            "n": self.n,
+            "names": list(self.names),
+        }
+
+
+def e_process(
+    u: Any,
+    v: Any = None,
+    *,
+    alternative: Alternative = "two-sided",
+    names: tuple[str, str] | None = None,
+    clusters: Any = None,
+) -> EProcess:
+    """Test a difference again after every item, at no price: an e-process.
+
+    A p-value holds for a number of items that was fixed beforehand. If you look at it again and
+    again, and stop when it is small, you reject a true null hypothesis far too often. The e-process
+    holds at any time: under the null hypothesis, the probability that it ever reaches 1 / alpha is
+    at most alpha, exactly, at any N.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,)
+        Scores of both systems on the same items, in the order in which they came in, as
+        `exact_perm_test` takes them; or one `Pairs`.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        "greater": `u` scores higher.
+    names : tuple of two str, optional
+        What the systems are called. Default: names of the columns, if they have any.
+    clusters : array_like of shape (N,), optional
+        What each item belongs to. Whole clusters, in the order in which they begin, are then what
+        comes in.
+
+    Returns
+    -------
+    EProcess
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `exact_perm_test`.
+
+    Notes
+    -----
+    Under the null hypothesis the sign of each difference d_n is fair, whatever came before and
+    however large it is. Then ``exp(x_n d_n) / cosh(x_n d_n)`` has the expectation 1 for any x_n
+    that is chosen beforehand, products of them are martingales, and so are mixtures of these (Ville
+    1939; Vovk and Wang, arXiv 2208.08925; Koning, arXiv 2310.01153). Here x_n is c over the root
+    mean square of the differences before, those that are 0 left out, and c is mixed over the powers
+    of 2 from 2^-10 to 2, of both signs if two-sided. Time and memory O(N).
+
+    Examples
+    --------
+    >>> from permtest import e_process
+    >>> found = e_process([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3])
+    >>> found.values.round(2).tolist()
+    [1.0, 1.0, 1.0, 1.23, 1.46, 2.15]
+    """
+    check_alternative(alternative)
+    pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
+    if pairs.columns:
+        raise ValueError(
+            f"an e-process takes one score for each item, but there are {len(pairs.columns)} "
+            f"columns ({', '.join(pairs.columns)})"
+        )
+    labels = labels_of(u, clusters)
+    called = names or pairs.names
+    pairs = pairs if labels is None else pairs.folded(labels)
+    gaps = (
+        pairs.u.astype(object) - pairs.v.astype(object)
+        if pairs.u.dtype == object
+        else (pairs.u - pairs.v)
+    )
+    d = np.array([x / pairs.scale for x in gaps.tolist()], dtype=np.float64)
+    logs = _log_process(d, _bets(alternative))
+    running = np.maximum.accumulate(np.maximum(logs, 0.0)) if d.size else logs
+    with np.errstate(over="ignore"):
+        values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
+    pvalues = np.maximum(np.exp(-running), SMALLEST)
+    return EProcess(values, logs, pvalues, alternative, called, d)
+
+
+def _bets(alternative: str) -> Floats:
+    if alternative == "two-sided":
+        return np.append(-BETS, BETS)
+    return BETS if alternative == "greater" else -BETS
+
+
+def _rates(d: Floats) -> Floats:
+    """1 over the root mean square of the differences before each one; 0 where there are none."""
+    squares, some = np.cumsum(d**2), np.cumsum(d != 0)
+    before = np.concatenate([[0.0], squares[:-1]])
+    number = np.concatenate([[0], some[:-1]])
+    found: Floats = np.sqrt(number / np.where(before > 0, before, inf)).astype(np.float64)
+    return found
+
+
+def _log_process(d: Floats, bets: Floats) -> Floats:
+    """log E_n, the mean over all bets of the products."""
+    found, totals, x = np.empty(d.size), np.zeros(bets.size), d * _rates(d)
+    room = max(AT_ONCE // bets.size, 1)
+    for first in range(0, d.size, room):
+        part = x[first : first + room]
+        steps = bets * part[:, None]
+        # exp(x) / cosh(x) = 2 / (1 + exp(-2 x))
+        logs = totals + np.cumsum(log(2) - np.logaddexp(0, -2 * steps), axis=0)
+        totals = logs[-1]
+        top = logs.max(axis=1)
+        mean = np.mean(np.exp(logs - top[:, None]), axis=1)
+        found[first : first + room] = top + np.log(mean)
+    return found
+
+
+def _lower_end(d: Floats, barrier: float) -> float:
+    """The shift below which the process of d - shift exceeds the barrier, rounded outward.
+
+    The bets do not depend on the shift, so that the process falls as the shift rises.
+    """
+    rates = _rates(d)
+
+    def exceeds(shift: float) -> bool:
+        x = (d - shift) * rates
+        logs = np.array([np.sum(log(2) - np.logaddexp(0, -2 * c * x)) for c in BETS])
+        top = logs.max()
+        return bool(top + log(np.mean(np.exp(logs - top))) >= barrier)
+
+    if not rates.any():
+        return -inf
+    room = float(d.max() - d.min()) + float(np.abs(d).max())
+    low, high = float(d.min()), float(d.max())
+    for _ in range(8):
+        if exceeds(low):
+            break
+        low -= room
+        room *= 4
+    else:
+        return -inf
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if exceeds(middle) else (low, middle)
+    return low

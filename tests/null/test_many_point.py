@@ -1,0 +1,131 @@
+"""Sums of variables with several values: tails as sure as fractions say, and far beyond them."""
+
+from fractions import Fraction
+from math import comb, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest.null.many_point import ManyPointSum
+from permtest.null.probability import TooHard
+from tests import naive
+
+VALUES = st.lists(st.integers(-9, 9), min_size=1, max_size=5, unique=True)
+TABLES = st.lists(
+    st.tuples(VALUES, st.lists(st.integers(1, 9), min_size=5, max_size=5), st.integers(1, 4)),
+    min_size=1,
+    max_size=4,
+)
+
+
+def tables_of(drawn):
+    return [(values, weights[: len(values)], n) for values, weights, n in drawn]
+
+
+@settings(max_examples=300, deadline=None)
+@given(TABLES, st.data())
+def test_tails_are_those_of_fractions(drawn, data):
+    tables = tables_of(drawn)
+    law = ManyPointSum.of(tables)
+    whole = naive.convolve(
+        [
+            {x: Fraction(w, sum(weights)) for x, w in zip(values, weights, strict=True)}
+            for values, weights, n in tables
+            for _ in range(n)
+        ]
+    )
+    t0 = data.draw(st.integers(-1, law.top + 2))
+    least = law.offset + law.unit * t0
+    exact = sum((p for x, p in whole.items() if x >= least), Fraction(0))
+    assert law.count_at_least(t0) == exact
+    p = law.tail(t0)
+    assert abs(Fraction(p.value) - exact) <= Fraction(p.error_bound + 3e-16) * exact
+    assert p.error_bound < 1e-11
+    found = law.distribution()
+    for x, share in whole.items():
+        assert abs(found(x) - float(share)) < 1e-14
+
+
+def hypergeometric(m, n):
+    """The successes of the first n of 2 n runs, m of which succeed."""
+    values = range(max(0, m - n), min(n, m) + 1)
+    return list(values), [comb(m, x) * comb(2 * n - m, n - x) for x in values]
+
+
+def log_tail(tables, t0):
+    """log P(T >= t0) by convolution in 60 digits, within a window of the tilted law."""
+    mp = pytest.importorskip("mpmath")
+    mp.mp.dps = 60
+
+    def tilted(tau):
+        found = []
+        for steps, weights, n in tables:
+            shares = [w * mp.e ** (tau * s) for s, w in zip(steps, weights, strict=True)]
+            scale = sum(shares) / sum(weights)
+            found.append((steps, [x / sum(shares) for x in shares], n, mp.log(scale)))
+        return found
+
+    def mean(tau):
+        return sum(n * mp.fdot(steps, shares) for steps, shares, n, _ in tilted(tau))
+
+    low, high = mp.mpf(0), mp.mpf(8)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if mean(middle) < t0 else (low, middle)
+    bits, start, cells = 240, 0, np.array([1 << 240], dtype=object)
+    centre = spread = mp.mpf(0)
+    for steps, shares, n, _ in tilted(high):
+        own = mp.fdot(steps, shares)
+        spread_one = sum(q * (s - own) ** 2 for s, q in zip(steps, shares, strict=True))
+        whole = [int(q * 2**bits) for q in shares]
+        for k in range(n):
+            wider = np.zeros(cells.size + max(steps), dtype=object)
+            for step, share in zip(steps, whole, strict=True):
+                wider[step : step + cells.size] += cells * share
+            cells, centre, spread = wider >> bits, centre + own, spread + spread_one
+            if k % 20 == 0:
+                reach = int(18 * mp.sqrt(spread)) + 100
+                first = max(0, int(centre) - reach - start)
+                cells, start = cells[first : int(centre) + reach - start], start + first
+    rest = sum(
+        mp.mpf(int(x)) * mp.e ** (-high * (start + i - t0))
+        for i, x in enumerate(cells)
+        if start + i >= t0
+    )
+    scale = sum(n * logs for _, _, n, logs in tilted(high))
+    return scale - high * t0 + mp.log(rest / 2**bits)
+
+
+@pytest.mark.parametrize("deviations", [0.1, 4, 30])
+def test_tails_of_many_items_have_twelve_digits(deviations):
+    rng = np.random.default_rng(0)
+    sizes = np.bincount(rng.binomial(8, rng.random(800)), minlength=9).tolist()
+    tables = [(*hypergeometric(m, 4), n) for m, n in enumerate(sizes) if n]
+    law = ManyPointSum.of(tables)
+    t0 = int(min(law.mean + deviations * law.deviation, law.top - 3))
+    steps = [([x - min(values) for x in values], *rest) for values, *rest in tables]
+    exact, p = log_tail(steps, t0), law.tail(t0)
+    assert abs(p.log - exact) < 1e-12 * max(1, abs(exact))
+    assert p.error_bound < 1e-12
+
+
+def test_tails_below_the_smallest_float_keep_their_logarithm():
+    law = ManyPointSum.of([([0, 1, 2], [1, 2, 1], 5000)])
+    # All of 5000 draws at 2 have the probability 4^-5000, and one less 10000 times that.
+    assert law.tail(10_000).log == pytest.approx(-5000 * log(4), rel=1e-14)
+    assert law.tail(9_999).log == pytest.approx(-5000 * log(4) + log(10_001), rel=1e-14)
+    assert law.tail(9_999).value == 5e-324
+
+
+def test_what_is_out_of_reach_is_refused():
+    with pytest.raises(TooHard, match="too many to invert"):
+        ManyPointSum.of([([0, 2**53, 1], [1, 1, 1], 4)])
+    wide = ManyPointSum.of([([0, 2**40, 2**39 + 1], [1, 1, 1], 100)])
+    with pytest.raises(TooHard, match="fewer digits"):
+        wide.tail(int(wide.mean))
+    with pytest.raises(MemoryError, match="cells"):
+        wide.distribution()
+    with pytest.raises(MemoryError, match="bits"):
+        wide.count_at_least(10)

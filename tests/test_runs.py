@@ -1,0 +1,175 @@
+"""Repeated runs: both null hypotheses against all ways to deal the runs, level, noise, plans."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permtest import Pairs, exact_perm_test, exact_runs_test
+from tests import naive
+from tests.strategies import alternatives
+
+SCORE = {
+    "binary": st.integers(0, 1),
+    "small": st.integers(-3, 5),
+    "decimal": st.integers(0, 20).map(lambda x: x / 10),
+}
+
+
+@st.composite
+def runs(draw, kinds=tuple(SCORE)):
+    """Two ragged lists of runs of the same items."""
+    score, size = SCORE[draw(st.sampled_from(kinds))], draw(st.integers(1, 4))
+    item = st.lists(score, min_size=1, max_size=3)
+    return tuple(draw(st.lists(item, min_size=size, max_size=size)) for _ in range(2))
+
+
+def exactly(rows):
+    return [[Fraction(str(x)) for x in row] for row in rows]
+
+
+@settings(max_examples=200, deadline=None)
+@given(runs(), alternatives)
+def test_runs_against_all_ways_to_deal_them(both, alternative):
+    a, b = both
+    found = exact_runs_test(a, b, alternative=alternative)
+    exact = naive.runs_pvalue(exactly(a), exactly(b), alternative)
+    assert found.fraction() == exact
+    assert abs(Fraction(found.pvalue) - exact) <= Fraction(found.error_bound + 3e-16) * exact
+    worth = [sum(sum(x) / len(x) for x in exactly(one)) for one in both]
+    assert found.statistic == float(worth[0] - worth[1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(runs(("binary",)), alternatives, st.sampled_from("@^"), st.data())
+def test_pass_at_k_against_all_ways_to_deal_the_runs(both, alternative, kind, data):
+    a, b = both
+    k = data.draw(st.integers(1, min(map(len, [*a, *b]))))
+
+    def worth(own):
+        wrong = len(own) - sum(own)
+        some = Fraction(comb(wrong if kind == "@" else sum(own), k), comb(len(own), k))
+        return 1 - some if kind == "@" else some
+
+    found = exact_runs_test(a, b, statistic=f"pass{kind}{k}", alternative=alternative)
+    assert found.fraction() == naive.runs_pvalue(a, b, alternative, worth)
+    assert found.metric == f"pass{kind}{k}"
+    same = exact_runs_test(a, b, statistic=f"pass{kind}k", k=k, alternative=alternative)
+    assert same.pvalue == found.pvalue
+
+
+@settings(max_examples=100, deadline=None)
+@given(runs(), alternatives)
+def test_items_are_swapped_with_all_their_runs(both, alternative):
+    means = [[sum(x) / len(x) for x in exactly(one)] for one in both]
+    found = exact_runs_test(*both, null="items", alternative=alternative)
+    expected = exact_perm_test(*means, alternative=alternative)
+    assert found.fraction() == expected.fraction()
+    assert (found.null, found.statistic) == ("items", float(expected.statistic))
+    assert found.under("runs").pvalue == exact_runs_test(*both, alternative=alternative).pvalue
+
+
+def test_all_forms_of_the_same_runs():
+    pd = pytest.importorskip("pandas")
+    a, b = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1]]), np.array([[0, 1], [0, 0], [1, 0]])
+    p = exact_runs_test(a, b).pvalue
+    assert exact_runs_test(a.tolist(), b.tolist()).pvalue == p
+    assert exact_runs_test(([2, 1, 3], [3, 3, 3]), (b.sum(axis=1), [2, 2, 2])).pvalue == p
+    frame = pd.DataFrame({"successes": [2, 1, 3], "runs": 3})
+    assert exact_runs_test(frame, pd.DataFrame(b)).pvalue == p
+    pairs = Pairs(a.ravel(), (1 - a).ravel(), ("x", "y"), clusters=tuple("iiikkklll"))
+    found = exact_runs_test(pairs)
+    assert (found.pvalue, found.names) == (exact_runs_test(a, 1 - a).pvalue, ("x", "y"))
+
+
+def test_a_thousand_items_by_eight_runs():
+    rng = np.random.default_rng(1)
+    chance = rng.random((1000, 1))
+    a, b = (rng.random((1000, 8)) < np.minimum(chance + gain, 1) for gain in (0.2, 0))
+    found = exact_runs_test(a, b)
+    assert 1e-300 < found.pvalue < 1e-30
+    assert found.error_bound < 1e-12
+    assert "1000 items" in str(found)
+    assert found.null_distribution.mean() == pytest.approx(0, abs=1e-8)
+
+
+@pytest.mark.parametrize("null", ["runs", "items"])
+@pytest.mark.parametrize("item_effect", [0.0, 1.0])
+def test_the_level_holds(null, item_effect):
+    """Items differ in difficulty; for "items", systems may differ on each of them as well."""
+    rng, rejected = np.random.default_rng(5), 0
+    for _ in range(400):
+        ease = item_effect * rng.normal(size=(12, 1))
+        own = rng.normal(size=(2, 12, 1)) * (null == "items")
+        a, b = ((rng.normal(size=(12, 3)) + ease + x > 0).astype(int) for x in own)
+        rejected += exact_runs_test(a, b, null=null).pvalue <= 0.05
+    assert rejected <= 400 * 0.05 + 3 * (400 * 0.05 * 0.95) ** 0.5
+
+
+def test_noise_is_split_into_that_of_items_and_that_of_runs():
+    rng = np.random.default_rng(2)
+    gap = 0.5 * rng.normal(size=(4000, 1))
+    a = np.round(gap + rng.normal(size=(4000, 4)), 3)
+    b = np.round(2 * rng.normal(size=(4000, 5)), 3)
+    found = exact_runs_test(a, b, null="items")
+    split = found.noise()
+    # 0.25 of items; 1 / 4 + 4 / 5 of runs
+    assert split.data_interval[0] < 0.25 < split.data_interval[1]
+    assert split.prediction_interval[0] < 1.05 < split.prediction_interval[1]
+    assert split.total == pytest.approx(split.data + split.prediction)
+    assert "runs account for" in str(split)
+
+
+def test_plans_spend_the_budget_where_it_helps_most():
+    rng = np.random.default_rng(3)
+    a, b = np.round(rng.normal(size=(2, 500, 4)), 2)
+    found = exact_runs_test(a, b, null="items")
+    cheap = found.plan(2000)
+    assert (cheap.items, cheap.runs) == (1000, 1)  # new items cost nothing
+    assert cheap.standard_error == pytest.approx((2 / 1000) ** 0.5, rel=0.1)
+    assert found.plan(2000, most_items=100).runs == 10
+    assert found.plan(2000, item_cost=50).runs > 1
+
+
+BAD = {
+    "missing": (([[1, None]], [[1]]), {}, r"a\[0\]\[1\] = None"),
+    "nan": ((np.array([[1, np.nan]]), [[1]]), {}, r"a\[0, 1\] = nan"),
+    "flat": (([1, 2], [3, 4]), {}, r"a\[0\] = 1 must be a sequence"),
+    "no runs": (([[1], []], [[1], [1]]), {}, r"a\[1\] has no runs"),
+    "items": (([[1]], [[1], [2]]), {}, "a has 1 items and b has 2"),
+    "successes": ((([4], [3]), ([1], [3])), {}, "4 successes in 3 runs"),
+    "columns": ((([4], [3], [2]), ([1], [3])), {}, "two columns"),
+    "statistic": (([[1]], [[1]]), {"statistic": "median"}, "pass@k"),
+    "no k": (([[1]], [[1]]), {"statistic": "pass@k"}, "needs k"),
+    "two k": (([[1]], [[1]]), {"statistic": "pass@1", "k": 2}, "leave k=2 out"),
+    "few runs": (([[1]], [[1]]), {"statistic": "pass@2"}, r"a\[0\] has 1 runs"),
+    "scores": (([[2]], [[1]]), {"statistic": "pass@1"}, "scores 2"),
+    "null": (([[1]], [[1]]), {"null": "both"}, "null='both'"),
+    "floats": ((np.random.default_rng(0).random((5, 3)), np.eye(5)), {}, "round them"),
+}
+
+
+@pytest.mark.parametrize(("both", "options", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_runs(both, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        exact_runs_test(*both, **options)
+
+
+def test_single_runs_say_nothing_of_noise():
+    with pytest.raises(ValueError, match="a single run of a"):
+        exact_runs_test([[1], [0]], [[0], [1]]).noise()
+
+
+def test_what_is_out_of_reach_is_sampled_and_says_so():
+    rng = np.random.default_rng(4)
+    a, b = np.round(rng.normal(size=(2, 40, 3)), 9)
+    found = exact_runs_test(a, b, rng=0)
+    assert found.method == "monte_carlo"
+    assert found.error_bound is None
+    low, high = found.pvalue_interval()
+    rough = exact_runs_test(np.round(a, 2), np.round(b, 2))
+    assert low - 0.01 < rough.pvalue < high + 0.01
+    assert "samples" in str(found)

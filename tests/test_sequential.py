@@ -1,0 +1,76 @@
+"""E-processes: fair bets whatever the sizes, valid at any time, and their confidence sequences."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permtest import Pairs, e_process
+from permtest.sequential import BETS
+from tests import naive
+
+SIZES = st.lists(st.integers(-6, 6), min_size=1, max_size=7)
+
+
+@given(SIZES, st.sampled_from([("two-sided", [-1, 1]), ("greater", [1]), ("less", [-1])]))
+def test_values_one_bet_at_a_time(d, way):
+    alternative, sides = way
+    bets = [side * bet for side in sides for bet in BETS.tolist()]
+    found = e_process(d, [0] * len(d), alternative=alternative)
+    assert found.values == pytest.approx(naive.e_values(d, bets), rel=1e-12)
+    assert found.pvalues == pytest.approx(
+        [min(1.0, 1 / max(found.values[: n + 1])) for n in range(len(d))], rel=1e-12
+    )
+
+
+@given(SIZES)
+def test_bets_are_fair_for_any_sizes(d):
+    every = [
+        e_process(np.array(d) * signs, np.zeros(len(d), int)).values
+        for signs in product([1, -1], repeat=len(d))
+    ]
+    assert np.mean(every, axis=0) == pytest.approx(np.ones(len(d)), rel=1e-12)
+
+
+def test_looking_after_every_item_keeps_the_level():
+    rng = np.random.default_rng(0)
+    rejected = [e_process(rng.standard_t(3, 300), np.zeros(300)).pvalue <= 0.05 for _ in range(600)]
+    assert np.mean(rejected) <= 0.05
+
+
+def test_a_real_difference_is_found_and_the_sequence_holds_it():
+    rng, covered = np.random.default_rng(1), 0
+    for _ in range(60):
+        found = e_process(rng.normal(0.4, 1, 400), np.zeros(400))
+        rows = found.confidence_sequence(0.9, at=[20, 50, 100, 200, 400])
+        covered += bool(np.all((rows[:, 1] <= 0.4) & (rows[:, 2] >= 0.4)))
+        assert (np.diff(rows[:, 1]) >= 0).all()
+        assert (np.diff(rows[:, 2]) <= 0).all()
+    assert covered >= 54 - 3 * (60 * 0.09) ** 0.5
+    assert found.pvalue < 1e-6
+    assert found.first_below(0.05) < 200
+
+
+@pytest.mark.parametrize(("alternative", "open_end"), [("greater", 2), ("less", 1)])
+def test_one_sided_sequences_are_open(alternative, open_end):
+    rows = e_process([1, 2] * 20, [0] * 40, alternative=alternative).confidence_sequence()
+    assert np.isinf(rows[:, open_end]).all()
+
+
+def test_clusters_come_in_as_blocks():
+    found = e_process([1, 2, 3, 4], [0, 0, 0, 1], clusters=["x", "y", "x", "y"])
+    assert found.values.tolist() == e_process([4, 6], [0, 1]).values.tolist()
+    assert found.n == 2
+
+
+def test_words_and_edges():
+    assert e_process([], []).pvalue == 1
+    assert (e_process([1, 1], [1, 1]).values == 1).all()
+    found = e_process(Pairs.of([3, 5, 6], [1, 1, 1], ("new", "old")))
+    assert "new and old" in str(found)
+    assert found.to_dict()["n"] == 3
+    with pytest.raises(ValueError, match="ascending numbers of items from 1 to 3"):
+        found.confidence_sequence(at=[4])
+    assert np.isfinite(e_process([1] * 5000, [0] * 5000).values).all()
