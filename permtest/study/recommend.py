@@ -110,9 +110,9 @@ class Recommendation(AsJson):
             "differences, drawn with replacement from these: for the level less their mean (with "
             "random signs for the sign test, and for scores of 0 and 1), for the power as they "
             "are. The number after ± is half the width of the 99% Clopper-Pearson interval. What "
-            "is so rare that none of these differences shows it was not measured, nor were tests "
-            "of medians, tests of independent systems, and rank tests of differences with many "
-            "ties or a skewed shape."
+            "is so rare that none of these differences shows it was not measured. Tests without "
+            "level and power ask about medians or independent systems, or add nothing for scores "
+            "like these (bootstraps of 0 and 1, ranks of differences that are skewed or often 0)."
         )
         *others, last = (entry.title for entry in self.recommended)
         titles = f"{', '.join(others)} and {last}" if others else last
