@@ -6,36 +6,28 @@ what there is to say about one comparison, of counts too.
 
 from permtest.study.board import board_document
 from permtest.study.describe import (
+    SAMPLES,
     Description,
-    EvaluationUnits,
-    UnitSizes,
-    dependence,
     describe,
     evaluation_units,
+    sample_data,
     unit_sizes,
 )
 from permtest.study.effects import (
     BELONGS_TO,
     EffectSize,
     cohen_d,
-    cohen_h,
     effect_sizes,
     hedges_g,
     hodges_lehmann,
-    odds_ratio,
-    phi,
-    risk_difference,
     wilcoxon_r,
-    win_loss,
 )
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, StudyConfig, run_study
 from permtest.study.plan import (
-    Outlook,
     exact_power,
     exact_power_n,
     minimum_detectable_effect,
-    outlook,
     power_t,
     sample_size,
     sample_size_mcnemar,
@@ -51,27 +43,20 @@ from permtest.study.power import (
     rejection_rates,
 )
 from permtest.study.recommend import Recommendation, recommend
-from permtest.study.samples import SAMPLES, SampleSpec, sample_data
 
 __all__ = [
     "BELONGS_TO",
     "SAMPLES",
     "Description",
     "EffectSize",
-    "EvaluationUnits",
-    "Outlook",
     "Overview",
     "PowerCurve",
     "Recommendation",
     "RejectionRates",
-    "SampleSpec",
     "Study",
     "StudyConfig",
-    "UnitSizes",
     "board_document",
     "cohen_d",
-    "cohen_h",
-    "dependence",
     "describe",
     "effect_sizes",
     "evaluation_units",
@@ -81,17 +66,13 @@ __all__ = [
     "hodges_lehmann",
     "measured_rates",
     "minimum_detectable_effect",
-    "odds_ratio",
-    "outlook",
     "overview",
-    "phi",
     "power_curve",
     "power_curve_normal",
     "power_t",
     "pvalues",
     "recommend",
     "rejection_rates",
-    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -99,5 +80,4 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
-    "win_loss",
 ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan, sqrt
-from typing import Any, NamedTuple
+from math import exp, isfinite, log, nan, sqrt
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from permtest.alternatives.sample import PairedSample, check_magnitude
 from permtest.pairs import Pairs
 from permtest.result import counted
 from permtest.study.document import Section, Table
+
+Floats: TypeAlias = NDArray[np.float64]
 
 #: From which skewness on differences count as highly skewed (NLPStatTest manual, C.2).
 HIGHLY_SKEWED = 1.0
@@ -45,10 +47,10 @@ class Summary(NamedTuple):
     upper_quartile: float
     maximum: float
     skewness: float
-    values: NDArray[np.float64]
+    values: Floats
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> Summary:
+    def of(cls, values: Floats) -> Summary:
         """Of at least one value; sd is NaN for a single one."""
         low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
         sd = float(np.std(values, ddof=1)) if values.size > 1 else nan
@@ -128,27 +130,32 @@ class Description(AsJson):
         """The numbers of both columns and of the differences, and what they mean for a test."""
         columns = zip(Summary._fields[:-1], self.a, self.b, self.difference, strict=False)
         rows = [(key.replace("_", " "), *(f"{x:.4g}" for x in row)) for key, *row in columns]
-        head = ("", *self.names, "difference")
         word = {True: "normal", False: "not normal", None: "too few to tell"}[self.normal]
-        correlation = "not defined, as a system always scores the same"
+        related = "not defined, as a system always scores the same"
         if isfinite(self.correlation):
-            correlation = f"r12 = {self.correlation:.3g}"
+            related = f"r12 = {self.correlation:.3g}"
             if isfinite(self.inflation):
-                correlation += "; ignoring it inflates the standard deviation "
-                correlation += f"by a factor of {self.inflation:.3g}"
-        facts = {
-            "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
-            "differences": f"{self.shape} (skewness {self.difference.skewness:.3g})",
-            "Shapiro-Wilk": f"{word} at level {self.alpha:g} "
-            f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})",
-            "correlation": correlation,
-            "test statistic": self.test_statistic,
-        }
+                related += "; ignoring it inflates the standard deviation "
+                related += f"by a factor of {self.inflation:.3g}"
+        shapiro = f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})"
+        found = (
+            (
+                "pairs",
+                f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
+            ),
+            ("differences", f"{self.shape} (skewness {self.difference.skewness:.3g})"),
+            ("Shapiro-Wilk", f"{word} at level {self.alpha:g} {shapiro}"),
+            ("correlation", related),
+            ("test statistic", self.test_statistic),
+        )
         return Section(
             "description",
             "Description",
             f"{self.names[0]} against {self.names[1]}, {counted(self.n, 'pairs')}.",
-            (Table(head, tuple(rows)), Table(("about", "what was found"), tuple(facts.items()))),
+            (
+                Table(("", *self.names, "difference"), tuple(rows)),
+                Table(("about", "what was found"), found),
+            ),
             problem=self.warning,
             data=self.to_dict(),
         )
@@ -231,24 +238,8 @@ def checked_sample(
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
     """What speaks against independent items: neighbours that resemble each other, or documents.
 
-    Parameters
-    ----------
-    differences : array_like of shape (N,)
-        Of the scores, in the order of the items.
-    ids : sequence of N str, optional
-        What the items are called. Names such as "doc3-s12" tell documents.
-
-    Returns
-    -------
-    str
-        Sentences, or nothing. Neighbours resemble each other where their correlation exceeds
-        2 / sqrt(N), as it does in one of 40 samples by chance.
-
-    Examples
-    --------
-    >>> from permtest.study import dependence
-    >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
-    Neighbouring differences resemble each other (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
+    Neighbours do where their correlation exceeds 2 / sqrt(N), as it does in one of 40 samples by
+    chance; names such as "doc3-s12" tell documents.
     """
     d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):
@@ -273,25 +264,7 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class EvaluationUnits:
-    """Scores of two systems in units of several items.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        One pair for each unit, exact: what tests and `describe` take.
-    size, last_size : int
-        Items in a unit, and in the last one.
-    metric : str
-        "mean" or "median": what stands for a unit.
-    left_out : ndarray
-        The items that are in no unit.
-
-    Examples
-    --------
-    >>> from permtest.study import evaluation_units
-    >>> print(evaluation_units([1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 0, 0], 2))
-    3 units of 2 items, the mean of each.
-    """
+    """Scores of two systems in units of several items, as `evaluation_units` makes them."""
 
     pairs: Pairs
     size: int
@@ -347,6 +320,12 @@ def evaluation_units(
     TypeError, ValueError
         If the scores are no numbers, an option is unknown, or items are left over.
 
+    Returns
+    -------
+    EvaluationUnits
+        `pairs`, one for each unit, is what tests and `describe` take; `left_out` are the items that
+        are in no unit, and `last_size` is the number of items in the last one.
+
     Notes
     -----
     Scores of units are exact, so that units which tie still do. Their mean difference is that of
@@ -371,54 +350,33 @@ def evaluation_units(
             "remainder='drop' to leave them out, or 'keep' for a smaller last unit"
         )
     order = np.arange(n) if rng is None else as_generator(rng).permutation(n)
-    used = n - rest if remainder == "drop" else n
+    used, whole = n - rest if remainder == "drop" else n, n - rest
     last = used % size or size
     # By what the integers of units have to be divided, beyond the scale of the scores.
     common = 2 if metric == "median" else int(np.lcm(size, last))
-    u, v = (_in_units(x[order[:used]], size, metric, common) for x in (pairs.u, pairs.v))
+
+    def in_units(scores: IntArray) -> IntArray:
+        x, found = with_room(scores[order], size * common), []
+        for block in (x[:whole].reshape(-1, size), x[None, whole:used]):
+            if (m := block.shape[1]) and metric == "mean":
+                found.append(block.sum(axis=1) * (common // m))
+            elif m:
+                block = np.sort(block, axis=1)
+                found.append(block[:, (m - 1) // 2] + block[:, m // 2])
+        return np.concatenate(found)
+
+    u, v = in_units(pairs.u), in_units(pairs.v)
     units = Pairs(u, v, pairs.names, pairs.source, pairs.scale * common, score=pairs.score)
     return EvaluationUnits(units, size, last, metric, np.sort(order[used:]))
 
 
-def _in_units(scores: IntArray, size: int, metric: str, common: int) -> IntArray:
-    """One integer for each unit of consecutive scores, `common` times too large."""
-    starts = np.arange(0, scores.size, size)
-    counts = np.diff(starts, append=scores.size)
-    if metric == "mean":
-        sums = np.add.reduceat(with_room(scores, size * common), starts)
-        return np.asarray(sums * (common // counts).astype(sums.dtype))
-    order = np.argsort(scores, kind="stable")
-    order = order[np.argsort(order // size, kind="stable")]  # by unit, and by score in each
-    ordered = with_room(scores, 2)[order]
-    return np.asarray(ordered[starts + (counts - 1) // 2] + ordered[starts + counts // 2])
-
-
 @dataclass(frozen=True, eq=False)
 class UnitSizes:
-    """How much differences of units vary, for units of several sizes.
-
-    Parameters
-    ----------
-    sizes, n_units : ndarray of shape (k,)
-        Items in a unit, and how many such units there are.
-    sds : ndarray of shape (k,)
-        Standard deviations (with n - 1) of the differences of units.
-    stable : tuple of int
-        The first ten sizes at which it is within `tolerance` of that of the size before.
-    tolerance : float
-    metric : str
-
-    Examples
-    --------
-    >>> from permtest.study import unit_sizes
-    >>> found = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4])
-    >>> found.n_units, found.sds.round(3)
-    (array([8, 4, 2]), array([3.882, 2.021, 2.121]))
-    """
+    """How much differences of units vary, as `unit_sizes` finds it."""
 
     sizes: NDArray[np.int64]
     n_units: NDArray[np.int64]
-    sds: NDArray[np.float64]
+    sds: Floats
     stable: tuple[int, ...]
     tolerance: float
     metric: str
@@ -465,6 +423,13 @@ def unit_sizes(
     TypeError, ValueError
         If the scores are no numbers, or a size is out of range.
 
+    Returns
+    -------
+    UnitSizes
+        `sizes`, `n_units`, and the standard deviations `sds` (with n - 1) of the differences of
+        units; `stable` are the first ten sizes at which it is within `tolerance` of that of the
+        size before.
+
     Notes
     -----
     Source: NLPStatTest manual, C.1. Means of m independent items vary less by the root of m, for
@@ -473,8 +438,9 @@ def unit_sizes(
     Examples
     --------
     >>> from permtest.study import unit_sizes
-    >>> unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]).sizes
-    array([1])
+    >>> found = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4])
+    >>> found.n_units, found.sds.round(3)
+    (array([8, 4, 2]), array([3.882, 2.021, 2.121]))
     """
     pairs = checked_sample(a, b, least=2).pairs
     n = len(pairs)
@@ -493,3 +459,99 @@ def unit_sizes(
         raise ValueError(f"tolerance={tolerance:g} must not be negative")
     stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
     return UnitSizes(np.array(tried), n // np.array(tried), sds, tuple(stable), tolerance, metric)
+
+
+# ---- scores with known answers -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SampleSpec:
+    """What scores are drawn from, and what is true of their differences in the population."""
+
+    distribution: str
+    mean_difference: float
+    median_difference: float
+    draw: Callable[[np.random.Generator, int], Any]
+
+
+def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Floats]:
+    """Draw two systems' scores on n items, to four decimals, from one of the `SAMPLES`.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SAMPLES`.
+    n : int, default 500
+        Number of items, from 1 to ten million.
+    rng : numpy.random.Generator, int or None, default 0
+
+    Returns
+    -------
+    a, b : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from permtest.study import sample_data
+    >>> a, b = sample_data("data-h1-normal", 200)
+    >>> bool(a.mean() > b.mean())
+    True
+    """
+    check_option("name", name, SAMPLES)
+    size = check_count(n, "n", most=10**7, why="that much data takes a loop of its own")
+    a, b = SAMPLES[name].draw(as_generator(rng), size)
+    return np.round(a, 4), np.round(b, 4)
+
+
+def _normal(about: str, delta: float, a: float = 1.0, b: float = 1.0) -> SampleSpec:
+    """Noise with standard deviations `a` and `b` on a difficulty that items have in common."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        second, first, item = (spread * rng.normal(size=n) for spread in (b, a, 1.0))
+        return item + first + delta, item + second
+
+    return SampleSpec(about, delta, delta, draw)
+
+
+def _beside(about: str, delta: float, law: str, mean: float, median: float, *of: Any) -> SampleSpec:
+    """Normal scores, and others that differ from them by `delta` and a law of NumPy's generator."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        b = rng.normal(size=n)
+        return b + delta + getattr(rng, law)(*of, size=n), b
+
+    return SampleSpec(about, delta + mean, delta + median, draw)
+
+
+def _answers(about: str, a: float, b: float) -> SampleSpec:
+    """0 and 1; so many right for either system alone, and 0.6 for both."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        u = rng.random(n)
+        either, second = u >= 0.4, (u >= a) & (u < a + b)
+        return ((u < a) | either) * np.float64(1), (second | either) * np.float64(1)
+
+    return SampleSpec(about, a - b, 0.0, draw)
+
+
+HEAVY = "normal, differences t with 3 degrees of freedom"
+MEDIAN = "normal, differences lognormal less their median"
+MEAN = "normal, differences exponential less their mean"
+UNEQUAL = "normal, standard deviations 2.2 and 1.1"
+BETA = SampleSpec("Beta(0.6, 0.6), both", 0.0, 0.0, lambda rng, n: rng.beta(0.6, 0.6, (n, 2)).T)
+
+#: Samples by name: h0 says that means are equal, or that the median of the differences is 0.
+SAMPLES = {
+    "data-h0-equal-beta": BETA,
+    "data-h0-normal": _normal("normal, correlation 0.5", 0.0),
+    "data-h1-normal": _normal("the same, shifted by 0.25", 0.25),
+    "data-h0-unequal-normal": _normal(UNEQUAL, 0.0, 2.0, 0.5),
+    "data-h0-uniform": _beside("normal, differences uniform", 0.0, "uniform", 0, 0, -1, 1),
+    "data-h1-uniform": _beside("the same, shifted by -0.2", -0.2, "uniform", 0, 0, -1, 1),
+    "data-h0-heavy": _beside(HEAVY, 0.0, "standard_t", 0, 0, 3),
+    "data-h1-heavy": _beside("the same, shifted by 0.3", 0.3, "standard_t", 0, 0, 3),
+    "data-h0-median-skewed": _beside(MEDIAN, -1.0, "lognormal", exp(0.5), 1.0),
+    "data-h0-mean-skewed": _beside(MEAN, -1.0, "exponential", 1.0, log(2)),
+    "data-h1-skewed": _beside("the same, shifted by 0.5", -0.5, "exponential", 1.0, log(2)),
+    "data-h0-binary": _answers("right or wrong, 0.15 for either alone", 0.15, 0.15),
+    "data-h1-binary": _answers("right or wrong, 0.2 and 0.1 alone", 0.2, 0.1),
+}

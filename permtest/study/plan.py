@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import asin, ceil, inf, log2, sqrt
 from statistics import NormalDist
@@ -33,7 +32,10 @@ AT_ONCE, OUTSIDE = 128, 5e-16
 
 #: The methods of McNemar's test that have an exact power; for 0/1 scores the first three are one.
 MCNEMAR = {"mcnemar": "exact", "exact": "exact", "sign": "exact", "mcnemar_midp": "midp"}
-MCNEMAR |= {"mcnemar_chi2": "chi2", "mcnemar_chi2_corrected": "chi2-corrected"}
+MCNEMAR |= {"mcnemar_chi2": "chi2"}
+
+
+# ---- paired t tests ------------------------------------------------------------------------------
 
 
 def power_t(
@@ -60,19 +62,15 @@ def power_t(
     >>> round(power_t(199, 0.1, 0.5), 4)
     0.8017
     """
-    check_alternative(alternative)
-    size = check_count(n, "n", 2, why="a single pair has no standard deviation")
-    effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
-    return _power_t(size, effect, check_level(alpha), alternative)
-
-
-def _power_t(n: int, effect: float, alpha: float, alternative: str) -> float:
     from scipy.stats import nct, t
 
-    shift = effect * sqrt(n)
-    critical = t.isf(alpha / 2 if alternative == "two-sided" else alpha, n - 1)
+    check_alternative(alternative)
+    check_level(alpha)
+    size = check_count(n, "n", 2, why="a single pair has no standard deviation")
+    shift = check_finite(delta, "delta") / check_above_zero(sigma, "sigma") * sqrt(size)
+    critical = t.isf(alpha / 2 if alternative == "two-sided" else alpha, size - 1)
     signs = {"greater": (1,), "less": (-1,)}.get(alternative, (1, -1))
-    tails = ((sign, nct.sf(critical, n - 1, sign * shift)) for sign in signs)
+    tails = ((sign, nct.sf(critical, size - 1, sign * shift)) for sign in signs)
     # Far out SciPy has no number, but the tail is as good as nothing, or as everything.
     return min(sum(float(shift * x > 0) if np.isnan(p) else float(p) for x, p in tails), 1.0)
 
@@ -105,10 +103,12 @@ def sample_size(
     (199, 5, 13)
     """
     effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
-    _check_levels(power, alpha, alternative)
-    _check_direction("delta", delta, alternative)
-    what = f"delta={delta} is {abs(effect):.3g} standard deviations"
-    return _smallest(lambda n: _power_t(n, effect, alpha, alternative) >= power, 2, what)
+    _check_aim(power, alpha, alternative, delta=delta)
+
+    def enough(n: int) -> bool:
+        return power_t(n, effect, 1, alpha=alpha, alternative=alternative) >= power
+
+    return _smallest(enough, 2)
 
 
 def minimum_detectable_effect(
@@ -136,14 +136,20 @@ def minimum_detectable_effect(
     """
     from scipy.optimize import brentq
 
-    size = check_count(n, "n", 2, why="a single pair has no standard deviation")
-    _check_levels(power, alpha, alternative)
-    side, high = "greater" if alternative == "less" else alternative, 1 / sqrt(size)
-    while _power_t(size, high, alpha, side) < power:
+    _check_aim(power, alpha, alternative)
+    side = "two-sided" if alternative == "two-sided" else "greater"
+
+    def gap(effect: float) -> float:
+        return power_t(n, effect, 1, alpha=alpha, alternative=side) - power
+
+    high = check_above_zero(sigma, "sigma") / sigma
+    while gap(high) < 0:
         high *= 2
-    gap = lambda effect: _power_t(size, effect, alpha, side) - power  # noqa: E731
-    found = check_above_zero(sigma, "sigma") * float(brentq(gap, 0.0, high, xtol=1e-14 * high))
+    found = sigma * float(brentq(gap, 0.0, high, xtol=1e-15))
     return -found if alternative == "less" else found
+
+
+# ---- scores of 0 and 1 ---------------------------------------------------------------------------
 
 
 def sample_size_proportions(
@@ -175,14 +181,13 @@ def sample_size_proportions(
     (906, 903)
     """
     p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
-    _check_direction("p1 - p2", p1 - p2, alternative)
+    _check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
     check_option("method", method, ("pooled", "cohen_h"))
     gap, mean = p1 - p2, (p1 + p2) / 2
     null, true = sqrt(2 * mean * (1 - mean)), sqrt(p1 * (1 - p1) + p2 * (1 - p2))
     if method == "cohen_h":
         gap, null, true = 2 * asin(sqrt(p1)) - 2 * asin(sqrt(p2)), sqrt(2), sqrt(2)
-    what = f"p1={p1} and p2={p2} are nearly equal"
-    return _normal_size((gap, null, true), power, alpha, alternative, what)
+    return _normal_size(gap, null, true, power, alpha, alternative)
 
 
 def sample_size_mcnemar(
@@ -212,57 +217,20 @@ def sample_size_mcnemar(
     >>> sample_size_mcnemar(0.06, 0.03)
     783
     """
-    both, _ = _discordant(p_b, p_c)
-    gap = p_b - p_c
-    _check_direction("p_b - p_c", gap, alternative)
-    law = gap, sqrt(both), sqrt(max(both - gap * gap, 0.0))
-    what = f"p_b={p_b} and p_c={p_c} are nearly equal"
-    return _normal_size(law, power, alpha, alternative, what)
+    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
+    _check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
+    true = sqrt(max(both - gap * gap, 0.0))
+    return _normal_size(gap, sqrt(both), true, power, alpha, alternative)
 
 
 def _normal_size(
-    law: tuple[float, float, float], power: float, alpha: float, alternative: str, what: str
+    gap: float, null: float, true: float, power: float, alpha: float, alternative: str
 ) -> int:
-    """n where a normal mean is found; `law` has it, and its deviations under the null, in truth."""
-    _check_levels(power, alpha, alternative)
-    (gap, null, true), quantile = law, NormalDist().inv_cdf
+    """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
+    quantile = NormalDist().inv_cdf
     z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
     n = ((z * null + quantile(power) * true) / gap) ** 2
-    return _smallest(lambda size: size >= n, 1, what)
-
-
-def _smallest(enough: Callable[[int], bool], least: int, what: str) -> int:
-    """The smallest n from `least` on that is enough, as are all that are larger."""
-    low, high = least - 1, least
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > MOST:
-            raise ValueError(f"{what}, which would take more than {MOST:,} items to find")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def _check_levels(power: float, alpha: float, alternative: str) -> None:
-    check_alternative(alternative)
-    if not check_level(alpha) < check_level(power, "power"):
-        raise ValueError(
-            f"power={power} must exceed alpha={alpha}, which a test has where nothing differs"
-        )
-
-
-def _check_direction(name: str, value: float, alternative: str) -> None:
-    if value == 0:
-        raise ValueError(f"{name} is 0: no number of items finds a difference that is not there")
-    if (value < 0) != (alternative == "less") and alternative != "two-sided":
-        raise ValueError(
-            f"{name}={value:g} has the wrong sign for alternative={alternative!r}; "
-            "swap the systems or the alternative"
-        )
-
-
-# ---- scores of 0 and 1 ---------------------------------------------------------------------------
+    return _smallest(lambda size: size >= n, 1)
 
 
 def exact_power(
@@ -285,8 +253,8 @@ def exact_power(
     alpha, alternative
         As in `power_t`.
     test : str, default "mcnemar"
-        "mcnemar", which for such scores is "exact" and "sign" too, "mcnemar_midp",
-        "mcnemar_chi2" or "mcnemar_chi2_corrected".
+        "mcnemar", which for such scores is "exact" and "sign" too, "mcnemar_midp" or
+        "mcnemar_chi2".
 
     Notes
     -----
@@ -329,22 +297,20 @@ def exact_power_n(
     >>> exact_power_n(0.6, 0.4)
     210
     """
-    _check_direction("p_b - p_c", p_b - p_c, alternative)
-    _check_levels(power, alpha, alternative)
-
-    def enough(numbers: range) -> NDArray[np.bool_]:
-        if numbers[-1] > 2 * MOST_EXACT:
-            raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
-        return _powers(np.array(numbers), p_b, p_c, alpha, alternative, test) >= power
-
+    _check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
     both, _ = _discordant(p_b, p_c)
-    crossing = _smallest(lambda n: bool(enough(range(n, n + 1))[0]), 1, "")
+
+    def enough(first: int, last: int) -> NDArray[np.bool_]:
+        if last > 2 * MOST_EXACT:
+            raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
+        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative, test) >= power
+
+    crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
     for end in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
-        numbers = range(max(end - AT_ONCE, 0) + 1, end + 1)
-        failing = np.flatnonzero(~enough(numbers))
-        if failing.size:
-            return numbers[int(failing[-1])] + 1
+        first = max(end - AT_ONCE, 0) + 1
+        if (failing := np.flatnonzero(~enough(first, end))).size:
+            return first + int(failing[-1]) + 1
     return 1
 
 
@@ -372,9 +338,8 @@ def _powers(
     two = alternative == "two-sided"
     none, least = m // 2 if two else np.full_like(m, -1), m + 1
     while np.any(least - none > 1):
-        wins = (none + least) // 2
-        held = np.maximum(wins, 0)
-        p = mcnemar_pvalue(held, m - held, MCNEMAR[test], "two-sided" if two else "greater")
+        wins = np.maximum((none + least) // 2, 0)
+        p = mcnemar_pvalue(wins, m - wins, MCNEMAR[test], "two-sided" if two else "greater")
         extreme, open_ = rejects(p, alpha), least - none > 1
         least = np.where(open_ & extreme, wins, least)
         none = np.where(open_ & ~extreme, wins, none)
@@ -390,25 +355,9 @@ def _powers(
 class Outlook:
     """What power a test of such systems has, and what another study needs, by `outlook`.
 
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    power : float
-        Probability that n such units show a difference as large as the observed one; 0 where no p
-        of n units is small enough.
-    detectable, needed : float or None, int or None
-        The smallest difference that n units show, and units that show the observed one, with a
-        power of `target`; None where there is none.
-    target : float
-    method, problem : str
-        What the numbers rest on, and why one is missing.
-
-    Examples
-    --------
-    >>> from permtest.study import outlook
-    >>> outlook([1] * 12 + [-1] * 6 + [0] * 82).n
-    100
+    `power` is 0 where no p of `n` units is small enough. `detectable` and `needed` are the smallest
+    difference that n units show, and the units that show the observed one, with a power of
+    `target`; None where there is none, and `problem` says why.
     """
 
     n: int
@@ -429,28 +378,9 @@ def outlook(
     target: float = 0.8,
     unit: str = "units",
 ) -> Outlook:
-    """What power a test of such differences has, and what another study needs.
+    """What power a test of such differences has, none beyond `limit`, and what a study needs.
 
-    Parameters
-    ----------
-    differences : array_like of shape (N,)
-        By how much the first system is ahead on each unit, not all equal. Where all are -1, 0 or 1,
-        they are taken for those of scores of 0 and 1.
-    alpha, alternative
-        Of the test.
-    limit : float, default inf
-        The largest mean difference that there can be.
-    target : float, default 0.8
-        The power that another study is planned for.
-    unit : str, default "units"
-        What the differences are of.
-
-    Examples
-    --------
-    >>> from permtest.study import outlook
-    >>> found = outlook([1] * 12 + [-1] * 6 + [0] * 82)
-    >>> round(found.power, 2), found.needed
-    (0.22, 415)
+    Where all are -1, 0 or 1, they are taken for those of scores of 0 and 1.
     """
     d = np.asarray(differences, dtype=np.float64)
     n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
@@ -480,3 +410,38 @@ def outlook(
         shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
         problem = f"no difference is so large that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
+
+
+# ---- what all of them need -----------------------------------------------------------------------
+
+
+def _smallest(enough: Any, least: int) -> int:
+    """The smallest n from `least` on that is enough, as are all that are larger."""
+    low, high = least - 1, least
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > MOST:
+            raise ValueError(f"so small a difference would take more than {MOST:,} items to find")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
+    """Levels in their order, and a difference that lies on the side of the alternative."""
+    check_alternative(alternative)
+    if not check_level(alpha) < check_level(power, "power"):
+        raise ValueError(
+            f"power={power} must exceed alpha={alpha}, which a test has where nothing differs"
+        )
+    for name, value in difference.items():
+        if value == 0:
+            raise ValueError(
+                f"{name} is 0: no number of items finds a difference that is not there"
+            )
+        if (value < 0) != (alternative == "less") and alternative != "two-sided":
+            raise ValueError(
+                f"{name}={value:g} has the wrong sign for alternative={alternative!r}; "
+                "swap the systems or the alternative"
+            )

@@ -7,11 +7,11 @@ function of yours, each is tested, and the share that is rejected is the rate.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import ceil, gcd, log10
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from permtest.alternatives.counts import wilson
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.alternatives.resamples import check_resamples
 from permtest.alternatives.result import SMALLEST, rejects
-from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
+from permtest.alternatives.sample import PairedSample, as_floats, as_threshold, check_magnitude
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
 from permtest.null.batch import Laws, compile_kernels
@@ -37,16 +37,18 @@ from permtest.statistics import check_alternative
 from permtest.study.document import Table
 from permtest.study.plan import MCNEMAR
 
-#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; tests of scores
-#: of 0 and 1; all tests that have a name; and those of pairs that `measured_rates` knows.
+#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; all tests that
+#: have a name; and those of pairs that `measured_rates` knows.
 OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z", "bootstrap_mean")
-OF_ANSWERS = (*OF_COUNTS, "mcnemar_chi2_corrected")
-TESTS = (*OF_MEANS, "sign", "wilcoxon", *OF_ANSWERS)
+TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *OF_COUNTS)
 PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
-#: resamples of a bootstrap, and those that are tested one by one.
+#: resamples of a bootstrap, and those that a user's function tests one by one.
 AT_ONCE, PART, SLOW = 2**21, 1000, 100
+
+#: The most pairs in a data set that is drawn, and in one of which only the counts are drawn.
+MOST, MOST_COUNTED = 10**7, 10**9
 
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
@@ -208,16 +210,9 @@ def power_curve(
         if sample.n < 2 or sample.deviation == 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
         return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
-    if test == "exact":
-        law = _Law.of(sample.gaps, sample.scale, true)
-        return _curve(test, law, sizes, sample.n, (method, mean, law.rounded), **how)
-    first, second = sample.a + (mean - sample.mean), sample.b
-
-    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
-        items = generator.integers(sample.n, size=(size, n))
-        return first[items], second[items]
-
-    return _curve(test, draw, sizes, sample.n, (method, mean, 0.0), **how)
+    draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
+    rounded = draw.rounded if test == "exact" else 0.0
+    return _curve(test, draw, sizes, sample.n, (method, mean, rounded), **how)
 
 
 def power_curve_normal(
@@ -265,12 +260,11 @@ def power_curve_normal(
 
 
 def _curve(
-    test: Test, draw: Draw | _Law, sizes: int | Sequence[int], n: int | None, told: Any, **how: Any
+    test: Test, draw: Draw, sizes: Any, n: int | None, told: Any, rng: RNG, **how: Any
 ) -> PowerCurve:
-    """The power at each size, up to `n` where `sizes` is a number; `told` are its last fields."""
-    if isinstance(sizes, Iterable):
-        chosen = sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})
-        if not chosen:
+    """The rate at each size, up to `n` where `sizes` is a number; `told` are its last fields."""
+    if np.ndim(sizes):
+        if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
             raise ValueError("sizes is empty; name at least one")
     elif n is None:
         raise ValueError(f"sizes={sizes} needs to know the largest size; list the sizes instead")
@@ -280,8 +274,11 @@ def _curve(
         evenly = {check_count(n, "n") * k // number for k in range(1, number + 1)}
         chosen = sorted(size for size in evenly if size >= min(2, n))
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
-    found = _simulated({name: test}, draw, chosen, **how)
-    power, intervals = zip(*(rates[name] for rates in found), strict=True)
+    origin, found = seeds(as_generator(rng)), list[RejectionRates]()
+    for size in reversed(chosen):  # the largest first, of which there may be too much to draw
+        generator = stream(origin, size)
+        found.insert(0, rejection_rates({name: test}, draw, n=size, rng=generator, **how))
+    power, intervals = zip(*((x[name], x.intervals[name]) for x in found), strict=True)
     asked = name, how["alpha"], how["alternative"], how["experiments"]
     return PowerCurve(tuple(chosen), power, intervals, *asked, *told)
 
@@ -321,19 +318,19 @@ class RejectionRates(_Simulated):
         """Tests that reject more often than `alpha`, by more than chance explains."""
         return tuple(test for test, (low, _) in self.intervals.items() if low > self.alpha)
 
+    @property
     def _table(self) -> Table:
-        """Name, rate and interval of each test, as people write them."""
-        ends = {test: "{:.4f} to {:.4f}".format(*pair) for test, pair in self.intervals.items()}
-        rows = tuple((test, f"{rate:.4f}", ends[test]) for test, rate in self.rates.items())
+        shares = zip(self.rates.items(), self.intervals.values(), strict=True)
+        rows = ((x, f"{p:.4f}", f"{low:.4f} to {high:.4f}") for (x, p), (low, high) in shares)
         level = f"p <= {self.alpha:g} ({self.alternative})"
         caption = f"Share of {self.experiments} data sets of {self.n} pairs with {level}"
-        return Table(("test", "rate", "95% interval"), rows, caption)
+        return Table(("test", "rate", "95% interval"), tuple(rows), caption)
 
     def __str__(self) -> str:
-        return str(self._table())
+        return str(self._table)
 
     def _repr_html_(self) -> str:
-        table = self._table()
+        table = self._table
         return together(grid(table.head, table.rows, table.caption))
 
 
@@ -379,10 +376,44 @@ def rejection_rates(
     if isinstance(tests, str):
         raise TypeError(f"tests={tests!r} must be a list of names")
     named = dict(tests) if isinstance(tests, Mapping) else {str(test): test for test in tests}
-    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    (found,) = _simulated(named, draw, [n], **how, rng=rng, K=K)
-    rates = {name: rate for name, (rate, _) in found.items()}
-    intervals = {name: ends for name, (_, ends) in found.items()}
+    check_level(alpha)
+    check_alternative(alternative)
+    why = "their shares are as good as exact by then; ask for fewer"
+    total = check_count(experiments, "experiments", most=10**6, why=why)
+    law = draw if isinstance(draw, _Resampling) else None
+    alone = law if [*named.values()] == ["exact"] else None  # so that no rows have to be drawn
+    most = MOST_COUNTED if alone else MOST
+    check_count(n, "n", most=most, why="power_t and exact_power have formulas")
+    for test in named.values():
+        if not callable(test):
+            check_option("test", test, TESTS)
+    width = alone.values.size if alone else n
+    each = max(min(AT_ONCE // width, SLOW if any(map(callable, named.values())) else PART), 1)
+    samples, origin = check_resamples(K), seeds(as_generator(rng))
+
+    def rejected(start: int) -> list[int]:
+        size, generator = min(each, total - start), stream(origin, start)
+        rows = () if alone else draw(generator, size, n)
+        for shape in map(np.shape, rows):
+            if shape != (size, n):
+                raise ValueError(
+                    f"draw(rng, {size}, {n}) returned an array of shape {shape}, but both must "
+                    f"have shape {(size, n)}"
+                )
+        how: dict[str, Any] = {"alternative": alternative, "rng": generator, "K": samples}
+        return [
+            law.rejected(generator, size, n, alpha, alternative)
+            if law and test == "exact"
+            else int(rejects(pvalues(test, *rows, **how), alpha).sum())
+            for test in named.values()
+        ]
+
+    compile_kernels()  # once, before several threads do
+    starts = range(0, total, each)
+    done = (in_parallel if alone else over_workers)(rejected, starts)
+    found = np.sum([*progress(done, total=len(starts), what="tests")], axis=0)
+    rates = {test: float(x) / total for test, x in zip(named, found, strict=True)}
+    intervals = {test: wilson(rate, total) for test, rate in rates.items()}
     return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
 
 
@@ -442,134 +473,53 @@ def measured_rates(
         check_option("test", test, PAIRED)
         if test.startswith("mcnemar") and not binary:
             raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
-    size = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
-    # Where signs are drawn, nothing but signs counts.
-    generator, flipped = as_generator(rng), scale * np.sign(np.concatenate([steps, -steps]))
+    how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "n": n, "K": RESAMPLES}
+    how["experiments"] = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
+    how["rng"] = as_generator(rng)
+    # The same test under another name, which sees the samples of its relatives or is quicker.
+    other = {"exact": "mcnemar"} if binary else {}
+    other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
+    named = {test: other.get(test, test) for test in tests}
+    swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
+    coins, zero = np.sign(np.concatenate([steps, -steps])), Fraction(0)
 
-    def drawn(x: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
-        distinct, counts = np.unique(x, return_counts=True)
-        return np.asarray(distinct / scale, float), generator.multinomial(
-            n, counts / x.size, size=size
-        )
+    def rates(chosen: dict[str, str], d: Any, unit: int, delta: Any) -> Mapping[str, float]:
+        draw = _Resampling.of(np.maximum(d, 0), np.maximum(-d, 0), unit, delta)
+        return rejection_rates(chosen, draw, **how).rates if chosen else {}
 
-    (d, times), signed = drawn(steps), drawn(flipped)
-    centred = d - float(np.mean(np.asarray(steps / scale, float))), times
-
-    def share(test: str, null: bool) -> float:
-        signs = null and (binary or test == "sign")
-        if test == "exact":
-            law = _Law.of(flipped if signs else steps, scale, Fraction(0) if null else None)
-            return law.rejected(generator, size, n, alpha, alternative) / size
-        sample = signed if signs else centred if null else (d, times)
-        p = _of_counts(test, *sample, alternative, generator)
-        return float(np.mean(rejects(np.clip(p, SMALLEST, 1.0), alpha)))
-
-    done = progress(tests, total=len(tests), what="tests")
-    return {test: (share(test, null=True), share(test, null=False)) for test in done}
-
-
-def _of_counts(
-    test: str, d: Floats, times: NDArray[np.int64], alternative: str, rng: np.random.Generator
-) -> Floats:
-    """p of samples of n pairs in which difference ``d[j]`` occurs ``times[i, j]`` times."""
-    size, n = len(times), int(times[0].sum())
-    if test in MCNEMAR:
-        wins, losses = times @ (d > 0).astype(int), times @ (d < 0).astype(int)
-        return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
-    rows = np.repeat(np.tile(d, size), times.ravel()).reshape(size, n)
-    if test == "wilcoxon" and n <= MOST_RANKED:
-        return _exact(_signed_ranks(rows), alternative)
-    if test == "wilcoxon":
-        _, group = np.unique(np.abs(d).round(12), return_inverse=True)
-        folded = np.zeros((group.max() + 1, size))
-        np.add.at(folded, group, times.T)
-        above_zeros = np.cumsum(folded, axis=0) - (folded - 1) / 2 - (d == 0) @ times.T
-        ranks = np.sign(d) * above_zeros[group].T
-        z = np.sum(times * ranks, axis=1)
-        z /= np.maximum(np.sqrt(np.sum(times * ranks**2, axis=1)), 1)
-        return np.asarray(tails.normal_pvalue(z, alternative))
-    return _of_means(test, rows, alternative, RESAMPLES, rng)
+    level = {**rates(swapped, coins, 1, None), **rates(named, steps, scale, zero)}
+    power = rates(named | swapped, steps, scale, None)
+    return {test: (level[test], power[test]) for test in tests}
 
 
 # ---- samples, and the p-value of each ------------------------------------------------------------
 
 
-def _simulated(
-    tests: Mapping[str, Test],
-    draw: Draw | _Law,
-    sizes: Sequence[int],
-    *,
-    experiments: int,
-    alpha: float,
-    alternative: str,
-    rng: RNG,
-    K: int,
-) -> list[dict[str, tuple[float, tuple[float, float]]]]:
-    """For each size, the share that each test rejects, and Wilson's interval."""
-    check_level(alpha)
-    check_alternative(alternative)
-    why = "their shares are as good as exact by then; ask for fewer"
-    total = check_count(experiments, "experiments", most=10**6, why=why)
-    for n in sizes:
-        most = 10**9 if isinstance(draw, _Law) else 10**7
-        check_count(n, "n", most=most, why="power_t and exact_power have formulas")
-    for test in tests.values():
-        if not callable(test):
-            check_option("test", test, TESTS)
-    most, parts = SLOW if any(map(callable, tests.values())) else PART, []
-    for i, n in enumerate(sizes):
-        width = draw.values.size if isinstance(draw, _Law) else n
-        starts = range(0, total, each := max(min(AT_ONCE // width, most), 1))
-        parts += [(i, n, number, min(each, total - k)) for number, k in enumerate(starts)]
-    how = alpha, alternative, check_resamples(K), seeds(as_generator(rng))
-    compile_kernels()  # once, before several threads do
-    spread = in_parallel if isinstance(draw, _Law) else over_workers
-    found = spread(_rejected, parts, tests, draw, how)
-    counts = [dict.fromkeys(tests, 0) for _ in sizes]
-    for i, some in progress(found, total=len(parts), what="tests"):
-        counts[i] = {name: counts[i][name] + number for name, number in some.items()}
-    return [{k: (x / total, wilson(x / total, total)) for k, x in one.items()} for one in counts]
+@dataclass(frozen=True, eq=False)
+class _Resampling:
+    """Draws pairs with replacement; for the exact test only how often each difference occurs.
 
-
-def _rejected(
-    part: tuple[int, int, int, int], tests: Mapping[str, Test], draw: Draw | _Law, how: Any
-) -> tuple[int, dict[str, int]]:
-    """Which size, and how many of some samples of that size each test rejects."""
-    (i, n, number, size), (alpha, alternative, K, origin) = part, how
-    rng = stream(origin, i, number)
-    if isinstance(draw, _Law):
-        return i, dict.fromkeys(tests, draw.rejected(rng, size, n, alpha, alternative))
-    rows = draw(rng, size, n)
-    for shape in map(np.shape, rows):
-        if shape != (size, n):
-            raise ValueError(
-                f"draw(rng, {size}, {n}) returned an array of shape {shape}, but both must have "
-                f"shape {(size, n)}"
-            )
-    p = {k: pvalues(x, *rows, alternative=alternative, rng=rng, K=K) for k, x in tests.items()}
-    return i, {name: int(np.count_nonzero(rejects(x, alpha))) for name, x in p.items()}
-
-
-class _Law(NamedTuple):
-    """Draws how often each difference occurs, and tests that: integers, and how probable they are.
-
-    `rounded` is the unit that they were rounded to, in scores; 0 where they were not.
+    `values` are the differences in integers, `shares` how probable they are, and `rounded` the unit
+    that they were rounded to, in scores; 0 where they were not.
     """
 
+    a: Floats
+    b: Floats
     values: NDArray[np.int64]
     shares: Floats
     rounded: float
 
     @classmethod
-    def of(cls, steps: NDArray[Any], scale: int, delta: Fraction | None) -> _Law:
-        """The law of a draw from `steps` / `scale`, shifted to the mean `delta`."""
-        distinct, counts = np.unique(steps, return_counts=True)
+    def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> _Resampling:
+        """Of pairs of integers over `scale`, shifted such that their mean difference is `delta`."""
+        distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
-        shift = Fraction(0) if delta is None else delta * scale - Fraction(total, steps.size)
+        shift = Fraction(0) if delta is None else delta * scale - Fraction(total, u.size)
+        a, b = as_floats(u, scale) + float(shift / scale), as_floats(v, scale)
         whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
-        unit, shares = gcd(*whole) or 1, counts / steps.size
+        unit, shares = gcd(*whole) or 1, counts / u.size
         if max(map(abs, whole)) <= SMALL * unit:
-            return cls(np.array([x // unit for x in whole]), shares, 0.0)
+            return cls(a, b, np.array([x // unit for x in whole]), shares, 0.0)
         x = np.array([number / (scale * shift.denominator) for number in whole])
         deviation = float(np.sqrt(shares @ (x - shares @ x) ** 2))
         rounded = max(deviation / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
@@ -577,7 +527,11 @@ class _Law(NamedTuple):
         upper = shares * (x / rounded - low)
         values, where = np.unique([*low, *(low + 1)], return_inverse=True)
         mass = np.bincount(where, [*(shares - upper), *upper])
-        return cls(values.astype(np.int64), np.asarray(mass, dtype=np.float64), rounded)
+        return cls(a, b, values.astype(np.int64), np.asarray(mass, dtype=np.float64), rounded)
+
+    def __call__(self, rng: np.random.Generator, size: int, n: int, /) -> tuple[Floats, Floats]:
+        items = rng.integers(self.a.size, size=(size, n))
+        return self.a[items], self.b[items]
 
     def rejected(
         self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str
@@ -618,9 +572,9 @@ def pvalues(
     ----------
     test : str or callable
         "exact", "paired_t", "independent_t", "normal_z", "independent_z", "bootstrap_mean", "sign",
-        "wilcoxon"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2",
-        "mcnemar_chi2_corrected", "two_proportion_z", "chi_squared", "chi_squared_yates". Or a
-        function of two rows that returns p, or a result with `pvalue`: any of `alternatives`.
+        "wilcoxon", "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp",
+        "mcnemar_chi2", "two_proportion_z", "chi_squared", "chi_squared_yates". Or a function of two
+        rows that returns p, or a result with `pvalue`: any of `alternatives`.
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
     alternative, rng, K
@@ -638,7 +592,7 @@ def pvalues(
     differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
     rounding does not look at signs, so that the level of the test holds.
 
-    "bootstrap_mean" is studentised; a thousand data sets at a time share their K resamples.
+    "bootstrap_mean" is studentised; all data sets share their K resamples.
 
     Examples
     --------
@@ -649,7 +603,9 @@ def pvalues(
     [0.125, 0.25]
     """
     check_alternative(alternative)
-    first, second = _as_rows(a, b)
+    first, second = (_as_rows(x, name) for x, name in ((a, "a"), (b, "b")))
+    if first.shape != second.shape:
+        raise ValueError(f"a has shape {first.shape} and b {second.shape}; they must be alike")
     if callable(test):
         p = np.empty(len(first))
         results = progress(map(test, first, second), total=len(first), what="tests")
@@ -659,35 +615,31 @@ def pvalues(
                 raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
         return p
     check_option("test", test, TESTS)
+    for name, scores in (("a", first), ("b", second)) if test in OF_COUNTS else ():
+        for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
+            raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
     if test == "exact":
         p = _exact(_lattice(first, second), alternative)
-    elif test in OF_ANSWERS or test == "sign":
-        p = _of_answers(test, first, second, alternative)
-    elif test == "wilcoxon":
-        p = _exact(_signed_ranks(_differences(first, second)), alternative)
     else:
-        d, apart = _differences(first, second), second if test.startswith("independent") else None
-        p = _of_means(test, d, alternative, check_resamples(K), as_generator(rng), apart)
+        d, how = _rounded(first, second), (check_resamples(K), as_generator(rng))
+        p = _of_rows(test, d, alternative, *how, second)
     return np.clip(p, SMALLEST, 1.0)
 
 
-def _as_rows(a: Any, b: Any) -> list[NDArray[Any]]:
-    """Two arrays of finite numbers, of the same two dimensions."""
-    rows = [plain_array(a, "a"), plain_array(b, "b")]
-    for name, x in zip("ab", rows, strict=True):
-        if x.ndim != 2 or x.shape[1] == 0:
-            raise ValueError(f"{name} has shape {x.shape}, but a data set in each row is needed")
-        if x.shape != rows[0].shape:
-            raise ValueError(f"a has shape {rows[0].shape} and b {x.shape}; they must be alike")
-        if x.size > 5 * 10**7:
-            raise ValueError(f"{name} has {x.size:,} scores, more than 50,000,000; test some rows")
-        try:
-            wrong = np.argwhere(~np.isfinite(x if x.dtype.kind in "biuf" else x.astype(float)))
-        except (TypeError, ValueError):
-            raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}") from None
-        for i, j in wrong[:1]:
-            raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
-    return rows
+def _as_rows(scores: Any, name: str) -> NDArray[Any]:
+    """An array of finite numbers in two dimensions."""
+    x = plain_array(scores, name)
+    if x.ndim != 2 or x.shape[1] == 0:
+        raise ValueError(f"{name} has shape {x.shape}, but a data set in each row is needed")
+    if x.size > 5 * 10**7:
+        raise ValueError(f"{name} has {x.size:,} scores, more than 50,000,000; test some rows")
+    try:
+        wrong = np.argwhere(~np.isfinite(x if x.dtype.kind in "biuf" else x.astype(float)))
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}") from None
+    for i, j in wrong[:1]:
+        raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
+    return x
 
 
 def _exact(steps: NDArray[Any], alternative: str) -> Floats:
@@ -702,19 +654,18 @@ def _lattice(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     if found.rounding is None:
         u, v = map(roomy, found.columns)
         return (u - v).reshape(a.shape)
-    size = np.abs(d := _differences(a, b))
+    size = np.abs(d := _rounded(a, b))
     mean, largest = size.mean(axis=1, keepdims=True), size.max(axis=1, keepdims=True)
     unit = np.maximum(mean / PER_MAGNITUDE, largest / FINEST)
     return np.rint(d / np.where(unit > 0, unit, 1.0)).astype(np.int64)
 
 
-def _differences(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def _rounded(a: NDArray[Any], b: Any) -> NDArray[Any]:
     """a - b, of floats to twelve digits of the largest, so that decimals that tie do."""
-    if a.dtype.kind in "bi" and b.dtype.kind in "bi":
-        return a.astype(np.int64) - b.astype(np.int64)
-    x, y = a.astype(np.float64), b.astype(np.float64)
+    x, y = (np.asarray(z, np.int64 if z.dtype.kind in "bi" else np.float64) for z in (a, b))
     top = max(float(np.abs(x).max()), float(np.abs(y).max()))
-    return np.asarray(np.round(x - y, 12 - ceil(log10(top))) if top else x)
+    d = x - y
+    return d if d.dtype == np.int64 or not top else np.round(d, 12 - ceil(log10(top)))
 
 
 def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
@@ -725,72 +676,66 @@ def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(np.rint(2 * np.sign(d) * ranks), dtype=np.int64)
 
 
-def _of_means(
-    test: str,
-    d: NDArray[Any],
-    alternative: str,
-    K: int,
-    rng: np.random.Generator,
-    b: NDArray[Any] | None = None,
-) -> Floats:
-    """p of tests of the mean of each row of differences; `b` for those of independent systems."""
-    if (n := d.shape[1]) < 2:
+def _of_rows(
+    test: str, d: NDArray[Any], alternative: str, K: int, rng: np.random.Generator, b: Any = None
+) -> Any:
+    """p of each row of differences; `b` are the second scores, for tests without pairs."""
+    if test in MCNEMAR:
+        wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
+        return tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative)
+    if test.startswith("wilcoxon"):
+        ranks = _signed_ranks(d)
+        if test == "wilcoxon":
+            return _exact(ranks, alternative)
+        z = ranks.sum(axis=1) / np.maximum(np.linalg.norm(ranks.astype(float), axis=1), 1)
+        return tails.normal_pvalue(z, alternative)
+    n = d.shape[1]
+    if test in OF_COUNTS:
+        lead, right = d.sum(axis=1), (d + 2.0 * b).sum(axis=1)
+        gap = tails.corrected_root(lead, float(test == "chi_squared_yates"), alternative)
+        variance = right * (1 - right / (2 * n))
+        # Where all answers are right, or all wrong, there is nothing to see.
+        z = gap / np.sqrt(np.where(variance > 0, variance, np.inf))
+        return tails.normal_pvalue(z, alternative)
+    if n < 2:
         raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
     variance, df = d.var(axis=1, ddof=1), n - 1
-    if b is not None:
+    if test.startswith("independent"):
         variance, df = (b + d).var(axis=1, ddof=1) + b.var(axis=1, ddof=1), 2 * (n - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = d.mean(axis=1) / np.sqrt(variance / n)
     t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
     if test == "bootstrap_mean":
         return _studentised(d, t, alternative, K, rng)
-    if test.endswith("_z"):
-        return np.asarray(tails.normal_pvalue(t, alternative))
-    return np.asarray(tails.t_pvalue(t, df, alternative))
+    return (
+        tails.normal_pvalue(t, alternative)
+        if test[-1] == "z"
+        else tails.t_pvalue(t, df, alternative)
+    )
 
 
 def _studentised(
     d: NDArray[Any], t: Floats, alternative: str, K: int, rng: np.random.Generator
-) -> Floats:
-    """p of t among those of resamples of the centred rows."""
-    n, (above, below) = d.shape[1], np.zeros((2, len(d)))
+) -> Any:
+    """p of t among those of resamples of the centred rows, which all rows share."""
+    n, above, below = d.shape[1], np.ones(len(d)), np.ones(len(d))
     spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
     # Rows that are sorted alike would do alike in the resamples that they share.
-    scaled = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
-    each = max(AT_ONCE // max(n, PART), 1)
-    blocks = [slice(start, start + PART) for start in range(0, len(d), PART)]
-    for some in progress(blocks, total=len(blocks), what="bootstrap tests"):
-        seen = np.clip(t[some], -1e300, 1e300)[:, None]
-        slack = 1e-9 * (1 + np.abs(seen))
-        for first in range(0, K, each):
-            number = min(each, K - first)
-            items = rng.integers(n, size=(number, n)) + n * np.arange(number)[:, None]
-            weights = np.bincount(items.ravel(), minlength=n * number).reshape(number, n) / n
-            gap = scaled[some] @ weights.T
-            error = np.sqrt(np.maximum(scaled[some] ** 2 @ weights.T - gap**2, 0.0) / (n - 1))
-            # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
-            gap, error = (np.where(np.abs(x) < 1e-7, 0.0, x) for x in (gap, error))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
-            above[some] += np.count_nonzero(star >= seen - slack, axis=1)
-            below[some] += np.count_nonzero(star <= seen + slack, axis=1)
-    greater, less = (above + 1) / (K + 1), (below + 1) / (K + 1)
-    both = np.minimum(1.0, 2 * np.minimum(greater, less))
-    return np.asarray({"greater": greater, "less": less}.get(alternative, both))
-
-
-def _of_answers(test: str, a: NDArray[Any], b: NDArray[Any], alternative: str) -> Floats:
-    """p of the sign test, and of tests of scores that are 0 or 1."""
-    for name, scores in (("a", a), ("b", b)) if test != "sign" else ():
-        for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
-            raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
-    if test in MCNEMAR:
-        d = _differences(a, b)
-        wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
-        return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
-    n, x, y = a.shape[1], a.sum(axis=1).astype(np.float64), b.sum(axis=1).astype(np.float64)
-    gap = tails.corrected_root(x - y, float(test == "chi_squared_yates"), alternative)
-    variance = (x + y) * (1 - (x + y) / (2 * n))
-    # Where all answers are right, or all wrong, there is nothing to see.
-    z = np.where(variance > 0, gap / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
-    return np.asarray(tails.normal_pvalue(z, alternative))
+    x = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
+    seen = np.clip(t, -1e300, 1e300)[:, None]
+    slack, each = 1e-9 * (1 + np.abs(seen)), max(AT_ONCE // max(n, len(d)), 1)
+    firsts = range(0, K, each)
+    for first in progress(firsts, total=len(firsts), what="resamples"):
+        size = min(each, K - first)
+        items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
+        weights = np.bincount(items.ravel(), minlength=n * size).reshape(size, n).T / n
+        gap = x @ weights
+        error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
+        # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
+        gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
+        above += np.count_nonzero(star >= seen - slack, axis=1)
+        below += np.count_nonzero(star <= seen + slack, axis=1)
+    both = np.minimum(2 * np.minimum(above, below), K + 1)
+    return {"greater": above, "less": below}.get(alternative, both) / (K + 1)

@@ -102,14 +102,17 @@ class Recommendation(AsJson):
         rows, columns = [], ("level", "power") if self.rates else ()
         for name, entries in self.lists.items():
             for entry in entries:
-                rates = [f"{x:.3f}" for x in self.rates.get(entry.test, ())] or [""] * len(columns)
-                rows.append((entry.title, name.replace("_", "-"), *rates, entry.reason))
+                rates = self.rates.get(entry.test, ("not measured",) * len(columns))
+                cells = (f"{x:.3f}" if isinstance(x, float) else x for x in rates)
+                rows.append((entry.title, name.replace("_", "-"), *cells, entry.reason))
         limits = (
             f"Level and power are shares of {self.samples:,} samples of {self.description.n} "
             "differences, drawn with replacement from these: for the level less their mean (with "
             "random signs for the sign test, and for scores of 0 and 1), for the power as they "
             "are. The number after ± is half the width of the 99% Clopper-Pearson interval. What "
-            "is so rare that none of these differences shows it was not measured."
+            "is so rare that none of these differences shows it was not measured. Tests without "
+            "level and power ask about medians or independent systems, or add nothing for scores "
+            "like these (bootstraps of 0 and 1, ranks of differences that are skewed or often 0)."
         )
         *others, last = (entry.title for entry in self.recommended)
         titles = f"{', '.join(others)} and {last}" if others else last
@@ -185,9 +188,8 @@ def recommend(
     sample = checked_sample(a, b, names)
     found = describe(sample.pairs, alpha=alpha)
     case = _Case(sample, found)
-    by_rule = _by_table(found) if rule == "manual" else case.verdicts()
     lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
-    for test, which, why in by_rule:
+    for test, which, why in _by_table(found) if rule == "manual" else case.verdicts():
         lists[which].append(Entry(test, TITLES[test], why))
     rates = case.rates if rule == "exact" else {}
     good, fair, bad = (tuple(lists[name]) for name in LISTS)
@@ -202,8 +204,6 @@ class _Case:
         self.binary, self.pairs = sample.is_binary, counted(found.n, "pairs")
         self.constant = bool((sample.gaps == sample.gaps[0]).all())
         self.samples = min(SAMPLES, max(DRAWN // self.n, 100))
-        # Where a shift of the differences makes no ranks of zeros.
-        self.ranked = not self.binary and 10 * found.n_zeros <= self.n and found.symmetric
         self.shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
         differing = found.n - found.n_zeros
         least, few = 0.5 ** max(differing - 1, 0), counted(differing, "pairs")
@@ -218,34 +218,28 @@ class _Case:
 
         if self.constant:
             return {}
-        tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * self.ranked]
+        # Where a shift of the differences makes no ranks of zeros.
+        ranked = not self.binary and 10 * self.found.n_zeros <= self.n and self.found.symmetric
+        tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * ranked]
         options: dict[str, Any] = {"alpha": self.found.alpha, "repetitions": self.samples}
         rates = measured_rates(self.sample.differences, tests, **options)
         return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
-    def interval(self, test: str) -> tuple[float, float]:
-        """Clopper and Pearson's interval of the level, which simulation knows no better."""
+    def measured(self, test: str) -> tuple[str, str]:
+        """The list for a level that may be alpha, surely is above it, or surely is too high."""
         from scipy.stats import binomtest
 
-        rejected = round(self.rates[test][0] * self.samples)
-        found = binomtest(rejected, self.samples).proportion_ci(SURE, "exact")
-        return float(found.low), float(found.high)
-
-    def standing(self, test: str) -> str:
-        """The list for a level that may be alpha, that surely is above it, or surely too high."""
-        low, alpha = self.interval(test)[0], self.found.alpha
-        if low > TOLERANCE * alpha:
-            return INAPPROPRIATE
-        return RECOMMENDED if low <= alpha else NON_PREFERRED
-
-    def level(self, test: str) -> str:
-        """How often a test rejects where there is nothing to find."""
-        measured = {}
-        for name in (test, "exact"):
-            low, high = self.interval(name)
-            measured[name] = f"{self.rates[name][0]:.3f} ± {(high - low) / 2:.3f}"
-        text = f"it rejects {measured[test]} of samples like these without an effect"
-        return text if test == "exact" else f"{text}, the exact test {measured['exact']}"
+        lows, shown, alpha = [], [], self.found.alpha
+        for level in (self.rates[test][0], self.rates["exact"][0]):
+            # Clopper and Pearson's interval of the level, which simulation knows no better.
+            ends = binomtest(round(level * self.samples), self.samples).proportion_ci(SURE)
+            lows.append(ends.low)
+            shown.append(f"{level:.3f} ± {(ends.high - ends.low) / 2:.3f}")
+        text = f"it rejects {shown[0]} of samples like these without an effect"
+        text += f", the exact test {shown[1]}" * (test != "exact")
+        if lows[0] > TOLERANCE * alpha:
+            return INAPPROPRIATE, text
+        return RECOMMENDED if lows[0] <= alpha else NON_PREFERRED, text
 
     def verdicts(self) -> Iterator[Verdict]:
         """On all tests; those that count discordant answers are for scores of 0 and 1."""
@@ -256,63 +250,58 @@ class _Case:
             yield "exact", RECOMMENDED, f"on 0 and 1 it is McNemar's exact test{self.reach}"
             yield "sign", NON_PREFERRED, "the same test as McNemar's exact one, under another name"
             for test in ("mcnemar_midp", "mcnemar_chi2"):
-                yield test, *self.approximate(test)
+                yield test, *self.of_mean(test)
         else:
-            yield "exact", RECOMMENDED, self.exact()
-        yield "bootstrap_mean", *self.bootstrap()
+            yield "exact", *self.of_mean("exact")
+        yield "bootstrap_mean", *self.bootstrap("bootstrap_mean")
         for test in ("paired_t", "normal_z"):
-            yield test, *self.approximate(test)
+            yield test, *self.of_mean(test)
         yield "wilcoxon", *self.wilcoxon()
         if not self.binary:
             yield "sign", *self.sign()
         for test in ("permutation_median", "bootstrap_median"):
             yield test, *self.median(test)
-        yield "paired_bootstrap", *self.resampled(REPRESENTATIVE_FROM)
+        yield "paired_bootstrap", *self.bootstrap("paired_bootstrap")
         crossed = ("two_proportion_z", "chi_squared", "chi_squared_yates") if self.binary else ()
         for test in ("independent_t", "independent_z", *crossed):
             yield test, *self.independent()
 
-    def exact(self) -> str:
-        if self.constant or self.reach:
-            return "tests the mean" + self.reach
-        if self.standing("exact") != INAPPROPRIATE:
-            return f"tests the mean; {self.level('exact')}"
-        return (
-            f"tests the mean, and keeps its level where labels can be exchanged; should the mean "
-            f"be 0 though labels matter, {self.level('exact')}, as {self.shape}"
-        )
-
-    def approximate(self, test: str) -> tuple[str, str]:
-        """Of tests that take the mean for normal, and those that are nearly McNemar's."""
+    def of_mean(self, test: str) -> tuple[str, str]:
+        """By its level: the exact test, or one that takes the mean (or McNemar's z) for normal."""
+        if test == "exact" and (self.constant or self.reach):
+            return RECOMMENDED, "tests the mean" + self.reach
         if self.constant:
             return INAPPROPRIATE, "the differences do not vary"
         if self.reach:
             return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level{self.reach}"
-        if (standing := self.standing(test)) != RECOMMENDED:
-            return standing, self.level(test)
-        if self.n < MANY and not self.binary:
+        standing, level = self.measured(test)
+        if test == "exact":
+            kept = "keeps its level where labels can be exchanged; should the mean be 0 though"
+            kept = f", and {kept} labels matter, {level}, as {self.shape}"
+            return (
+                RECOMMENDED,
+                f"tests the mean{kept if standing == INAPPROPRIATE else '; ' + level}",
+            )
+        if standing == RECOMMENDED and self.n < MANY and not self.binary:
             return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
-        suits = test == "paired_t" and not self.binary  # which is the closer approximation
-        return RECOMMENDED if suits else NON_PREFERRED, self.level(test)
+        if standing == RECOMMENDED and (self.binary or test != "paired_t"):
+            return NON_PREFERRED, level  # t is the closer approximation
+        return standing, level
 
-    def resampled(self, least: int) -> tuple[str, str]:
-        if self.constant or self.n < least:
+    def bootstrap(self, test: str) -> tuple[str, str]:
+        graded = test == "bootstrap_mean" and not self.binary
+        if self.constant or self.n < (FEW if graded else REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"{self.pairs} are too few, or too equal, to stand for others"
-        return NON_PREFERRED, "p is sampled, and its level approximate"
-
-    def bootstrap(self) -> tuple[str, str]:
-        which, why = self.resampled(REPRESENTATIVE_FROM if self.binary else FEW)
-        if self.binary or which == INAPPROPRIATE:
-            return which, why
-        text, rates = self.level("bootstrap_mean"), self.rates
-        standing = self.standing("bootstrap_mean")
+        if not graded:
+            return NON_PREFERRED, "p is sampled, and its level approximate"
+        standing, level = self.measured(test)
         if standing == INAPPROPRIATE:
-            return standing, text
+            return standing, level
         if self.found.symmetric:
-            return NON_PREFERRED, f"{text}, and p is sampled"
-        if standing == RECOMMENDED or rates["bootstrap_mean"][0] < rates["exact"][0]:
-            return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {text}"
-        return standing, f"{self.shape}, but {text}"
+            return NON_PREFERRED, f"{level}, and p is sampled"
+        if standing == RECOMMENDED or self.rates[test][0] < self.rates["exact"][0]:
+            return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {level}"
+        return standing, f"{self.shape}, but {level}"
 
     def wilcoxon(self) -> tuple[str, str]:
         zeros = self.found.n_zeros
@@ -333,7 +322,7 @@ class _Case:
         zeros, (a, b) = self.found.n_zeros, self.found.names
         if zeros == self.n:
             return NON_PREFERRED, "no pair differs, so that p is 1"
-        effect = win_loss(self.sample.pairs)
+        effect = win_loss(self.sample)
         ends = interval_text(effect.confidence_interval(), 3)
         ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
         text = (

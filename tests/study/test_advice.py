@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from permtest.alternatives import PairedSample
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.pairs import Pairs
-from permtest.study import measured_rates, recommend, win_loss
+from permtest.study import measured_rates, recommend
+from permtest.study.effects import win_loss
 
 rng = np.random.default_rng(12)
 NORMAL = rng.normal(size=200).round(3)
@@ -164,7 +166,7 @@ def test_normal_theory_is_recommended_where_its_level_holds_and_only_there():
     assert 0.03 < level < 0.06
     assert f"it rejects {level:.3f} ± 0.0" in reason(holds, "paired_t")
     assert where(holds, "normal_z") == "non_preferred"
-    broken = of(RARE.tolist())
+    broken = of(np.repeat([0, 1, -5], [28, 10, 2]).tolist())
     assert broken.rates["paired_t"][0] > 0.06
     assert where(broken, "paired_t") == where(broken, "normal_z") == "inappropriate"
     assert where(of(NORMAL[:12]), "paired_t") == "non_preferred"
@@ -197,7 +199,7 @@ def test_ranks_are_recommended_where_they_see_more():
 def test_the_sign_test_says_what_it_estimates():
     """Most differences are 0: the median and its interval would be 0, whatever p is."""
     d = [0] * 548 + [1] * 259 + [-1] * 150 + [7] * 20
-    found, effect = of(d), win_loss(d, [0] * len(d))
+    found, effect = of(d), win_loss(PairedSample.of(d, [0] * len(d)))
     low, high = effect.confidence_interval()
     assert f"P(a > b) - P(b > a) is {effect.value:.3g} ({low:.3g} to {high:.3g})" in (
         reason(found, "sign")

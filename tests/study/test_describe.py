@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from permtest.pairs import Pairs
-from permtest.study import dependence, describe
+from permtest.study import describe
+from permtest.study.describe import dependence
 from tests.study.known import SAMPLES, SUMMARY
 
 scores = st.integers(-5, 5)

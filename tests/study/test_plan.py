@@ -15,13 +15,12 @@ from permtest.study import (
     exact_power,
     exact_power_n,
     minimum_detectable_effect,
-    outlook,
     power_t,
     sample_size,
     sample_size_mcnemar,
     sample_size_proportions,
 )
-from permtest.study.plan import MCNEMAR
+from permtest.study.plan import MCNEMAR, outlook
 from tests.study.known import PROSPECTIVE_MCNEMAR, PROSPECTIVE_PROPORTIONS, PROSPECTIVE_T
 
 LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}
@@ -113,7 +112,7 @@ def test_size_for_mcnemar_is_known_and_right_in_simulation():
         (lambda: sample_size(1, 1, alpha=0), ValueError, "alpha must lie in .*, got 0"),
         (lambda: sample_size(1, 1, alternative="more"), ValueError, "alternative='more'"),
         (lambda: sample_size(-1, 1, alternative="greater"), ValueError, "wrong sign"),
-        (lambda: sample_size(1e-9, 1), ValueError, "delta=1e-09 is 1e-09 standard deviations"),
+        (lambda: sample_size(1e-9, 1), ValueError, "so small a difference would take more"),
         (lambda: power_t(1, 1, 1), ValueError, "n=1 must be at least 2: a single pair"),
         (lambda: power_t(5, 10**400, 1), ValueError, "delta is too large for a float"),
         (lambda: power_t(2.5, 1, 1), TypeError, "n = 2.5 must be a whole number"),

@@ -19,9 +19,6 @@ def test_means_and_medians_are_as_told(name):
     above, below = np.mean(d > spec.median_difference), np.mean(d < spec.median_difference)
     assert max(above, below) < 0.5 + 5 / np.sqrt(n) / 2 or "binary" in name
     assert np.median(d) == pytest.approx(spec.median_difference, abs=0.02)
-    ordered = np.sort(d - np.median(d))
-    inner = ordered[n // 100 : -n // 100]  # without the wildest of heavy tails
-    assert (abs(stats.skew(inner)) < 0.05) == spec.symmetric or "binary" in name
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -139,18 +139,16 @@ PAGES = (
             "All in one go": "study.run_study study.StudyConfig study.Study study.overview "
             "study.Overview study.board_document",
             "Describing": "study.describe study.Description study.evaluation_units "
-            "study.EvaluationUnits study.unit_sizes study.UnitSizes study.dependence",
+            "study.unit_sizes",
             "Choosing a test": "study.recommend study.Recommendation study.measured_rates",
             "How large": "study.EffectSize study.cohen_d study.hedges_g study.wilcoxon_r "
-            "study.hodges_lehmann study.win_loss study.risk_difference study.odds_ratio "
-            "study.cohen_h study.phi study.effect_sizes study.BELONGS_TO",
+            "study.hodges_lehmann study.effect_sizes study.BELONGS_TO",
             "How many": "study.sample_size study.minimum_detectable_effect "
             "study.sample_size_proportions study.sample_size_mcnemar study.power_t "
             "study.exact_power study.exact_power_n",
             "Simulated power": "study.power_curve study.power_curve_normal study.PowerCurve "
-            "study.rejection_rates study.RejectionRates study.pvalues "
-            "study.outlook study.Outlook",
-            "Data with known answers": "study.sample_data study.SAMPLES study.SampleSpec",
+            "study.rejection_rates study.RejectionRates study.pvalues",
+            "Data with known answers": "study.sample_data study.SAMPLES",
         },
     ),
     Page(
