@@ -10,7 +10,7 @@ import pytest
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest import study
+from permtest import many, study
 
 NAMES = '<b>new</b> & "co"', "<i onload='x'>old"
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
@@ -19,7 +19,13 @@ NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 PARTITION = alt.BlockRegularizedCV(3, rng=0).partition([NAMES[0], NAMES[1]] * 8, [*NAMES] * 8)
 QUICK = {"power_experiments": 20, "power_sizes": 2, "K": 99}
-NAMELESS = {"BatchResult", "DifferencePosterior", "EvaluationUnits", "MarginTestResult"} | {
+NAMELESS = {
+    "BatchResult",
+    "SoftPairwiseAccuracy",
+    "DifferencePosterior",
+    "EvaluationUnits",
+    "MarginTestResult",
+} | {
     "MetricPosterior",
     "PowerCurve",
     "UnitSizes",
@@ -44,6 +50,9 @@ RESULTS = [
     pt.compare_many({NAMES[0]: NEW, NAMES[1]: OLD, "third": OLD[::-1]}),
     pt.compare_many({NAMES[0]: NEW, NAMES[1]: OLD}, baseline=NAMES[1]),
     pt.compare_many({x: {NAMES[0]: NEW, NAMES[1]: OLD} for x in NAMES}).replicability(),
+    many.soft_pairwise_accuracy([[3, 4], [1, 2]], [[5, 4], [3, 3]]),
+    pt.exact_runs_test([[1, 1], [0, 1]], [[0, 1], [0, 0]], **NAMED),
+    pt.e_process(NEW, OLD, **NAMED),
     alt.paired_t(NEW, OLD, **NAMED),
     BAYES,
     BAYES.posterior_a,

@@ -1,17 +1,18 @@
-"""How large a difference is: effect sizes with intervals, and the tests that each belongs to."""
+"""How large a difference is: effect sizes with intervals, and the test that each belongs to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, inf, pi, sqrt
+from math import asin, atanh, inf, pi, sqrt, tanh
 from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_level
+from permtest._checks import check_count, check_level
 from permtest._html import facts, together
+from permtest._integers import IntArray
 from permtest._json import AsJson
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.discordant import mcnemar
@@ -22,13 +23,6 @@ from permtest.alternatives.sample import PairedSample, nearest
 from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
 from permtest.interval import ConfidenceInterval
 from permtest.study.describe import checked_sample
-
-#: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
-STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
-SCORES, SHARES = "in units of the scores", "a difference of shares of the items"
-WORDS = ("less than small", "small", "medium", "large")
-CAUTION = "in Cohen's words, made for the behavioural sciences and not for comparing systems"
-
 
 #: Which effect size says how large the difference is that a test finds.
 BELONGS_TO = {
@@ -42,6 +36,10 @@ BELONGS_TO = {
     "sign": "win_loss",
 }
 
+#: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
+STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
+SCORES, SHARES = "in units of the scores", "a difference of shares of the items"
+
 #: What an effect is called, how its interval is made, and thresholds or unit.
 KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "cohen_d": ("Cohen's d", "noncentral t distribution", STANDARDISED),
@@ -52,7 +50,11 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
+    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
+
+WORDS = ("less than small", "small", "medium", "large")
+CAUTION = "in Cohen's words, made for the behavioural sciences and not for comparing systems"
 
 #: How many pairs the least number of trials counts for, against what a sample says of the variance
 #: of W+: the fewest with which, in simulations, the interval errs in at most 6% of samples.
@@ -111,8 +113,8 @@ class EffectSize(AsJson):
     @property
     def thresholds(self) -> tuple[float, ...]:
         """From where on it is called small, medium and large; empty where it has a unit."""
-        scale = KINDS[self.name][2]
-        return () if isinstance(scale, str) else scale
+        found = KINDS[self.name][2]
+        return () if isinstance(found, str) else found
 
     @property
     def label(self) -> str:
@@ -162,33 +164,21 @@ def effect_sizes(
 
     Notes
     -----
-    d, g, the Hodges-Lehmann estimate, r, and the win-loss difference P(A > B) - P(B > A).
-
-    For scores of 0 and 1, with b and c the numbers of items that the first system alone, and the
-    second alone, gets right, instead: the risk difference (b - c) / n, whose interval inverts
-    McNemar's score test (Tango 1998; `details` has that of Newcombe 1998, method 10); the odds
-    ratio b / c of McNemar's test, whose interval excludes 1 only where the exact test rejects; and
-    Cohen's h, 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), of variance (2 - 2 r12) / n.
-
-    What is not defined is left out.
+    For scores of 0 and 1 the risk difference, the odds ratio and h; for others d, g, the
+    Hodges-Lehmann estimate, r and the win-loss difference. What is not defined is left out.
 
     Examples
     --------
     >>> from permtest.study import effect_sizes
-    >>> for effect in effect_sizes([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]):
-    ...     print(effect.name, round(effect.value, 4))
-    risk_difference 0.1667
-    odds_ratio 2.0
-    cohen_h 0.3398
+    >>> [effect.name for effect in effect_sizes([1, 1, 0, 1], [0, 1, 0, 0])]
+    ['risk_difference', 'odds_ratio', 'cohen_h']
     """
+    binary: tuple[Callable[..., EffectSize], ...] = (risk_difference, odds_ratio, cohen_h)
+    graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r, win_loss)
     sample, found = checked_sample(a, b, names), []
-    of_scores = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
-    jobs = [*(partial(effect, sample.pairs) for effect in of_scores), partial(win_loss, sample)]
-    if sample.is_binary:
-        jobs = [partial(effect, sample) for effect in (_risk_difference, _odds_ratio, _cohen_h)]
-    for job in jobs:
+    for effect in binary if sample.is_binary else graded:
         try:
-            found.append(job())
+            found.append(effect(sample.pairs))
         except ValueError:  # there is none for these scores
             continue
     return tuple(found)
@@ -319,38 +309,46 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     (0.6444, 8.5, 4)
     """
     sample = PairedSample.of(a, b, names=names)
-    d = np.sort(sample.gaps[sample.gaps != 0])
-    if (n := d.size) == 0:
+    d = sample.gaps[sample.gaps != 0]
+    if d.size == 0:
         raise ValueError(
             "a and b are equal in every pair: there are no ranks, and no effect to speak of"
         )
     ranks = SignedRanks.of(d, "wilcox")
     z, plus, total = ranks.z(), ranks.plus, ranks.plus + ranks.minus
-    details = {"z": z, "w_plus": plus, "n_nonzero": n, "r_pairs": z / sqrt(sample.n)}
+    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
     details["r_observations"] = z / sqrt(2 * sample.n)
     details["rank_biserial"] = (plus - ranks.minus) / total
-    # Of how many independent trials W+ has the variance, as far as the sample tells. The mean of
-    # k(x, y), 1 where x + y > 0, has the variance 2 (2 (n - 2) z1 + z2) / (n (n - 1)), with z2 the
-    # variance of k and z1 that of its mean over y (Hoeffding 1948). As 2 z1 <= z2, there are at
-    # least n / 2 trials; what a small sample says of z1 is drawn towards that, and more than n
-    # trials, which a share near 0 or 1 may suggest, would make intervals too short.
-    share, trials = plus / total, n / 2
-    if n > 2 and 0 < share < 1:
-        above = n - np.searchsorted(d, -d, side="right")
-        equal = n - np.searchsorted(d, -d, side="left") - above
-        means = (above + equal / 2 - (d > 0)) / (n - 1)  # each without itself
-        z2 = float(np.mean((above + equal / 4 - (d > 0)) / (n - 1)) - means.mean() ** 2)
-        # The variance of the means has a part from their being means of n - 1 values each.
-        z1 = max((float(means.var(ddof=1)) - z2 / (n - 1)) * (n - 1) / (n - 2), 0.0)
-        if (variance := 2 * (2 * (n - 2) * z1 + z2) / (n * (n - 1))) > 0:
-            trials = min(max(share * (1 - share) / variance, trials), n)
-        trials = (n * trials + PRIOR * n / 2) / (n + PRIOR)
-    unit = total / (2 * ranks.deviation * sqrt(n))
+    unit, trials = total / (2 * ranks.deviation * sqrt(d.size)), _trials(d, plus / total)
 
     def interval(confidence_level: float) -> tuple[float, ...]:
-        return tuple(unit * (2 * x - 1) for x in wilson(share, trials, confidence_level))
+        return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
 
-    return EffectSize("wilcoxon_r", z / sqrt(n), sample.n, sample.names, details, interval)
+    return EffectSize("wilcoxon_r", z / sqrt(d.size), sample.n, sample.names, details, interval)
+
+
+def _trials(d: IntArray, share: float) -> float:
+    """Of how many independent trials W+ has the variance, as far as the sample tells.
+
+    The mean of k(x, y), 1 where x + y > 0, has the variance 2 (2 (n - 2) z1 + z2) / (n (n - 1)),
+    with z2 the variance of k and z1 that of its mean over y (Hoeffding 1948). As 2 z1 <= z2, there
+    are at least n / 2 trials; what a small sample says of z1 is drawn towards that, and more than n
+    trials, which a share near 0 or 1 may suggest, would make intervals too short.
+    """
+    n = d.size
+    if n < 3 or not 0 < share < 1:
+        return n / 2
+    ordered = np.sort(d)
+    above = n - np.searchsorted(ordered, -d, side="right")
+    equal = n - np.searchsorted(ordered, -d, side="left") - above
+    means = (above + equal / 2 - (d > 0)) / (n - 1)  # each without itself
+    squares = float(np.sum(above + equal / 4 - (d > 0))) / (n * (n - 1))
+    z2 = squares - float(means.mean()) ** 2
+    # The variance of the means has a part from their being means of n - 1 values each.
+    z1 = max((float(means.var(ddof=1)) - z2 / (n - 1)) * (n - 1) / (n - 2), 0.0)
+    variance = 2 * (2 * (n - 2) * z1 + z2) / (n * (n - 1))
+    trials = min(max(share * (1 - share) / variance, n / 2), n) if variance > 0 else n / 2
+    return float(n * trials + PRIOR * n / 2) / (n + PRIOR)
 
 
 def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -388,16 +386,49 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 # ---- wins, and right and wrong answers ----------------------------------------------------------
 
 
-def win_loss(sample: PairedSample) -> EffectSize:
-    """How much more often the first system scores higher than lower: P(A > B) - P(B > A)."""
+def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """How much more often the first system scores higher than lower: P(A > B) - P(B > A).
+
+    Parameters
+    ----------
+    a, b, names
+        As in `cohen_d`; a single pair is enough.
+
+    Examples
+    --------
+    >>> from permtest.study import win_loss
+    >>> print(win_loss([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]))
+    Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
+    """
+    sample = PairedSample.of(a, b, names=names)
     n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
     details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
     interval = mcnemar(wins, losses, n=n).confidence_interval
     return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def _risk_difference(sample: PairedSample) -> EffectSize:
-    n, (both, b, c, neither) = sample.n, _answers(sample)
+def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """The difference of two shares of right answers to the same questions.
+
+    Parameters
+    ----------
+    a, b, names
+        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
+
+    Notes
+    -----
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
+    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
+
+    Examples
+    --------
+    >>> from permtest.study import risk_difference
+    >>> found = risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1])
+    >>> found.value, found.details["b"], found.details["c"]
+    (0.4, 2, 0)
+    """
+    sample, (both, b, c, neither) = _answers(a, b, names)
+    n = sample.n
     p, q = (both + b) / n, (both + c) / n
     (low, high), (under, over) = wilson(p, n), wilson(q, n)
     r = _correlation(both, b, c, neither, n / 2)
@@ -409,8 +440,26 @@ def _risk_difference(sample: PairedSample) -> EffectSize:
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
-def _odds_ratio(sample: PairedSample) -> EffectSize:
-    _, b, c, _ = _answers(sample)
+def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """b / c: how many items the first system alone gets right for each that only the second does.
+
+    Parameters
+    ----------
+    a, b, names
+        As in `risk_difference`; one item at least is right for one system alone.
+
+    Notes
+    -----
+    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
+    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
+
+    Examples
+    --------
+    >>> from permtest.study import odds_ratio
+    >>> odds_ratio([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]).value
+    2.0
+    """
+    sample, (_, b, c, _) = _answers(a, b, names)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair: there is no odds ratio")
     value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
@@ -422,19 +471,111 @@ def _odds_ratio(sample: PairedSample) -> EffectSize:
     return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def _cohen_h(sample: PairedSample) -> EffectSize:
-    both, b, c, neither = _answers(sample)
-    p, q = (both + b) / sample.n, (both + c) / sample.n
-    # With one half more in each cell the correlation is defined, and below 1.
-    r12 = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
-    value, error = 2 * asin(sqrt(p)) - 2 * asin(sqrt(q)), sqrt((2 - 2 * r12) / sample.n)
+def cohen_h(
+    a: Any,
+    b: Any = None,
+    x2: int | None = None,
+    n2: int | None = None,
+    *,
+    names: tuple[str, str] | None = None,
+) -> EffectSize:
+    """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
+
+    Parameters
+    ----------
+    a, b
+        As in `risk_difference`: both systems answered the same items. Or, of systems that were
+        tested on different items, how many answers of the first are right, and how many it gave.
+    x2, n2 : int, optional
+        The same two numbers of the second system, where systems have different items.
+    names : tuple of two str, optional
+        What the systems are called.
+
+    Notes
+    -----
+    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance for pairs is
+    (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
+    one half larger than they are, so that it is defined and below 1; for different items it is
+    1 / n1 + 1 / n2.
+
+    Examples
+    --------
+    >>> from permtest.study import cohen_h
+    >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
+    0.4027
+    >>> round(cohen_h(85, 100, 75, 100).value, 4)
+    0.2518
+    """
+    details = {}
+    if x2 is None:
+        sample, (both, b, c, neither) = _answers(a, b, names)
+        n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
+        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
+        error = sqrt((2 - 2 * details["r12"]) / n)
+    else:
+        sizes = check_count(b, "n1"), check_count(n2, "n2")
+        right = (
+            check_count(a, "x1", least=0, most=sizes[0]),
+            check_count(x2, "x2", least=0, most=sizes[1]),
+        )
+        n, names, shares = (
+            sum(sizes),
+            names or ("a", "b"),
+            (right[0] / sizes[0], right[1] / sizes[1]),
+        )
+        error = sqrt(1 / sizes[0] + 1 / sizes[1])
+    value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
+    details |= {"p1": shares[0], "p2": shares[1], "standard_error": error}
 
     def interval(confidence_level: float) -> tuple[float, float]:
         half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
-    details = {"r12": r12, "p1": p, "p2": q, "standard_error": error}
-    return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
+    return EffectSize("cohen_h", value, n, names, details, interval)
+
+
+def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
+    """Phi: the correlation in a table of two by two counts.
+
+    Parameters
+    ----------
+    table : array_like of shape (2, 2)
+        Counts: a row for each system, and columns of right and wrong answers.
+    names : tuple of two str, default ("a", "b")
+        What the rows are called.
+
+    Notes
+    -----
+    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
+    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
+
+    Examples
+    --------
+    >>> from permtest.study import phi
+    >>> phi([[85, 15], [75, 25]]).value
+    0.125
+    """
+    cells = np.asarray(table)
+    if cells.shape != (2, 2):
+        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
+    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
+    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
+        raise ValueError("table has an empty row or column: there is no correlation")
+    value, n = _correlation(*counts), sum(counts)
+    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
+    centre = _correlation(p, q, r, s)
+    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
+    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
+    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
+    error = sqrt(max(variance, 0.0) / (p + q + r + s))
+
+    def interval(confidence_level: float) -> tuple[float, float]:
+        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
+        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
+        return min(low, value), max(high, value)
+
+    details = {"chi_squared": n * value**2, "standard_error": error}
+    return EffectSize("phi", value, n, names, details, interval)
 
 
 def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
@@ -443,8 +584,13 @@ def _correlation(both: float, b: float, c: float, neither: float, less: float = 
     return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
 
 
-def _answers(sample: PairedSample) -> tuple[int, int, int, int]:
-    """How many items both systems, the first alone, the second alone and neither get right."""
+def _answers(
+    a: Any, b: Any, names: tuple[str, str] | None
+) -> tuple[PairedSample, tuple[int, int, int, int]]:
+    """Scores of 0 and 1, and how many items both, a alone, b alone and neither get right."""
+    sample = PairedSample.of(a, b, names=names)
     u, v = sample.pairs.u, sample.pairs.v
-    both, b, c = (int(x.sum()) for x in (u & v, u > v, v > u))
-    return both, b, c, sample.n - both - b - c
+    if not sample.is_binary:
+        raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
+    only_u, only_v, both = (int(x.sum()) for x in (u > v, v > u, u & v))
+    return sample, (both, only_u, only_v, sample.n - both - only_u - only_v)

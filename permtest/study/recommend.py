@@ -322,7 +322,7 @@ class _Case:
         zeros, (a, b) = self.found.n_zeros, self.found.names
         if zeros == self.n:
             return NON_PREFERRED, "no pair differs, so that p is 1"
-        effect = win_loss(self.sample)
+        effect = win_loss(self.sample.pairs)
         ends = interval_text(effect.confidence_interval(), 3)
         ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
         text = (

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from permtest.alternatives import PairedSample
 from permtest.alternatives.names import OF_COUNTS, TITLES
 from permtest.pairs import Pairs
 from permtest.study import measured_rates, recommend
@@ -199,7 +198,7 @@ def test_ranks_are_recommended_where_they_see_more():
 def test_the_sign_test_says_what_it_estimates():
     """Most differences are 0: the median and its interval would be 0, whatever p is."""
     d = [0] * 548 + [1] * 259 + [-1] * 150 + [7] * 20
-    found, effect = of(d), win_loss(PairedSample.of(d, [0] * len(d)))
+    found, effect = of(d), win_loss(d, [0] * len(d))
     low, high = effect.confidence_interval()
     assert f"P(a > b) - P(b > a) is {effect.value:.3g} ({low:.3g} to {high:.3g})" in (
         reason(found, "sign")

@@ -14,18 +14,22 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_effectsize
 
 from permtest import Pairs
-from permtest.alternatives import PairedSample, mcnemar
+from permtest.alternatives import mcnemar
 from permtest.alternatives.names import TITLES
 from permtest.interval import ConfidenceInterval
 from permtest.study import (
     BELONGS_TO,
     cohen_d,
+    cohen_h,
     effect_sizes,
     hedges_g,
     hodges_lehmann,
+    odds_ratio,
+    phi,
+    risk_difference,
     wilcoxon_r,
+    win_loss,
 )
-from permtest.study.effects import win_loss
 from tests.study.known import (
     COHEN_D,
     HEDGES_G,
@@ -215,19 +219,18 @@ def answers(both, b, c, neither):
     return np.repeat([1, 1, 0, 0], counts), np.repeat([1, 0, 1, 0], counts)
 
 
-def of_answers(a, b):
-    """The effects of scores of 0 and 1 by their names, and the other interval of one of them."""
-    found = {effect.name: effect for effect in effect_sizes(a, b)}
-    other = found["risk_difference"].details
-    ends = [other[f"newcombe_{end}"] for end in ("low", "high")]
-    return found | {"newcombe": replace(found["risk_difference"], _interval=lambda level: ends)}
+def newcombe(a, b):
+    """The risk difference with its other interval."""
+    found = risk_difference(a, b)
+    ends = [found.details[f"newcombe_{end}"] for end in ("low", "high")]
+    return replace(found, _interval=lambda level: ends)
 
 
 def test_cohen_h_of_pairs_knows_that_they_are_pairs():
     """1 000 items, b = 90, c = 61: McNemar's p is .02, and the interval excludes 0."""
     a, b = answers(620, 90, 61, 229)
     assert mcnemar(90, 61).pvalue == pytest.approx(0.0224, abs=1e-4)
-    found = of_answers(a, b)["cohen_h"]
+    found = cohen_h(a, b)
     assert found.value == pytest.approx(proportion_effectsize(0.71, 0.681), **CLOSE)
     r12 = np.corrcoef(a, b)[0, 1]
     assert found.details["standard_error"] == pytest.approx(sqrt((2 - 2 * r12) / 1000), rel=2e-3)
@@ -239,52 +242,69 @@ def test_cohen_h_is_known(counts):
     """Of as many items for both systems, some of which have more in all of the vectors."""
     x1, n1, x2, n2 = counts
     a, b = np.arange(n1 * n2) < x1 * n2, np.arange(n1 * n2) < x2 * n1
-    assert of_answers(a, b)["cohen_h"].value == pytest.approx(PROPORTIONS[counts], **CLOSE)
+    assert cohen_h(a, b).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
+    assert cohen_h(*counts).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
+
+
+def test_phi_is_the_root_of_chi_squared_and_its_interval_holds_it():
+    for table in ([[85, 15], [75, 25]], [[3, 5], [8, 0]], [[10, 0], [0, 10]]):
+        found, plain = phi(table), stats.chi2_contingency(table, correction=False)[0]
+        assert found.value**2 == pytest.approx(plain / np.sum(table))
+        low, high = found.confidence_interval()
+        assert -1 <= low <= found.value <= high <= 1
+    with pytest.raises(ValueError, match="empty row or column"):
+        phi([[0, 5], [0, 3]])
 
 
 def test_all_or_nothing():
-    found = of_answers([1] * 5, [0] * 5)["cohen_h"]
+    found = cohen_h([1] * 5, [0] * 5)
     assert found.value == pytest.approx(pi)
     assert found.confidence_interval().high <= pi
+    with pytest.raises(ValueError, match="must be 0 or 1"):
+        cohen_h([1, 2], [0, 1])
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.2, 0.1, 0.2), (0.8, 0.08, 0.02, 0.1)])
-def test_intervals_of_paired_shares_cover(shares):
+@pytest.mark.parametrize(
+    ("effect", "truth"),
+    [
+        (cohen_h, lambda p: 2 * asin(sqrt(p[0] + p[1])) - 2 * asin(sqrt(p[0] + p[2]))),
+        (risk_difference, lambda p: p[1] - p[2]),
+        (newcombe, lambda p: p[1] - p[2]),
+        (win_loss, lambda p: p[1] - p[2]),
+        (odds_ratio, lambda p: p[1] / p[2]),
+    ],
+)
+def test_intervals_of_paired_shares_cover(effect, truth, shares):
     """The standard error of a share of 400 samples is 0.011."""
-    both, b, c, _ = shares
-    truth = dict.fromkeys(("risk_difference", "newcombe"), b - c) | {"odds_ratio": b / c}
-    truth["cohen_h"] = 2 * asin(sqrt(both + b)) - 2 * asin(sqrt(both + c))
     counts = np.random.default_rng(3).multinomial(120, shares, 400)
-    found = [of_answers(*answers(*some)) for some in counts]
-    for name, value in truth.items():
-        ends = [effects[name].confidence_interval() for effects in found]
-        covered = np.mean([low <= value <= high for low, high in ends])
-        assert 0.925 <= covered <= (1 if name == "odds_ratio" else 0.985), name
+    found = [effect(*answers(*some)).confidence_interval() for some in counts]
+    covered = np.mean([low <= truth(shares) <= high for low, high in found])
+    assert 0.925 <= covered <= 1 if effect is odds_ratio else 0.925 <= covered <= 0.985
 
 
 def test_the_interval_of_newcombe_is_the_published_one():
     """Newcombe (1998), table II, method 10: 36, 12, 2, 0."""
-    found = of_answers(*answers(36, 12, 2, 0))["newcombe"].confidence_interval()
+    found = newcombe(*answers(36, 12, 2, 0)).confidence_interval()
     assert found == pytest.approx((0.0569, 0.3404), abs=5e-5)
 
 
 @given(st.integers(0, 25), st.integers(0, 25), st.integers(0, 25))
 def test_odds_and_shares_agree_with_mcnemar(b, c, rest):
-    u, v = answers(rest, b, c, 3)
-    found = of_answers(u, v)
-    assert ("odds_ratio" in found) == (b + c > 0)
     if b + c == 0:
+        with pytest.raises(ValueError, match="there is no odds ratio"):
+            odds_ratio([1], [1])
         return
-    odds, share = found["odds_ratio"], found["risk_difference"]
-    wins = win_loss(PairedSample.of(u, v))
+    u, v = answers(rest, b, c, 3)
+    odds, share = odds_ratio(u, v), risk_difference(u, v)
     assert odds.value == (b / c if c else np.inf)
     low, high = odds.confidence_interval()
     assert (low <= 1 <= high) == (mcnemar(b, c).pvalue > 0.05)
     low, high = stats.binomtest(b, b + c).proportion_ci()
     expected = [low / (1 - low), high / (1 - high) if c else np.inf]
     assert odds.confidence_interval() == pytest.approx(expected, rel=1e-9)
-    assert share.value == wins.value == (b - c) / len(u)
-    assert share.confidence_interval() == wins.confidence_interval()
+    assert share.value == win_loss(u, v).value == (b - c) / len(u)
+    assert share.confidence_interval() == win_loss(u, v).confidence_interval()
     low, high = share.confidence_interval()
     assert -1 <= low <= share.value <= high <= 1
     p = mcnemar(b, c, method="chi2").pvalue
@@ -293,16 +313,16 @@ def test_odds_and_shares_agree_with_mcnemar(b, c, rest):
 
 
 def test_scores_suit_their_effects():
+    a, b = SAMPLES["tied"]
     graded = ["cohen_d", "hedges_g", "hodges_lehmann", "wilcoxon_r", "win_loss"]
+    assert [effect.name for effect in effect_sizes(Pairs.of(a, b))] == graded
     binary = ["risk_difference", "odds_ratio", "cohen_h"]
-    equal = ["hodges_lehmann", "win_loss"]  # what is not defined is left out
-    for (a, b), names in (
-        (SAMPLES["tied"], graded),
-        (([1, 0], [0, 0]), binary),
-        (([2], [2]), equal),
-    ):
-        assert [effect.name for effect in effect_sizes(Pairs.of(a, b))] == names
+    assert [effect.name for effect in effect_sizes(Pairs.of([1, 0], [0, 0]))] == binary
+    equal = [effect.name for effect in effect_sizes(Pairs.of([2, 3], [2, 3]))]
+    assert equal == ["hodges_lehmann", "win_loss"], "what is not defined is left out"
     assert set(BELONGS_TO) == set(TITLES)
+    with pytest.raises(ValueError, match="must be 0 or 1"):
+        risk_difference([1, 2], [0, 1])
 
 
 # ---- the result --------------------------------------------------------------------------------

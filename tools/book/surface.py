@@ -139,10 +139,11 @@ PAGES = (
             "All in one go": "study.run_study study.StudyConfig study.Study study.overview "
             "study.Overview study.board_document",
             "Describing": "study.describe study.Description study.evaluation_units "
-            "study.unit_sizes",
+            "study.unit_sizes study.dependence",
             "Choosing a test": "study.recommend study.Recommendation study.measured_rates",
             "How large": "study.EffectSize study.cohen_d study.hedges_g study.wilcoxon_r "
-            "study.hodges_lehmann study.effect_sizes study.BELONGS_TO",
+            "study.hodges_lehmann study.win_loss study.risk_difference study.odds_ratio "
+            "study.cohen_h study.phi study.effect_sizes study.BELONGS_TO",
             "How many": "study.sample_size study.minimum_detectable_effect "
             "study.sample_size_proportions study.sample_size_mcnemar study.power_t "
             "study.exact_power study.exact_power_n",
