@@ -8,6 +8,7 @@ looks at its page any more.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import signal
@@ -20,7 +21,7 @@ from math import ceil
 from pathlib import Path
 from queue import Empty
 from tempfile import TemporaryDirectory
-from typing import Any, NoReturn
+from typing import Any
 
 #: Bytes that may come from a page at once, so files to be compared; Jupyter's own limit is 10 MB.
 UPLOAD_LIMIT = 2**28
@@ -135,10 +136,8 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
     base = f"/{secrets.token_hex(8)}/"
     address = f"http://127.0.0.1:{port}{base}?token={token}"
     notebook = nbformat.read(path, as_version=4)
-    tags = [set(cell.metadata.get("tags", ())) for cell in notebook.cells]
-    if any("page" in some for some in tags):
-        cells = zip(notebook.cells, tags, strict=True)
-        notebook.cells = [cell for cell, some in cells if some & {"page", "setup"}]
+    tagged = [c for c in notebook.cells if {"page", "setup"} & {*c.metadata.get("tags", ())}]
+    notebook.cells = tagged or notebook.cells
     notebook.metadata["title"] = TITLE
     # Nobody else may read it: kernels may leave something there, and it holds the token.
     with TemporaryDirectory(prefix="permtest-") as folder:
@@ -149,9 +148,11 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
         opener.write_text(f'<meta http-equiv="refresh" content="0;url={escape(address)}">')
         app = App(config=_settings(port, base, token, idle))
         app.initialize([str(page)])
-        for name in {"SIGTERM", "SIGHUP"} & set(dir(signal)):  # as Ctrl-C does
-            signal.signal(getattr(signal, name), _stop)
-        IOLoop.current().add_callback(announce)
+        loop = IOLoop.current()
+        for name in {"SIGINT", "SIGTERM", "SIGHUP"} & set(dir(signal)):
+            # Not as KeyboardInterrupt, which would end the start of a kernel in the middle.
+            signal.signal(getattr(signal, name), lambda *_: loop.add_callback(loop.stop))
+        loop.add_callback(announce)
         app.start()
     print("\nthe page has been stopped")
 
@@ -223,6 +224,11 @@ def _classes(base: str) -> tuple[type, type]:
             super().__init__(**options)  # type: ignore[no-untyped-call]
             self._alone: dict[str, float] = {}
 
+        async def shutdown_all(self, now: bool = False) -> None:
+            """End all kernels; one that is starting can be ended when it has started."""
+            await asyncio.gather(*self._pending_kernels.values(), return_exceptions=True)
+            await super().shutdown_all(now=now)
+
         async def cull_kernel_if_idle(self, kernel_id: str) -> None:
             """End a kernel without page; one that waited for a page is not idle since it began."""
             busy = getattr(self._kernels[kernel_id], "execution_state", "") == "busy"
@@ -235,7 +241,3 @@ def _classes(base: str) -> tuple[type, type]:
                 await self.shutdown_kernel(kernel_id)  # type: ignore[no-untyped-call]
 
     return Identity, Kernels
-
-
-def _stop(*_: object) -> NoReturn:
-    raise KeyboardInterrupt

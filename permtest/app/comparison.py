@@ -212,7 +212,9 @@ def verdict(found: Overview) -> str:
         a, b = sorted(found.names, key=lambda name: name != found.exact.better)
         claim = score.claim("greater" if score.higher_is_better else "less", (a, b))
         return f"{claim}, by more than luck explains ({p})."
-    claim = score.claim(found.alternative, found.names)
+    claim = "{} and {} differ".format(*found.names)
+    if found.alternative != "two-sided":
+        claim = score.claim(found.alternative, found.names)
     unequal = "this does not show that they are equal"
     return f"No evidence at the level {level} that {claim} ({p}); {unequal}."
 
