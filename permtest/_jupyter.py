@@ -125,6 +125,11 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
             self.app.listen = partial(self.app.listen, max_buffer_size=UPLOAD_LIMIT + 2**20)
             super().listen()
 
+        async def end(self) -> None:
+            """End all kernels, those that are starting too, while their loop still runs."""
+            await self.kernel_manager.shutdown_all()
+            self.ioloop.stop()
+
     def announce() -> None:
         print(f"the page is at\n    {address}\nfor this machine only. Ctrl-C stops it", flush=True)
         if browser:
@@ -151,7 +156,7 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
         loop = IOLoop.current()
         for name in {"SIGINT", "SIGTERM", "SIGHUP"} & set(dir(signal)):
             # Not as KeyboardInterrupt, which would end the start of a kernel in the middle.
-            signal.signal(getattr(signal, name), lambda *_: loop.add_callback(loop.stop))
+            signal.signal(getattr(signal, name), lambda *_: loop.add_callback(app.end))
         loop.add_callback(announce)
         app.start()
     print("\nthe page has been stopped")
@@ -226,7 +231,8 @@ def _classes(base: str) -> tuple[type, type]:
 
         async def shutdown_all(self, now: bool = False) -> None:
             """End all kernels; one that is starting can be ended when it has started."""
-            await asyncio.gather(*self._pending_kernels.values(), return_exceptions=True)
+            starting = [task for task in self._pending_kernels.values() if not task.done()]
+            await asyncio.gather(*starting, return_exceptions=True)
             await super().shutdown_all(now=now)
 
         async def cull_kernel_if_idle(self, kernel_id: str) -> None:
