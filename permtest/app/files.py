@@ -22,7 +22,7 @@ from permtest.study.document import legible
 MOST, LINES, COLUMNS = 20, 5, 12
 
 #: What is chosen where a table holds scores instead of answers.
-NO_COLUMN = ("none, they are scores", None)
+NO_COLUMN = ("none", None)
 
 
 def bundled(name: str) -> Path:

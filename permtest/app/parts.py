@@ -31,6 +31,7 @@ STYLE = """<style>
     white-space: normal; text-align: left; }
   & :focus-visible { outline: 3px solid; outline-offset: 2px; }
   & img { display: block; height: auto; max-width: 100%; background: #fff; }
+  & a { color: inherit; text-decoration: underline; }
   & pre, & .permtest-wide { overflow-x: auto; }
   @media (max-width: 40rem) {
     & .widget-dropdown, & .widget-text { flex-flow: row wrap; }
