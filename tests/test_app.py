@@ -453,14 +453,19 @@ def test_the_first_answer_does_not_wait_for_the_others():
     assert "interval" not in vars(first)
 
 
-def test_work_that_fails_is_told_and_the_next_goes_on(monkeypatch):
+def test_a_part_that_fails_says_so_and_the_answer_stays(monkeypatch):
     app = app_of(("scores.csv", WIDE))
     with monkeypatch.context() as broken:
         broken.setattr(comparison, "shown", lambda _: 1 / 0)
         app.choices.tails.value = "less"
-        assert "No answer: ZeroDivisionError" in app.sentence.value
-    app.choices.tails.value = "greater"
-    assert app.found.alternative == "greater"
+    assert "ZeroDivisionError" in app.picture.value
+    assert app.found.p_text in app.sentence.value
+    with monkeypatch.context() as broken:
+        broken.setattr(comparison, "run_study", lambda *_, **__: 1 / 0)
+        app.choices.tails.value = "greater"
+    assert "No answer: ZeroDivisionError" in app.sentence.value
+    app.choices.tails.value = "two-sided"
+    assert app.found.alternative == "two-sided"
 
 
 def test_pieces_of_work_in_several_threads_wait_for_each_other():

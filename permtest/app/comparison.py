@@ -93,10 +93,19 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     0.25
     """
 
-    def __init__(self, files: Any = (), *, gold: Any = None, **first: str | None) -> None:
+    def __init__(
+        self,
+        files: Any = (),
+        *,
+        gold: Any = None,
+        a: str | None = None,
+        b: str | None = None,
+        score: str | None = None,
+        metric: str | None = None,
+    ) -> None:
         self.found: Overview | None = None
         self.folds: dict[str, Fold] = {}
-        self._first = first
+        self._first = {"a": a, "b": b, "score": score, "metric": metric}
         self._fresh: set[str] = set()
         self._work: Iterator[None] = iter(())
         self._lock = RLock()  # JupyterLab has a thread for widgets beside that of the cells
@@ -165,7 +174,6 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
             found = overview(pairs, statistic=statistic, **how)
         answer = f"<p role='status' class='permtest-verdict'>{escape(verdict(found))}</p>"
         self._show(answer, found)
-        yield
         yield from self._rest()
 
     def _rest(self) -> Iterator[None]:
@@ -185,7 +193,10 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
             if what not in self._fresh:
                 self.status.value = working(what)
                 yield
-                widget.value = make()
+                try:
+                    widget.value = make()
+                except Exception as error:  # whatever it is: the answer stays
+                    widget.value = problem(error)
                 widget.remove_class("permtest-old")
                 self._fresh.add(what)
         self.status.value = working("")
