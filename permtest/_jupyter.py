@@ -21,6 +21,7 @@ from math import ceil
 from pathlib import Path
 from queue import Empty
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 #: Bytes that may come from a page at once, so files to be compared; Jupyter's own limit is 10 MB.
@@ -133,7 +134,7 @@ def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) 
     def announce() -> None:
         print(f"the page is at\n    {address}\nfor this machine only. Ctrl-C stops it", flush=True)
         if browser:
-            webbrowser.open(opener.as_uri())
+            Thread(target=webbrowser.open, args=[opener.as_uri()], daemon=True).start()  # may wait
 
     poll_in_slices()
     port, token = choose_port(port), secrets.token_hex(24)
