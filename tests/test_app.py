@@ -19,11 +19,9 @@ import nbformat
 import pytest
 
 import permtest as pt
-from permtest.app import ComparisonApp, answer, bundled
-from permtest.app.answer import verdict
-from permtest.app.export import STEM, zipped
-from permtest.app.stages import Stages
-from permtest.app.uploads import LARGEST, MOST
+from permtest.app import ComparisonApp, bundled, comparison
+from permtest.app.comparison import STEM, verdict
+from permtest.app.files import MOST
 from permtest.readers import File
 from permtest.report import report_files
 from permtest.study import overview
@@ -42,10 +40,15 @@ COUNTS = b"id,a_tp,a_fp,a_fn,b_tp,b_fp,b_fn\n" + b"".join(
 
 def upload(*files):
     """What the browser sends: a name, bytes and how many."""
-    when = {"type": "", "last_modified": datetime.now(UTC)}
     return tuple(
-        {"name": name, "size": size[0] if size else len(data), "content": memoryview(data), **when}
-        for name, data, *size in files
+        {
+            "name": name,
+            "type": "",
+            "last_modified": datetime.now(UTC),
+            "size": len(data),
+            "content": data,
+        }
+        for name, data in files
     )
 
 
@@ -67,31 +70,32 @@ def drawn():
 @pytest.fixture(autouse=True)
 def _undrawn(request, monkeypatch):
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(answer, "_picture", lambda figure: f"<img alt='{figure.plot}'>")
+        monkeypatch.setattr(comparison, "shown", lambda figure: f"<img alt='{bool(figure)}'>")
 
 
 def visible(widget):
     return widget.layout.display != "none"
 
 
+def refused(app):
+    return "role='alert'" in app.sentence.value and app.found is None
+
+
 # ---- the answer --------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("drawn")
-def test_the_example_is_answered_at_once():
-    app = ComparisonApp()
+def test_the_answer_has_a_sentence_an_interval_and_a_picture():
+    app = ComparisonApp(bundled("own_taggers.csv"))
     pairs = pt.read(bundled("own_taggers.csv"), a="crf_base", b="crf_rich")
     assert app.found.exact.pvalue == pt.exact_perm_test(pairs).pvalue
-    assert f"p = {app.found.exact.pvalue_text()}" in app.answer.sentence.value
-    assert "crf_rich scores higher than crf_base" in app.answer.sentence.value
-    assert "1257 items paired by" in app.files.paired.value
+    assert f"p = {app.found.exact.pvalue_text()}" in app.sentence.value
+    assert "crf_rich scores higher than crf_base" in app.sentence.value
     low, high = app.found.interval
-    assert f"{low:.4g} to {high:.4g}" in app.answer.facts.value
-    for picture in (app.answer.null, app.answer.estimation):
-        assert re.search("<img alt='[A-Z][^']{30,}'.*src='data:image/png;base64,", picture.value)
-    assert app.answer.items.value.count("<tr>") == 21
-    assert app.found.sentence()[:40] in app.export.words.value
-    assert not app.export.links.value
+    assert f"95% interval {low:.4g} to {high:.4g}" in app.detail.value
+    assert "1257 items paired by" in app.detail.value
+    assert re.search("<img alt='[A-Z][^']{30,}'.*src='data:image/png;base64,", app.picture.value)
+    assert not any(fold.body.value for fold in app.folds.values())
 
 
 def test_every_control_changes_the_answer():
@@ -105,16 +109,59 @@ def test_every_control_changes_the_answer():
     assert app.found.exact.pvalue > first
     choices.tails.value = "two-sided"
     choices.alpha.value = 0.1
-    assert "90% interval" in app.answer.facts.value
+    assert "90% interval" in app.detail.value
     choices.statistic.value = "sum"
     assert app.found.difference == -4
     choices.unit.value = "doc"
     assert app.found.unit == "clusters"
-    assert "8 clusters" in app.answer.facts.value
-    assert "24 items in 8 clusters" in app.export.words.value
+    assert "24 items in 8 clusters" in app.detail.value
     choices.a.value, choices.b.value = "new", "old"
     assert app.found.names == ("new", "old")
     assert app.found.difference == 4
+
+
+def test_systems_get_the_names_that_a_person_gives_them():
+    app = app_of(("scores.csv", WIDE))
+    app.choices.called_a.value = f"Base {NASTY}"
+    assert app.found.names[0].startswith("Base <script>")
+    assert "Base &lt;script&gt;" in app.detail.value
+    app.choices.a.value = "new"
+    app.choices.b.value = "old"
+    assert app.choices.called_b.value.startswith("Base ")  # the name goes with the system
+    app.choices.called_b.value = ""
+    assert app.found.names == ("new", "old")
+
+
+def test_a_direction_that_is_not_known_is_asked_for():
+    app = app_of(("scores.csv", WIDE))
+    assert app.choices.way.label.startswith("not known")
+    upward = app.found.exact.better
+    app.choices.way.value = False
+    assert app.found.exact.better != upward
+    assert "lower is better" in app.detail.value
+    known = app_of(
+        ("errors.csv", WIDE.replace(b"old", b"old_errors").replace(b"new", b"new_errors"))
+    )
+    assert known.choices.way.label == "lower, as the files say"
+
+
+def test_a_score_is_asked_for_where_there_are_several():
+    names = ("old", "new")
+    files = [
+        (
+            f"{name}.csv",
+            b"id,bleu,chrf\n" + b"".join(b"q%d,%d,%d\n" % (i, i % k, i % 2) for i in range(9)),
+        )
+        for k, name in enumerate(names, 2)
+    ]
+    app = app_of(*files)
+    assert "Choose which score is compared" in app.sentence.value
+    assert app.found is None
+    assert visible(app.choices.score)
+    app.choices.score.value = "bleu"
+    assert app.found.exact.score.name == "bleu"
+    assert "bleu" in app.detail.value
+    assert not visible(app_of(("scores.csv", WIDE)).choices.score)
 
 
 def test_counts_have_measures_to_choose_from():
@@ -123,19 +170,18 @@ def test_counts_have_measures_to_choose_from():
     pairs = pt.read(File("x", COUNTS), a="a", b="b", statistic="recall")
     app.choices.statistic.value = "recall"
     assert app.found.exact.pvalue == pt.exact_perm_test(pairs, statistic="recall").pvalue
-    assert "adds" in app.answer.items.value
+    assert "measures" in app.found.parts
+    assert "units" not in app.found.parts
 
 
 def test_a_system_against_itself_is_a_message_and_no_dead_end():
     app = app_of(("scores.csv", WIDE))
     app.choices.b.value = "old"
-    assert "role='alert'" in app.answer.sentence.value
-    assert app.found is None
-    assert not visible(app.answer.parts)
-    assert not visible(app.export.box)
+    assert refused(app)
+    assert not visible(app.picture)
     app.choices.b.value = "new"
     assert app.found.names == ("old", "new")
-    assert visible(app.answer.parts)
+    assert visible(app.picture)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +191,7 @@ def test_a_system_against_itself_is_a_message_and_no_dead_end():
         ([0] * 12, [1] * 12, "two-sided", "v scores higher than u, by more than luck explains"),
         ([0] * 12, [1] * 12, "less", "v scores higher than u, by more than luck explains"),
         ([0] * 12, [1] * 12, "greater", "No evidence at the level 0.05 that u scores higher"),
-        ([1, 1], [0, 0], "less", "No evidence at the level 0.05 that v scores higher than u"),
+        ([1, 1], [0, 0], "less", "No evidence at the level 0.05 that u scores lower than v"),
         ([1, 0], [0, 1], "two-sided", "No evidence at the level 0.05 that u and v differ"),
     ],
 )
@@ -155,23 +201,25 @@ def test_the_verdict_says_which_system_is_ahead(u, v, alternative, said):
 
 
 @pytest.mark.usefixtures("drawn")
-def test_what_takes_long_is_computed_when_it_is_asked_for():
+def test_sections_are_those_of_the_report_and_made_when_they_are_opened():
     app = app_of(("scores.csv", WIDE))
+    folds = app.folds
+    study = {"units", "assumptions", "recommendation", "curve", "repeat"}
+    assert study | {"test", "items", "answers", "effects", "power", "cite"} <= {*folds}
     assert "answers" not in vars(app.found)
-    assert "power" not in vars(app.found)
-    later = app.answer.later
-    later["answers"].button.click()
-    assert "Wilcoxon signed-rank test" in later["answers"].body.value
-    assert "<img alt=" in later["answers"].body.value
-    assert later["answers"].button.description.startswith("Hide")
-    later["power"].button.click()
-    assert "Hedges" in later["power"].body.value
-    assert "power with 24 items" in later["power"].body.value
-    later["answers"].button.click()
-    assert not visible(later["answers"].body)
-    before = later["power"].body.value
+    folds["answers"].button.click()
+    assert folds["answers"].button.description.startswith("Hide")
+    assert "Wilcoxon signed-rank test" in folds["answers"].body.value
+    assert "<img alt=" in folds["answers"].body.value
+    folds["cite"].turn(True)
+    assert "@inproceedings" in folds["cite"].body.value
+    folds["power"].turn(True)
+    folds["answers"].button.click()
+    assert not visible(folds["answers"].children[1])
+    before = folds["power"].body.value
     app.choices.tails.value = "less"  # what is open follows, what is closed waits
-    assert later["power"].body.value != before
+    assert folds["power"].body.value != before
+    assert folds["answers"].body.value == ""
 
 
 def test_a_choice_of_the_same_scores_reads_nothing_again(monkeypatch):
@@ -191,7 +239,6 @@ BAD = {
     "not UTF-8": [("latin.csv", "id,a,b\nä,1,2\n".encode("latin-1"))],
     "JSON of nothing": [("x.json", b"{}")],
     "cut JSON": [("x.jsonl", b'{"id": 1, "a": 2, "b": 3}\n{"id": 2, "a":')],
-    "too large": [("huge.csv", b"id,a,b\n1,2,3\n", LARGEST * 10**6 + 1)],
     "too many": [(f"{k}.csv", b"a,b\n1,%d\n" % k) for k in range(MOST + 1)],
     "two kinds": [("a.csv", WIDE), ("b.jsonl", b'{"doc_id": 1, "doc": {}, "acc": 1.0}\n')],
 }
@@ -200,28 +247,17 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_files_are_refused_and_the_answer_stays(name):
     app = app_of(("scores.csv", WIDE))
-    before = app.answer.sentence.value
+    before = app.sentence.value
     app.files.upload.value = upload(*BAD[name])
     assert app.files.note.value.startswith("<div role='alert'")
     assert "Not taken: " in app.files.note.value
     assert "Traceback" not in app.files.note.value
-    assert app.answer.sentence.value == before
+    assert app.sentence.value == before
     assert [file.name for file in app.files.files] == ["scores.csv"]
-    app.choices.tails.value = "less"
-    assert app.found.alternative == "less"
-
-
-def test_after_a_bad_file_a_good_one_is_taken():
-    app = ComparisonApp(example=False)
-    assert "No file yet" not in app.answer.sentence.value
-    assert not visible(app.choices.box)
-    app.files.upload.value = upload(*BAD["binary"])
-    assert "role='alert'" in app.files.note.value
-    assert app.files.files == []
-    app.files.upload.value = upload(("scores.csv", WIDE))
+    assert app.files.upload.value == ()  # the same file may be chosen again
+    app.files.upload.value = upload(("other.csv", WIDE + b"s24,d8,1,0\n"))
     assert app.files.note.value == ""
-    assert app.found.exact.n == 24
-    assert app.files.upload.value == ()  # not kept twice
+    assert app.found.exact.n == 25
 
 
 def test_two_files_become_two_systems():
@@ -230,44 +266,28 @@ def test_two_files_become_two_systems():
         ("id,score\n" + "".join(f"{name},{k % step}\n" for k, name in enumerate(names))).encode()
         for names, step in ((ids, 2), ([*ids[::-1][1:], "other"], 3))
     )
-    app = ComparisonApp(example=False)
+    app = ComparisonApp()
+    assert not visible(app.choices)
     app.files.upload.value = upload(("old.csv", first))
     assert "one system so far" in app.files.note.value
     assert app.found is None
-    app.files.upload.value = upload(("new.csv", second))
+    app.files.upload.value = upload(("new.csv", second), ("old.csv", first))
     assert app.files.note.value == ""
     assert app.found.names == ("old", "new")
     assert app.found.exact.n == 8
-    assert "8 items paired by id" in app.files.paired.value
-    assert "1 only in A" in app.files.paired.value
-    assert "1 only in B" in app.files.paired.value
-    assert "other" in app.files.paired.value
+    for said in ("8 items paired by id", "1 only in A", "1 only in B", "other"):
+        assert said in app.detail.value
     app.files.remove.click()
     assert app.found is None
-    assert not visible(app.answer.box)
-    app.files.example.click()
-    assert app.found.exact.n == 1257
+    assert app.sentence.value == ""
 
 
 def test_files_without_an_item_in_common_are_refused():
-    app = ComparisonApp(example=False)
+    app = ComparisonApp()
     app.files.upload.value = upload(("old.csv", b"id,score\na,1\nb,0\n"))
     app.files.upload.value = upload(("new.csv", b"id,score\nc,1\nd,0\n"))
-    shown = app.files.note.value + app.answer.sentence.value
-    assert "in common" in shown
+    assert "in common" in app.files.note.value + app.sentence.value
     assert app.found is None
-    app.files.remove.click()
-    app.files.upload.value = upload(("scores.csv", WIDE))
-    assert app.found.exact.n == 24
-
-
-def test_the_same_name_gets_a_number_and_the_same_content_is_one_file():
-    app = ComparisonApp(example=False)
-    scores = (b"id,score\na,1\nb,0\n", b"id,score\na,0\nb,1\n")
-    for data in (*scores, scores[0]):
-        app.files.upload.value = upload(("results.csv", data))
-    assert [file.path for file in app.files.files] == ["results.csv", "results (2).csv"]
-    assert len(set(app.found.names)) == 2
 
 
 TREE = (
@@ -285,24 +305,23 @@ def test_a_gold_file_is_asked_for_where_one_is_needed():
             lambda k: ("NOUN", "VERB" if k else "NOUN"),
         )
     )
-    app = ComparisonApp(example=False)
+    app = ComparisonApp()
     app.files.upload.value = upload(("old.conllu", old), ("new.conllu", new))
-    assert "choose the file of what is right as the gold file" in app.files.note.value
+    assert "choose the file of right answers" in app.files.note.value
     assert len(app.files.files) == 2
     app.files.gold_upload.value = upload(("gold.conllu", gold))
     assert app.files.note.value == ""
-    assert app.found.exact.n == 6
-    assert visible(app.choices.score)
-    names = [value for _, value in app.choices.score.options]
-    app.choices.score.value = names[-1]
-    assert app.choices.question.score == names[-1]
+    assert app.found is None  # a treebank has several scores
+    for _, name in app.choices.score.options[1:]:
+        app.choices.score.value = name
+        assert app.found.exact.n == 6
 
 
 def test_a_column_of_a_table_says_what_is_right():
     words = ("no", "yes")
     lines = (f"s{k},{words[k % 2]},{words[k % 2]},{words[k > 3]}\n" for k in range(8))
     table = ("id,t,x,y\n" + "".join(lines)).encode()
-    app = ComparisonApp(example=False)
+    app = ComparisonApp()
     assert not visible(app.files.gold_column)
     app.files.upload.value = upload(("answers.csv", table))
     assert "no system so far" in app.files.note.value
@@ -336,6 +355,7 @@ class Marks(HTMLParser):
     def handle_starttag(self, tag, attrs):
         allowed = {"b", "br", "caption", "div", "h3", "img", "label", "p", "style", "table", "a"}
         allowed |= {"tbody", "td", "textarea", "th", "thead", "tr", "code", "pre"}
+        allowed |= {"h2", "li", "ul"}
         if tag not in allowed:
             self.found.append(tag)
         for name, value in attrs:
@@ -355,21 +375,22 @@ def test_nothing_in_a_file_becomes_markup():
         + "\n"
         for k in range(8)
     ).encode()
-    app = ComparisonApp(example=False)
+    app = ComparisonApp()
     app.files.upload.value = upload((f"{NASTY}.jsonl", records))
     assert app.found.exact.n == 8
-    for later in app.answer.later.values():
-        later.button.click()
+    for fold in app.folds.values():
+        if fold is not app.folds["report"]:
+            fold.turn(True)
     app.files.upload.value = upload((f"bad{NASTY}.csv", b"\0"))
-    shown = texts(app.box)
+    shown = texts(app)
     marks = Marks()
     for text in shown:
         marks.feed(text)
     assert marks.found == []
     assert sum("&lt;script&gt;" in text for text in shown) >= 5
     app.choices.b.value = app.choices.a.value
-    marks.feed(app.answer.sentence.value)
-    assert "&lt;script&gt;" in app.answer.sentence.value
+    marks.feed(app.sentence.value)
+    assert "&lt;script&gt;" in app.sentence.value
     assert marks.found == []
 
 
@@ -377,42 +398,34 @@ def test_texts_of_items_are_shown_and_escaped(monkeypatch):
     app = app_of(("scores.csv", WIDE))
     evaluation = type(app.files.evaluation)
     monkeypatch.setattr(evaluation, "text", lambda _, name: f"text of {name} {NASTY}")
-    app.choices.tails.value = "less"
-    assert f"text of {app.found.most_different[0].id}" in app.answer.items.value
-    assert "<script" not in app.answer.items.value
+    app.folds["items"].turn(True)
+    assert f"text of {app.found.most_different[0].id}" in app.folds["items"].body.value
+    assert "<script" not in app.folds["items"].body.value
 
 
-# ---- export ------------------------------------------------------------------------------------
-
-
-def links(app):
-    found = re.findall(
-        r"<a download='([^']+)' href='data:([^;]+);base64,([^']*)'", app.export.links.value
-    )
-    return {name: b64decode(data) for name, _, data in found}
+# ---- report, sessions, stages ------------------------------------------------------------------
 
 
 def test_the_report_is_made_when_it_is_asked_for():
     app = app_of(("scores.csv", WIDE))
-    app.export.button.click()
-    files = links(app)
+    fold = app.folds["report"]
+    fold.turn(True)
+    links = re.findall(r"<a download='([^']+)' href='data:([^;]+);base64,([^']*)'", fold.body.value)
+    files = {name: b64decode(data) for name, _, data in links}
     formats = ["html", "md", "tex", "json", "png", "svg"]
-    assert list(files) == [f"{STEM}.{ending}" for ending in (*formats, "zip")]
+    assert list(files) == [*(f"{STEM}.{ending}" for ending in formats), "study.yml", f"{STEM}.zip"]
     quick = report_files(app.found, ["tex", "json"], stem=STEM)
     assert {name: files[name] for name in quick} == quick
-    assert json.loads(files[f"{STEM}.json"])["exact"]["pvalue"] == app.found.exact.pvalue
-    with ZipFile(io.BytesIO(files[f"{STEM}.zip"])) as archive:
+    with ZipFile(io.BytesIO(files.pop(f"{STEM}.zip"))) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
-    assert {name: held[name] for name in files if name in held} == {
-        name: content for name, content in files.items() if not name.endswith(".zip")
-    }
+    assert {name: held[name] for name in files} == files
     assert f"{STEM}-test.svg" in held  # the pictures of the page in Markdown
-    assert zipped(held) == files[f"{STEM}.zip"]
+    before = fold.body.value
     app.choices.alpha.value = 0.01  # another question has another report
-    assert app.export.links.value == ""
-
-
-# ---- sessions and stages -----------------------------------------------------------------------
+    assert not fold.is_open
+    app.choices.alpha.value = 0.05
+    fold.turn(True)
+    assert fold.body.value == before
 
 
 def test_two_sessions_share_nothing():
@@ -420,51 +433,45 @@ def test_two_sessions_share_nothing():
     one.choices.tails.value = "less"
     one.files.upload.value = upload(*BAD["binary"])
     assert other.found.alternative == "two-sided"
-    assert [file.name for file in other.files.files] == ["other.csv"]
     assert other.files.note.value == ""
 
 
 def test_the_first_answer_does_not_wait_for_the_others():
     async def change():
-        app = app_of(("scores.csv", WIDE))  # all of it, for notebooks that are only printed
-        assert app.status.value == ComparisonApp(example=False).status.value
-        app.choices.tails.value = "less"
-        first, question = app.answer.sentence.value, app.found
-        assert "interval" not in vars(question)
-        assert "…" in app.answer.facts.value
-        assert "Working on the interval" not in first
+        app = app_of(("scores.csv", WIDE))
+        first = app.found
+        assert "scores higher" in app.sentence.value or "No evidence" in app.sentence.value
+        assert "interval" not in vars(first)
         app.choices.tails.value = "greater"  # before the rest of the one before was made
-        while "Working" in app.status.value:
+        while "Working" in app.status.value or not app.picture.value:
             await asyncio.sleep(0.01)
-        return app, question
+        return app, first
 
-    app, question = asyncio.run(change())
+    app, first = asyncio.run(change())
     assert app.found.alternative == "greater"
     assert "interval" in vars(app.found)
-    assert "interval" not in vars(question)
-    assert "…" not in app.answer.facts.value
+    assert "interval" not in vars(first)
 
 
-def test_a_stage_that_fails_is_told_and_the_next_work_goes_on():
-    told, done = [], []
-    stages = Stages(told.append)
-
-    def failing():
-        yield
-        raise RuntimeError("no")
-
-    stages.start(failing())
-    assert [str(error) for error in told] == ["no"]
-    stages.start(done.append(k) for k in range(3))
-    assert done == [0, 1, 2]
+def test_a_part_that_fails_says_so_and_the_answer_stays(monkeypatch):
+    app = app_of(("scores.csv", WIDE))
+    with monkeypatch.context() as broken:
+        broken.setattr(comparison, "shown", lambda _: 1 / 0)
+        app.choices.tails.value = "less"
+    assert "ZeroDivisionError" in app.picture.value
+    assert app.found.p_text in app.sentence.value
+    with monkeypatch.context() as broken:
+        broken.setattr(comparison, "run_study", lambda *_, **__: 1 / 0)
+        app.choices.tails.value = "greater"
+    assert "No answer: ZeroDivisionError" in app.sentence.value
+    app.choices.tails.value = "two-sided"
+    assert app.found.alternative == "two-sided"
 
 
 def test_pieces_of_work_in_several_threads_wait_for_each_other():
-    told, running, most, latest, done = [], [], [], [], []
-    stages = Stages(told.append)
+    app, running, most, done = ComparisonApp(), [], [], []
 
     def work(name):
-        latest.append(name)
         for _ in range(5):
             running.append(1)
             most.append(len(running))
@@ -474,18 +481,17 @@ def test_pieces_of_work_in_several_threads_wait_for_each_other():
         done.append(name)
 
     async def person(name):
-        stages.start(work(name))
-        while latest[-1] == name and name not in done:  # nobody's work has taken its place
-            await asyncio.sleep(0.001)
+        app._start(work(name))
+        await asyncio.sleep(0.5)
 
     threads = [Thread(target=asyncio.run, args=[person(name)]) for name in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert told == []
     assert max(most) == 1
-    assert len(most) >= 4 + 4  # the first of each one, and all of the last one
+    assert len(done) == 1  # the work of the last one, all of it
+    assert len(most) >= 3 + 5
 
 
 # ---- the notebook and its files ----------------------------------------------------------------
@@ -551,22 +557,19 @@ def test_with_parameters_the_notebook_writes_a_report_and_overwrites_nothing(tmp
 
 
 def test_the_first_files_of_a_person_take_the_place_of_the_example():
-    app = ComparisonApp()
+    app = ComparisonApp(bundled("own_taggers.csv"))
     assert app.found is not None
     app.files.upload.value = upload(("a.jsonl", b'{"id": 1, "score": 1}\n{"id": 2, "score": 0}\n'))
     assert [file.name for file in app.files.files] == ["a.jsonl"]
     app.files.upload.value = upload(("b.jsonl", b'{"id": 2, "score": 0}\n{"id": 1, "score": 0}\n'))
     assert app.files.evaluation.systems == ("a", "b")
-    app.files.use_example()
-    app.files.upload.value = upload(("scores.csv", WIDE))
-    assert [file.name for file in app.files.files] == ["scores.csv"]
 
 
 def test_a_bad_cell_is_named():
-    app = ComparisonApp(example=False)
+    app = ComparisonApp()
     bad = (("new.csv", b"id,score\n1,1\n2,n/a?\n"), ("old.csv", b"id,score\n1,1\n2,0\n"))
     app.files.upload.value = upload(*bad)
-    assert "new.csv, line 3, column &#x27;score&#x27;" in app.answer.sentence.value
+    assert "new.csv, line 3, column &#x27;score&#x27;" in app.sentence.value
     assert app.found is None
 
 

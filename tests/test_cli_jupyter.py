@@ -15,12 +15,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from queue import Empty
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from permtest import _jupyter
@@ -159,8 +161,8 @@ w.VBox([files, slider, said])
 
 
 @contextmanager
-def running_app(folder: Path, idle: int = 1800) -> Iterator[str]:
-    """The address of a page with an upload, a slider and a sentence."""
+def running_app(folder: Path, idle: int = 60, opener: str = "") -> Iterator[str]:
+    """The address of a page with an upload, a slider and a sentence; `opener` is a browser."""
     cells = [new_markdown_cell("# A page\n\n$x^2$"), new_code_cell(WIDGETS)]
     for cell in cells:
         cell.metadata["tags"] = ["page"]
@@ -168,12 +170,12 @@ def running_app(folder: Path, idle: int = 1800) -> Iterator[str]:
     metadata = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "page.ipynb")
     code = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
-    code += "serve(Path(sys.argv[1]), browser=False, idle=int(sys.argv[2]))"
-    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb", str(idle)]
+    code += "serve(Path(sys.argv[1]), browser=bool(sys.argv[3]), idle=int(sys.argv[2]))"
+    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb", str(idle), opener]
     names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
     homes = {name: str(folder / name.lower()) for name in names}
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | homes | {"PYTHONPATH": path}
+    environment = os.environ | homes | {"PYTHONPATH": path, "BROWSER": opener}
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log) as app,
@@ -241,10 +243,74 @@ def test_only_who_has_the_token_gets_a_page(app):
     address = app.split("?")[0]
     status, headers, page = fetch(address)
     assert status == 302
-    assert headers["Location"].startswith("/login")
+    login = headers["Location"].partition("?")[0]
+    assert address.endswith(login.removesuffix("login"))
     status, _, page = fetch(address + "login")
     assert status == 200
     assert not asked_elsewhere(page)
+
+
+def test_the_token_is_in_no_command_line(tmp_path):
+    """All users of a machine see command lines; only one of them may read the file."""
+    seen = tmp_path / "seen"
+    browser = tmp_path / "browser.sh"
+    browser.write_text(f'#!/bin/sh\necho "$@" >{seen}.part\nmv {seen}.part {seen}\n')
+    browser.chmod(0o700)
+    with running_app(tmp_path, opener=f"{browser} %s") as address:
+        token = address.rpartition("=")[2]
+        deadline = time.monotonic() + 60
+        while not seen.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        words = [
+            path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _is_there(path)
+        ]
+        assert not any(token.encode() in word for word in words)
+        url = seen.read_text().strip()
+        assert url.startswith("file:///")
+        assert token not in url
+        page = Path(url.removeprefix("file://"))
+        assert escape(address) in page.read_text()
+        assert page.stat().st_mode & 0o077 == 0
+        assert page.parent.stat().st_mode & 0o077 == 0
+    assert not page.exists()
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return bool(path.read_bytes())
+    except OSError:
+        return False
+
+
+def test_cookies_stay_with_this_server(app):
+    """Other sites and other ports of this machine do not get them: its path is known to none."""
+    cookie = fetch(app)[1]["Set-Cookie"]
+    path = "/" + app.split("/", 3)[3].partition("?")[0]
+    assert len(path) == 18
+    assert {"HttpOnly", "SameSite=Strict", f"Path={path}"} <= set(cookie.split("; "))
+
+
+@pytest.mark.parametrize("origin", ["https://example.org", "http://127.0.0.1:1", "null"])
+def test_no_other_origin_gets_a_socket_even_with_the_token(app, origin):
+    address, token = app.split("?")
+    page = fetch(app)
+    where = address.replace("http", "ws") + f"api/kernels/{kernel_of(page[2])}/channels"
+    cookie = page[1]["Set-Cookie"].partition(";")[0]
+
+    async def connect(url: str, **headers: str) -> None:
+        (await websocket_connect(HTTPRequest(url, headers=headers))).close()
+
+    asyncio.run(connect(f"{where}?{token}", Origin=address.rpartition("/")[0].rpartition("/")[0]))
+    for url, headers in ((f"{where}?{token}", {}), (where, {"Cookie": cookie})):
+        with pytest.raises(HTTPClientError, match="403"):
+            asyncio.run(connect(url, Origin=origin, **headers))
+
+
+@pytest.mark.parametrize("name", ["logout", "nothing/here"])
+def test_addresses_that_are_not_there_break_nothing(app, name):
+    address, token = app.split("?")
+    assert fetch(f"{address}{name}?{token}")[0] in {302, 403, 404}
 
 
 def test_a_page_elsewhere_cannot_pass_for_this_machine(app):

@@ -1,6 +1,9 @@
 """A report is complete, the same every time, harmless, and never half written."""
 
+import csv
+import io
 import json
+import math
 import re
 import sys
 from base64 import b64decode
@@ -141,6 +144,17 @@ def test_all_pairs_of_a_board():
     assert lines[0].startswith("data_set,first,second,difference,pvalue")
     assert "parquet" not in document.formats
     assert report_files(document, ["parquet"])["leaderboard.parquet"][:4] == b"PAR1"
+
+
+@pytest.mark.parametrize("name", ['=HYPERLINK("http://x")', "+1", "-a", "@b", "\tc"])
+def test_no_name_is_a_formula_in_a_spreadsheet(name):
+    found = board_document(compare_many({"new": NEW, name: OLD}, rng=0))
+    text = report_files(found, ["csv"])["leaderboard.csv"].decode("utf-8")
+    (row,) = csv.reader(io.StringIO(text.partition("\n")[2]))
+    assert not any(cell[:1] in ("=", "+", "@", "\t") for cell in row)
+    numbers = [cell for cell in row if cell[:1] == "-"]
+    assert all(math.isfinite(float(cell)) for cell in numbers)  # those are left as they are
+    assert any(cell == f"'{name}" for cell in row) or name == "\tc"
 
 
 def test_the_page_of_a_board():

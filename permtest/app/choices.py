@@ -1,23 +1,18 @@
-"""The second step: what is compared, by what, and how."""
+"""What is compared, by what, and how."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
 
 import ipywidgets as widgets
 
-from permtest.app.page import ROW, heading
+from permtest.pairs import Pairs
 from permtest.readers.pairing import Evaluation
 from permtest.statistics import lookup
-from permtest.study.document import legible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from permtest.statistics import Alternative
+from permtest.study.document import NAME, legible
 
 LEVELS = (0.1, 0.05, 0.01, 0.005, 0.001)
 
@@ -30,165 +25,121 @@ TAILS = (
 #: What is taken first where it can be had: what tables print.
 USUAL = "mean"
 
-
-@dataclass(frozen=True)
-class Question:
-    """What a person wants to know of an evaluation.
-
-    Parameters
-    ----------
-    a, b : str
-        The systems.
-    score : str or None
-        Which score, where there are several.
-    statistic : str
-    clusters : str, bool or None
-        As in `permtest.read`.
-    alternative : str
-    alpha : float
-    """
-
-    a: str
-    b: str
-    score: str | None
-    statistic: str
-    clusters: str | bool | None
-    alternative: Alternative
-    alpha: float
+WIDE = {"description_width": "initial"}
+ROW = {"flex_flow": "row wrap", "grid_gap": "0.4em 1.2em", "align_items": "flex-start"}
 
 
-class ChoicesStep:
-    """Controls for a question; those that an evaluation has no use for are not shown.
-
-    Parameters
-    ----------
-    changed : callable
-        Called after a person has changed a control.
-
-    Attributes
-    ----------
-    a, b, score, statistic, unit, tails, alpha : ipywidgets.Dropdown
-    """
+class Choices(widgets.VBox):  # type: ignore[misc]
+    """Controls for a question; those that an evaluation has no use for are not shown."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
-        self._changed = changed
+        self._changed, self._quiet = changed, False
         self._evaluation: Evaluation | None = None
-        self._quiet = 0
+        self._called: dict[str, str] = {}  # what a person calls the systems of the files
+        self._read: tuple[Any, Pairs] | None = None
         self.a, self.b = _dropdown("System A"), _dropdown("System B")
-        self.score, self.statistic = _dropdown("Score"), _dropdown("Metric")
-        self.unit = _dropdown("What is swapped")
+        self.called_a, self.called_b = (
+            widgets.Text(description=f"{x} is called", continuous_update=False, style=WIDE)
+            for x in "AB"
+        )
+        self.score, self.way = _dropdown("Score"), _dropdown("Better is")
+        self.statistic, self.unit = _dropdown("Metric"), _dropdown("What is swapped")
         self.tails = _dropdown("Question", TAILS)
         self.alpha = _dropdown("Level", [(f"{level:g}", level) for level in LEVELS])
         self.alpha.value = 0.05
-        for control in (self.a, self.b, self.score):
-            control.observe(self._other_scores, names="value")
-        for control in (self.statistic, self.unit, self.tails, self.alpha):
-            control.observe(self._other, names="value")
-        systems = widgets.HBox([self.a, self.b], layout=ROW)
-        what = widgets.HBox([self.score, self.statistic, self.unit], layout=ROW)
-        how = widgets.HBox([self.tails, self.alpha], layout=ROW)
-        self.box = widgets.VBox([heading("2. Choices"), systems, what, how])
-        self.box.layout.display = "none"
-
-    @property
-    def question(self) -> Question:
-        """What is asked now."""
-        return Question(
-            self.a.value,
-            self.b.value,
-            self.score.value,
-            self.statistic.value,
-            self.unit.value,
-            self.tails.value,
-            self.alpha.value,
+        rows = (
+            (self.a, self.called_a, self.b, self.called_b),
+            (self.score, self.way, self.statistic, self.unit),
+            (self.tails, self.alpha),
         )
+        for control in (control for row in rows for control in row):
+            control.observe(self._moved, names="value")
+        boxes = [widgets.HBox(row, layout=ROW) for row in rows]
+        super().__init__([widgets.HTML("<h2>Choices</h2>"), *boxes])
 
     def offer(self, evaluation: Evaluation | None, **first: Any) -> None:
-        """Show what can be asked of an evaluation.
-
-        Parameters
-        ----------
-        evaluation : Evaluation or None
-            None hides the controls.
-        **first
-            What is chosen at first, by the names of the controls; what is None or not to be had
-            is left to the evaluation.
-        """
-        self._evaluation = evaluation
-        self.box.layout.display = "none" if evaluation is None else None
+        """Show what can be asked of an evaluation, and `first` by the names of the controls."""
+        self._evaluation, self._called, self._read = evaluation, {}, None
+        self.layout.display = "none" if evaluation is None else None
         if evaluation is None:
             return
-        wanted = {name: value for name, value in first.items() if value is not None}
+        units: list[tuple[str, Any]] = [("each item", False)]
+        units += [(f"whole groups: {legible(name)}", name) for name in evaluation.groupings]
         systems = [(legible(name), name) for name in evaluation.systems]
-        with self._silence():
-            _fill(self.a, systems, wanted.get("a"))
-            _fill(self.b, systems, wanted.get("b"))
-            if self.a.value == self.b.value and len(systems) > 1:
-                self.b.index = 1 if self.a.index == 0 else 0
-            _fill(self.unit, _units(evaluation), wanted.get("unit"))
-            self._offer_scores(wanted.get("score"), wanted.get("statistic"))
+        self._fill(self.a, systems, first.get("a"))
+        self._fill(self.b, systems, first.get("b"))
+        if self.a.value == self.b.value:
+            self._fill(self.b, systems, evaluation.systems[self.a.index == 0])
+        usual = next((one.swapped for one in evaluation.found if one.swapped), False)
+        self._fill(self.unit, units, usual)
+        self._fill(self.way, [("higher", None)], None)  # until the scores are read
+        self._offer_scores(first.get("score"), first.get("metric"))
 
-    def _offer_scores(self, score: Any = None, statistic: Any = None) -> None:
+    @property
+    def missing(self) -> str:
+        """What has to be chosen before there is an answer."""
+        several = len(self.score.options) > 1 and self.score.value is None
+        return "Choose which score is compared: the files have several." if several else ""
+
+    def pairs(self) -> Pairs:
+        """The scores that are asked for, which are read once, under the names they have here."""
+        assert self._evaluation is not None
+        a, b, how = self.a.value, self.b.value, {"clusters": self.unit.value}
+        how |= {"score": self.score.value, "statistic": self.statistic.value}
+        key = (a, b, *how.values())
+        if self._read is None or self._read[0] != key:
+            self._read = key, self._evaluation.pairs(a, b, **how)
+        pairs = self._read[1]
+        way = "higher" if pairs.score.higher_is_better else "lower"
+        known = f"{way}, as the files say"
+        if pairs.score.basis == "assumed":
+            known = "not known: choose (higher is taken)"
+        self._fill(self.way, [(known, None), ("higher", True), ("lower", False)], self.way.value)
+        names = self._called.get(a, pairs.names[0]), self._called.get(b, pairs.names[1])
+        return replace(pairs, names=names, score=pairs.score.stated(self.way.value))
+
+    def _offer_scores(self, score: Any = None, metric: Any = None) -> None:
+        """What the two systems are called, and what they have been scored by."""
         assert self._evaluation is not None
         a, b = self.a.value, self.b.value
-        if a == b:
-            return  # on the way from one pair to another
         names = self._evaluation.score_names(a, b)
+        fitting: tuple[str, ...] = (USUAL,)
         several = [(legible(name), name) for name in names] if len(names) > 1 else []
-        _fill(self.score, several or [("the only one", None)], score or self.score.value)
+        self._fill(self.score, [("choose one", None), *several], score or self.score.value)
         self.score.layout.display = None if several else "none"
-        self._offer_statistics(statistic or self.statistic.value)
-
-    def _offer_statistics(self, wanted: Any) -> None:
-        assert self._evaluation is not None
-        names: tuple[str, ...] = (USUAL,)
         # What is wrong with a column is said where the pairs are read.
         with suppress(ValueError):
-            names = self._evaluation.statistics(self.a.value, self.b.value, self.score.value)
-        if wanted not in names:
-            wanted = USUAL if USUAL in names else names[0]
-        _fill(self.statistic, [(f"{name}: {lookup(name).about}", name) for name in names], wanted)
+            fitting = self._evaluation.statistics(a, b, self.score.value)
+        wanted = metric or self.statistic.value
+        wanted = wanted if wanted in fitting or USUAL not in fitting else USUAL
+        self._fill(self.statistic, [(f"{x}: {lookup(x).about}", x) for x in fitting], wanted)
+        self._quiet = True
+        self.called_a.value, self.called_b.value = (
+            self._called.get(name, legible(name, NAME)) for name in (a, b)
+        )
+        self._quiet = False
 
-    def _other_scores(self, _: Any) -> None:
-        """Another system or score may have other statistics."""
+    def _moved(self, change: Mapping[str, Any]) -> None:
+        """A person has changed a control; other systems and scores may have other statistics."""
+        control = change["owner"]
         if self._quiet:
             return
-        with self._silence():
+        if control in (self.called_a, self.called_b):
+            system = (self.a if control is self.called_a else self.b).value
+            self._called[system] = legible(control.value or system, NAME)
+        elif control in (self.a, self.b, self.score):
             self._offer_scores()
         self._changed()
 
-    def _other(self, _: Any) -> None:
-        if not self._quiet:
-            self._changed()
-
-    @contextmanager
-    def _silence(self) -> Iterator[None]:
-        """Controls change each other here, and nobody is told."""
-        self._quiet += 1
-        try:
-            yield
-        finally:
-            self._quiet -= 1
-
-
-def _units(evaluation: Evaluation) -> list[tuple[str, Any]]:
-    """What may be swapped, what is usual for such files first."""
-    usual = next((one.swapped for one in getattr(evaluation, "found", ()) if one.swapped), None)
-    groups = [(f"whole groups: {legible(name)}", name) for name in evaluation.groupings]
-    if usual is None:
-        return [("each item", None), *groups]
-    return [(f"whole groups: {legible(usual)} (usual here)", None), ("each item", False), *groups]
+    def _fill(self, control: widgets.Dropdown, options: Sequence[Any], wanted: Any) -> None:
+        """New options, of which `wanted` is chosen if it is one; the first one otherwise."""
+        self._quiet = True
+        if tuple(control.options) != tuple(options):
+            control.options = options
+        values = [value for _, value in options]
+        control.index = values.index(wanted) if wanted in values else 0
+        self._quiet = False
 
 
 def _dropdown(text: str, options: Sequence[tuple[str, Any]] = ()) -> widgets.Dropdown:
-    layout = {"width": "auto", "flex": "0 1 auto"}
-    style = {"description_width": "initial"}
-    return widgets.Dropdown(options=options, description=text, style=style, layout=layout)
-
-
-def _fill(control: widgets.Dropdown, options: Sequence[tuple[str, Any]], wanted: Any) -> None:
-    """New options, of which `wanted` is chosen if it is one; the first one otherwise."""
-    if tuple(control.options) != tuple(options):
-        control.options = options
-    values = [value for _, value in options]
-    control.index = values.index(wanted) if wanted in values else 0
+    return widgets.Dropdown(options=options, description=text, style=WIDE)

@@ -1,11 +1,19 @@
-"""The app: files, choices, answer and export below each other."""
+"""The page: the answer on top, then the choices, the files, and the sections of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from html import escape
+from io import BytesIO
+from mimetypes import guess_type
 from os import PathLike
+from threading import RLock
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 try:
     import ipywidgets as widgets
@@ -13,51 +21,65 @@ except ModuleNotFoundError as error:
     message = "the app needs ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.app import page
-from permtest.app.answer import AnswerStep
-from permtest.app.choices import ChoicesStep, Question
-from permtest.app.export import ExportStep
-from permtest.app.stages import Stages
-from permtest.app.uploads import EXAMPLE_SYSTEMS, FilesStep
-from permtest.pairs import Pairs
+from permtest._html import said
+from permtest.app.choices import USUAL, Choices
+from permtest.app.files import Files
+from permtest.app.parts import STYLE, Fold, problem, shown, working
 from permtest.readers import File, describe
+from permtest.readers.pairing import Evaluation
+from permtest.report import report_files
+from permtest.study import run_study
+from permtest.study.document import VALUE, Table, legible, number
 from permtest.study.overview import Overview, overview
 
+#: What the sections of a report are called on their buttons.
+TITLES = {
+    "report": "the report as files to take away",
+    "finding": "both scores",
+    "data": "the scores, and where they come from",
+    "units": "evaluation units",
+    "recommendation": "recommended tests",
+    "test": "the exact test",
+    "items": "the items that differ most",
+    "answers": "other tests side by side",
+    "measures": "precision, recall and F1",
+    "effects": "effect size",
+    "curve": "power with other numbers of items",
+    "power": "power, and the next study",
+    "repeat": "how to repeat this",
+    "cite": "how to cite this",
+}
 
-class ComparisonApp:
+STEM = "permtest-report"
+
+#: Seconds between two pieces of work, in which what the person did meanwhile is heard of.
+PAUSE = 0.02
+
+
+class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     r"""Drop in two files, and see whether one system is better.
 
-    Four steps below each other: the files, what is to be compared, the answer, and the report to
-    take away. The exact test and its picture come at once, everything else after them.
+    The exact test comes at once, then its interval and its picture; each section of the report is
+    made when it is opened. Files that cannot be read leave everything as it was, with a message
+    that says why.
 
     Parameters
     ----------
-    files : path, File, or sequence of them, optional
+    files : path, File, or sequence of them
         What to start with, as `permtest.read` takes it.
     gold : path, File or str, optional
         What would be right: a file, or a column of a table of answers.
-    example : bool, default True
-        Whether to start with the bundled example where no files are given.
     a, b, score, metric : str, optional
         What is chosen at first.
 
     Attributes
     ----------
-    files : FilesStep
-    choices : ChoicesStep
-    answer : AnswerStep
-    export : ExportStep
-    status : ipywidgets.HTML
-        What is being worked on.
-    box : ipywidgets.VBox
-        All of them together.
+    files, choices
+        Their controls.
+    folds : dict of str to Fold
+        The sections of the report by their keys, and "report": all of it as files.
     found : Overview or None
-        What is shown.
-
-    Notes
-    -----
-    Files that are uploaded stay in the memory of the session. Those that cannot be read leave
-    everything as it was, with a message that says why.
+        What is shown; of the mean of single scores it is a `Study`.
 
     Examples
     --------
@@ -73,136 +95,169 @@ class ComparisonApp:
 
     def __init__(
         self,
-        files: Any = None,
+        files: Any = (),
         *,
         gold: Any = None,
-        example: bool = True,
         a: str | None = None,
         b: str | None = None,
         score: str | None = None,
         metric: str | None = None,
     ) -> None:
         self.found: Overview | None = None
-        self._pairs: tuple[Any, Pairs] | None = None
-        self._first = {"a": a, "b": b, "score": score, "statistic": metric}
-        self._at_once = True
-        self._stages = Stages(self._failed)
-        self.files = FilesStep(self._other_files)
-        self.choices = ChoicesStep(self._other_question)
-        self.answer = AnswerStep(self._more)
-        self.export = ExportStep(self._make_report)
-        self.status = widgets.HTML(page.working(""))
-        steps = (self.files.box, self.choices.box, self.status, self.answer.box, self.export.box)
-        self.box = widgets.VBox([widgets.HTML(page.STYLE), *steps], layout={"width": "100%"})
-        self.box.add_class("permtest-app")
-        self._start(files, gold, example)
-        self._at_once, self._first = False, {}
+        self.folds: dict[str, Fold] = {}
+        self._first = {"a": a, "b": b, "score": score, "metric": metric}
+        self._fresh: set[str] = set()
+        self._work: Iterator[None] = iter(())
+        self._lock = RLock()  # JupyterLab has a thread for widgets beside that of the cells
+        self.files = Files(self._other_files)
+        self.choices = Choices(lambda: self._start(self._ask()))
+        self.sentence, self.detail, self.picture, self.status = (widgets.HTML() for _ in range(4))
+        heads = [widgets.HTML(f"<h2>{x}</h2>") for x in ("The answer", "The report")]
+        answer = (heads[0], self.sentence, self.status, self.detail, self.picture)
+        self._answer, self._sections = widgets.VBox(answer), widgets.VBox()
+        self._report = widgets.VBox([heads[1], self._sections])
+        top, below = (widgets.HTML(STYLE), self.files.top), (self.files.fold, self._report)
+        super().__init__([*top, self._answer, self.choices, *below])
+        self.add_class("permtest-app")
+        one = isinstance(files, str | PathLike | File) or not isinstance(files, Sequence)
+        listed = [files] if one else files
+        self.files.load([x if isinstance(x, File) else File.load(x) for x in listed], gold)
+        self._first = {}
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
-
-    def _start(self, files: Any, gold: Any, example: bool) -> None:
-        if files is not None:
-            listed = [files] if _is_one(files) else files
-            opened = [one if isinstance(one, File) else File.load(one) for one in listed]
-            self.files.load(opened, gold)
-        elif example:
-            self._first |= dict(zip("ab", EXAMPLE_SYSTEMS, strict=True))
-            self.files.use_example()
-
-    # ---- what a person does
+    # ---- work, piece by piece: what a person does takes the place of what is left
 
     def _other_files(self) -> None:
-        self._stages.start(self._take_files(), at_once=self._at_once)
-
-    def _other_question(self) -> None:
-        self._stages.start(self._ask(), at_once=self._at_once)
-
-    def _more(self) -> None:
-        """A part was opened."""
-        if self.found is not None:
-            self._stages.start(self._rest(), at_once=self._at_once)
-
-    def _make_report(self) -> None:
-        if self.found is not None:
-            self._stages.start(self._report(), at_once=self._at_once)
-
-    # ---- work, piece by piece
-
-    def _take_files(self) -> Iterator[None]:
-        self._pairs = None
-        self._work_on("the files")
         self.choices.offer(self.files.evaluation, **self._first)
-        yield from self._ask()
+        self._start(self._ask())
+
+    def _start(self, work: Iterator[None]) -> None:
+        """Do the first piece now, and the others when nothing else is to be done."""
+        with self._lock:
+            self._work = work
+            self._go_on(work)
+
+    def _go_on(self, work: Iterator[None]) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            loop = None  # all at once
+        with self._lock:
+            try:
+                while work is self._work and next(work, self) is not self:
+                    if loop is not None:
+                        loop.call_later(PAUSE, self._go_on, work)
+                        return
+            except Exception as error:  # whatever it is: the page must go on
+                self._show(problem(error, "No answer: "))
 
     def _ask(self) -> Iterator[None]:
+        """The answer, and then the rest."""
+        evaluation, asked = self.files.evaluation, self.choices
+        self._fresh.clear()
         self.found = None
-        self.export.forget()
-        evaluation = self.files.evaluation
-        if evaluation is None:
-            self.answer.hide()
-            self._work_on("")
+        if evaluation is None or asked.missing:
+            self._show(problem(asked.missing) if evaluation else "")
             return
-        question = self.choices.question
-        self._work_on("the scores of both systems")
-        pairs = self._read(question)
-        self._work_on(f"the exact test of {len(pairs):,} items")
-        found = overview(
-            pairs,
-            statistic=question.statistic,
-            alternative=question.alternative,
-            alpha=question.alpha,
-        )
-        self.answer.begin(found)
-        self.found = found
-        yield
+        for key, fold in self.folds.items():  # what is open follows, what is closed waits
+            if key == "report" or not fold.is_open:
+                fold.turn(False)
+                fold.body.value = ""
+        for widget in (self.detail, self.picture, *(fold.body for fold in self.folds.values())):
+            widget.add_class("permtest-old")
+        self.status.value = working("the exact test")
+        pairs, statistic = asked.pairs(), asked.statistic.value
+        how: Any = {"alternative": asked.tails.value, "alpha": asked.alpha.value}
+        found: Overview
+        if statistic == USUAL:
+            found = run_study(pairs, config=how)
+        else:  # a study is of means
+            found = overview(pairs, statistic=statistic, **how)
+        answer = f"<p role='status' class='permtest-verdict'>{escape(verdict(found))}</p>"
+        self._show(answer, found)
         yield from self._rest()
 
     def _rest(self) -> Iterator[None]:
-        assert self.found is not None
-        assert self.files.evaluation is not None
-        for what in self.answer.rest(self.found, self.files.evaluation):
-            self._work_on(what)
-            yield
-        self.export.offer(self.found)
-        self._work_on("")
+        """What is not there yet of interval, picture, and sections that are open."""
+        found, evaluation = self.found, self.files.evaluation
+        if found is None or evaluation is None:
+            return
+        read = said(describe(found.pairs.source, evaluation.format.title))
+        jobs: dict[str, tuple[widgets.HTML, Callable[[], str]]] = {
+            "the interval": (self.detail, lambda: said(found.sentence()) + read),
+            "the picture": (self.picture, lambda: shown(found["finding"].figure)),
+        }
+        for key in ("report", *found.parts):
+            if (fold := self.folds[key]).is_open:
+                jobs[fold.title] = (fold.body, partial(_section, found, key, evaluation))
+        for what, (widget, make) in jobs.items():
+            if what not in self._fresh:
+                self.status.value = working(what)
+                yield
+                try:
+                    widget.value = make()
+                except Exception as error:  # whatever it is: the answer stays
+                    widget.value = problem(error)
+                widget.remove_class("permtest-old")
+                self._fresh.add(what)
+        self.status.value = working("")
 
-    def _report(self) -> Iterator[None]:
-        assert self.found is not None
-        self._work_on("the report")
-        self.export.begin()
-        yield
-        self.export.make(self.found)
-        yield from self._rest()
-
-    def _read(self, question: Question) -> Pairs:
-        """The pairs of a question, which are read once."""
-        key = question.a, question.b, question.score, question.statistic, question.clusters
-        if self._pairs is None or self._pairs[0] != key:
-            evaluation = self.files.evaluation
-            assert evaluation is not None
-            pairs = evaluation.pairs(
-                question.a,
-                question.b,
-                score=question.score,
-                statistic=question.statistic,
-                clusters=question.clusters,
-            )
-            self._pairs = key, pairs
-            text = describe(pairs.source, evaluation.format.title)
-            self.files.paired.value = f"<p><b>Read:</b> {escape(text)}</p>"
-        return self._pairs[1]
-
-    def _work_on(self, what: str) -> None:
-        self.status.value = page.working(what)
-
-    def _failed(self, error: Exception) -> None:
-        """Say what went wrong, where the answer would be."""
-        self._work_on("")
-        self.found = None
-        self.export.forget()
-        self.answer.fail(page.message(error))
+    def _show(self, answer: str, found: Overview | None = None) -> None:
+        """Show the answer, or why there is none, which has nothing else with it."""
+        self.found, self.sentence.value, self.status.value = found, answer, working("")
+        self._answer.layout.display = None if answer else "none"
+        for widget in (self.detail, self.picture, self._report):
+            widget.layout.display = None if found else "none"
+        keys = ("report", *found.parts) if found else ()
+        for key in keys:
+            if key not in self.folds:
+                self.folds[key] = Fold(TITLES.get(key, key), lambda: self._start(self._rest()))
+        self._sections.children = [self.folds[key] for key in keys]
 
 
-def _is_one(files: Any) -> bool:
-    return isinstance(files, str | PathLike | File) or not isinstance(files, Sequence)
+def verdict(found: Overview) -> str:
+    """The answer in one sentence, in which the better system comes first."""
+    score, level, p = found.exact.score, number(found.alpha), found.p_text
+    if found.rejected is None:
+        return f"Undecided at the level {level}: the bounds of p lie on either side."
+    if found.rejected:
+        a, b = sorted(found.names, key=lambda name: name != found.exact.better)
+        claim = score.claim("greater" if score.higher_is_better else "less", (a, b))
+        return f"{claim}, by more than luck explains ({p})."
+    claim = "{} and {} differ".format(*found.names)
+    if found.alternative != "two-sided":
+        claim = score.claim(found.alternative, found.names)
+    unequal = "this does not show that they are equal"
+    return f"No evidence at the level {level} that {claim} ({p}); {unequal}."
+
+
+def _section(found: Overview, key: str, evaluation: Evaluation) -> str:
+    """A section of the report, with its figure, its code, and the texts of items."""
+    if key == "report":
+        return _files(found)
+    section = found[key]
+    if key == "items":
+        texts = [(x.id, evaluation.text(x.id)) for x in found.most_different]
+        rows = tuple((legible(name), legible(text, VALUE)) for name, text in texts if text)
+        tables = (Table(("item", "text"), rows, "What they are"),) * bool(rows)
+        section = replace(section, tables=(*section.tables, *tables))
+    code = f"<pre tabindex='0'><code>{escape(section.code)}</code></pre>" if section.code else ""
+    return section._repr_html_() + shown(section.figure) + code
+
+
+def _files(found: Overview) -> str:
+    """Links that hold the files themselves, so that nobody has to be asked for them."""
+    files = report_files(found, stem=STEM)
+    files |= {name: text.encode() for name, text in found.attachments.items()}
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for name, data in files.items():  # without a date: the same report makes the same bytes
+            archive.writestr(ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, ZIP_DEFLATED)
+    alone = {name: data for name, data in files.items() if not name.startswith(f"{STEM}-")}
+    links = "".join(
+        f"<li><a download='{name}' href='data:{guess_type(name)[0] or 'text/plain'};base64,"
+        f"{b64encode(data).decode()}'>{name}</a> ({len(data) / 1000:,.1f} kB)</li>"
+        for name, data in {**alone, f"{STEM}.zip": buffer.getvalue()}.items()
+    )
+    return (
+        f"<div role='status'><p>Ready to be downloaded; the zip has all:</p><ul>{links}</ul></div>"
+    )

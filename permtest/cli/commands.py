@@ -301,8 +301,10 @@ def app(args: argparse.Namespace) -> None:
 
     permtest app [options]
 
-    Only this machine can see the page, and nothing leaves this machine. Each page has a Python of
-    its own, which ends when the page is closed. Needs pip install 'permtest[lab]'.
+    Drop the files of two systems on the page, or choose them there: at most 20, of 100 MB each.
+    Who has the address that is printed can see the page, and nothing leaves this machine. Each page
+    has a Python of its own, which ends with the page; one more waits for the next page. Needs pip
+    install 'permtest[lab]'.
 
     For example:
       permtest app

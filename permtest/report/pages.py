@@ -53,10 +53,16 @@ def content(
     if kind in ("csv", "parquet"):
         frame = document.frame()  # type: ignore[attr-defined]
         if kind == "csv":
+            frame = frame.map(_no_formula)
             return bytes(frame.to_csv(index=False, lineterminator="\n", na_rep="nan").encode())
         optional("pyarrow", needed_by=".parquet", extra="frames")
         return bytes(frame.to_parquet(index=False))
     return picture(document.picture, kind)
+
+
+def _no_formula(cell: Any) -> Any:
+    """A cell that a spreadsheet does not compute: a name may begin with what makes a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") else cell
 
 
 # ---- pages -------------------------------------------------------------------------------------

@@ -19,7 +19,11 @@ new MutationObserver(() => {
 }).observe(document, {subtree: true, childList: true, characterData: true});
 """
 
-SEND = "WebSocket.prototype.send.call({}, {byteLength: 300_000_000})"
+DROP = """button => {
+  const files = new DataTransfer();
+  files.items.add(new File(["1,0\\n"], "dropped.csv"));
+  button.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true}));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -39,31 +43,39 @@ def test_a_page_shows_how_far_it_is_takes_files_of_some_size_and_asks_nobody(
     page: Any,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    texts, failed, alerts = [], [], []
+    texts, failed = [], []
     page.expose_function("note", lambda text: texts.append(text))
     page.add_init_script(WATCH)
     page.on("requestfailed", lambda request: failed.append(request.url))
-    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
     open_page(page, app)
     assert "Starting a Python for this page; this takes some seconds" in texts
-    assert "Preparing the page: step 2 of 2" in texts
+    assert "token" not in page.url
     assert page.title() == "permtest: compare two systems"
     assert page.evaluate("document.documentElement.lang") == "en"
     assert page.locator("mjx-container").count() == 1
 
     data = tmp_path / "scores.csv"
     data.write_bytes(b"1,0\n" * 3_000_000)  # more than Jupyter lets through
-    with page.expect_file_chooser() as chooser:
-        page.locator("button.widget-upload").click()
-    chooser.value.set_files(data)
+    choose(page, data)
     page.locator("[role=status]", has_text="got 12000000 bytes").wait_for()
     assert page.locator(".jupyter-widgets-error-widget").count() == 0
-    assert alerts == []
+    page.locator("button.widget-upload").evaluate(DROP)
+    page.locator("[role=status]", has_text="got 4 bytes").wait_for()
 
-    page.evaluate(SEND)
-    assert alerts[0].startswith("These files have 300 MB; at most 268 MB can be loaded at once.")
+    with data.open("wb") as large:
+        large.truncate(200_000_000)
+    choose(page, data)
+    said = "Not taken: scores.csv has 200 MB, more than 100 MB; permtest compare takes such files."
+    page.get_by_role("alert").filter(has_text=said).wait_for(timeout=3_000)  # no byte was sent
+    assert page.locator("[role=status]", has_text="got 4 bytes").count() == 1
     assert not outsiders(page.asked)
     assert not failed
+
+
+def choose(page: Any, path: Path) -> None:  # noqa: F811
+    with page.expect_file_chooser() as chooser:
+        page.locator("button.widget-upload").click()
+    chooser.value.set_files(path)
 
 
 def test_every_page_has_a_kernel_which_ends_with_it(app: str, page: Any) -> None:  # noqa: F811

@@ -1,6 +1,7 @@
 """People compare their own files, in Voila and in JupyterLab, and take the report away."""
 
 import io
+import itertools
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -28,7 +29,7 @@ from tests.browser.test_lab import (  # noqa: F401 - fixtures
 )
 
 OWN = "09-your-own-data.ipynb"
-SENTENCE = ".permtest-app [role=status][aria-live]"
+SENTENCE = ".permtest-app .permtest-verdict"
 ALERT = ".permtest-app [role=alert]"
 SERVE = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
 SERVE += "serve(Path(sys.argv[1]), browser=False)"
@@ -109,8 +110,8 @@ def settled(page: Any) -> None:  # noqa: F811
 
 
 def picture(page: Any) -> str:  # noqa: F811
-    """The null distribution, when it has been loaded."""
-    found = page.locator(".permtest-app img[alt^='Null distribution']")
+    """The estimation plot, when it has been loaded."""
+    found = page.locator(".permtest-app img").first
     assert found.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
     return str(found.get_attribute("src"))
 
@@ -123,69 +124,94 @@ def download(page: Any, name: str) -> bytes:  # noqa: F811
 
 
 def screenshots(page: Any, name: str) -> None:  # noqa: F811
-    """The page at the widths of a projector, a window and a phone; nothing sticks out."""
-    for width in (1920, 1200, 390):
+    """The page on a window, a small one and a phone, light and dark; nothing sticks out."""
+    for width, scheme in itertools.product((1400, 1100, 400), ("light", "dark")):
+        page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width
         right = page.locator(".permtest-app").evaluate("app => app.getBoundingClientRect().right")
         assert right <= width
         if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
-            height = page.locator(".permtest-app").evaluate("app => app.scrollHeight")
-            page.set_viewport_size({"width": width, "height": round(height) + 300})
-            page.screenshot(path=Path(folder, f"{name}-{width}.png"))
+            page.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"))
     page.set_viewport_size({"width": 1280, "height": 1000})
 
 
-def compare_two_files(page: Any) -> None:  # noqa: F811
+def headings(page: Any) -> None:  # noqa: F811
+    """Levels go down one by one."""
+    levels = page.locator("h1:visible, h2:visible, h3:visible, h4:visible").evaluate_all(
+        "all => all.map(one => Number(one.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def drop(page: Any, *files: dict[str, Any]) -> None:  # noqa: F811
+    """Drag files from the desktop to the page."""
+    page.locator(".permtest-app").evaluate(
+        """(app, files) => {
+          const held = new DataTransfer();
+          for (const {name, text} of files) held.items.add(new File([text], name));
+          app.dispatchEvent(new DragEvent("drop", {dataTransfer: held, bubbles: true}));
+        }""",
+        [{"name": one["name"], "text": one["buffer"].decode("latin-1")} for one in files],
+    )
+
+
+def compare_two_files(page: Any, give: Callable[..., None]) -> None:  # noqa: F811
     """A bad file, then two good ones; then all that there is to do with them."""
     says(page, "crf_rich scores higher than crf_base")
     before = picture(page)
-    bad = {"name": "photo.png", "mimeType": "image/png", "buffer": bytes(range(256)) * 4}
-    choose(page, "Choose files of scores", bad)
+    give(page, {"name": "photo.png", "mimeType": "image/png", "buffer": bytes(range(256)) * 4})
     page.locator(ALERT, has_text="Not taken: photo.png").wait_for()
     assert picture(page) == before
-
-    press(page, "Remove all files")
-    page.locator(SENTENCE).wait_for(state="hidden")
-    choose(page, "Choose files of scores", scores("old", 3, range(40)))
+    give(page, scores("old", 3, range(40)))
     page.locator(ALERT, has_text="one system so far").wait_for()
-    choose(page, "Choose files of scores", scores("new", 2, range(3, 42)))
-    says(page, "over 37 pairs")
+    give(page, scores("new", 2, range(3, 42)))
+    says(page, "old and new differ")
     assert page.locator(ALERT).count() == 0
-    assert "3 only in A" in page.locator(".permtest-app").inner_text()
     settled(page)
+    assert "3 only in A" in page.locator(".permtest-app").inner_text()
     change_every_control(page)
     assert picture(page) != before
     open_all_and_download(page)
+    headings(page)
 
 
 def change_every_control(page: Any) -> None:  # noqa: F811
     for label, choice, said in (
-        ("Question", "does B score higher?", "one-sided (less)"),
+        ("Question", "does B score higher?", "one-sided"),
         ("Level", "0.1", "90% interval"),
-        ("Metric", "sum", "5 correct answers"),
+        ("Better is", "lower", "lower is better"),
+        ("Metric", "sum", "difference of -5"),
         ("System A", "new", "No answer: "),
-        ("System B", "old", "over 37 pairs"),
+        ("System B", "old", "On 37 items"),
+        ("Metric", "mean", "On 37 items"),
     ):
         control = page.get_by_label(label, exact=True)
-        text = control.locator("option", has_text=choice).first.inner_text()
+        text = control.locator("option", has_text=choice).last.inner_text()
         control.select_option(label=text)
         page.locator(".permtest-app", has_text=said).wait_for()
+    name = page.get_by_label("A is called", exact=True)
+    name.fill("Our parser")
+    name.press("Enter")
+    says(page, "Our parser")
     settled(page)
 
 
 def open_all_and_download(page: Any) -> None:  # noqa: F811
-    press(page, "Show other tests")
-    page.locator(".permtest-app td, .permtest-app th", has_text="Wilcoxon").first.wait_for()
-    press(page, "Show effect size")
-    page.locator(".permtest-app", has_text="Power, and the next study").wait_for()
-    press(page, "Make the report")
+    for title, heading in (
+        ("other tests", "Other tests"),
+        ("power, and the next", "Power, and the next study"),
+        ("evaluation units", "Evaluation units"),
+    ):
+        press(page, f"Show {title}")
+        page.locator(".permtest-app h3", has_text=heading).wait_for()
+    press(page, "Show the report as files")
     page.locator(".permtest-app a[download$='.zip']").wait_for()
     settled(page)
-    assert page.locator(".permtest-app textarea").first.input_value().startswith("On 37 items, ")
     with ZipFile(io.BytesIO(download(page, "permtest-report.zip"))) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
-    assert json.loads(held["permtest-report.json"])["names"] == ["new", "old"]
+    assert json.loads(held["permtest-report.json"])["names"] == ["Our parser", "old"]
     assert download(page, "permtest-report.html") == held["permtest-report.html"]
     assert page.locator(".permtest-app img:not([src^='data:'])").count() == 0
 
@@ -201,12 +227,12 @@ def test_two_people_compare_their_files_on_the_page(voila: str, page: Any) -> No
     other.set_default_timeout(300_000)
     page.goto(voila, wait_until="commit")
     other.goto(voila, wait_until="commit")
-    compare_two_files(page)
+    compare_two_files(page, drop)
     screenshots(page, "app-voila")
     says(other, "crf_rich scores higher than crf_base")  # as if nobody else were there
     other.get_by_label("Question", exact=True).select_option(label="one tail: does B score higher?")
-    says(other, "one-sided (less)")
-    assert "over 37 pairs" in page.locator(SENTENCE).inner_text()
+    says(other, "crf_rich")
+    assert "Our parser" in page.locator(SENTENCE).inner_text()
     assert not outsiders(page.asked)
     assert not failed
 
@@ -217,13 +243,13 @@ def test_it_works_in_jupyterlab(lab: str, page: Any, tmp_path: Path) -> None:  #
     page.on("dialog", lambda dialog: failed.append(dialog.message))
     page.goto(lab.replace(NOTEBOOK, OWN))
     run_all_cells(page)
-    compare_two_files(page)
+    compare_two_files(page, lambda page, *files: choose(page, "Choose files", *files))
     page.get_by_role("menuitem", name="View", exact=True).wait_for()
     assert page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert page.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
     assert page.locator(".jupyter-widgets-error-widget").count() == 0
     if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
-        page.locator(".permtest-app h3").first.scroll_into_view_if_needed()
+        page.locator(".permtest-app h2").first.scroll_into_view_if_needed()
         page.screenshot(path=Path(folder, "app-lab.png"))
     assert not outsiders(page.asked)
     assert not failed
