@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -318,16 +317,6 @@ def finish(text: str, found: Document, args: argparse.Namespace) -> None:
         written = write_report(found, args.out, overwrite=args.force)
         if not args.json:
             print("\nwrote " + "\n      ".join(map(str, written)))
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns padded with blanks; to the right are those that hold a number below their head."""
-    columns = []
-    for head, *cells in zip(*rows, strict=True):
-        width = max(map(len, (head, *cells)))
-        right = all(re.match(r"[-+]?\d", cell) for cell in cells)
-        columns.append([f"{cell:{'>' if right else '<'}{width}}" for cell in (head, *cells)])
-    return "\n".join("   ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def direction(score: Score) -> str:

@@ -22,6 +22,7 @@ from permtest._checks import check_level
 from permtest._html import grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._json import AsJson
+from permtest._text import aligned
 from permtest.alternatives.result import rejects
 
 if TYPE_CHECKING:
@@ -148,12 +149,9 @@ class Replicability(AsJson):
 
     def __str__(self) -> str:
         rows, note = self._shown()
-        widths = [max(map(len, column)) for column in zip(HEADER, *rows, strict=True)]
-        lines = (
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in (HEADER, *rows)
+        return "\n".join(
+            [f"{self.heading()}.", "", aligned([HEADER, *rows]), *filter(None, [note])]
         )
-        return "\n".join([f"{self.heading()}.", "", *lines, *filter(None, [note])])
 
     def _repr_html_(self) -> str:
         rows, note = self._shown()

@@ -341,7 +341,7 @@ class Leaderboard(AsJson):
         -------
         ndarray of shape (S,)
             Items, also where there are clusters, in the order of `systems`; infinite for systems
-            that score the same, NaN for the best one, or the baseline.
+            that score the same, or lie on the other side; NaN for the best one, or the baseline.
 
         Notes
         -----
@@ -358,7 +358,8 @@ class Leaderboard(AsJson):
         for i, j in enumerate(before.tolist()):
             if i != j:
                 gap, error, units = self._error(k, i, j)
-                needed = (z * error / gap) ** 2 * units if gap else inf
+                side = {"greater": gap > 0, "less": gap < 0}.get(self.alternative, gap != 0)
+                needed = (z * error / gap) ** 2 * units if side else inf
                 needed = max(needed, -np.log2(tail)) * self.n[k] / units  # p is at least 2^-n
                 found[i] = ceil(needed) if isfinite(needed) else inf
         return found
@@ -388,6 +389,13 @@ class Leaderboard(AsJson):
             if i != j:
                 found[i] = self._exact_interval(k, i, j) or self._interval(k, i, j)
         return found
+
+    @property
+    def interval_method(self) -> str:
+        """Where `intervals` come from, in words."""
+        if len(self.systems) > FEW_SYSTEMS or self.metric not in ("mean", "sum", "accuracy"):
+            return "they are approximate, by Student's t"
+        return "they invert the exact test, or Tango's score test where scores are 0 or 1"
 
     def _exact_interval(self, k: int, i: int, j: int) -> tuple[float, float] | None:
         table = self._tables[k]
@@ -529,10 +537,13 @@ class Leaderboard(AsJson):
         columns = "pvalue log10_pvalue adjusted differs undecided n_informative error_bound method"
         return pd.DataFrame(found | {x: getattr(self, x).ravel() for x in columns.split()})
 
+    def standings(self, data_set: str | None = None) -> list[dict[str, Any]]:
+        """The rows of `ranking` for one data set, the best first, as plain values."""
+        return self._standings[self.data_sets[self._data_set(data_set)]]
+
     @cached_property
-    def _standings(self) -> tuple[dict[str, Any], ...]:
-        """A row for each system and data set, as `ranking` has them."""
-        return tuple(row for name in self.data_sets for row in self._standing(name))
+    def _standings(self) -> dict[str, list[dict[str, Any]]]:
+        return {name: self._standing(name) for name in self.data_sets}
 
     def _standing(self, name: str) -> list[dict[str, Any]]:
         k, (lead, before), numbers = (
@@ -584,7 +595,7 @@ class Leaderboard(AsJson):
         """
         import pandas as pd
 
-        return pd.DataFrame(self._standings)
+        return pd.DataFrame([row for rows in self._standings.values() for row in rows])
 
     def to_csv(self, path: Any = None) -> str | None:
         """`ranking` as CSV: written to a file, or returned if no `path` is given."""
