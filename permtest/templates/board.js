@@ -69,7 +69,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     rows.sort((a, b) => {
       const x = cells.get(a), y = cells.get(b);
       if (x === "" || y === "") return (x === "") - (y === "");  // what has no value comes last
-      const order = numeric ? Math.sign(number(x) - number(y)) || 0 : x.localeCompare(y);
+      const order = numeric ? Math.sign(number(x) - number(y)) || 0 : x.localeCompare(y, undefined, { numeric: true });
       return down ? -order : order;
     });
     unfold();
