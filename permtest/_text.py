@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-
 #: A number, a percentage, a range, or nothing.
 NUMBER = re.compile(r"([-+]?\d[\d.,]*(e[-+]?\d+)?%?( (to|or) \S+)?|never)?")
 

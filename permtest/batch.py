@@ -463,7 +463,7 @@ def _test_block(
         found = alone(block[i])
         values[:, i] = found.pvalue, found.log10_pvalue, found.error_bound
         n_informative[i], method[i] = found.n_informative, found.method
-    return RowTests(*values, n_informative, method)
+    return RowTests(values[0], values[1], values[2], n_informative, method)
 
 
 def _laws(pairs: Pairs, size: int, n: int) -> Laws:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._integers import IntArray, largest, roomy
-from permtest._jit import Floats, Ints, jit, numpy_first, spend
+from permtest._jit import Floats, Ints, jit
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import seeds, stream
@@ -416,17 +416,7 @@ def _hits(family: _Family, sums: Floats, weights: Floats, least: Floats) -> Ints
     return hits
 
 
-def _count_hits(
-    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
-) -> None:
-    """`count_hits` in NumPy."""
-    spend(20 + sums.shape[1] * first.size // 100)
-    gaps = sums[first] - sums[second]
-    values = (np.abs(gaps) if two else gaps) * weights[:, None]
-    hits += (np.maximum.accumulate(values[::-1])[::-1] >= least[:, None]).sum(axis=1)
-
-
-@numpy_first(_count_hits)
+@jit
 def count_hits(
     sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
 ) -> None:

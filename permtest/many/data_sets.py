@@ -89,8 +89,8 @@ class Replicability(AsJson):
         """
         check_level(alpha)
         named = [rejects(_holm(p), alpha / 2).astype(np.int8) for p in (greater, less)]
-        pairs = (np.array(x, dtype=np.int64) for x in (first, second))
-        return cls(systems, data_sets, *pairs, named[0] - named[1], alpha)
+        i, j = (np.array(x, dtype=np.int64) for x in (first, second))
+        return cls(systems, data_sets, i, j, named[0] - named[1], alpha)
 
     def __post_init__(self) -> None:
         self.better.flags.writeable = False

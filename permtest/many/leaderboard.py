@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from math import ceil, inf, isfinite, lcm, nan, sqrt
+from math import ceil, inf, isfinite, isnan, lcm, nan, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,6 @@ SCORES, MOST, LEAST, FEW = 2**24, 2**11, 16, 2
 UNSURE = 2.6
 #: Systems up to which intervals invert the exact test, that a sentence names, and a table shows.
 FEW_SYSTEMS, NAMED, SHOWN = 12, 12, 50
-#: Of means below this, four decimals make a lattice that is short enough for exact p-values.
-SMALL_SCORES = 2.0
 
 NORMAL = NormalDist()
 
@@ -208,7 +206,7 @@ class Leaderboard(AsJson):
     def places(self, data_set: str | None = None) -> Ints:
         """Ranks by the values, 1 for the best; systems with equal values share the better rank."""
         codes = self._codes[self._ranked(data_set)]
-        return 1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right").astype(int)
+        return np.asarray(1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right"))
 
     def rank_ranges(self, data_set: str | None = None) -> Ints:
         """The best and the worst rank that each system may have, of shape (S, 2).
@@ -379,9 +377,10 @@ class Leaderboard(AsJson):
 
         Notes
         -----
-        Of up to 12 systems all shifts that the exact test does not reject, or Tango's interval
-        where scores are 0 or 1, as ``permtest compare`` has them. Of more systems, and of measures
-        such as F1, Student's t for what each item adds to the difference, which is approximate.
+        Of up to 12 systems, without clusters, all shifts that the exact test does not reject, or
+        Tango's interval where scores are 0 or 1, as ``permtest compare`` has them. Otherwise, and
+        for measures such as F1, Student's t for what each item adds to the difference, which is
+        approximate.
         """
         k, (lead, _) = self._data_set(data_set), self._beside(data_set)
         found = np.full((len(self.systems), 2), nan)
@@ -389,13 +388,6 @@ class Leaderboard(AsJson):
             if i != j:
                 found[i] = self._exact_interval(k, i, j) or self._interval(k, i, j)
         return found
-
-    @property
-    def interval_method(self) -> str:
-        """Where `intervals` come from, in words."""
-        if len(self.systems) > FEW_SYSTEMS or self.metric not in ("mean", "sum", "accuracy"):
-            return "they are approximate, by Student's t"
-        return "they invert the exact test, or Tango's score test where scores are 0 or 1"
 
     def _exact_interval(self, k: int, i: int, j: int) -> tuple[float, float] | None:
         table = self._tables[k]
@@ -614,81 +606,66 @@ class Leaderboard(AsJson):
         for name in self.__dataclass_fields__:
             value = found[name] = getattr(self, name)
             if isinstance(value, np.ndarray):
-                bad = value.dtype.kind == "f" and ~np.isfinite(value)
-                found[name] = np.where(bad, None, value).tolist() if np.any(bad) else value.tolist()
+                if value.dtype.kind == "f" and not np.isfinite(value).all():
+                    value = np.where(np.isfinite(value), value.astype(object), None)  # type: ignore[call-overload]
+                found[name] = value.tolist()
         shown = {name: x for name, x in found.items() if not name.startswith("_")}
         return shown | self.score.to_dict()
 
     def sentence(self, data_set: str | None = None) -> str:
         """Who leads on a data set, how many pairs differ, and how many hang on random labels."""
-        k, name = self._data_set(data_set), self.data_sets[self._data_set(data_set)]
-        differ, total, verb = int(self.differs[k].sum()), self.first.size, "differ"
-        where, lead = f"{name}: " * bool(name), ""
-        if self.baseline is None:
-            lead = f"{self._lead(name)}. "
-        share = f"{differ} of {counted(total, 'pairs')} {verb}" + "s" * (1 in (differ, total))
-        if self.alternative != "two-sided":
-            verb = "score" + "s" * (1 in (differ, total))
+        k = self._data_set(data_set)
+        name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
+        s, base, where = "s" * (1 in (differ, total)), self.baseline, ""
+        if base is None:
+            share = f"{self._lead(name)}. {differ} of {counted(total, 'pairs')} differ{s}"
+        elif self.alternative == "two-sided":
+            share = f"{differ} of {counted(total, 'pairs')} differ{s} from {base}"
+        else:
             more = "more" if self.alternative == "greater" else "less"
-            share = f"{differ} of {counted(total, 'systems')} {verb} {more} than {self.baseline}"
-        elif self.baseline is not None:
-            share += f" from {self.baseline}"
-        family = ", all data sets together" * (self.family == "all")
-        level = f"at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}{family})"
-        items, clusters = counted(self.n[k], "items"), self.n_clusters[k]
-        items += "" if clusters is None else f" in {counted(clusters, 'clusters')}"
-        close = int(self.undecided[k].sum())
-        are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call "
-        return f"{where}{lead}{share} {level}, over {items}." + (
-            f"{are}with K = {self.K}." if close else ""
+            share = f"{differ} of {counted(total, 'systems')} score{s} {more} than {base}"
+        if (clusters := self.n_clusters[k]) is not None:
+            where = f" in {counted(clusters, 'clusters')}"
+        close, family = int(self.undecided[k].sum()), ", all data sets together"
+        are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
+        return (
+            f"{name}: " * bool(name)
+            + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}"
+            + f"{family * (self.family == 'all')}), over {counted(self.n[k], 'items')}{where}."
+            + f"{are} with K = {self.K}." * (close > 0)
         )
 
     def _lead(self, name: str) -> str:
         """Who leads, and who is tied with that."""
-        tied, first = self.tied_with_best(name), self.places(name) == 1
-        best = [x for x in tied if first[self.systems.index(x)]]
+        tied, order, top = self.tied_with_best(name), self.order(name), self.places(name) == 1
+        best = order[: int(top.sum())]
         rest = [x for x in tied if x not in best]
-        said = [
-            f"{len(x)} systems"
-            if len(x) > NAMED
-            else " and ".join(filter(None, [", ".join(x[:-1]), *x[-1:]]))
+        first, others = (
+            f"{len(x)} systems" if len(x) > NAMED else " and ".join([", ".join(x[:-1]), *x[-1:]])
             for x in (best, rest)
-        ]
-        lead, it = (f"{said[0]} lead together", "them") if best[1:] else (f"{said[0]} leads", "it")
-        if rest:
-            return f"{lead}; {said[1]} {'are' if rest[1:] else 'is'} tied with {it}"
-        return lead if best[1:] else f"{lead} alone"
+        )
+        first, others = first.removeprefix(" and "), others.removeprefix(" and ")
+        if not rest:
+            return f"{first} lead together" if best[1:] else f"{first} leads alone"
+        lead, it = ("lead together", "them") if best[1:] else ("leads", "it")
+        return f"{first} {lead}; {others} {'are' if rest[1:] else 'is'} tied with {it}"
 
     def __str__(self) -> str:
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         head = (
             f"{counted(len(self.systems), 'systems')}, {self.metric}, by exact {sides} "
-            f"paired-permutation tests. Score: {self.score.described}.{self._inexact()}"
+            f"paired-permutation tests. Score: {self.score.described}."
         )
+        for method, what in (("monte_carlo", "sampled"), ("bracket", "given by an upper bound")):
+            if number := int(np.count_nonzero(self.method == method)):
+                verb = "is" if number == 1 else "are"
+                head += f" Of {counted(self.method.size, 'p-values')}, {number} {verb} {what}"
+                if method == "bracket":
+                    most = float(self.error_bound[self.method == method].max())
+                    head += f", too large by a share of {most:.1g} at most, because scores have "
+                    head += "many digits; with fewer digits it is exact"
+                head += "."
         return "\n".join([head, *map(self.sentence, self.data_sets)])
-
-    def _inexact(self) -> str:
-        """How many p-values are samples or bounds, how close these are, and how to get exact ones."""
-        methods, found = self.method.ravel(), ""
-        words = {"monte_carlo": ("sampled",) * 2, "bracket": ("an upper bound", "upper bounds")}
-        for method, (one, many) in words.items():
-            if not (number := int(np.count_nonzero(methods == method))):
-                continue
-            some = (
-                f"Of {counted(methods.size, 'p-values')}, {number} {'is' if number == 1 else 'are'}"
-            )
-            some = f"All {number} p-values are" if number == methods.size > 1 else some
-            found += f" {some} {one if number == 1 else many}"
-            if method == "bracket":
-                most = float(self.error_bound[self.method == method].max())
-                found += (
-                    f", too large by a share of {most:.1g} at most, because the scores have many"
-                )
-                small = float(np.abs(self.values).max()) < SMALL_SCORES
-                rounded = "; scores rounded to four decimals have exact p-values"
-                found += " digits" + rounded * (small and self.metric in ("mean", "sum"))
-            found += "."
-        return found
 
     def letters(self, data_set: str | None = None) -> dict[str, str]:
         """A letter for each of `groups` that a system is in; of more than three first and last.
@@ -706,43 +683,50 @@ class Leaderboard(AsJson):
         few = {name for name, x in own.items() if len(x) < 4 and len(x[-1]) == 1}
         return {name: "".join(x) if name in few else f"{x[0]}-{x[-1]}" for name, x in own.items()}
 
+    def cells(self, data_set: str | None = None) -> list[dict[str, str]]:
+        """`standings` as people write them: a text for each heading, "" where there is nothing."""
+        alike = {} if self.baseline else self.letters(data_set)
+        interval, found = f"{100 * (1 - self.alpha):.6g}% interval", []
+        for row in self.standings(data_set):
+            itself = isnan(row["low"])
+
+            def text(key: str, form: str, row: Any = row, itself: bool = itself) -> str:
+                return "" if itself or key not in row else format(row[key], form)
+
+            cells = {"system": row["system"], self.metric: f"{row['value']:.6g}"}
+            if self.baseline is None:
+                ranks = " to ".join(map(str, dict.fromkeys((row["rank_low"], row["rank_high"]))))
+                cells = {"rank": str(row["rank"])} | cells | {"possible ranks": ranks}
+                cells["alike"] = alike.get(row["system"], "")
+                cells["tied"] = "yes" * row["tied_with_best"]
+            cells[f"less {self.baseline or 'the best'}"] = text("difference", "+.4g")
+            ends = [f"{x:.4g}" if isfinite(x) else "" for x in (row["low"], row["high"])]
+            cells[interval] = " to ".join(filter(None, ends)) + " or more" * (not ends[1])
+            cells[interval] += " or less" * (not ends[0])
+            cells[interval] *= not itself
+            cells["p"], cells["adjusted p"] = text("pvalue", ".3g"), text("adjusted", ".3g")
+            if self.baseline is None:
+                cells["p before"] = text("pvalue_before", ".3g")
+                cells["adjusted before"] = text("adjusted_before", ".3g")
+            else:
+                cells["differs"] = "" if itself else "yes" if row["differs"] else "no"
+            n = text("separating_n", ",.0f")
+            cells["items to separate"] = "never" if n == "inf" else n
+            cells["same"] = text("same", ".1%")
+            if "both_right" in row:
+                cells["both right"] = text("both_right", ".1%")
+            found.append(cells)
+        return found
+
     def _repr_html_(self) -> str:
         parts = []
         for name in self.data_sets:
-            head, rows = self._cells(name)
-            parts.append(grid(head, rows[:SHOWN], self.sentence(name)))
+            rows = self.cells(name)
+            some = [[*row.values()] for row in rows[:SHOWN]]
+            parts.append(grid([*rows[0]], some, self.sentence(name)))
             if len(rows) > SHOWN:
                 parts.append(said(f"{len(rows) - SHOWN} more systems are in ranking()."))
         return together(*parts)
-
-    def _cells(self, name: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Header and cells of the ranking on a data set, as people write them."""
-        order, k = self._order(name), self._data_set(name)
-        if self.baseline is not None:
-            head = ("system", self.metric, f"less {self.baseline}", "p", "adjusted p", "differs")
-            frames = [self.matrix(what, name) for what in ("statistic", "pvalue", "adjusted")]
-            where = self.systems.index(self.baseline)
-            rows = []
-            for i in order:
-                gap, p, adjusted = (x[i, where] for x in frames) if i != where else (0, 1, 1)
-                differs = "yes" if rejects(adjusted, self.alpha) else "no"
-                numbers = (f"{self.values[k, i]:.6g}", f"{gap:+.4g}", f"{p:.3g}", f"{adjusted:.3g}")
-                rows.append((self.systems[i], *numbers, differs))
-            return head, rows
-        head = ("rank", "system", self.metric, "possible ranks", "alike", "tied with the best")
-        ranges, places = self.rank_ranges(name).tolist(), self.places(name)
-        tied, alike = self.tied_with_best(name), self.letters(name)
-        return head, [
-            (
-                f"{places[i]}",
-                system := self.systems[i],
-                f"{self.values[k, i]:.6g}",
-                " to ".join(map(str, dict.fromkeys(ranges[i]))),
-                alike.get(system, ""),
-                "yes" * (system in tied),
-            )
-            for i in order
-        ]
 
 
 def compare_many(
@@ -859,7 +843,7 @@ def compare_many(
         first=first,
         second=second,
         statistic=np.stack([_differences(one, first, second) for one in exact]),
-        **dict.fromkeys(RowTests._fields, np.ones(shape)),
+        **cast("dict[str, Any]", dict.fromkeys(RowTests._fields, np.ones(shape))),
         adjusted=np.ones(shape),
         n=tuple(one.n_items for one in some),
         metric=some[0].statistic.name,
@@ -936,4 +920,7 @@ def _test(
     table: ScoreTable, i: int, j: int, alternative: str, seed: list[int]
 ) -> PermutationTestResult:
     how: dict[str, Any] = {"alternative": alternative, "rng": np.random.default_rng(seed)}
-    return exact_perm_test(table.pairs(i, j), statistic=table.statistic, **how)
+    found: PermutationTestResult = exact_perm_test(
+        table.pairs(i, j), statistic=table.statistic, **how
+    )
+    return found

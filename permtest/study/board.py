@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 from permtest._text import aligned
 from permtest.result import counted
 from permtest.study.document import (
-    PAGE,
     VALUE,
     Document,
     Figure,
     Section,
     Table,
     legible,
-    percent,
-    span,
     wrapped,
 )
 from permtest.study.sections import computed_with
@@ -237,35 +234,8 @@ class BoardDocument(Document):
 
 def _ranking(board: Leaderboard, name: str) -> Table:
     """All that is known of each system, as people write it."""
-    rows, alike = board.standings(name), {} if board.baseline else board.letters(name)
-    interval = f"{percent(round(1 - board.alpha, 12))} interval"
-    found: list[dict[str, str]] = []
-    for row in rows:
-        itself = isnan(row["low"])
-        cells = {"system": row["system"], board.metric: f"{row['value']:.6g}"}
-        if board.baseline is None:
-            ranks = " to ".join(map(str, dict.fromkeys((row["rank_low"], row["rank_high"]))))
-            cells = {"rank": str(row["rank"])} | cells | {"possible ranks": ranks}
-            cells["alike"] = alike.get(row["system"], "")
-            cells["tied with the best"] = "yes" * row["tied_with_best"]
-        cells[_less(board)] = "" if itself else f"{row['difference']:+.4g}"
-        cells[interval] = "" if itself else span((row["low"], row["high"]))
-        cells["p"], cells["adjusted p"] = (
-            "" if itself else f"{row[key]:.3g}" for key in ("pvalue", "adjusted")
-        )
-        if board.baseline is None:
-            cells["p before"], cells["adjusted before"] = (
-                "" if itself else f"{row[key]:.3g}" for key in ("pvalue_before", "adjusted_before")
-            )
-        else:
-            cells["differs"] = "" if itself else "yes" if row["differs"] else "no"
-        n = row["separating_n"]
-        cells["items to separate"] = "" if itself else f"{n:,.0f}" if isfinite(n) else "never"
-        for key in ("same", "both_right"):
-            if key in row:
-                cells[key.replace("_", " ")] = "" if itself else f"{100 * row[key]:.1f}%"
-        found.append(cells)
-    return Table(tuple(found[0]), tuple(tuple(cells.values()) for cells in found))
+    rows = board.cells(name)
+    return Table(tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
 
 
 def _less(board: Leaderboard) -> str:
@@ -299,7 +269,7 @@ def _bars(rows: Sequence[Mapping[str, Any]], width: int) -> tuple[str, ...]:
 
     def place(x: float) -> int:
         share = (min(max(x, low), high) - low) / (high - low or 1.0)
-        return round(share * (width - 1))
+        return int(share * (width - 1) + 0.5)
 
     found = []
     for row in rows:
@@ -321,7 +291,9 @@ def _notes(board: Leaderboard, name: str) -> str:
     several, alone = board.baseline is None, len(board.systems) == 2
     other = "the system before it" if several else str(board.baseline)
     text = "Systems that share a letter do not differ. " * (several and any(board.groups(name)))
-    text += f"Intervals are of each difference by itself; {board.interval_method}. "
+    text += "Intervals are of each difference by itself. Those of up to 12 systems, without "
+    text += "clusters, are exact, or Tango's for scores of 0 and 1; others, and those of measures "
+    text += "such as F1, are approximate, by Student's t. "
     text += f"p before: against {other}. " * (several and not alone)
     text += f"Items to separate: how many would tell it from {other} with a power of 80%, if "
     text += "difference and spread stay as observed (normal approximation, level "
