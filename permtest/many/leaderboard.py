@@ -412,8 +412,10 @@ class Leaderboard(AsJson):
 
     def _error(self, k: int, i: int, j: int) -> tuple[float, float, int]:
         """The difference of two systems, its standard error, and how many units there are."""
-        effects, times = self._tables[k].effects(i, j), self.n[k] if self.metric == "sum" else 1
-        gap = float(subtract(*(self._tables[k].exact_values[x] for x in (i, j))))
+        table = self._tables[k]
+        total = isinstance(table.statistic, Statistic) and self.metric != "mean"
+        effects, times = table.effects(i, j), self.n[k] if total else 1
+        gap = float(subtract(*(table.exact_values[x] for x in (i, j))))
         n = effects.size
         return gap, times * float(effects.std(ddof=1)) / sqrt(n) if n > 1 else inf, n
 

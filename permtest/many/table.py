@@ -401,19 +401,24 @@ def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreT
             raise TypeError(f"table[{name!r}] must be a table, as others are, not {kind}")
         own = {k: x[name] if isinstance(x, Mapping) else x for k, x in options.items()}
         found[str(name)] = _table(one, statistic, own, f"table[{name!r}]")
-    head = found[names[0]]
-    for name, one in found.items():
+    _check_alike(found)
+    return found
+
+
+def _check_alike(tables: Mapping[str, ScoreTable]) -> None:
+    """Refuse data sets that have other systems, or another statistic, than the first."""
+    first, head = next(iter(tables.items()))
+    for name, one in tables.items():
         if one.systems != head.systems:
             raise ValueError(
-                f"data set {name!r} has the systems {', '.join(one.systems)}, but {names[0]!r} "
+                f"data set {name!r} has the systems {', '.join(one.systems)}, but {first!r} "
                 f"{', '.join(head.systems)}; choose the same ones in the same order: systems=[...]"
             )
         if repr(one.statistic) != repr(head.statistic):
             raise ValueError(
-                f"data set {name!r} is compared by {one.statistic.name!r}, but {names[0]!r} by "
+                f"data set {name!r} is compared by {one.statistic.name!r}, but {first!r} by "
                 f"{head.statistic.name!r} or a variant of it; make all tables with one statistic"
             )
-    return found
 
 
 def _is_table(value: Any, statistic: Any) -> bool:
