@@ -179,11 +179,8 @@ def max_t(
     more digits than floats, with a bound of all roundings. Coins of data sets are independent.
 
     The familywise error is controlled if the differences between equal systems are jointly
-    symmetric about 0. Where those systems are exchangeable and no more, so that each difference
-    is symmetric by itself, that is approximate, the closer the more items there are;
-    ``python -m benchmarks.familywise`` measures by how much.
-
-    Time O(K (N S + P)) for N items that differ, or less where many of them differ alike.
+    symmetric about 0; if these are only exchangeable, nearly so where there are many items, as
+    ``python -m benchmarks.familywise`` measures. Time O(K (N S + P)) for N items that differ.
     """
     measure, every = _addends(tables)
     informative = sum(int((x != x[:1]).any(axis=(0, 2)).sum()) for x in every)

@@ -393,13 +393,14 @@ class Leaderboard(AsJson):
         table = self._tables[k]
         if len(self.systems) > FEW_SYSTEMS or isinstance(table.statistic, CountStatistic):
             return None
-        result, level = self.result(self.systems[i], self.systems[j], self.data_sets[k]), self.alpha
-        ends = score_interval(table.pairs(i, j), self.alternative) or result.confidence_interval
+        ends, names = score_interval(table.pairs(i, j), self.alternative), self.systems
+        if ends is None:
+            ends = self.result(names[i], names[j], self.data_sets[k]).confidence_interval
         try:
-            low, high = ends(round(1 - level, 12))
-        except (ValueError, ArithmeticError, MemoryError):  # of a p that was sampled, say
+            low, high = ends(round(1 - self.alpha, 12))
+        except (ValueError, ArithmeticError, MemoryError):  # of clusters, say, or of a sampled p
             return None
-        times = table.folded.n_items / (table.n_items if self.metric == "mean" else 1)
+        times = 1 if self.metric == "mean" else self.n[k]
         return low * times, high * times
 
     def _interval(self, k: int, i: int, j: int) -> tuple[float, float]:
@@ -702,10 +703,11 @@ class Leaderboard(AsJson):
                 cells["alike"] = alike.get(row["system"], "")
                 cells["tied"] = "yes" * row["tied_with_best"]
             cells[f"less {self.baseline or 'the best'}"] = text("difference", "+.4g")
-            ends = [f"{x:.4g}" if isfinite(x) else "" for x in (row["low"], row["high"])]
-            cells[interval] = " to ".join(filter(None, ends)) + " or more" * (not ends[1])
-            cells[interval] += " or less" * (not ends[0])
-            cells[interval] *= not itself
+            low, high = row["low"], row["high"]
+            forms = {(True, True): "{:.4g} to {:.4g}", (False, False): "any value"}
+            forms |= {(True, False): "{:.4g} or more", (False, True): "{1:.4g} or less"}
+            form = "" if itself else forms[isfinite(low), isfinite(high)]
+            cells[interval] = form.format(low, high)
             cells["p"], cells["adjusted p"] = text("pvalue", ".3g"), text("adjusted", ".3g")
             if self.baseline is None:
                 cells["p before"] = text("pvalue_before", ".3g")

@@ -159,17 +159,7 @@ class ScoreTable:
         return replace(self, scores=scores, clusters=None, ids=None, rounding=rounding)
 
     def stratified(self, strata: Any) -> ScoreTable:
-        """The table whose mean is the mean over strata of their means.
-
-        Parameters
-        ----------
-        strata : array_like of shape (N,)
-
-        Returns
-        -------
-        ScoreTable
-            Of scores that are weighted, so that each stratum counts alike.
-        """
+        """The table of weighted scores, whose mean is the mean over strata of their means."""
         if self.statistic.name != "mean":
             raise ValueError(
                 f"strata are averaged, which statistic={self.statistic.name!r} is not made for; "
@@ -193,19 +183,10 @@ class ScoreTable:
 
     @classmethod
     def joined(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
-        """All items of several tables in one.
+        """All items of several tables of the same systems and statistic in one.
 
-        Parameters
-        ----------
-        tables : sequence of ScoreTable
-            Of the same systems and statistic.
-
-        Returns
-        -------
-        ScoreTable
-            For "mean", every table counts alike, however many items it has: the statistic is the
-            mean of their means. Others are of the sums of all items. Clusters of different tables
-            are different.
+        For "mean", every table counts alike, however many items it has: the statistic is the mean
+        of their means. Others are of the sums of all items. Clusters of different tables differ.
         """
         average = getattr(tables[0].statistic, "average", None)
         if average is not None:
