@@ -345,12 +345,13 @@ class Leaderboard(AsJson):
         -----
         Takes the observed difference and the observed spread of the differences for the true ones,
         and sums of that many items for normal: ``((z + z_power) * spread / difference)**2`` (Miller
-        2024, *Adding error bars to evals*). The level is `alpha` over the number of pairs, as if
+        2024, *Adding error bars to evals*). The level is `alpha` over the number of tests, as if
         corrected by Bonferroni, or `alpha` itself where nothing is corrected.
         """
         check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
-        tail = self._tail(self.alpha / (1 if self.correction == "none" else self.first.size))
+        tests = self.pvalue.size if self.family == "all" else self.first.size
+        tail = self._tail(self.alpha / (1 if self.correction == "none" else tests))
         z = NORMAL.inv_cdf(power) - NORMAL.inv_cdf(tail)
         found = np.full(len(self.systems), nan)
         for i, j in enumerate(before.tolist()):
@@ -541,28 +542,24 @@ class Leaderboard(AsJson):
         return {name: self._standing(name) for name in self.data_sets}
 
     def _standing(self, name: str) -> list[dict[str, Any]]:
-        k, (lead, before), numbers = (
-            self._data_set(name),
-            self._beside(name),
-            range(len(self.systems)),
-        )
-        p, adjusted, gap = (self.matrix(x, name) for x in ("pvalue", "adjusted", "statistic"))
-        for square, itself in ((p, 1.0), (adjusted, 1.0), (gap, 0.0)):
-            np.fill_diagonal(square, itself)
+        k, (lead, before) = self._data_set(name), self._beside(name)
         found: dict[str, Any] = {"system": np.array(self.systems, dtype=object)}
         found["value"] = self.values[k]
         if self.baseline is None:
             low, high = self.rank_ranges(name).T
             found |= {"rank": self.places(name), "rank_low": low, "rank_high": high}
             found["tied_with_best"] = np.isin(self.systems, self.tied_with_best(name))
-        found |= {"difference": gap[numbers, lead], "pvalue": p[numbers, lead]}
-        found |= {"adjusted": adjusted[numbers, lead]}
-        if self.baseline is None:
-            found["pvalue_before"], found["adjusted_before"] = (
-                p[numbers, before],
-                adjusted[numbers, before],
-            )
-        else:
+        for what, key, itself in (
+            ("statistic", "difference", 0.0),
+            ("pvalue", "pvalue", 1.0),
+            ("adjusted", "adjusted", 1.0),
+        ):
+            square = self.matrix(what, name)
+            np.fill_diagonal(square, itself)
+            found[key] = square[range(lead.size), lead]
+            if self.baseline is None and itself:
+                found[f"{key}_before"] = square[range(lead.size), before]
+        if self.baseline is not None:
             found["differs"] = rejects(found["adjusted"], self.alpha)
         found["low"], found["high"] = self.intervals(name).T
         found["separating_n"] = self.separating_n(data_set=name)
@@ -571,8 +568,7 @@ class Leaderboard(AsJson):
         found["same"] = [float(x.mean()) for x in alike]
         right = (scores == self._tables[k].scale)[:, :, 0]
         if (right | (scores[:, :, 0] == 0)).all() and scores.shape[2] == 1:
-            both = [float((alike[i] & right[i]).mean()) for i in numbers]
-            found["both_right"] = both
+            found["both_right"] = [float((x & y).mean()) for x, y in zip(alike, right, strict=True)]
         columns = {key: np.asarray(x).tolist() for key, x in found.items()}
         return [
             {"data_set": name} | {key: column[i] for key, column in columns.items()}

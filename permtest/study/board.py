@@ -296,9 +296,9 @@ def _notes(board: Leaderboard, name: str) -> str:
     text += "such as F1, are approximate, by Student's t. "
     text += f"p before: against {other}. " * (several and not alone)
     text += f"Items to separate: how many would tell it from {other} with a power of 80%, if "
-    text += "difference and spread stay as observed (normal approximation, level "
-    size = 1 if board.correction == "none" else board.first.size
-    return text + f"{board.alpha / size:.2g}). Same: items on which it scores like {other}."
+    text += "difference and spread stay as observed (normal approximation"
+    text += ", corrected by Bonferroni" * (board.correction != "none")
+    return f"{text}). Same: items on which it scores like {other}."
 
 
 def _next(board: Leaderboard, name: str) -> str:
