@@ -263,7 +263,7 @@ def _square(systems: Sequence[str], wide: float) -> Axes:
 def _draw_cells(ax: Axes, colours: Floats, names: Sequence[str], places: Sequence[int]) -> None:
     """An image, with numbered systems on both axes, and lines where cells are few."""
     size = len(names)
-    ax.imshow(colours, aspect="auto", interpolation="nearest", gid="cells")
+    ax.imshow(colours, aspect="auto", interpolation="none", gid="cells")  # as few pixels as cells
     if size <= NAMED:
         ax.set_xticks(range(size), [f"{place}" for place in places])
         ax.set_yticks(range(size), [f"{p}  {name}" for p, name in zip(places, names, strict=True)])

@@ -235,7 +235,8 @@ class BoardDocument(Document):
 def _ranking(board: Leaderboard, name: str) -> Table:
     """All that is known of each system, as people write it."""
     rows = board.cells(name)
-    return Table(tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
+    cells = (tuple(x and legible(x, VALUE) for x in row.values()) for row in rows)
+    return Table(tuple(rows[0]), tuple(cells))
 
 
 def _less(board: Leaderboard) -> str:
