@@ -420,7 +420,7 @@ class RowTests(NamedTuple):
     method: NDArray[np.object_]
 
 
-def tests_of_rows(
+def compare_rows(
     rows: Ints | None,
     first: Ints,
     second: Ints,

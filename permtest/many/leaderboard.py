@@ -20,7 +20,7 @@ from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.discordant import score_interval
 from permtest.alternatives.result import SMALLEST, rejects
-from permtest.batch import RowTests, tests_of_rows
+from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
 from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, check_correction, max_t
 from permtest.many.data_sets import Replicability
@@ -93,7 +93,7 @@ class Leaderboard(AsJson):
     >>> board.result("big", "small").pvalue, board.matrix()[0].tolist()
     (0.015625, [nan, 0.046875, 0.046875])
     >>> board.separating_n(power=0.9).tolist()
-    [nan, 3.0, inf]
+    [nan, 7.0, inf]
     """
 
     systems: tuple[str, ...]
@@ -906,7 +906,7 @@ def _solve(board: Leaderboard, alternative: str) -> RowTests:
         pairs = board.first, board.second
         alone = partial(_test_number, table, *pairs, alternative, board._seed(k))
         how: dict[str, Any] = {"alternative": alternative, "alone": alone, "step": step}
-        found.append(tests_of_rows(scores if counted else None, *pairs, **how))
+        found.append(compare_rows(scores if counted else None, *pairs, **how))
     return RowTests(*map(np.stack, zip(*found, strict=True)))
 
 

@@ -400,12 +400,12 @@ def test_a_sampled_pair_can_be_made_anew():
 
 
 def test_scores_that_no_kernel_counts_come_in_small_blocks(monkeypatch):
-    real = leaderboard.tests_of_rows
+    real = leaderboard.compare_rows
     rng = np.random.default_rng(1)
     table = {name: rng.integers(0, 10**6, 8) for name in "abcd"}
     blocks = []
     monkeypatch.setattr(
-        leaderboard, "tests_of_rows", lambda *a, **k: blocks.append(k["step"]) or real(*a, **k)
+        leaderboard, "compare_rows", lambda *a, **k: blocks.append(k["step"]) or real(*a, **k)
     )
     board = pt.compare_many(table)
     assert blocks == [2]
