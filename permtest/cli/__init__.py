@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     "leaderboard": (
         commands.leaderboard,
         f"what is compared: files --data-set --systems|--system {SCORES} --strata; {READING}; "
-        "tests and output: --baseline --alternative --correction --family --alpha --k --seed "
+        "tests and output: --baseline --alternative=many --correction --family --alpha --k --seed "
         "--out --json --force --help",
     ),
     "report": (

@@ -142,6 +142,12 @@ OPTIONS: dict[str, Any] = {
     "--thousands": ("MARK", "what separates thousands: . or , or none", (".", ",", "none")),
     "--same-scale": ("", "scores up to 1 and up to 100 are on one scale all the same"),
     "--alternative": ("SIDE", "%(choices)s; greater: A scores higher", ALTERNATIVES, "two-sided"),
+    "--alternative=many": (
+        "SIDE",
+        "%(choices)s; greater: others score higher than the baseline",
+        ALTERNATIVES,
+        "two-sided",
+    ),
     "--method": ("HOW", "%(choices)s", _METHODS, "auto"),
     "--samples": ("K", f"how many samples {MONTE_CARLO} draws; default: 20000", _count),
     "--baseline": ("NAME", "compare all others with it alone"),

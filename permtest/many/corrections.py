@@ -145,6 +145,8 @@ MANY = 100
 BLOCK, ITEMS, CELLS, LEAST, MOST_CELLS = 1024, 2**16, 2**18, 16, 2**23
 #: Columns whose partial sums fit the cache next to the processor, and labellings looked at abreast.
 WIDTH, ABREAST = 128, 16
+#: Differences that a kernel looks at in some tenths of a second.
+QUICK = 2**28
 #: Sums below these are exact in int32 and in float64.
 SHORT, EXACT = 2**30, 2**50
 #: Statistics that differ by less, relative to what was observed, count as ties.
@@ -389,9 +391,9 @@ def _over_chunk(
     chunk: range, family: _Family, function: Callable[..., Any], how: Sequence[Any]
 ) -> Any:
     sums = family.sums(chunk)
-    step = sums.shape[2]
+    cells = max(family.first.size * sums.shape[1], 1)
+    step = max(QUICK // cells, ABREAST)  # so that Ctrl-C need not wait long
     if family.measure is not None:  # whose differences are all held at a time
-        cells = max(family.first.size * sums.shape[1], 1)
         step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
     return sum(function(family, sums[..., i : i + step], *how) for i in range(0, len(chunk), step))
 
