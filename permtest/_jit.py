@@ -37,6 +37,12 @@ def spend(turns: int) -> None:
     _budget[0] -= turns
 
 
+def compile_from_now_on() -> None:
+    """Run no more kernels in Python, because much work follows."""
+    if _budget[0] < math.inf:
+        _budget[0] = 0
+
+
 def jit(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` with Numba at its first call, and keep the machine code on disk.
 

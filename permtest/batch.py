@@ -8,7 +8,7 @@ are handed to `compare` and `solve` one by one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
@@ -405,6 +405,65 @@ def _solve_block(tests: _Tests, block: range) -> _Found:
     _check_scores(tests, block, pairs, int(laws.low.min()) if laws.unit.all() else _lowest(pairs))
     tails = laws.solve(tests.alternative, count=tests.method == "auto")
     return _Found(block, laws.lead, pairs.scale, laws.n_informative, *tails)
+
+
+# ---- all pairs of some rows --------------------------------------------------------------------
+
+
+class RowTests(NamedTuple):
+    """What tests of pairs of rows found, in arrays with one element for each pair."""
+
+    pvalue: NDArray[np.float64]
+    log10_pvalue: NDArray[np.float64]
+    error_bound: NDArray[np.float64]
+    n_informative: Ints
+    method: NDArray[np.object_]
+
+
+def compare_rows(
+    rows: Ints | None,
+    first: Ints,
+    second: Ints,
+    *,
+    alternative: str,
+    alone: Callable[[int], PermutationTestResult],
+    step: int,
+) -> RowTests:
+    """Test row ``first[i]`` against row ``second[i]`` of integers, for all i.
+
+    What the kernels cannot do, and all if `rows` is None, is the result of ``alone(i)``. `step`
+    tests make a block.
+    """
+    blocks = [range(i, min(i + step, first.size)) for i in range(0, first.size, step)]
+    if rows is not None and len(blocks) > 1:
+        compile_kernels(rows[:0])
+    found = in_parallel(_test_block, blocks, rows, first, second, alternative, alone)
+    parts: list[RowTests] = []
+    try:
+        parts.extend(progress(found, total=len(blocks), what="exact tests"))
+    except KeyboardInterrupt:
+        done = sum(part.pvalue.size for part in parts)
+        raise KeyboardInterrupt(f"{done:,} of {first.size:,} exact tests were done") from None
+    return RowTests(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _test_block(
+    block: range,
+    rows: Ints | None,
+    first: Ints,
+    second: Ints,
+    alternative: str,
+    alone: Callable[[int], PermutationTestResult],
+) -> RowTests:
+    pairs = (x[block.start : block.stop] for x in (first, second))
+    laws = Laws.unknown(len(block)) if rows is None else Laws.of(rows, rows, *pairs)
+    values, whole, hard = laws.solve(alternative)
+    n_informative, method = laws.n_informative, np.where(whole, "integer", "tilted").astype(object)
+    for i in np.flatnonzero(hard).tolist():
+        found = alone(block[i])
+        values[:, i] = found.pvalue, found.log10_pvalue, found.error_bound
+        n_informative[i], method[i] = found.n_informative, found.method
+    return RowTests(values[0], values[1], values[2], n_informative, method)
 
 
 def _laws(pairs: Pairs, size: int, n: int) -> Laws:

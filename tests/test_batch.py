@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import permtest as pt
-from permtest import _parallel, batch, exact_perm_test
+from permtest import _jit, _parallel, batch, exact_perm_test
 from permtest.batch import BatchResult
+from permtest.null import grouping
 from permtest.null.batch import count_tails
 from tests import naive
 from tests.strategies import alternatives
@@ -460,3 +461,26 @@ def test_masked_scores_and_frames_of_other_items():
             exact_perm_test(frame, other, axis=1)
     with pytest.raises(ValueError, match=r"u\[1, 1\] = .* is missing"):
         exact_perm_test(pd.DataFrame([[1, 2], [3, pd.NA]]), frame, axis=1)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.integers(0, 9),
+    st.sampled_from([1, 3, 1000, 1023, 1024, 10**9, 2**59, 2**60, 2**62]),
+    st.sampled_from([1, 2, 7]),
+    st.integers(0, 2**32),
+)
+def test_differences_are_counted_alike_with_and_without_numba(n, most, unit, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-most, most + 1, (4, n)) * (unit if most < 2**50 else 1)
+    first, second = rng.integers(0, 4, (2, 6))
+    found = []
+    for count in (vars(grouping.count_rows)["compiled"](), grouping._count_rows):
+        facts, starts = np.zeros((6, 5), dtype=np.int64), np.zeros(7, dtype=np.int64)
+        widths, counts = np.zeros((2, 6 * max(n, 1)), dtype=np.int64)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_jit, "_budget", [10**6])
+            count(rows, rows, first, second, facts, starts, widths, counts)
+        end = starts[-1]
+        found.append([x.tolist() for x in (facts, starts, widths[:end], counts[:end])])
+    assert found[0] == found[1]

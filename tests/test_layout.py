@@ -54,6 +54,7 @@ LAYERS = [
         "_parallel",
         "_progress",
         "_rng",
+        "_text",
     },
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}

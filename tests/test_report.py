@@ -6,8 +6,9 @@ import json
 import math
 import re
 import sys
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -100,11 +101,16 @@ def test_all_formats(made):
 
 
 def test_the_page_needs_nothing_else(made):
-    _, files = made
+    document, files = made
     text = files["report.html"].decode()
     page = Page(text)
     assert all(link.startswith(("#", "data:image/svg+xml;")) for link in page.links)
-    assert {"script", "link", "iframe", "object"}.isdisjoint(page.tags)
+    assert {"link", "iframe", "object"}.isdisjoint(page.tags)
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert len(scripts) == page.tags.count("script") == hasattr(document, "folds")
+    for script in scripts:  # no other may run
+        digest = b64encode(sha256(script.encode()).digest()).decode()
+        assert f"; script-src 'sha256-{digest}'\"" in text
     assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in text
     figures = [content for name, content in files.items() if name.startswith("report-")]
     assert len(page.alts) == len(set(page.alts)) == page.tags.count("img") == len(figures)
@@ -178,6 +184,44 @@ def test_the_page_of_a_board():
     assert dict(board_document(drawn, seed=5)["tested"].tables[0].rows)["seed"] == "5"
 
 
+def test_the_rows_after_the_hundredth_are_folded_to_ties():
+    rng = np.random.default_rng(0)
+    table = {f"s{i}": rng.integers(0, 2, 60) + (i < 105) * 3 for i in range(110)}
+    found = board_document(compare_many(table, rng=0))
+    ties = [(100, 105, "101 to 105: 5 systems, of which no two differ")]
+    ties += [(105, 110, "106 to 110: 5 systems, of which no two differ")]
+    assert found.folds("ranking-1") == ties
+    assert found.folds("tested") == []
+    page = report_files(found, ["html"])["leaderboard.html"].decode()
+    assert page.count("<tbody>") == 3 + 1  # and that of what was tested
+    assert page.count('<tr class="fold">') == 2
+    assert 'data-first="descending">mean<' in page
+    assert "10 more systems are in a report" in str(found)
+    lower = board_document(compare_many(table, rng=0, ascending=True))
+    assert (
+        'data-first="descending">mean<'
+        not in report_files(lower, ["html"])["leaderboard.html"].decode()
+    )
+
+
+def test_what_to_do_next():
+    def advice(table, **options):
+        text = str(board_document(compare_many(table, rng=0, **options)))
+        return text.partition("Next: ")[2].partition("\n\n")[0].replace("\n", " ")
+
+    clear, other = [1] * 40 + [0] * 40, [0] * 80
+    assert advice({"a": clear, "b": other}) == "a report on a and another tells where they differ."
+    assert advice({"a": other, "b": other}).endswith("will hardly separate others from a.")
+    near = [1] * 3 + [0] * 77
+    assert re.match(
+        r"about \d+ items, [\d.]+ times as many, would", advice({"a": near, "b": other})
+    )
+    rng = np.random.default_rng(3)
+    noisy = {"a": rng.integers(0, 2, 300), "b": rng.integers(0, 2, 300)}
+    options = {"correction": "max_t", "alpha": compare_many(noisy).pvalue[0, 0], "K": 1000}
+    assert advice(noisy, **options).startswith("draw more labellings (K)")
+
+
 # ---- the same, and harmless ----------------------------------------------------------------------
 
 
@@ -191,7 +235,7 @@ def test_the_same_input_makes_the_same_bytes(kind):
 def test_names_and_ids_stay_text(made):
     document, files = made
     page = files["report.html"].decode()
-    assert "<script" not in page.lower()
+    assert page.lower().count("<script") == hasattr(document, "folds")
     assert "<img src=x" not in page
     assert any(HOSTILE[0] in words for words in Page(page).words)
     text = files["report.md"].decode()

@@ -27,8 +27,8 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     "leaderboard": (
         commands.leaderboard,
         f"what is compared: files --data-set --systems|--system {SCORES} --strata; {READING}; "
-        "tests and output: --baseline --alternative --correction --family --alpha --samples=max-t "
-        "--k --seed=max-t --out --json --force --help",
+        "tests and output: --baseline --alternative=many --correction --family --alpha "
+        "--samples=max-t --k --seed=max-t --out --json --force --help",
     ),
     "report": (
         commands.report,
@@ -84,8 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = " ".join(str(error).splitlines()) or type(error).__name__
         print(f"{args.prog}: error: {text}", file=sys.stderr)
         return BAD
-    except KeyboardInterrupt:
-        print(f"{args.prog}: error: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:  # which may say what was done
+        print(f"{args.prog}: error: interrupted{f': {stop}' if str(stop) else ''}", file=sys.stderr)
         return INTERRUPTED
     except Exception:  # a fault of ours must not look as if --fail-if held
         traceback.print_exc()

@@ -7,7 +7,7 @@ import glob
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import permtest
 from permtest import __version__
 from permtest._jupyter import SOCKETS, choose_port, serve
+from permtest._text import aligned
 from permtest.cli.inputs import (
     OTHERWISE,
-    aligned,
     check_installed,
     check_out,
     direction,
@@ -32,7 +32,7 @@ from permtest.readers.files import printable
 from permtest.statistics import CountStatistic, Statistic, lookup
 
 if TYPE_CHECKING:
-    from permtest.many import Leaderboard, ScoreTable
+    from permtest.many import ScoreTable
 
 PACKAGE = Path(permtest.__file__).parent
 
@@ -80,7 +80,8 @@ def leaderboard(args: argparse.Namespace) -> None:
     overall = board.overall() if len(tables) > 1 and not by_class else None
     sources = {name: table.source for name, table in tables.items()}
     document = board_document(board, overall=overall, sources=sources, seed=args.seed or 0)
-    finish("" if args.json else _board(board, overall, sources), document, args)
+    text = "" if args.json else f"{document}\n\nscore  {direction(board.score)}"
+    finish(text, document, args)
 
 
 def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
@@ -104,23 +105,6 @@ def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
             raise ValueError(f"--gold {text}: there is one already; a data set has one")
         gold[name] = file
     return {name: (some, gold.get(name, gold.get(""))) for name, some in files.items()}
-
-
-def _board(board: Leaderboard, overall: Leaderboard | None, sources: Mapping[str, Any]) -> str:
-    """A ranking and a sentence for each data set, and what is known of all of them."""
-    from permtest.many.wording import ranking
-
-    parts = []
-    for one in [board] if overall is None else [board, overall]:
-        for name in one.data_sets:
-            head, cells = ranking(one, name)
-            table = aligned([head, *cells])
-            if "alike" in head and any(row[head.index("alike")] for row in cells):
-                table += "\nSystems that share a letter do not differ."
-            parts += [*([name] if name else []), table, one.sentence(name)]
-            parts += [f"data   {sources[name]['read']}"] if name in sources else []
-    parts.append(f"score  {direction(board.score)}")
-    return "\n\n".join(parts if list(sources) == [""] else [*parts, str(board.replicability())])
 
 
 def report(args: argparse.Namespace) -> None:

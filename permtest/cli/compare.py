@@ -12,11 +12,11 @@ from typing import Any
 
 from permtest import __version__
 from permtest._integers import exact_sum
+from permtest._text import aligned
 from permtest.cli.inputs import (
     FAILED,
     MONTE_CARLO,
     Entry,
-    aligned,
     direction,
     named_statistic,
     read_input,

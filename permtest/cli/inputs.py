@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -141,6 +140,12 @@ OPTIONS: dict[str, Any] = {
     "--thousands": ("MARK", "what separates thousands: . or , or none", (".", ",", "none")),
     "--same-scale": ("", "scores up to 1 and up to 100 are on one scale all the same"),
     "--alternative": ("SIDE", "%(choices)s; greater: A scores higher", ALTERNATIVES, "two-sided"),
+    "--alternative=many": (
+        "SIDE",
+        "%(choices)s; greater: others score higher than the baseline",
+        ALTERNATIVES,
+        "two-sided",
+    ),
     "--method": ("HOW", "%(choices)s", _METHODS, "auto"),
     "--samples": ("K", f"how many samples {MONTE_CARLO} draws; default: 20000", _count),
     "--baseline": ("NAME", "compare all others with it alone"),
@@ -304,16 +309,6 @@ def finish(text: str, found: Document, args: argparse.Namespace) -> None:
         written = write_report(found, args.out, overwrite=args.force)
         if not args.json:
             print("\nwrote " + "\n      ".join(map(str, written)))
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns padded with blanks; to the right are those that hold a number below their head."""
-    columns = []
-    for head, *cells in zip(*rows, strict=True):
-        width = max(map(len, (head, *cells)))
-        right = all(re.match(r"[-+]?\d", cell) for cell in cells)
-        columns.append([f"{cell:{'>' if right else '<'}{width}}" for cell in (head, *cells)])
-    return "\n".join("   ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def direction(score: Score) -> str:

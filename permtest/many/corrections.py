@@ -13,7 +13,7 @@ between systems matter, and items that differ alike, up to the sign, need not be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,13 +140,13 @@ def _as_pvalues(pvalue: Any) -> Floats:
 
 #: From so many on, a binomial number takes less time than a coin for each item.
 MANY = 100
-#: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values of
-#: pairs that are held at a time.
-BLOCK, ITEMS, CELLS = 1024, 2**16, 2**18
-#: Of very many pairs, so many labellings are looked at together if that makes no more values.
-LEAST, MOST_CELLS = 16, 2**23
-#: Columns whose partial sums fit the cache next to the processor.
-WIDTH = 128
+#: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values
+#: that are held at a time; of very many pairs, those of `LEAST` labellings, if they are no more.
+BLOCK, ITEMS, CELLS, LEAST, MOST_CELLS = 1024, 2**16, 2**18, 16, 2**23
+#: Columns whose partial sums fit the cache next to the processor, and labellings looked at abreast.
+WIDTH, ABREAST = 128, 16
+#: Differences that a kernel looks at in some tenths of a second.
+QUICK = 2**28
 #: Sums below these are exact in int32 and in float64.
 SHORT, EXACT = 2**30, 2**50
 #: Statistics that differ by less, relative to what was observed, count as ties.
@@ -181,22 +181,18 @@ def max_t(
     more digits than floats, with a bound of all roundings. Coins of data sets are independent.
 
     The familywise error is controlled if the differences between equal systems are jointly
-    symmetric about 0. Where those systems are exchangeable and no more, so that each difference
-    is symmetric by itself, that is approximate, the closer the more items there are;
-    ``python -m benchmarks.familywise`` measures by how much.
-
-    Time O(K (N S + P)) for N items that differ, or less where many of them differ alike.
+    symmetric about 0; if these are only exchangeable, nearly so where there are many items, as
+    ``python -m benchmarks.familywise`` measures. Time O(K (N S + P)) for N items that differ.
     """
     measure, every = _addends(tables)
     informative = sum(int((x != x[:1]).any(axis=(0, 2)).sum()) for x in every)
     listed = informative < 62 and 2**informative <= K
-    coins = tuple(_Coins.of(x, listed=listed) for x in every)
     a, b = (second, first) if alternative == "less" else (first, second)
     shift = len(every[0]) * np.arange(len(tables))[:, None]
     family = _Family(
         2**informative if listed else K,
         None if listed else seeds(rng),
-        coins,
+        tuple(_Coins.of(x, listed=listed) for x in every),
         (a + shift).ravel(),
         (b + shift).ravel(),
         alternative == "two-sided",
@@ -206,20 +202,20 @@ def max_t(
     if measure is None:
         spread = np.concatenate([_spread(x[:, :, 0], first, second) for x in every])
     else:
-        spread = np.sqrt(family.total(_squares, "spread of all pairs") / family.seen)
+        squares = family.total(_squares, "spread of all pairs")
+        spread = np.sqrt(squares / family.seen)
         spread[spread <= NEAR] = 0.0
     weights = 1 / np.where(spread > 0, spread, 1.0)
     seen = family.gaps(family.observed)[:, 0] * weights
     order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
-    roundings = [0.0 if measure is not None else x.off for x in coins]
-    off = (np.repeat(roundings, first.size) * weights)[order]
+    off = (np.repeat([x.off for x in family.coins], first.size) * weights)[order]
+    off *= measure is None
     off += np.maximum.accumulate(off[::-1])[::-1]  # of those that each one is held against
     least = seen[order] - TIE * np.abs(seen[order]) - off
     some = family._replace(first=family.first[order], second=family.second[order])
     adjusted = np.ones(spread.size)
-    how = weights[order, None], least[:, None], 0.0 if measure is None else NEAR
-    hits = some.total(_hits, "largest differences", *how)
+    hits = some.total(_hits, "largest differences", weights[order], least)
     adjusted[order] = np.maximum.accumulate(hits / family.seen)
     return MaxT(adjusted.reshape(len(tables), -1), listed, family.size)
 
@@ -249,6 +245,11 @@ def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArra
 
 def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
     """The standard deviation of the sum of each pair; 0 if and only if it never differs."""
+    if float(largest(scores)) ** 2 * scores.shape[1] < 2**50:  # no float is rounded, in any order
+        floats = scores.astype(np.float64)
+        products = floats @ floats.T
+        own = np.diag(products)
+        return np.sqrt(own[first] + own[second] - 2 * products[first, second])
     squares, step = np.empty(first.size), max(1, CELLS // max(scores.shape[1], 1))
     for start in range(0, first.size, step):
         part = slice(start, start + step)
@@ -262,9 +263,8 @@ class _Coins(NamedTuple):
     """How to draw the sums of a data set: rows of differences from system 0, a coin for each item.
 
     `single` has `size` rows with a coin each, filled up to a multiple of eight, and `grouped` rows
-    with as many coins as `counts` says.
-    `observed` are the sums of the observed labelling, `whole` those where all coins show heads.
-    `off` is by how much a difference of two sums may be rounded.
+    with as many coins as `counts` says. `observed` are the sums of the observed labelling, `whole`
+    those where all coins show heads. `off` is by how much a difference of two sums may be rounded.
     """
 
     single: NDArray[Any]
@@ -341,7 +341,7 @@ class _Family(NamedTuple):
 
     @property
     def observed(self) -> Floats:
-        """The sums of the observed labelling."""
+        """The sums of the observed labelling, of shape (D S, m, 1)."""
         return self._joined([x.observed[:, None] for x in self.coins])
 
     @property
@@ -349,31 +349,26 @@ class _Family(NamedTuple):
         """How many labellings there are with the observed one."""
         return self.size + (self.origin is not None)
 
-    def total(self, function: Callable[..., Floats], what: str, *how: Any) -> Floats:
+    def total(self, function: Callable[..., Any], what: str, *how: Any) -> Floats:
         """The sum of what a function finds about each hypothesis in all labellings."""
         chunks = [range(x, min(x + BLOCK, self.size)) for x in range(0, self.size, BLOCK)]
         every = in_parallel(_over_chunk, chunks, self, function, how)
-        total = function(self.gaps(self.observed), *how) * (self.origin is not None)
+        total = function(self, self.observed, *how) * float(self.origin is not None)
         for part in progress(every, total=len(chunks), what=what):
             total += part
-        return total
+        return np.asarray(total)
 
-    def tiles(self, chunk: range) -> Iterator[Floats]:
-        """The sums of a chunk of labellings, (D S, m, labellings), some labellings at a time."""
-        parts = []
+    def sums(self, chunk: range) -> Floats:
+        """The sums of a chunk of labellings, (D S, m, labellings)."""
         if self.origin is None:
-            numbers = np.arange(chunk.start, chunk.stop)
+            parts, numbers = [], np.arange(chunk.start, chunk.stop)
             for one in self.coins:
                 parts.append(one.listed(numbers))
                 numbers >>= one.size
         else:
             rng = stream(self.origin, chunk.start)
             parts = [one.toss(rng, len(chunk)) for one in self.coins]
-        sums = self._joined(parts)
-        cells = max(self.first.size * sums.shape[1], 1)
-        step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
-        for start in range(0, sums.shape[2], step):
-            yield sums[..., start : start + step]
+        return self._joined(parts)
 
     def _joined(self, parts: Sequence[Floats]) -> Floats:
         return np.concatenate([x.reshape(-1, self.totals.shape[1], x.shape[1]) for x in parts])
@@ -393,21 +388,55 @@ class _Family(NamedTuple):
 
 
 def _over_chunk(
-    chunk: range, family: _Family, function: Callable[..., Floats], how: Sequence[Any]
+    chunk: range, family: _Family, function: Callable[..., Any], how: Sequence[Any]
 ) -> Any:
-    return sum(function(family.gaps(tile), *how) for tile in family.tiles(chunk))
+    sums = family.sums(chunk)
+    cells = max(family.first.size * sums.shape[1], 1)
+    step = max(QUICK // cells, ABREAST)  # so that Ctrl-C need not wait long
+    if family.measure is not None:  # whose differences are all held at a time
+        step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
+    return sum(function(family, sums[..., i : i + step], *how) for i in range(0, len(chunk), step))
 
 
-def _squares(gaps: Floats) -> Floats:
-    return np.asarray(np.square(gaps).sum(axis=1))
+def _squares(family: _Family, sums: Floats) -> Floats:
+    return np.asarray(np.square(family.gaps(sums)).sum(axis=1))
 
 
-def _hits(gaps: Floats, weights: Floats, least: Floats, near: float) -> Floats:
+def _hits(family: _Family, sums: Floats, weights: Floats, least: Floats) -> Ints:
     """Under how many labellings the maximum from each hypothesis on is extreme for it."""
-    if near:
-        gaps = gaps + near * max(1.0, float(np.abs(gaps).max(initial=0.0)))
-    highest = np.maximum.accumulate((gaps * weights)[::-1], axis=0)[::-1]
-    return np.asarray((highest >= least).sum(axis=1), dtype=np.float64)
+    rows, pairs, two_sided = sums[:, 0], (family.first, family.second), family.two_sided
+    if family.measure is not None:  # whose differences are held against a row of zeros
+        gaps = family.gaps(sums)
+        gaps += NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
+        rows, number = np.vstack([gaps, np.zeros((1, gaps.shape[1]))]), np.arange(len(gaps))
+        pairs, two_sided = (number, np.full_like(number, len(gaps))), False
+    hits = np.zeros(weights.size, dtype=np.int64)
+    count_hits(np.ascontiguousarray(rows), *pairs, weights, least, two_sided, hits)
+    return hits
+
+
+@jit
+def count_hits(
+    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
+) -> None:
+    """Add to ``hits[h]`` the labellings whose maximum from pair h on is ``least[h]`` or more.
+
+    The value of a pair is the weighted difference of two rows of `sums`, a column a labelling, and
+    its magnitude where `two` sides count. Some labellings at a time, which makes use of vectors.
+    """
+    highest = np.empty(ABREAST)
+    for left in range(0, sums.shape[1], ABREAST):
+        width = min(ABREAST, sums.shape[1] - left)
+        highest[:] = -np.inf
+        for h in range(first.size - 1, -1, -1):
+            a, b = sums[first[h], left : left + width], sums[second[h], left : left + width]
+            count = 0
+            for x in range(width):
+                value = (abs(a[x] - b[x]) if two else a[x] - b[x]) * weights[h]
+                if value > highest[x]:
+                    highest[x] = value
+                count += highest[x] >= least[h]
+            hits[h] += count
 
 
 @jit

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
-from math import lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, partial
+from math import ceil, inf, isfinite, isnan, lcm, nan, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level, check_option
+from permtest._checks import check_count, check_level, check_option
+from permtest._html import grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._json import AsJson
-from permtest._parallel import in_parallel
-from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.resamples import check_resamples
-from permtest.alternatives.result import rejects
+from permtest.alternatives.discordant import score_interval
+from permtest.alternatives.result import SMALLEST, rejects
+from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
-from permtest.many import wording
-from permtest.many.corrections import adjusted_pvalues, check_correction, max_t
-from permtest.many.data_sets import Replicability, combined_pvalues
+from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, check_correction, max_t
+from permtest.many.data_sets import Replicability
 from permtest.many.table import ScoreTable, tables_of
 from permtest.measures import Exact, subtract
-from permtest.null.batch import Laws, compile_kernels
 from permtest.null.grouping import TABLE
-from permtest.result import PermutationTestResult
+from permtest.result import PermutationTestResult, counted
 from permtest.score import Score
 from permtest.statistics import CountStatistic, Statistic, check_alternative
 
@@ -37,12 +36,15 @@ if TYPE_CHECKING:
 
 #: Pairs of systems, times data sets, at most; each takes some hundred bytes.
 MOST_TESTS = 10**7
-#: Scores that are compared in a block, and pairs that are in it at most, and at least.
-SCORES, MOST, LEAST = 2**24, 2**11, 16
-#: Pairs in a block of scores that no kernel counts, such as decimals with many digits.
-FEW = 2
+#: Scores that are compared in a block, and pairs that are in it at most, and at least; pairs in a
+#: block of scores that no kernel counts, such as decimals with many digits.
+SCORES, MOST, LEAST, FEW = 2**24, 2**11, 16, 2
 #: Standard errors that a sampled p-value is off by, once in a hundred times.
 UNSURE = 2.6
+#: Systems up to which intervals invert the exact test, that a sentence names, and a table shows.
+FEW_SYSTEMS, NAMED, SHOWN = 12, 12, 50
+
+NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,29 +53,21 @@ class Leaderboard(AsJson):
 
     Made by `compare_many`. ``print(board)`` says who leads and who is tied with whom;
     ``board["news"]`` is the board of one data set, ``board.result(a, b)`` the whole result of one
-    pair, ``board.to_frame()`` has all pairs and ``board.ranking()`` all systems. Methods that
+    pair, ``board.ranking()`` has all systems and ``board.to_frame()`` all pairs. Methods that
     speak of one data set take its name as `data_set`, and need it where there are several.
 
     Parameters
     ----------
-    systems : tuple of S str
-        What they are called.
-    data_sets : tuple of D str
-        What the data sets are called; "" where there is one without a name.
+    systems, data_sets : tuples of S and of D str
+        What they are called; "" is a data set without a name.
     values : ndarray of shape (D, S)
         What each system scores: its mean, its F1, ...
     first, second : ndarray of shape (P,)
         Numbers of the systems of each pair.
     statistic : ndarray of shape (D, P)
         By how much the first system scores more than the second.
-    pvalue, log10_pvalue : ndarray of shape (D, P)
+    pvalue, log10_pvalue, error_bound, n_informative, method : ndarray of shape (D, P)
         As in `PermutationTestResult`, of each test by itself.
-    error_bound : ndarray of shape (D, P)
-        Bounds on the relative errors of the p-values.
-    n_informative : ndarray of shape (D, P), int64
-        How many items of each test differ; clusters, if whole clusters are swapped.
-    method : ndarray of shape (D, P) of str
-        How each p-value was computed.
     adjusted : ndarray of shape (D, P)
         P-values that allow for the number of tests, by `correction`.
     n : tuple of D int
@@ -98,6 +92,8 @@ class Leaderboard(AsJson):
     (['big', 'small', 'copy'], ('big',), [('small', 'copy')])
     >>> board.result("big", "small").pvalue, board.matrix()[0].tolist()
     (0.015625, [nan, 0.046875, 0.046875])
+    >>> board.separating_n(power=0.9).tolist()
+    [nan, 7.0, inf]
     """
 
     systems: tuple[str, ...]
@@ -137,16 +133,13 @@ class Leaderboard(AsJson):
         return int(self.pvalue.size)
 
     def __getitem__(self, data_set: str) -> Leaderboard:
-        k = self._data_set(data_set)
-        parts: dict[str, Any] = {
-            name: getattr(self, name)[k : k + 1]
-            for name in self.__dataclass_fields__
-            if getattr(getattr(self, name), "ndim", 0) == 2
-        }
-        for name in ("_tables", "_numbers", "n", "sampled"):
-            parts[name] = getattr(self, name)[k : k + 1]
-        parts["_is_part"] = self._is_part or len(self.data_sets) > 1
-        return replace(self, data_sets=(self.data_sets[k],), **parts)
+        k, parts = self._data_set(data_set), {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            whole = name in ("_tables", "_numbers", "n", "sampled", "data_sets")
+            if whole or getattr(value, "ndim", 0) == 2:
+                parts[name] = value[k : k + 1]
+        return replace(self, **parts, _is_part=self._is_part or len(self.data_sets) > 1)
 
     @property
     def score(self) -> Score:
@@ -156,9 +149,7 @@ class Leaderboard(AsJson):
     @property
     def n_clusters(self) -> tuple[int | None, ...]:
         """How many clusters are swapped on each data set; None where items are."""
-        return tuple(
-            None if table.clusters is None else table.folded.n_items for table in self._tables
-        )
+        return tuple(x.folded.n_items if x.clusters is not None else None for x in self._tables)
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -187,22 +178,23 @@ class Leaderboard(AsJson):
             codes.append([ranks[value] for value in table.exact_values])
         return np.array(codes, dtype=np.int64) * (-1 if self.ascending else 1)
 
-    def _check_all_pairs(self) -> None:
-        if self.baseline is not None:
-            raise ValueError(
-                f"these are comparisons with {self.baseline!r} alone, which say nothing about the "
-                "ranks of the others; compare all pairs, without a baseline"
-            )
-
     @cached_property
     def _better(self) -> NDArray[np.bool_]:
         """Whether the system of a row differs from that of the column, and is better; (D, S, S)."""
-        self._check_all_pairs()
         lead = self._codes[:, self.first] - self._codes[:, self.second]
         better = np.zeros((len(self.data_sets), *(len(self.systems),) * 2), dtype=bool)
         better[:, self.first, self.second] = self.differs & (lead > 0)
         better[:, self.second, self.first] = self.differs & (lead < 0)
         return better
+
+    def _ranked(self, data_set: str | None) -> int:
+        """The number of a data set that has ranks."""
+        if self.baseline is not None:
+            raise ValueError(
+                f"these are comparisons with {self.baseline!r} alone, which say nothing about the "
+                "ranks of the others; compare all pairs, without a baseline"
+            )
+        return self._data_set(data_set)
 
     def _order(self, data_set: str | None) -> Ints:
         return np.argsort(-self._codes[self._data_set(data_set)], kind="stable")
@@ -213,10 +205,8 @@ class Leaderboard(AsJson):
 
     def places(self, data_set: str | None = None) -> Ints:
         """Ranks by the values, 1 for the best; systems with equal values share the better rank."""
-        codes = self._codes[self._data_set(data_set)]
-        self._check_all_pairs()
-        places = 1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right")
-        return np.asarray(places, dtype=np.int64)
+        codes = self._codes[self._ranked(data_set)]
+        return np.asarray(1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right"))
 
     def rank_ranges(self, data_set: str | None = None) -> Ints:
         """The best and the worst rank that each system may have, of shape (S, 2).
@@ -228,7 +218,7 @@ class Leaderboard(AsJson):
         1 - alpha at least no pair of equally good systems moves a range; errors of direction,
         where the worse of two systems comes out as the better one, are not counted in that.
         """
-        better = self._better[self._data_set(data_set)]
+        better = self._better[self._ranked(data_set)]
         return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
 
     def tied_with_best(self, data_set: str | None = None) -> tuple[str, ...]:
@@ -248,7 +238,7 @@ class Leaderboard(AsJson):
         and yet A from C.
         """
         order = self._order(data_set)
-        differ = np.triu(self._better[self._data_set(data_set)][np.ix_(order, order)], 1)
+        differ = np.triu(self._better[self._ranked(data_set)][np.ix_(order, order)], 1)
         # The last one before each system that it differs from; -1 if there is none.
         last = np.where(differ, np.arange(order.size)[:, None], -1).max(axis=0, initial=-1)
         runs, stop = [], 0
@@ -297,20 +287,20 @@ class Leaderboard(AsJson):
             Its p is the one in `pvalue`, to within the error bounds of both; of a sampled p the
             same, if the systems are named in the order of the pair.
         """
-        i, j = (self._system(name) for name in (a, b))
-        if i == j:
+        for name in (a, b):
+            if name not in self.systems:
+                known = ", ".join(self.systems)
+                raise ValueError(f"there is no system {name!r}; there are {known}")
+        if a == b:
             raise ValueError(f"a and b are both {a!r}; name two systems")
-        k = self._data_set(data_set)
-        pair = np.flatnonzero(
-            ((self.first == i) & (self.second == j)) | ((self.first == j) & (self.second == i))
-        )
-        seed = [self.seed, 1, self._numbers[k], *pair.tolist()]  # that of `pvalue`
-        rng, table = np.random.default_rng(seed), self._tables[k]
-        options: dict[str, Any] = {"alternative": self.alternative, "rng": rng}
-        found: PermutationTestResult = exact_perm_test(
-            table.pairs(i, j), statistic=table.statistic, **options
-        )
-        return found
+        i, j, k = self.systems.index(a), self.systems.index(b), self._data_set(data_set)
+        sides = np.stack([self.first, self.second])
+        pair = np.flatnonzero((sides == i).any(axis=0) & (sides == j).any(axis=0))
+        return _test(self._tables[k], i, j, self.alternative, self._seed(k) + pair.tolist())
+
+    def _seed(self, k: int) -> list[int]:
+        """What the random numbers of the tests on data set k start from, but for the pair."""
+        return [self.seed, 1, self._numbers[k]]
 
     def _data_set(self, name: str | None) -> int:
         if name is None and len(self.data_sets) == 1:
@@ -320,10 +310,116 @@ class Leaderboard(AsJson):
             raise ValueError(f"data_set={name!r} must be one of {choice}")
         return self.data_sets.index(name)
 
-    def _system(self, name: str) -> int:
-        if name not in self.systems:
-            raise ValueError(f"there is no system {name!r}; there are {', '.join(self.systems)}")
-        return self.systems.index(name)
+    # ---- how far behind
+
+    def _beside(self, data_set: str | None) -> tuple[Ints, Ints]:
+        """Beside whom each system stands: the best, and the one before it; or the baseline."""
+        order = self._order(data_set)
+        head = order[0] if self.baseline is None else self.systems.index(self.baseline)
+        lead = np.full(order.size, head)
+        before = lead.copy()
+        if self.baseline is None:
+            before[order[1:]] = order[:-1]
+        return lead, before
+
+    def _tail(self, level: float) -> float:
+        """The error probability of one side."""
+        return level / 2 if self.alternative == "two-sided" else level
+
+    def separating_n(self, power: float = 0.8, data_set: str | None = None) -> Floats:
+        """How many items would separate each system from the one before it, or from the baseline.
+
+        Parameters
+        ----------
+        power : float, default 0.8
+            The probability of finding the difference.
+        data_set : str, optional
+
+        Returns
+        -------
+        ndarray of shape (S,)
+            Items, also where there are clusters, in the order of `systems`; infinite for systems
+            that score the same, or lie on the other side; NaN for the best one, or the baseline.
+
+        Notes
+        -----
+        Takes the observed difference and the observed spread of the differences for the true ones,
+        and sums of that many items for normal: ``((z + z_power) * spread / difference)**2`` (Miller
+        2024, *Adding error bars to evals*). The level is `alpha` over the number of tests, as if
+        corrected by Bonferroni, or `alpha` itself where nothing is corrected.
+        """
+        check_level(power, "power")
+        k, (_, before) = self._data_set(data_set), self._beside(data_set)
+        tests = self.pvalue.size if self.family == "all" else self.first.size
+        tail = self._tail(self.alpha / (1 if self.correction == "none" else tests))
+        z = NORMAL.inv_cdf(power) - NORMAL.inv_cdf(tail)
+        found = np.full(len(self.systems), nan)
+        for i, j in enumerate(before.tolist()):
+            if i != j:
+                gap, error, units = self._error(k, i, j)
+                side = {"greater": gap > 0, "less": gap < 0}.get(self.alternative, gap != 0)
+                needed = (z * error / gap) ** 2 * units if side else inf
+                needed = max(needed, -np.log2(tail)) * self.n[k] / units  # p is at least 2^-n
+                found[i] = ceil(needed) if isfinite(needed) else inf
+        return found
+
+    def intervals(self, data_set: str | None = None) -> Floats:
+        """Where the difference of each system from the best one, or from the baseline, may lie.
+
+        Parameters
+        ----------
+        data_set : str, optional
+
+        Returns
+        -------
+        ndarray of shape (S, 2)
+            The ends, with confidence ``1 - alpha`` for each difference by itself, in the order of
+            `systems`; NaN for the best one, or the baseline.
+
+        Notes
+        -----
+        Of up to 12 systems, without clusters, all shifts that the exact test does not reject, or
+        Tango's interval where scores are 0 or 1, as ``permtest compare`` has them. Otherwise, and
+        for measures such as F1, Student's t for what each item adds to the difference, which is
+        approximate.
+        """
+        k, (lead, _) = self._data_set(data_set), self._beside(data_set)
+        found = np.full((len(self.systems), 2), nan)
+        for i, j in enumerate(lead.tolist()):
+            if i != j:
+                found[i] = self._exact_interval(k, i, j) or self._interval(k, i, j)
+        return found
+
+    def _exact_interval(self, k: int, i: int, j: int) -> tuple[float, float] | None:
+        table = self._tables[k]
+        if len(self.systems) > FEW_SYSTEMS or isinstance(table.statistic, CountStatistic):
+            return None
+        ends, names = score_interval(table.pairs(i, j), self.alternative), self.systems
+        if ends is None:
+            ends = self.result(names[i], names[j], self.data_sets[k]).confidence_interval
+        try:
+            low, high = ends(round(1 - self.alpha, 12))
+        except (ValueError, ArithmeticError, MemoryError):  # of clusters, say, or of a sampled p
+            return None
+        times = 1 if self.metric == "mean" else self.n[k]
+        return low * times, high * times
+
+    def _interval(self, k: int, i: int, j: int) -> tuple[float, float]:
+        from scipy.special import stdtrit
+
+        gap, error, units = self._error(k, i, j)
+        reach = -float(stdtrit(units - 1, self._tail(self.alpha))) * error if units > 1 else inf
+        low = -inf if self.alternative == "less" else gap - reach
+        return low, inf if self.alternative == "greater" else gap + reach
+
+    def _error(self, k: int, i: int, j: int) -> tuple[float, float, int]:
+        """The difference of two systems, its standard error, and how many units there are."""
+        table = self._tables[k]
+        total = isinstance(table.statistic, Statistic) and self.metric != "mean"
+        effects, times = table.effects(i, j), self.n[k] if total else 1
+        gap = float(subtract(*(table.exact_values[x] for x in (i, j))))
+        n = effects.size
+        return gap, times * float(effects.std(ddof=1)) / sqrt(n) if n > 1 else inf, n
 
     # ---- other corrections, several data sets
 
@@ -359,13 +455,8 @@ class Leaderboard(AsJson):
             found = max_t(tables, *pairs, alternative=self.alternative, K=self.K, rng=rng)
             # What was sampled could fall below p, which is exact.
             adjusted[some], sampled[some] = np.maximum(found.adjusted, p), not found.exact
-        return replace(
-            self,
-            adjusted=adjusted,
-            correction=correction,
-            family=family,
-            sampled=tuple(sampled.tolist()),
-        )
+        own = {"correction": correction, "family": family, "sampled": tuple(sampled.tolist())}
+        return replace(self, adjusted=adjusted, **own)  # type: ignore[arg-type]
 
     def overall(self) -> Leaderboard:
         """The board of all data sets together, by exact tests as well.
@@ -378,20 +469,17 @@ class Leaderboard(AsJson):
         Leaderboard
             Of one data set, called "all data sets".
         """
+        names = "baseline alternative correction alpha K"
+        how = {name: getattr(self, name) for name in names.split()}
         joined = {"all data sets": ScoreTable.joined(self._tables)}
-        return compare_many(
-            joined,
-            baseline=self.baseline,
-            alternative=self.alternative,
-            correction=self.correction,
-            alpha=self.alpha,
-            K=self.K,
-            rng=self.seed,
-        )
+        return compare_many(joined, **how, rng=self.seed)
 
-    def replicability(
-        self, *, alpha: float | None = None, method: str = "bonferroni"
-    ) -> Replicability:
+    def _one_sided(self) -> list[Floats]:
+        """P-values for "the first is better", and for the second; (D, P) each."""
+        sides = ("less", "greater") if self.ascending else ("greater", "less")
+        return [_solve(self, side)[0] for side in sides]
+
+    def replicability(self, *, alpha: float | None = None) -> Replicability:
         """On how many data sets, and on which, one system of each pair is better than the other.
 
         Parameters
@@ -399,8 +487,6 @@ class Leaderboard(AsJson):
         alpha : float, optional
             Level for each pair by itself. Default: that of the board over the number of pairs,
             so that all statements hold together.
-        method : {"bonferroni", "fisher"}, default "bonferroni"
-            "fisher" takes data sets to be independent.
 
         Returns
         -------
@@ -409,33 +495,26 @@ class Leaderboard(AsJson):
         if len(self.data_sets) < 2:
             raise ValueError("replicability is about two data sets or more, but this is one")
         level = self.alpha / self.first.size if alpha is None else alpha
-        pairs = self.first, self.second
-        how: dict[str, Any] = {"alpha": level, "method": method}
-        return Replicability.of(self.systems, self.data_sets, *pairs, *self._one_sided(), **how)
+        names, pairs = (self.systems, self.data_sets), (self.first, self.second)
+        return Replicability.of(*names, *pairs, *self._one_sided(), alpha=level)
 
-    def combined(self, method: str = "fisher") -> NDArray[np.float64]:
-        """P-values of each pair that combine those of independent data sets.
+    def combined(self) -> NDArray[np.float64]:
+        """P-values of each pair that combine those of independent data sets, by Fisher's method.
 
-        Parameters
-        ----------
-        method : {"fisher", "stouffer", "tippett", "bonferroni"}, default "fisher"
-            As `scipy.stats.combine_pvalues` has them, each side combined by itself and the smaller
-            p doubled; "bonferroni", the smallest p times D, needs no independence. `overall`
-            instead has an exact test of the mean.
+        Each side is combined by itself, and the smaller p doubled: two-sided p-values would let
+        effects of opposite directions add up. As p-values of permutation tests are discrete, the
+        result is valid, and cautious where data sets are small. `overall` instead has an exact test
+        of the mean.
 
         Returns
         -------
         ndarray of shape (P,)
             In (0, 1], without a correction for the number of pairs.
         """
-        return combined_pvalues(*self._one_sided(), method)
+        from scipy.stats import combine_pvalues
 
-    def _one_sided(self) -> tuple[Floats, Floats]:
-        """P-values for "the first is better", and for the second; (D, P) each."""
-        sides = ("less", "greater") if self.ascending else ("greater", "less")
-        how = self.seed, self._numbers
-        better, worse = (_solve(self._tables, self.first, self.second, x, *how) for x in sides)
-        return better.pvalue, worse.pvalue
+        sides = [combine_pvalues(p, axis=0).pvalue for p in self._one_sided()]
+        return np.asarray(np.clip(2 * np.minimum(*sides), SMALLEST, 1.0))
 
     # ---- tables and sentences
 
@@ -454,55 +533,200 @@ class Leaderboard(AsJson):
         columns = "pvalue log10_pvalue adjusted differs undecided n_informative error_bound method"
         return pd.DataFrame(found | {x: getattr(self, x).ravel() for x in columns.split()})
 
+    def standings(self, data_set: str | None = None) -> list[dict[str, Any]]:
+        """The rows of `ranking` for one data set, the best first, as plain values."""
+        return self._standings[self.data_sets[self._data_set(data_set)]]
+
+    @cached_property
+    def _standings(self) -> dict[str, list[dict[str, Any]]]:
+        return {name: self._standing(name) for name in self.data_sets}
+
+    def _standing(self, name: str) -> list[dict[str, Any]]:
+        k, (lead, before) = self._data_set(name), self._beside(name)
+        found: dict[str, Any] = {"system": np.array(self.systems, dtype=object)}
+        found["value"] = self.values[k]
+        if self.baseline is None:
+            low, high = self.rank_ranges(name).T
+            found |= {"rank": self.places(name), "rank_low": low, "rank_high": high}
+            found["tied_with_best"] = np.isin(self.systems, self.tied_with_best(name))
+        for what, key, itself in (
+            ("statistic", "difference", 0.0),
+            ("pvalue", "pvalue", 1.0),
+            ("adjusted", "adjusted", 1.0),
+        ):
+            square = self.matrix(what, name)
+            np.fill_diagonal(square, itself)
+            found[key] = square[range(lead.size), lead]
+            if self.baseline is None and itself:
+                found[f"{key}_before"] = square[range(lead.size), before]
+        if self.baseline is not None:
+            found["differs"] = rejects(found["adjusted"], self.alpha)
+        found["low"], found["high"] = self.intervals(name).T
+        found["separating_n"] = self.separating_n(data_set=name)
+        scores = self._tables[k].scores.reshape(len(self.systems), self.n[k], -1)
+        alike = [(scores[i] == scores[j]).all(axis=1) for i, j in enumerate(before)]
+        found["same"] = [float(x.mean()) for x in alike]
+        right = (scores == self._tables[k].scale)[:, :, 0]
+        if (right | (scores[:, :, 0] == 0)).all() and scores.shape[2] == 1:
+            found["both_right"] = [float((x & y).mean()) for x, y in zip(alike, right, strict=True)]
+        columns = {key: np.asarray(x).tolist() for key, x in found.items()}
+        return [
+            {"data_set": name} | {key: column[i] for key, column in columns.items()}
+            for i in self._order(name).tolist()
+        ]
+
     def ranking(self) -> pd.DataFrame:
         """All systems as a pandas DataFrame, those of each data set from the best to the worst.
 
-        With a baseline: by how much each one is ahead of it, and p, instead of ranks.
+        Besides values and ranks: the `difference` from the best system, with the interval from
+        `low` to `high` and its p-values; the p-values of the system before it, how many items would
+        separate the two (`separating_n`), the share of the items on which both have the `same`
+        score, and, of scores of 0 and 1, on which `both_right`. With a baseline, differences are
+        from that, and there are no ranks.
         """
         import pandas as pd
 
-        return pd.concat([self._ranking(name) for name in self.data_sets], ignore_index=True)
+        return pd.DataFrame([row for rows in self._standings.values() for row in rows])
 
-    def _ranking(self, name: str) -> pd.DataFrame:
-        import pandas as pd
+    def to_csv(self, path: Any = None) -> str | None:
+        """`ranking` as CSV: written to a file, or returned if no `path` is given."""
+        found: str | None = self.ranking().to_csv(path, index=False)
+        return found
 
-        k, order, names = self._data_set(name), self._order(name), self.order(name)
-        frame = pd.DataFrame({"data_set": name, "system": names, "value": self.values[k, order]})
-        if self.baseline is None:
-            low, high = self.rank_ranges(name)[order].T
-            ranks = {"rank": self.places(name)[order], "rank_low": low, "rank_high": high}
-            return frame.assign(
-                **ranks, tied_with_best=frame.system.isin(self.tied_with_best(name))
-            )
-        own = {"first": [self.baseline], "difference": 0.0, "pvalue": 1.0, "adjusted": 1.0}
-        nothing = pd.DataFrame(own | {"differs": False})  # what it differs by from itself
-        beside = pd.concat([self[name].to_frame()[[*nothing]], nothing])
-        return frame.join(beside.set_index("first"), on="system")
+    def to_latex(self, path: Any = None) -> str | None:
+        """`ranking` as a LaTeX table: written to a file, or returned if no `path` is given."""
+        how: dict[str, Any] = {"index": False, "escape": True, "float_format": "%.4g"}
+        found: str | None = self.ranking().to_latex(path, **how)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
-        shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
-        return {name: _plain(getattr(self, name)) for name in shown} | self.score.to_dict()
+        found: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = found[name] = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                if value.dtype.kind == "f" and not np.isfinite(value).all():
+                    value = np.where(np.isfinite(value), value.astype(object), None)  # type: ignore[call-overload]
+                found[name] = value.tolist()
+        shown = {name: x for name, x in found.items() if not name.startswith("_")}
+        return shown | self.score.to_dict()
 
     def sentence(self, data_set: str | None = None) -> str:
-        """Who leads on a data set, and how many pairs differ."""
-        return wording.sentence(self, self.data_sets[self._data_set(data_set)])
+        """Who leads on a data set, how many pairs differ, and how many hang on random labels."""
+        k = self._data_set(data_set)
+        name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
+        s, base, where = "s" * (1 in (differ, total)), self.baseline, ""
+        if base is None:
+            share = f"{self._lead(name)}. {differ} of {counted(total, 'pairs')} differ{s}"
+        elif self.alternative == "two-sided":
+            share = f"{differ} of {counted(total, 'pairs')} differ{s} from {base}"
+        else:
+            more = "more" if self.alternative == "greater" else "less"
+            share = f"{differ} of {counted(total, 'systems')} score{s} {more} than {base}"
+        if (clusters := self.n_clusters[k]) is not None:
+            where = f" in {counted(clusters, 'clusters')}"
+        close, family = int(self.undecided[k].sum()), ", all data sets together"
+        are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
+        return (
+            f"{name}: " * bool(name)
+            + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}"
+            + f"{family * (self.family == 'all')}), over {counted(self.n[k], 'items')}{where}."
+            + f"{are} with K = {self.K}." * (close > 0)
+        )
+
+    def _lead(self, name: str) -> str:
+        """Who leads, and who is tied with that."""
+        tied, order, top = self.tied_with_best(name), self.order(name), self.places(name) == 1
+        best = order[: int(top.sum())]
+        rest = [x for x in tied if x not in best]
+        first, others = (
+            f"{len(x)} systems" if len(x) > NAMED else " and ".join([", ".join(x[:-1]), *x[-1:]])
+            for x in (best, rest)
+        )
+        first, others = first.removeprefix(" and "), others.removeprefix(" and ")
+        if not rest:
+            return f"{first} lead together" if best[1:] else f"{first} leads alone"
+        lead, it = ("lead together", "them") if best[1:] else ("leads", "it")
+        return f"{first} {lead}; {others} {'are' if rest[1:] else 'is'} tied with {it}"
 
     def __str__(self) -> str:
-        return wording.text(self)
+        sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
+        head = (
+            f"{counted(len(self.systems), 'systems')}, {self.metric}, by exact {sides} "
+            f"paired-permutation tests. Score: {self.score.described}."
+        )
+        for method, what in (("monte_carlo", "sampled"), ("bracket", "given by an upper bound")):
+            if number := int(np.count_nonzero(self.method == method)):
+                verb = "is" if number == 1 else "are"
+                head += f" Of {counted(self.method.size, 'p-values')}, {number} {verb} {what}"
+                if method == "bracket":
+                    most = float(self.error_bound[self.method == method].max())
+                    head += f", too large by a share of {most:.1g} at most, because scores have "
+                    head += "many digits; with fewer digits it is exact"
+                head += "."
+        return "\n".join([head, *map(self.sentence, self.data_sets)])
+
+    def letters(self, data_set: str | None = None) -> dict[str, str]:
+        """A letter for each of `groups` that a system is in; of more than three first and last.
+
+        Systems that share a letter do not differ: the compact letter display.
+        """
+
+        def letter(number: int) -> str:
+            return (letter(number // 26 - 1) if number > 25 else "") + chr(97 + number % 26)
+
+        own: dict[str, list[str]] = {}
+        for number, group in enumerate(self.groups(data_set)):
+            for system in group:
+                own.setdefault(system, []).append(letter(number))
+        few = {name for name, x in own.items() if len(x) < 4 and len(x[-1]) == 1}
+        return {name: "".join(x) if name in few else f"{x[0]}-{x[-1]}" for name, x in own.items()}
+
+    def cells(self, data_set: str | None = None) -> list[dict[str, str]]:
+        """`standings` as people write them: a text for each heading, "" where there is nothing."""
+        alike = {} if self.baseline else self.letters(data_set)
+        interval, found = f"{100 * (1 - self.alpha):.6g}% interval", []
+        for row in self.standings(data_set):
+            itself = isnan(row["low"])
+
+            def text(key: str, form: str, row: Any = row, itself: bool = itself) -> str:
+                return "" if itself or key not in row else format(row[key], form)
+
+            cells = {"system": row["system"], self.metric: f"{row['value']:.6g}"}
+            if self.baseline is None:
+                ranks = " to ".join(map(str, dict.fromkeys((row["rank_low"], row["rank_high"]))))
+                cells = {"rank": str(row["rank"])} | cells | {"possible ranks": ranks}
+                cells["alike"] = alike.get(row["system"], "")
+                cells["tied"] = "yes" * row["tied_with_best"]
+            cells[f"less {self.baseline or 'the best'}"] = text("difference", "+.4g")
+            low, high = row["low"], row["high"]
+            forms = {(True, True): "{:.4g} to {:.4g}", (False, False): "any value"}
+            forms |= {(True, False): "{:.4g} or more", (False, True): "{1:.4g} or less"}
+            form = "" if itself else forms[isfinite(low), isfinite(high)]
+            cells[interval] = form.format(low, high)
+            cells["p"], cells["adjusted p"] = text("pvalue", ".3g"), text("adjusted", ".3g")
+            if self.baseline is None:
+                cells["p before"] = text("pvalue_before", ".3g")
+                cells["adjusted before"] = text("adjusted_before", ".3g")
+            else:
+                cells["differs"] = "" if itself else "yes" if row["differs"] else "no"
+            n = text("separating_n", ",.0f")
+            cells["items to separate"] = "never" if n == "inf" else n
+            cells["same"] = text("same", ".1%")
+            if "both_right" in row:
+                cells["both right"] = text("both_right", ".1%")
+            found.append(cells)
+        return found
 
     def _repr_html_(self) -> str:
-        return wording.html(self)
-
-
-def _plain(value: Any) -> Any:
-    if not isinstance(value, np.ndarray):
-        return value
-    if value.dtype.kind == "f" and not np.isfinite(value).all():
-        bad = ~np.isfinite(value)
-        value = value.astype(object)
-        value[bad] = None
-    return value.tolist()
+        parts = []
+        for name in self.data_sets:
+            rows = self.cells(name)
+            some = [[*row.values()] for row in rows[:SHOWN]]
+            parts.append(grid([*rows[0]], some, self.sentence(name)))
+            if len(rows) > SHOWN:
+                parts.append(said(f"{len(rows) - SHOWN} more systems are in ranking()."))
+        return together(*parts)
 
 
 def compare_many(
@@ -595,8 +819,14 @@ def compare_many(
     correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_correction(correction)
     check_level(alpha)
-    check_resamples(K)
-    _check_question(baseline, alternative, family)
+    check_count(K, "K", most=MOST_TESTS)
+    check_alternative(alternative)
+    check_option("family", family, ("each", "all"))
+    if baseline is None and alternative != "two-sided":
+        raise ValueError(
+            f"alternative={alternative!r} asks whether one system is better than another, which "
+            "all pairs cannot share; name a baseline, or leave alternative out"
+        )
     tables = tables_of(
         table, statistic=statistic, systems=systems, clusters=clusters, strata=strata
     )
@@ -605,9 +835,7 @@ def compare_many(
     some = tuple(replace(one, score=score) for one in tables.values())
     baseline = None if baseline is None else str(baseline)
     first, second = _pairings(some[0].systems, baseline, len(some))
-    seed, numbers = int(as_generator(rng).integers(2**63)), tuple(range(len(some)))
-    found = _solve(some, first, second, alternative, seed, numbers)
-    exact = [table.exact_values for table in some]
+    shape, exact = (len(some), first.size), [one.exact_values for one in some]
     board = Leaderboard(
         systems=some[0].systems,
         data_sets=tuple(tables),
@@ -615,9 +843,9 @@ def compare_many(
         first=first,
         second=second,
         statistic=np.stack([_differences(one, first, second) for one in exact]),
-        **found._asdict(),
-        adjusted=found.pvalue,
-        n=tuple(table.n_items for table in some),
+        **cast("dict[str, Any]", dict.fromkeys(RowTests._fields, np.ones(shape))),
+        adjusted=np.ones(shape),
+        n=tuple(one.n_items for one in some),
         metric=some[0].statistic.name,
         alternative=alternative,
         correction="none",
@@ -626,26 +854,12 @@ def compare_many(
         baseline=baseline,
         ascending=not some[0].compared.higher_is_better,
         K=K,
-        seed=seed,
+        seed=int(as_generator(rng).integers(2**63)),
         sampled=(False,) * len(some),
         _tables=some,
-        _numbers=numbers,
+        _numbers=tuple(range(len(some))),
     )
-    return board.corrected(correction)
-
-
-def _check_question(baseline: str | None, alternative: str, family: str) -> None:
-    check_alternative(alternative)
-    if baseline is None and alternative != "two-sided":
-        raise ValueError(
-            f"alternative={alternative!r} asks whether one system is better than another, which "
-            "all pairs cannot share; name a baseline, or leave alternative out"
-        )
-    if family not in ("each", "all"):
-        raise ValueError(f"family={family!r} must be 'each' or 'all'")
-
-
-# ---- the tests ---------------------------------------------------------------------------------
+    return replace(board, **_solve(board, alternative)._asdict()).corrected(correction)
 
 
 def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) -> tuple[Ints, Ints]:
@@ -678,74 +892,35 @@ def _differences(exact: Sequence[Exact], first: Ints, second: Ints) -> Floats:
     return np.array([float(subtract(exact[i], exact[j])) for i, j in pairs])
 
 
-class _Tests(NamedTuple):
-    """What tests found, in fields of a `Leaderboard`."""
-
-    pvalue: Floats
-    log10_pvalue: Floats
-    error_bound: Floats
-    n_informative: Ints
-    method: NDArray[np.object_]
-
-
-def _solve(
-    tables: Sequence[ScoreTable],
-    first: Ints,
-    second: Ints,
-    alternative: str,
-    seed: int,
-    numbers: Sequence[int],
-) -> _Tests:
-    """The tests of all pairs on all data sets, of shape (D, P); `numbers` are those for seeds."""
-    blocks = [_blocks(table, first.size) for table in tables]
-
-    def each() -> Iterator[_Tests]:
-        for table, some, number in zip(tables, blocks, numbers, strict=True):
-            folded = replace(table.folded, ids=None, source={})  # what workers need
-            if len(some) > 1 and _is_counted(folded):
-                compile_kernels(folded.scores[:0])
-            yield from in_parallel(
-                _solve_block, some, folded, first, second, alternative, (seed, 1, number)
-            )
-
-    found = progress(each(), total=sum(map(len, blocks)), what="exact tests")
-    shape = len(tables), first.size
-    return _Tests(*(np.concatenate(x).reshape(shape) for x in zip(*found, strict=True)))
+def _solve(board: Leaderboard, alternative: str) -> RowTests:
+    """The tests of all pairs on all data sets, of shape (D, P)."""
+    found = []
+    for k, whole in enumerate(board._tables):
+        table = replace(whole.folded, ids=None, source={})  # what workers need
+        scores, sums = table.scores, isinstance(table.statistic, Statistic)
+        counted = sums and scores.dtype == np.int64 and table.rounding is None
+        # The blocks do not depend on who computes them. They are smaller where a pair takes longer.
+        step = FEW if sums else LEAST
+        if counted and np.ptp(scores, axis=0).max() < TABLE:
+            step = max(min(SCORES // scores.shape[1], MOST), LEAST)
+        pairs = board.first, board.second
+        alone = partial(_test_number, table, *pairs, alternative, board._seed(k))
+        how: dict[str, Any] = {"alternative": alternative, "alone": alone, "step": step}
+        found.append(compare_rows(scores if counted else None, *pairs, **how))
+    return RowTests(*map(np.stack, zip(*found, strict=True)))
 
 
-def _blocks(table: ScoreTable, size: int) -> list[range]:
-    """The numbers of `size` pairs in blocks, which do not depend on who computes them.
-
-    They are smaller where a pair takes longer, so that there is progress to be seen.
-    """
-    step, scores = FEW, table.folded.scores
-    if isinstance(table.statistic, CountStatistic):
-        step = LEAST
-    elif _is_counted(table) and np.ptp(scores, axis=0).max() < TABLE:
-        step = max(min(SCORES // scores.shape[1], MOST), LEAST)
-    return [range(start, min(start + step, size)) for start in range(0, size, step)]
+def _test_number(
+    table: ScoreTable, first: Ints, second: Ints, alternative: str, seed: list[int], p: int
+) -> PermutationTestResult:
+    return _test(table, int(first[p]), int(second[p]), alternative, [*seed, p])
 
 
-def _is_counted(table: ScoreTable) -> bool:
-    """Whether kernels count the differences of all pairs."""
-    sums = isinstance(table.statistic, Statistic)
-    return sums and table.folded.scores.dtype == np.int64 and table.rounding is None
-
-
-def _solve_block(
-    block: range, table: ScoreTable, first: Ints, second: Ints, alternative: str, seed: Any
-) -> _Tests:
-    a, b = (x[block.start : block.stop] for x in (first, second))
-    counted = _is_counted(table)
-    laws = Laws.of(table.scores, table.scores, a, b) if counted else Laws.unknown(len(block))
-    values, whole, hard = laws.solve(alternative)
-    n_informative, method = laws.n_informative, np.full(len(block), "tilted", dtype=object)
-    method[whole] = "integer"
-    for i in np.flatnonzero(hard).tolist():
-        pairs = table.pairs(int(a[i]), int(b[i]))
-        rng = np.random.default_rng([*seed, block[i]])
-        how: dict[str, Any] = {"alternative": alternative, "rng": rng}
-        found = exact_perm_test(pairs, statistic=table.statistic, **how)
-        values[:, i] = found.pvalue, found.log10_pvalue, found.error_bound
-        n_informative[i], method[i] = found.n_informative, found.method
-    return _Tests(values[0], values[1], values[2], n_informative, method)
+def _test(
+    table: ScoreTable, i: int, j: int, alternative: str, seed: list[int]
+) -> PermutationTestResult:
+    how: dict[str, Any] = {"alternative": alternative, "rng": np.random.default_rng(seed)}
+    found: PermutationTestResult = exact_perm_test(
+        table.pairs(i, j), statistic=table.statistic, **how
+    )
+    return found

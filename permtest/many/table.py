@@ -127,8 +127,7 @@ class ScoreTable:
         first, head = next(iter(columns.items()))
         for key, given in labels.items():
             if isinstance(given, str):
-                _check_column(given, table, f"{key}={given!r} is no column of {name}")
-                labels[key] = table[given]
+                labels[key] = _column(table, given, f"{key}={given!r} is no column of {name}")
             check_aligned(head, labels[key], (f"{name}[{first!r}]", key))
         if clusters is not None:
             cluster_numbers(labels["clusters"], found.n_items)
@@ -160,17 +159,7 @@ class ScoreTable:
         return replace(self, scores=scores, clusters=None, ids=None, rounding=rounding)
 
     def stratified(self, strata: Any) -> ScoreTable:
-        """The table whose mean is the mean over strata of their means.
-
-        Parameters
-        ----------
-        strata : array_like of shape (N,)
-
-        Returns
-        -------
-        ScoreTable
-            Of scores that are weighted, so that each stratum counts alike.
-        """
+        """The table of weighted scores, whose mean is the mean over strata of their means."""
         if self.statistic.name != "mean":
             raise ValueError(
                 f"strata are averaged, which statistic={self.statistic.name!r} is not made for; "
@@ -194,19 +183,10 @@ class ScoreTable:
 
     @classmethod
     def joined(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
-        """All items of several tables in one.
+        """All items of several tables of the same systems and statistic in one.
 
-        Parameters
-        ----------
-        tables : sequence of ScoreTable
-            Of the same systems and statistic.
-
-        Returns
-        -------
-        ScoreTable
-            For "mean", every table counts alike, however many items it has: the statistic is the
-            mean of their means. Others are of the sums of all items. Clusters of different tables
-            are different.
+        For "mean", every table counts alike, however many items it has: the statistic is the mean
+        of their means. Others are of the sums of all items. Clusters of different tables differ.
         """
         average = getattr(tables[0].statistic, "average", None)
         if average is not None:
@@ -277,6 +257,22 @@ class ScoreTable:
             found.append(measure.exact([exact_sum(column) for column in addends.T]))
         return tuple(found)
 
+    def effects(self, i: int, j: int) -> NDArray[np.float64]:
+        """What each item, or cluster, adds to the difference of two systems, whose mean that is.
+
+        Of measures such as F1 the pseudo-values of the jackknife; of sums the difference per item.
+        """
+        if isinstance(self.statistic, Statistic):
+            gaps = (self.folded.scores[i] - self.folded.scores[j]).astype(np.float64)
+            return np.asarray(gaps * (len(gaps) / self.n_items) / self.scale)
+        measure, *both = self.statistic.measure(self.folded.pairs(i, j))
+        values = []
+        for addends in both:
+            x, n = addends.astype(np.float64), len(addends)
+            whole = x.sum(axis=0)
+            values.append(n * measure.values(whole[None]) - (n - 1) * measure.values(whole - x))
+        return np.asarray(values[0] - values[1])
+
 
 # ---- the columns of a table --------------------------------------------------------------------
 
@@ -289,9 +285,10 @@ def _names(table: Any) -> list[Any]:
     return list(table.columns if hasattr(table, "columns") else table.keys())
 
 
-def _check_column(column: Any, table: Any, problem: str) -> None:
-    if column not in _names(table):
-        raise ValueError(f"{problem}; it has {', '.join(map(str, _names(table)))}")
+def _column(table: Any, name: Any, problem: str) -> Any:
+    if name not in (there := _names(table)):
+        raise ValueError(f"{problem}; it has {', '.join(map(str, there))}")
+    return table[name]
 
 
 def _columns(
@@ -307,20 +304,18 @@ def _columns(
         raise TypeError(f"systems={systems!r} must be a list of names")
     there = _names(table)
     chosen = [x for x in there if x not in besides] if systems is None else list(systems)
-    if systems is None and hasattr(table, "columns"):
-        odd = [x for x in chosen if not NO_SYSTEM.isdisjoint(tokens(str(x)))]
-        if 0 < len(odd) < len(chosen):
-            raise ValueError(
-                f"{name} has a column {odd[0]!r}, which does not look like a system; name the "
-                "systems (systems=[...]), or leave the column out"
-            )
-    for wanted in chosen:
-        _check_column(wanted, table, f"{name} has no system {wanted!r}")
-    if len(set(map(str, chosen))) != len(chosen) or len(set(there)) != len(there):
+    odd = [x for x in chosen if not NO_SYSTEM.isdisjoint(tokens(str(x)))]
+    if systems is None and hasattr(table, "columns") and 0 < len(odd) < len(chosen):
+        raise ValueError(
+            f"{name} has a column {odd[0]!r}, which does not look like a system; name the "
+            "systems (systems=[...]), or leave the column out"
+        )
+    found = {str(x): _column(table, x, f"{name} has no system {x!r}") for x in chosen}
+    if len(found) != len(chosen) or len(set(there)) != len(there):
         raise ValueError(f"{name} has several systems of one name; names must differ")
     if len(chosen) < 2:
         raise ValueError(f"{name} has {len(chosen)} system(s), but a comparison needs two or more")
-    return {str(x): table[x] for x in chosen}
+    return found
 
 
 def _of_scores(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
@@ -387,22 +382,24 @@ def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreT
             raise TypeError(f"table[{name!r}] must be a table, as others are, not {kind}")
         own = {k: x[name] if isinstance(x, Mapping) else x for k, x in options.items()}
         found[str(name)] = _table(one, statistic, own, f"table[{name!r}]")
-    for name, one in found.items():
-        _check_alike(names[0], found[names[0]], name, one)
+    _check_alike(found)
     return found
 
 
-def _check_alike(first: str, head: ScoreTable, name: str, one: ScoreTable) -> None:
-    if one.systems != head.systems:
-        raise ValueError(
-            f"data set {name!r} has the systems {', '.join(one.systems)}, but {first!r} "
-            f"{', '.join(head.systems)}; choose the same ones in the same order: systems=[...]"
-        )
-    if repr(one.statistic) != repr(head.statistic):
-        raise ValueError(
-            f"data set {name!r} is compared by {one.statistic.name!r}, but {first!r} by "
-            f"{head.statistic.name!r} or a variant of it; make all tables with one statistic"
-        )
+def _check_alike(tables: Mapping[str, ScoreTable]) -> None:
+    """Refuse data sets that have other systems, or another statistic, than the first."""
+    first, head = next(iter(tables.items()))
+    for name, one in tables.items():
+        if one.systems != head.systems:
+            raise ValueError(
+                f"data set {name!r} has the systems {', '.join(one.systems)}, but {first!r} "
+                f"{', '.join(head.systems)}; choose the same ones in the same order: systems=[...]"
+            )
+        if repr(one.statistic) != repr(head.statistic):
+            raise ValueError(
+                f"data set {name!r} is compared by {one.statistic.name!r}, but {first!r} by "
+                f"{head.statistic.name!r} or a variant of it; make all tables with one statistic"
+            )
 
 
 def _is_table(value: Any, statistic: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, jit
+from permtest._jit import Floats, Ints, compile_from_now_on, python_first
 from permtest.null.grouping import TABLE, count_rows
 from permtest.null.probability import CERTAIN, EPS, Probability
 from permtest.null.tail_kernels import upper_tails
@@ -144,13 +144,14 @@ def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probabil
 
 def compile_kernels(rows: Ints | None = None) -> None:
     """Call the kernels once, before several threads do; `rows` are like the scores, but none."""
+    compile_from_now_on()
     rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
     laws = Laws.of(rows, rows, none, none)
     upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 5)))
     count_tails(*laws[:3], laws.top, laws.top)
 
 
-@jit
+@python_first
 def count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """How many labellings of law r have T <= most[r], law r being ``starts[r] : starts[r + 1]``.
 

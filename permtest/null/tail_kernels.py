@@ -391,7 +391,7 @@ def characteristic(
     return (squares if book[1] < work else np.inf), errors / sizes
 
 
-@jit
+@python_first
 def upper_tails(
     starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
 ) -> None:

@@ -302,7 +302,7 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
     inches = (min(max(8.0, 3.5 + 0.85 * size), WIDE), 2.6 + min(0.5 * size, 7.0))
     with sheet.canvas(ax, inches) as ax:
         colours, handles = _colours(p, difference, board.alpha)
-        ax.imshow(colours, aspect="auto", interpolation="nearest", gid="cells")
+        ax.imshow(colours, aspect="auto", interpolation="none", gid="cells")
         _name_cells(ax, [str(places[i]) for i in order], [board.systems[i] for i in order])
         font = min(72 * sheet.inches(ax) * 0.85 / (8 * sheet.LETTER * size), sheet.font())
         if size <= FEW and font >= LEGIBLE:

@@ -731,6 +731,8 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
     head, *others = some
     for one in others:
         problem = ""
+        if one.ids is head.ids and len(one) == len(head):  # columns of one table
+            continue
         if (one.ids is None) != (head.ids is None):
             one, known = (head, one) if head.ids is None else (one, head)
             problem = f"has no ids, but {known.file.path} has; give both or neither, or name the "

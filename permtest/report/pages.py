@@ -7,6 +7,7 @@ import warnings
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,10 +83,15 @@ def _page(
         keep_trailing_newline=True,
         finalize=None if kind == "html" else _markdown,
     )
-    environment.filters["code"] = _Verbatim
+    environment.filters |= {"code": _Verbatim, "digest": _digest}
     template = environment.get_template(f"report.{kind}")
     found = template.render(document=document, sections=sections, sources=sources, broad=BROAD)
     return str(found)
+
+
+def _digest(script: str) -> str:
+    """By what a page says which script may run in it."""
+    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
 class _Verbatim(str):

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+from permtest._text import aligned
 from permtest.result import counted
-from permtest.study.document import VALUE, Document, Figure, Section, Table, legible
+from permtest.study.document import (
+    VALUE,
+    Document,
+    Figure,
+    Section,
+    Table,
+    legible,
+    wrapped,
+)
 from permtest.study.sections import computed_with
 
 if TYPE_CHECKING:
     from permtest.many import Leaderboard
 
-#: Systems whose pairs are drawn, and rows of a table, at most.
-MOST_DRAWN, MOST_ROWS = 100, 500
+#: Systems whose pairs are drawn, rows of a table of pairs, and rows of a ranking that a page shows
+#: at once, and a terminal at all.
+MOST_DRAWN, MOST_ROWS, UNFOLDED = 100, 500, 100
+#: Letters of a name in a terminal, and of the bar of an interval.
+NAME, BAR = 24, 41
+#: Columns of a ranking that a paper does without.
+UNPRINTED = {"alike", "p before", "adjusted before", "items to separate", "same", "both right"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +83,38 @@ class BoardDocument(Document):
 
     @property
     def paper_tables(self) -> tuple[Table, ...]:
-        """The first ranking."""
-        from permtest.many.wording import ranking
+        """The first ranking, without the columns that are not for a paper."""
+        table = _ranking(*self.rankings[0])
+        columns = [i for i, head in enumerate(table.head) if head not in UNPRINTED]
+        head, *rows = (tuple(row[i] for i in columns) for row in (table.head, *table.rows))
+        return (Table(head, tuple(rows), self.sentence()),)
 
-        header, cells = ranking(*self.rankings[0])
-        return (Table(header, tuple(cells), self.sentence()),)
+    def folds(self, key: str) -> list[tuple[int, int, str]]:
+        """The rows of a ranking after the hundredth, in runs of which no two differ.
+
+        Each run is its first row, the one after its last, and a title. None of any other section.
+        """
+        found, size = [], len(self.board.systems)
+        if not key.startswith("ranking-"):
+            return []
+        board, name = self.rankings[int(key.removeprefix("ranking-")) - 1]
+        places = {system: i for i, system in enumerate(board.order(name))}
+        groups = board.groups(name) if board.baseline is None else [board.order(name)]
+        ends = [(places[group[0]], places[group[-1]] + 1) for group in groups]
+        start = UNFOLDED
+        while start < size:
+            stop = max((b for a, b in ends if a <= start < b), default=start + 1)
+            tied = ", of which no two differ" * (board.baseline is None and stop > start + 1)
+            title = f"{start + 1} to {stop}: {counted(stop - start, 'systems')}{tied}"
+            found.append((start, stop, title))
+            start = stop
+        return found
+
+    @property
+    def descending(self) -> tuple[str, ...]:
+        """The columns of a ranking whose largest number is the best."""
+        best = () if self.board.ascending else (self.board.metric, _less(self.board))
+        return (*best, "same", "both right")
 
     def frame(self) -> Any:
         """All pairs, a row each, as a `pandas.DataFrame`."""
@@ -82,8 +124,12 @@ class BoardDocument(Document):
         """The board, its rankings, and what is known of all data sets, as plain values."""
         rankings, several = [], len(self.board.data_sets) > 1
         for board, name in sorted(self.rankings, key=lambda one: one[0] is self.overall):
-            systems = board[name].ranking().to_dict("records")
+            systems = [
+                {k: None if x != x or x in (inf, -inf) else x for k, x in row.items()}
+                for row in board.standings(name)
+            ]
             found = {"data_set": name, "systems": systems, "sentence": board.sentence(name)}
+            found["next"] = _next(board, name)
             if board.baseline is None:
                 tied, groups = board.tied_with_best(name), board.groups(name)
                 found |= {"tied_with_best": tied, "groups": groups}
@@ -96,15 +142,29 @@ class BoardDocument(Document):
             "version": computed_with()["permtest"],
         }
 
+    def __str__(self) -> str:
+        parts = []
+        for board, name in sorted(self.rankings, key=lambda one: one[0] is self.overall):
+            read = self.sources.get(name, {}).get("read", "")
+            parts += [name, *_in_terminal(board, name), wrapped(_notes(board, name))]
+            parts += [board.sentence(name), wrapped(_next(board, name))]
+            parts += [f"data   {read}" * bool(read)]
+        if len(self.board.data_sets) > 1:
+            parts.append(str(self.board.replicability()))
+        return "\n\n".join(filter(None, parts))
+
     # ---- sections
 
     def _ranking(self, key: str, board: Leaderboard, name: str) -> Section:
         """A ranking, or a comparison with a baseline, and what to be cautious of."""
-        from permtest.many.wording import ranking
-
-        header, cells = ranking(board, name)
-        on, n = f" on {name}" if name else "", len(board.systems)
-        best = [system for rank, system, *_ in cells if rank == "1"]
+        on, n, order = f" on {name}" if name else "", len(board.systems), board.order(name)
+        best = (
+            order
+            if board.baseline is not None
+            else [
+                system for system in order if board.places(name)[board.systems.index(system)] == 1
+            ]
+        )
         some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
         alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
         limits = "Tied systems are not shown to be equal: they may differ by less than these items "
@@ -118,10 +178,10 @@ class BoardDocument(Document):
         return Section(
             key=key,
             heading=name or "Ranking",
-            sentence=self.sources.get(name, {}).get("read", ""),
-            tables=(_cut(header, cells),),
+            sentence=" ".join([self.sources.get(name, {}).get("read", ""), _next(board, name)]),
+            tables=(_ranking(board, name),),
             figure=Figure("plot_ranking", (board, name), alt),
-            limits=limits,
+            limits=f"{limits} {_notes(board, name)}",
         )
 
     def _pairs(self, key: str, board: Leaderboard, name: str) -> Section:
@@ -169,6 +229,100 @@ class BoardDocument(Document):
         return Section("tested", "What was tested", head, tuple(tables))
 
 
+# ---- cells of a ranking -------------------------------------------------------------------------
+
+
+def _ranking(board: Leaderboard, name: str) -> Table:
+    """All that is known of each system, as people write it."""
+    rows = board.cells(name)
+    cells = (tuple(x and legible(x, VALUE) for x in row.values()) for row in rows)
+    return Table(tuple(rows[0]), tuple(cells))
+
+
+def _less(board: Leaderboard) -> str:
+    return f"less {board.baseline or 'the best'}"
+
+
+def _in_terminal(board: Leaderboard, name: str) -> list[str]:
+    """The ranking with a bar for each interval, and what stands behind it, in 100 columns."""
+    table, rows = _ranking(board, name), board.standings(name)[:UNFOLDED]
+    columns = dict(zip(table.head, zip(*table.rows[:UNFOLDED], strict=True), strict=True))
+    columns["system"] = tuple(legible(x, NAME) for x in columns["system"])
+    columns[f"{_less(board)}: |"] = _bars(rows, BAR)
+    columns["ranks"] = columns.get("possible ranks", ())
+    groups = [["rank", "system", board.metric, "ranks", "alike", f"{_less(board)}: |"]]
+    groups += [["system", _less(board), *(x for x in table.head if x.endswith("interval"))]]
+    groups[1] += ["p", "adjusted p", "differs"]
+    groups += [["system", "p before", "adjusted before", "items to separate", "same", "both right"]]
+    parts = []
+    for heads in groups:
+        some = [(head, *columns[head]) for head in heads if any(columns.get(head, ()))]
+        parts.append(aligned(list(zip(*some, strict=True))))
+    more = len(table.rows) - UNFOLDED
+    return [*parts, *[f"{more} more systems are in a report (.html, .csv)"] * (more > 0)]
+
+
+def _bars(rows: Sequence[Mapping[str, Any]], width: int) -> tuple[str, ...]:
+    """Each interval as a bar: o is the difference, | no difference, < and > have no end."""
+    known = [row[key] for row in rows for key in ("low", "difference", "high")]
+    finite = [0.0, *filter(isfinite, known)]
+    low, high = min(finite), max(finite)
+
+    def place(x: float) -> int:
+        share = (min(max(x, low), high) - low) / (high - low or 1.0)
+        return int(share * (width - 1) + 0.5)
+
+    found = []
+    for row in rows:
+        bar = [" "] * width
+        if not isnan(row["low"]):
+            a, b = place(row["low"]), place(row["high"])
+            bar[a : b + 1] = "-" * (b + 1 - a)
+            bar[a] = "[" if isfinite(row["low"]) else "<"
+            bar[b] = "]" if isfinite(row["high"]) else ">"
+        bar[place(0.0)] = "|"
+        if not isnan(row["low"]):
+            bar[place(row["difference"])] = "o"
+        found.append("".join(bar))
+    return tuple(found)
+
+
+def _notes(board: Leaderboard, name: str) -> str:
+    """What the columns are."""
+    several, alone = board.baseline is None, len(board.systems) == 2
+    other = "the system before it" if several else str(board.baseline)
+    text = "Systems that share a letter do not differ. " * (several and any(board.groups(name)))
+    text += "Intervals are of each difference by itself. Those of up to 12 systems, without "
+    text += "clusters, are exact, or Tango's for scores of 0 and 1; others, and those of measures "
+    text += "such as F1, are approximate, by Student's t. "
+    text += f"p before: against {other}. " * (several and not alone)
+    text += f"Items to separate: how many would tell it from {other} with a power of 80%, if "
+    text += "difference and spread stay as observed (normal approximation"
+    text += ", corrected by Bonferroni" * (board.correction != "none")
+    return f"{text}). Same: items on which it scores like {other}."
+
+
+def _next(board: Leaderboard, name: str) -> str:
+    """What to do next."""
+    rows, k, base = board.standings(name), board.data_sets.index(name), board.baseline
+    if board.undecided[k].any():
+        return "Next: draw more labellings (K), which decides the pairs that are too close to call."
+    tied = [row for row in rows if not isnan(row["low"]) and not row.get("differs")]
+    tied = [row for row in tied if row.get("tied_with_best", True)]
+    if not tied:
+        return f"Next: a report on {base or rows[0]['system']} and another tells where they differ."
+    row = min(tied, key=lambda row: row["separating_n"])
+    other, n = base or rows[rows.index(row) - 1]["system"], row["separating_n"]
+    if not isfinite(n):
+        return f"Next: more items of the same kind will hardly separate others from {other}."
+    about, share = (f"{float(f'{x:.2g}'):,g}" for x in (n, n / board.n[k]))
+    times = f", {share} times as many," * (n > board.n[k])
+    return (
+        f"Next: about {about} items{times} would separate {row['system']} from "
+        f"{other} with a power of 80%."
+    )
+
+
 def _cut(header: tuple[str, ...], cells: list[tuple[Any, ...]]) -> Table:
     """A table that is not too long; its caption says what is missing."""
     more = len(cells) - MOST_ROWS
@@ -208,6 +362,6 @@ def board_document(
     >>> from permtest.study import board_document
     >>> board = compare_many({"new": [1, 1, 1, 0], "old": [0, 1, 0, 0], "base": [0, 0, 0, 0]})
     >>> board_document(board)["ranking-1"].tables[0].rows[0]
-    ('1', 'new', '0.75', '1 to 3', 'a', 'yes')
+    ('1', 'new', '0.75', '1 to 3', 'a', 'yes', '', '', '', '', '', '', '', '', '')
     """
     return BoardDocument(board, overall, sources or {}, seed)

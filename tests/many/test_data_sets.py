@@ -9,18 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 from scipy.stats import combine_pvalues
 
-from permtest.many.data_sets import (
-    MOST_SHOWN,
-    Replicability,
-    combined_pvalues,
-    partial_conjunction,
-)
+import permtest as pt
+from permtest.many.data_sets import MOST_SHOWN, Replicability
 from tests.many import naive
 
-METHODS = ["bonferroni", "fisher"]
-COMBINED = ["fisher", "stouffer", "tippett", "bonferroni"]
 CASES = 2000
 
 shares = st.builds(Fraction, st.integers(1, 64), st.just(64))
@@ -31,63 +26,39 @@ def array(p):
     return np.asarray(p, dtype=float)
 
 
-def count_of(p, alpha=0.05, method="bonferroni"):
+def count_of(p, alpha=0.05):
     """On how many data sets there is an effect, at least, at level alpha on the first side."""
     p = array(p).reshape(len(p), -1)
     pair = np.zeros(p.shape[1], dtype=int)
     names = tuple(f"d{d}" for d in range(len(p)))
-    how = {"alpha": 2 * alpha, "method": method}
-    found = Replicability.of(("a", "b"), names, pair, pair + 1, p, np.ones_like(p), **how)
-    return found.first_better
+    sides = p, np.ones_like(p)
+    return Replicability.of(("a", "b"), names, pair, pair + 1, *sides, alpha=2 * alpha).first_better
 
 
-def fisher(p):
-    return float(combine_pvalues([float(x) for x in p]).pvalue)
-
-
-# ---- one p-value from several ------------------------------------------------------------------
+# ---- the count ---------------------------------------------------------------------------------
 
 
 @settings(max_examples=100)
-@given(some)
-def test_bonferroni_is_the_worst_of_all_subsets(p):
-    wanted = naive.partial_conjunction(p, naive.bonferroni)
-    found = partial_conjunction(array(p))
-    np.testing.assert_allclose(found, [float(x) for x in wanted], rtol=1e-14)
-    np.testing.assert_allclose(found, sorted(map(float, naive.adjusted(p, "holm"))), rtol=1e-14)
-
-
-@settings(max_examples=100)
-@given(some)
-def test_fisher_is_the_worst_of_all_subsets(p):
-    wanted = naive.partial_conjunction(p, fisher)
-    found = partial_conjunction(array(p), "fisher")
-    np.testing.assert_allclose(found, wanted, rtol=1e-13)
+@given(some, shares)
+def test_the_count_is_the_partial_conjunction(p, alpha):
+    """The largest u whose p^{u/D}, the worst of all subsets, is small enough."""
+    if alpha < Fraction(1, 2):
+        curve = naive.partial_conjunction(p, naive.bonferroni)
+        assert count_of(p, float(alpha)) == sum(x <= alpha for x in curve)
 
 
 def test_levels_are_reached_in_spite_of_roundings():
-    """Alpha divided by the number of data sets and multiplied again, in logarithms."""
     for size in range(1, 40):
         assert count_of([0.05 / size] * size) == size
         assert count_of([0.05 / size * (1 + 1e-9)] * size) == 0
 
 
-def test_an_example_of_both_counts():
-    """Fisher adds up what Bonferroni takes one by one, where many p are rather small."""
-    p = [0.02, 0.03, 0.04, 0.04, 0.03]
-    assert count_of(p) == 0
-    assert count_of(p, method="fisher") == 5
-    one = [0.01, 1, 1, 1, 1]
-    assert count_of(one) == 1
-    assert count_of(one, method="fisher") == 0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_counts_of_discrete_pvalues_are_too_large_in_alpha_of_all_cases_at_most(method):
+def test_counts_of_discrete_pvalues_are_too_large_in_alpha_of_all_cases_at_most():
     """Three data sets without an effect, and one with as clear an effect as can be."""
-    p, mass = _products([_tails(n) for n in (4, 5, 6)])
-    count = count_of(np.vstack([p, np.full(len(mass), 1e-9)]), method=method)
-    assert 0 < mass[count > 1].sum() <= 0.05
+    laws = [_tails(n) for n in (4, 5, 6)]
+    p = np.stack(np.meshgrid(*([x for x, _ in law] for law in laws))).reshape(3, -1)
+    mass = np.stack(np.meshgrid(*([m for _, m in law] for law in laws))).reshape(3, -1).prod(axis=0)
+    assert 0 < mass[count_of(np.vstack([p, np.full(mass.size, 1e-9)])) > 1].sum() <= 0.05
 
 
 def _tails(n):
@@ -96,97 +67,51 @@ def _tails(n):
     return [(float(sum(masses[: k + 1])), float(masses[k])) for k in range(n + 1)]
 
 
-def _products(laws):
-    """All combinations: an array (D, cases) of p-values, and the probabilities of the cases."""
-    p = np.stack(np.meshgrid(*([x for x, _ in law] for law in laws)), 0).reshape(len(laws), -1)
-    mass = np.stack(np.meshgrid(*([m for _, m in law] for law in laws)), 0).reshape(len(laws), -1)
-    return p, mass.prod(axis=0)
-
-
-@pytest.mark.parametrize("method", ["fisher", "stouffer", "tippett"])
-@settings(max_examples=100)
-@given(st.lists(shares, min_size=1, max_size=8))
-def test_scipy_combines_the_same(method, p):
-    wanted = combine_pvalues([float(x) for x in p], method=method).pvalue
-    pairs = array([p, p]).T
-    found = combined_pvalues(pairs, np.ones_like(pairs), method)
-    np.testing.assert_allclose(found, np.minimum([2 * wanted] * 2, 1), rtol=1e-9)
-
-
-@pytest.mark.parametrize("method", COMBINED)
-def test_opposite_directions_do_not_add_up(method):
-    """Ahead on one data set as far as behind on the other: two-sided p would agree."""
-    greater, less = array([[1e-4], [1]]), array([[1], [1e-4]])
-    both = combined_pvalues(greater, less, method)
-    assert combined_pvalues(array([[1e-4], [1e-4]]), array([[1], [1]]), method) <= both
-    assert both == combined_pvalues(less, greater, method) <= 1
-    tiny = np.full((3, 1), 5e-324)
-    assert 0 < combined_pvalues(tiny, np.ones((3, 1)), method) < 1e-300
-
-
-@pytest.mark.parametrize("method", COMBINED)
-def test_combined_discrete_pvalues_hold_their_level(method):
-    """All cases of three sign tests over four, five and six pairs, with their probabilities."""
-    p, mass = _products([_tails(n) for n in (4, 5, 6)])
-    found = combined_pvalues(p, np.ones_like(p), method) / 2
-    for alpha in np.unique(found[found < 0.5]):
-        assert mass[found <= alpha * (1 + 1e-12)].sum() <= alpha * (1 + 1e-12)
-
-
-def test_unknown_methods_are_refused():
-    one = np.ones((2, 1))
-    with pytest.raises(ValueError, match="method='holm' is not known; choose one of 'bonferroni'"):
-        partial_conjunction(one, "holm")
-    with pytest.raises(ValueError, match="choose one of 'fisher', 'stouffer', 'tippett', 'bonf"):
-        combined_pvalues(one, one, "mean")
-
-
-# ---- what the count promises -------------------------------------------------------------------
-
-
 def _simulated(k, size, rng, correlation=0.0):
     """p of normal scores on data sets of which k have a clear effect."""
-    from scipy.special import ndtr
-
     common = rng.normal(size=CASES)
     z = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * rng.normal(size=(size, CASES))
     return np.maximum(ndtr(z - 30 * (np.arange(size) < k)[:, None]), 5e-324)
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 5])
-@pytest.mark.parametrize("method", METHODS)
-def test_the_count_exceeds_the_truth_in_alpha_of_all_cases_at_most(method, k):
+def test_the_count_exceeds_the_truth_in_alpha_of_all_cases_at_most(k):
     """With k clear effects the bound is sharp: some cases have to exceed it."""
-    count = count_of(_simulated(k, 6, np.random.default_rng(7 + k)), method=method)
+    count = count_of(_simulated(k, 6, np.random.default_rng(7 + k)))
     share, error = np.mean(count > k), (0.05 * 0.95 / CASES) ** 0.5
-    assert share <= 0.05 + 3 * error
-    assert share >= 0.05 - 4 * error
+    assert 0.05 - 4 * error <= share <= 0.05 + 3 * error
     assert np.all(count >= k)
+    assert np.mean(count_of(_simulated(1, 6, np.random.default_rng(3), 0.9)) > 1) <= 0.05
 
 
-def test_dependent_data_sets_are_for_bonferroni():
-    p = _simulated(1, 6, np.random.default_rng(3), correlation=0.9)
-    assert np.mean(count_of(p) > 1) <= 0.05
-    assert np.mean(count_of(p, method="fisher") > 1) > 0.08
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_both_directions_share_alpha(method):
+def test_both_directions_share_alpha():
     """Better on one data set, worse on one, equal on four: too much is said in 5% at most."""
-    rng = np.random.default_rng(11)
-    greater, less = _simulated(0, 6, rng), np.empty((6, CASES))
+    greater = _simulated(0, 6, np.random.default_rng(11))
     less = 1 - greater
     for ahead, behind, row in ((greater, less, 0), (less, greater, 1)):
         ahead[row], behind[row] = 1e-9, 1.0
     pairs = np.zeros(CASES, dtype=int)
     names = ("a", "b"), tuple("uvwxyz")
-    found = Replicability.of(*names, pairs, pairs + 1, greater, less, alpha=0.05, method=method)
+    found = Replicability.of(*names, pairs, pairs + 1, greater, less, alpha=0.05)
     wrong = (found.first_better > 1) | (found.second_better > 1)
     assert 0.01 < np.mean(wrong) <= 0.05 + 2 * (0.05 * 0.95 / CASES) ** 0.5
-    named = np.any(found.better[2:] != 0, axis=0)
-    assert np.mean(named) <= 0.05
+    assert np.mean(np.any(found.better[2:] != 0, axis=0)) <= 0.05
     assert np.all(found.better[0] == 1)
     assert np.all(found.better[1] == -1)
+
+
+def test_fisher_combines_each_side_by_itself():
+    rng = np.random.default_rng(3)
+    parts = {name: {x: rng.integers(0, 5, 30) for x in "abc"} for name in "xyz"}
+    board, (a, b) = pt.compare_many(parts), "ab"
+    sides = [
+        [pt.exact_perm_test(x[a], x[b], alternative=side).pvalue for x in parts.values()]
+        for side in ("greater", "less")
+    ]
+    wanted = 2 * min(combine_pvalues(p).pvalue for p in sides)
+    assert board.combined()[0] == pytest.approx(min(wanted, 1), rel=1e-9)
+    tiny = {name: {"a": [1] * 2000, "b": [0] * 2000} for name in "xy"}
+    assert 0 < pt.compare_many(tiny).combined()[0] < 1e-300
 
 
 # ---- both directions of many pairs -------------------------------------------------------------
@@ -215,10 +140,10 @@ def test_an_example():
         "an error probability of 0.05 for each pair (Bonferroni, however the data sets depend on "
         "each other), and which ones by Holm's correction.",
         "",
-        "first  second       first is better on  second is better on",
-        "new    old          3 (ewt, gum, pud)   0",
-        "new    <b>base</b>  2 (pud, tweets)     2 (ewt, gum)",
-        "old    <b>base</b>  0                   0",
+        "first   second        first is better on   second is better on",
+        "new     old           3 (ewt, gum, pud)    0",
+        "new     <b>base</b>   2 (pud, tweets)      2 (ewt, gum)",
+        "old     <b>base</b>   0                    0",
     ]
 
 
@@ -240,17 +165,6 @@ def test_counts_and_names_by_their_definitions(greater, alpha):
             wanted = naive.rejected([row[pair] for row in side], "holm", alpha / 2)
             assert set(np.flatnonzero(found.better[:, pair] == sign)) == wanted
             assert count[pair] == len(wanted)
-
-
-def test_fisher_counts_with_half_of_alpha():
-    found = example(method="fisher", alpha=0.1)
-    wanted = [count_of(side, alpha=0.05, method="fisher") for side in (GREATER, LESS)]
-    assert [found.first_better.tolist(), found.second_better.tolist()] == [
-        w.tolist() for w in wanted
-    ]
-    assert "probability of 0.1 for" in str(found)
-    assert "independent data sets" in str(found)
-    assert "probability of 0.00111 for" in str(example(alpha=0.05 / 45))
 
 
 def test_one_pair_either_way_round():
@@ -294,7 +208,7 @@ def test_dict_json_and_frame():
     assert plain == found.to_dict()
     assert plain["better"] == found.better.tolist()
     assert (plain["systems"], plain["data_sets"]) == (list(SYSTEMS), list(DATA_SETS))
-    assert (plain["alpha"], plain["method"]) == (0.05, "bonferroni")
+    assert (plain["alpha"], plain["first_better"]) == (0.05, [3, 2, 0])
     frame = found.to_frame()
     assert frame["first_better"].tolist() == [3, 2, 0]
     assert frame["second_better_on"].tolist() == ["", "ewt, gum", ""]

@@ -1,7 +1,9 @@
 """What a leaderboard says: arrays, frames, sentences."""
 
+import itertools
 import json
 import math
+import sys
 from dataclasses import replace
 from itertools import combinations
 
@@ -159,3 +161,100 @@ def test_systems_are_asked_for_by_name():
 def test_long_boards_are_cut_in_notebooks():
     many = pt.compare_many({f"s{i}": [1, 2] for i in range(60)}, correction="none")
     assert "10 more systems are in ranking()" in many._repr_html_()
+
+
+# ---- how far behind ----------------------------------------------------------------------------
+
+
+def test_separating_n_is_the_sample_size_of_the_normal_approximation():
+    """For 0/1 scores and one pair, that of Connor's formula with the observed spread."""
+    from scipy.stats import norm
+
+    board = pt.compare_many(TABLE, correction="none", alpha=0.01)
+    found = dict(zip(board.systems, board.separating_n(power=0.9).tolist(), strict=True))
+    for before, name in itertools.pairwise(board.order()):
+        gaps = TABLE[before] - TABLE[name]
+        z = norm.isf(0.005) + norm.ppf(0.9)
+        assert found[name] == math.ceil((z * gaps.std(ddof=1) / gaps.mean()) ** 2)
+    assert math.isnan(found["good"])
+    assert (BOARD.separating_n()[[0, 1, 3]] > board.separating_n()[[0, 1, 3]] / 2).all()
+    with pytest.raises(ValueError, match="power must lie"):
+        board.separating_n(power=80)
+
+
+def test_so_many_items_separate_with_about_that_power():
+    rng = np.random.default_rng(5)
+    pilot = rng.normal(0.2, 1, 4000).round(3)
+    n = int(pt.compare_many({"a": pilot, "b": 0 * pilot}, correction="none").separating_n()[1])
+    draws = rng.choice(pilot, (400, n))
+    found = pt.exact_perm_test(draws, np.zeros_like(draws), axis=1).pvalue <= 0.05
+    assert 0.72 < found.mean() < 0.88
+
+
+def test_items_are_counted_where_clusters_are_swapped():
+    labels = np.repeat(np.arange(100), 4)
+    whole = pt.compare_many(TABLE, clusters=labels)
+    sums = {name: x.reshape(100, 4).sum(axis=1) for name, x in TABLE.items()}
+    folded = pt.compare_many(sums, statistic="sum")
+    items, clusters = whole.separating_n(), folded.separating_n()
+    assert np.nanmax(np.abs(items - 4 * clusters)) <= 4
+    np.testing.assert_allclose(400 * whole.intervals(), folded.intervals(), rtol=0.02)
+
+
+def test_equal_systems_are_never_separated_and_few_items_never_do():
+    board = pt.compare_many({"a": [1, 0, 1], "b": [1, 0, 1], "c": [0, 0, 0]}, correction="none")
+    assert board.separating_n()[1] == math.inf
+    clear = pt.compare_many({"a": [1] * 9, "b": [0] * 9}, correction="none")
+    assert clear.separating_n()[1] == 6  # 2^-5 is the first p below 0.05
+    side = pt.compare_many({"a": [1] * 9, "b": [0] * 9}, baseline="a", alternative="greater")
+    assert side.separating_n()[1] == math.inf
+
+
+def test_intervals_are_those_of_the_single_comparison():
+    numbers = {name: RNG.integers(0, 9, 50) for name in "abc"}
+    for side in ("two-sided", "greater", "less"):
+        board = pt.compare_many(numbers, baseline="b", alternative=side, alpha=0.1)
+        for i, name in ((0, "a"), (2, "c")):
+            wanted = board.result(name, "b").confidence_interval(0.9)
+            assert tuple(board.intervals()[i]) == tuple(wanted)
+    assert np.isnan(board.intervals()[1]).all()
+    low, high = BOARD.intervals()[0]  # of shares, by Tango
+    b, c = (int((TABLE[x] > TABLE[y]).sum()) for x, y in (("poor", "good"), ("good", "poor")))
+    wanted = pt.alternatives.mcnemar(b, c, n=SIZE).confidence_interval(0.95)
+    assert (low, high) == tuple(wanted)
+
+
+@pytest.mark.parametrize("statistic", ["sum", "f1"])
+def test_approximate_intervals_are_near_the_bootstrap(statistic, monkeypatch):
+    monkeypatch.setattr(sys.modules["permtest.many.leaderboard"], "FEW_SYSTEMS", 0)
+    counts = [RNG.integers(0, 5, (300, 3)) for _ in range(2)]
+    scores = counts if statistic == "f1" else [x[:, 0] for x in counts]
+
+    def value(x):
+        total = x.sum(axis=0)
+        return 2 * total[0] / (2 * total[0] + total[1] + total[2]) if statistic == "f1" else total
+
+    board = pt.compare_many(dict(zip("ab", scores, strict=True)), statistic=statistic, baseline="b")
+    draws = RNG.integers(0, 300, (2000, 300))
+    resampled = np.array([value(scores[0][i]) - value(scores[1][i]) for i in draws])
+    low, high = board.intervals()[0]
+    assert (low + high) / 2 == pytest.approx(value(scores[0]) - value(scores[1]))
+    assert (high - low) / (2 * 1.968) == pytest.approx(resampled.std(), rel=0.1)
+
+
+def test_each_row_says_how_a_system_stands_beside_the_best_and_its_neighbour():
+    rows = {row["system"]: row for row in BOARD.standings()}
+    p, adjusted, gap = (BOARD.matrix(x) for x in ("pvalue", "adjusted", "statistic"))
+    weak, good, fine = (BOARD.systems.index(x) for x in ("weak", "good", "fine"))
+    row = rows["weak"]
+    assert (row["difference"], row["pvalue"]) == (gap[weak, good], p[weak, good])
+    assert (row["pvalue_before"], row["adjusted_before"]) == (p[weak, fine], adjusted[weak, fine])
+    assert row["same"] == np.mean(TABLE["weak"] == TABLE["fine"])
+    assert row["both_right"] == np.mean(TABLE["weak"] & TABLE["fine"])
+    assert rows["good"]["pvalue"] == 1
+    assert "both_right" not in pt.compare_many({"a": [2, 1], "b": [1, 0]}).standings()[0]
+    cells = {row["system"]: row for row in BOARD.cells()}
+    assert cells["good"]["less the best"] == cells["good"]["items to separate"] == ""
+    assert cells["weak"]["possible ranks"] == "3 to 4"
+    assert BOARD.to_csv().startswith("data_set,system,value,rank,rank_low")
+    assert r"\bottomrule" in BOARD.to_latex()

@@ -1,0 +1,95 @@
+// Sorts and searches the rankings of a leaderboard. Without it the page shows all rows.
+"use strict";
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const folds = [...table.querySelectorAll("tr.fold")];
+  const rows = [...table.querySelectorAll("tbody tr:not(.fold)")];
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+
+  function number(text) {
+    const found = parseFloat(text.replace(/,/g, ""));
+    return text === "never" ? Infinity : found;
+  }
+
+  // ---- folded rows: each title has a button, and its rows follow it in the same body
+
+  function fold(title, open) {
+    title.querySelector("button").setAttribute("aria-expanded", open);
+    for (const row of title.parentElement.rows) row.hidden = row !== title && !open;
+  }
+
+  for (const title of folds) {
+    const cell = title.cells[0], button = document.createElement("button");
+    button.type = "button";
+    button.textContent = cell.textContent;
+    cell.replaceChildren(button);
+    button.addEventListener("click", () => {
+      fold(title, button.getAttribute("aria-expanded") !== "true");
+    });
+    fold(title, false);
+  }
+
+  function unfold() {  // for good: an order of one's own has no folds
+    for (const title of folds) title.remove();
+    for (const row of rows) row.hidden = false;
+  }
+
+  // ---- search
+
+  const label = document.createElement("label"), input = document.createElement("input");
+  const status = document.createElement("span");
+  input.type = "search";
+  status.setAttribute("role", "status");
+  label.append("Search systems ", input);
+  const tools = document.createElement("p");
+  tools.className = "tools";
+  tools.append(label, " ", status);
+  table.closest(".wide").before(tools);
+  const names = rows.map((row) => row.querySelector("th").textContent.toLowerCase());
+  input.addEventListener("input", () => {
+    const wanted = input.value.trim().toLowerCase();
+    let shown = 0;
+    rows.forEach((row, i) => {
+      row.hidden = !names[i].includes(wanted);
+      shown += !row.hidden;
+    });
+    for (const title of folds) {
+      title.hidden = wanted !== "";
+      if (wanted === "" && title.isConnected) fold(title, false);
+    }
+    status.textContent = wanted === "" ? "" : `${shown} of ${rows.length} systems`;
+  });
+
+  // ---- order
+
+  function sort(column, down) {
+    const cells = new Map(rows.map((row) => [row, row.cells[column].textContent.trim()]));
+    const numeric = rows.every((row) => cells.get(row) === "" || !isNaN(number(cells.get(row))));
+    rows.sort((a, b) => {
+      const x = cells.get(a), y = cells.get(b);
+      if (x === "" || y === "") return (x === "") - (y === "");  // what has no value comes last
+      const order = numeric ? Math.sign(number(x) - number(y)) || 0 : x.localeCompare(y, undefined, { numeric: true });
+      return down ? -order : order;
+    });
+    unfold();
+    body.append(...rows);
+    input.dispatchEvent(new Event("input"));
+  }
+
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const now = head.getAttribute("aria-sort");
+      const first = head.dataset.first || "ascending";
+      const other = first === "ascending" ? "descending" : "ascending";
+      for (const one of heads) one.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", now === first ? other : first);
+      sort(column, head.getAttribute("aria-sort") === "descending");
+    });
+  });
+  if (heads[0].textContent === "rank") heads[0].setAttribute("aria-sort", "ascending");
+}
