@@ -18,7 +18,7 @@ from permtest._json import AsJson
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.resamples import check_resamples
+from permtest.alternatives.resampling import check_resamples
 from permtest.alternatives.result import rejects
 from permtest.exact import exact_perm_test
 from permtest.many import wording

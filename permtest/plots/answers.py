@@ -19,7 +19,7 @@ from permtest.plots.sheet import NICE, decades, legend_above, new_figure, plain,
 from permtest.plots.words import digits, span
 
 if TYPE_CHECKING:
-    from permtest.alternatives.answers import Answer, AnswerTable
+    from permtest.alternatives.compare import Answer, AnswerTable
     from permtest.alternatives.result import AlternativeResult
 
 WIDTH, ROW, REST = 13.0, 0.42, 2.0  # inches: of the picture, of a row, and of all but the rows

@@ -10,13 +10,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from permtest.alternatives import (
-    AlternativeResult,
-    PairedSample,
-    independent_t,
-    paired_t,
-    permutation_mean,
-)
+from permtest.alternatives import AlternativeResult, independent_t, paired_t, permutation_mean
+from permtest.alternatives.result import PairedSample
 from permtest.plots import roles
 from permtest.plots.parts import draw_interval, name_rows
 from permtest.plots.sheet import axes_at, style

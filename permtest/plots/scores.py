@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.result import PairedSample
 from permtest.plots import roles
 from permtest.plots.sheet import NICE, legend_above, new_axes, new_figure, plain, style
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from permtest.alternatives.names import TITLES
+from permtest.alternatives.result import TITLES
 from permtest.result import PermutationTestResult
 
 LARGE = 10**15  # from here on numbers are written with an exponent

@@ -17,9 +17,8 @@ from permtest._html import said
 from permtest._integers import IntArray, with_room
 from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.assumptions import SYMMETRIC_BELOW, Diagnosis, skewness
-from permtest.alternatives.result import finite
-from permtest.alternatives.sample import PairedSample, check_magnitude
+from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
+from permtest.alternatives.result import PairedSample, check_magnitude, finite
 from permtest.pairs import Pairs
 from permtest.result import counted
 from permtest.study.document import Section, Table
@@ -201,7 +200,7 @@ def describe(
     """
     sample = checked_sample(a, b, names)
     sizes = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
-    shapiro = Diagnosis(sample, alpha).shapiro
+    normality = shapiro(sample.centred)
     return Description(
         names=sample.names,
         n=sample.n,
@@ -209,8 +208,8 @@ def describe(
         b=Summary.of(sample.b),
         difference=Summary.of(sample.differences),
         alpha=alpha,
-        shapiro_w=shapiro[0],
-        shapiro_p=shapiro[1],
+        shapiro_w=normality[0],
+        shapiro_p=normality[1],
         correlation=sample.correlation,
         inflation=sample.inflation,
         n_zeros=int(np.sum(sample.gaps == 0)),

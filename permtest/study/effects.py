@@ -14,13 +14,15 @@ from permtest._checks import check_count, check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray
 from permtest._json import AsJson
-from permtest.alternatives.counts import wilson
-from permtest.alternatives.discordant import mcnemar
+from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
-from permtest.alternatives.ranks import SignedRanks, walsh_interval
-from permtest.alternatives.result import finite, interval_text, tail_level
-from permtest.alternatives.sample import PairedSample, nearest
-from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
+from permtest.alternatives.ranks import (
+    SignedRanks,
+    hodges_lehmann_sum,
+    signed_rank_quantile,
+    walsh_interval,
+)
+from permtest.alternatives.result import PairedSample, finite, interval_text, tail_level
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
@@ -375,10 +377,10 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     sample = checked_sample(a, b, names)
     k, error = signed_rank_quantile(sample.n, 0.025)
     details = {"k": k, "achieved_level": 1 - 2 * error}
-    value = nearest(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
+    value = float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
     if sample.n > 1:
         other = hodges_lehmann_sum(sample.gaps, diagonal=False)
-        details["i_lt_j"] = nearest(other / (2 * sample.scale))
+        details["i_lt_j"] = float(other / (2 * sample.scale))
     interval = partial(walsh_interval, sample.gaps, sample.scale, "two-sided")
     return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
 

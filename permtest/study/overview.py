@@ -14,13 +14,18 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._integers import exact_sum
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.answers import Answer, AnswerTable
-from permtest.alternatives.compare import compare_all
-from permtest.alternatives.discordant import score_interval
-from permtest.alternatives.names import OF_COUNTS, TITLES
-from permtest.alternatives.permutations import permutation_mean, randomisation
-from permtest.alternatives.result import finite, rejects
-from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
+from permtest.alternatives.compare import Answer, AnswerTable, compare_all
+from permtest.alternatives.counts import score_interval
+from permtest.alternatives.resampling import permutation_mean, permutation_measure
+from permtest.alternatives.result import (
+    OF_COUNTS,
+    TITLES,
+    PairedSample,
+    as_threshold,
+    check_magnitude,
+    finite,
+    rejects,
+)
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
@@ -375,11 +380,11 @@ class Overview(Document):
         found = dict(self._first)
         if self._is_slow:  # without its interval
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
-            found["exact"] = Answer("exact", made, None, (), 0.0)
+            found["exact"] = Answer("exact", made)
         elif self.exact.n_samples is not None:  # with the same random labellings
-            how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
-            drawn = randomisation(self.units, rng=self._stream(0), **how)
-            found["exact"] = Answer("exact", drawn, None, (), 0.0)
+            how: dict[str, Any] = {"alternative": self.alternative, "rng": self._stream(0)}
+            drawn = permutation_measure(self.units, self.statistic, **how)
+            found["exact"] = Answer("exact", drawn)
         missing = [test for test in order if test not in found]
         table = self._compared(missing or [self._interval_test])
         found |= {answer.test: answer for answer in table}

@@ -24,12 +24,18 @@ from permtest._json import AsJson
 from permtest._parallel import in_parallel, over_workers
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
-from permtest.alternatives import tails
-from permtest.alternatives.counts import wilson
-from permtest.alternatives.names import OF_COUNTS, TITLES
-from permtest.alternatives.resamples import check_resamples
-from permtest.alternatives.result import SMALLEST, rejects
-from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
+from permtest.alternatives.counts import corrected_root, mcnemar_pvalue, wilson
+from permtest.alternatives.parametric import normal_pvalue, t_pvalue
+from permtest.alternatives.resampling import check_resamples
+from permtest.alternatives.result import (
+    OF_COUNTS,
+    SMALLEST,
+    TITLES,
+    PairedSample,
+    as_threshold,
+    check_magnitude,
+    rejects,
+)
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
 from permtest.null.batch import Laws, compile_kernels
@@ -475,7 +481,7 @@ def _of_counts(
     size, n = len(times), int(times[0].sum())
     if test in MCNEMAR:
         wins, losses = times @ (d > 0).astype(int), times @ (d < 0).astype(int)
-        return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
+        return np.asarray(mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
     rows = np.repeat(np.tile(d, size), times.ravel()).reshape(size, n)
     if test == "wilcoxon" and n <= MOST_RANKED:
         return _exact(_signed_ranks(rows), alternative)
@@ -487,7 +493,7 @@ def _of_counts(
         ranks = np.sign(d) * above_zeros[group].T
         z = np.sum(times * ranks, axis=1)
         z /= np.maximum(np.sqrt(np.sum(times * ranks**2, axis=1)), 1)
-        return np.asarray(tails.normal_pvalue(z, alternative))
+        return np.asarray(normal_pvalue(z, alternative))
     return _of_means(test, rows, alternative, RESAMPLES, rng)
 
 
@@ -745,8 +751,8 @@ def _of_means(
     if test == "bootstrap_mean":
         return _studentised(d, t, alternative, K, rng)
     if test.endswith("_z"):
-        return np.asarray(tails.normal_pvalue(t, alternative))
-    return np.asarray(tails.t_pvalue(t, df, alternative))
+        return np.asarray(normal_pvalue(t, alternative))
+    return np.asarray(t_pvalue(t, df, alternative))
 
 
 def _studentised(
@@ -787,10 +793,10 @@ def _of_answers(test: str, a: NDArray[Any], b: NDArray[Any], alternative: str) -
     if test in MCNEMAR:
         d = _differences(a, b)
         wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
-        return np.asarray(tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
+        return np.asarray(mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative))
     n, x, y = a.shape[1], a.sum(axis=1).astype(np.float64), b.sum(axis=1).astype(np.float64)
-    gap = tails.corrected_root(x - y, float(test == "chi_squared_yates"), alternative)
+    gap = corrected_root(x - y, float(test == "chi_squared_yates"), alternative)
     variance = (x + y) * (1 - (x + y) / (2 * n))
     # Where all answers are right, or all wrong, there is nothing to see.
     z = np.where(variance > 0, gap / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
-    return np.asarray(tails.normal_pvalue(z, alternative))
+    return np.asarray(normal_pvalue(z, alternative))

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as controls
 import numpy as np
 
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.result import PairedSample
 from permtest.plots.plan import FEWEST, LEADS, MOST, POWER, WIDEST, Plan, plot_plan, steps
 from permtest.plots.words import digits, span
 from permtest.study import PowerCurve, power_curve, power_curve_normal

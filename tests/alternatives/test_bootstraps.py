@@ -9,10 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
-
-from permtest import Pairs
-from permtest import alternatives as alt
 from permtest.alternatives.bootstraps import INTERVALS
 from permtest.alternatives.resamples import (
     MAX_RESAMPLES,
@@ -22,6 +18,10 @@ from permtest.alternatives.resamples import (
     resampled,
 )
 from permtest.alternatives.sample import PairedSample
+from scipy import stats
+
+from permtest import Pairs
+from permtest import alternatives as alt
 
 NORMAL = NormalDist()
 STATISTICS = {"mean": np.mean, "median": np.median}

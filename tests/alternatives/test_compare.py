@@ -8,10 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
-import permtest as pt
-from permtest import alternatives as alt
-from permtest.alternatives.assumptions import (
+from permtest.alternatives.result import (
     EQUAL_VARIANCES,
     EXCHANGEABLE,
     INDEPENDENT_SYSTEMS,
@@ -20,6 +17,9 @@ from permtest.alternatives.assumptions import (
     NORMAL_SCORES,
     SYMMETRIC,
 )
+
+import permtest as pt
+from permtest import alternatives as alt
 from tests.alternatives import known
 
 OF_SCORES = [

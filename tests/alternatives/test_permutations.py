@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from permtest.alternatives.medians import _SignFlips
 from scipy.stats import binomtest
 
 from permtest import Pairs, exact_perm_test
 from permtest import alternatives as alt
-from permtest.alternatives.medians import _SignFlips
 from permtest.margins import noninferiority_test
 from tests import naive
 from tests.strategies import alternatives

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from permtest.alternatives.walsh import (
+from permtest.alternatives.ranks import (
     _RankLaw,
     hodges_lehmann_sum,
     kth_walsh,
