@@ -7,8 +7,8 @@ answers with probabilities of the hypotheses instead.
 
 from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.bayes_result import BayesTestResult
-from permtest.alternatives.compare import Answer, AnswerTable, compare_all
-from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
+from permtest.alternatives.compare import AnswerTable, compare_all
+from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
 from permtest.alternatives.crossval import BalanceReport, BlockPartition, BlockRegularizedCV
 from permtest.alternatives.differences import DifferencePosterior
 from permtest.alternatives.fold_tests import (
@@ -20,7 +20,7 @@ from permtest.alternatives.fold_tests import (
 )
 from permtest.alternatives.folds import FoldCounts, block_weight
 from permtest.alternatives.metric_posterior import MetricPosterior
-from permtest.alternatives.parametric import independent_t, inflation, normal_z, paired_t
+from permtest.alternatives.parametric import independent_t, inflation, paired_t
 from permtest.alternatives.posteriors import posterior
 from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
 from permtest.alternatives.resampling import bootstrap, paired_bootstrap, permutation_mean
@@ -28,7 +28,6 @@ from permtest.alternatives.result import AlternativeResult
 
 __all__ = [
     "AlternativeResult",
-    "Answer",
     "AnswerTable",
     "BalanceReport",
     "BayesTestResult",
@@ -44,13 +43,13 @@ __all__ = [
     "chi_squared",
     "compare_all",
     "corrected_resampled_t",
+    "fisher_exact",
     "five_by_two_f",
     "five_by_two_t",
     "independent_t",
     "inflation",
     "kfold_t",
     "mcnemar",
-    "normal_z",
     "paired_bootstrap",
     "paired_t",
     "permutation_mean",

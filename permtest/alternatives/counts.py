@@ -6,6 +6,7 @@ SciPy and statsmodels have neither Tango's interval, nor the mid-p, nor one-side
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf, sqrt
 from typing import Any, Literal, TypeAlias, get_args
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from permtest._checks import check_option, count
-from permtest.alternatives.parametric import normal_pvalue, normal_quantile
+from permtest.alternatives.parametric import around, normal_pvalue, normal_quantile
 from permtest.alternatives.result import (
     TITLES,
     AlternativeResult,
@@ -29,6 +30,9 @@ from permtest.statistics import Alternative
 #: How to compute the p of McNemar's test.
 McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
 
+#: Which interval for a difference of proportions.
+ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
+
 # ---- paired --------------------------------------------------------------------------------------
 
 
@@ -38,6 +42,7 @@ def mcnemar(
     *,
     method: McNemarMethod = "exact",
     n: int | None = None,
+    interval: Literal["score", "wald"] = "score",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -54,6 +59,8 @@ def mcnemar(
     n : int, optional
         Number of items, for the difference of the accuracies. Without it the estimate is the
         difference of the shares of b and c among the b + c items that tell.
+    interval : {"score", "wald"}
+        With `n`: that of Tango (1998), or the textbook one, which is too short for few items.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher. For chi-squared the signed root is taken.
     names : tuple of two str, optional
@@ -61,9 +68,8 @@ def mcnemar(
     Returns
     -------
     AlternativeResult
-        With `n`, the interval is that of Tango (1998) for the difference of the accuracies, which
-        excludes 0 where the p of "chi2" is small. Without, it takes b + c as given: Clopper and
-        Pearson's, or Wilson's for chi-squared, for the share of b among them.
+        With `n`, Tango's interval excludes 0 where the p of "chi2" is small. Without, the interval
+        takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
 
     Raises
     ------
@@ -82,6 +88,7 @@ def mcnemar(
     (0.04138946533203125, 0.026604)
     """
     check_option("method", method, get_args(McNemarMethod))
+    check_option("interval", interval, ("score", "wald"))
     b, c = count(b, "b"), count(c, "c")
     size = b + c if n is None else count(n, "n")
     if size < b + c:
@@ -90,7 +97,12 @@ def mcnemar(
     how = {"exact": "exact", "midp": "exact, mid-p"}.get(method, "chi-squared approximation")
     by_chance = how.startswith("exact")
     root = corrected_root(b - c, float(method == "chi2-corrected"), alternative)
-    ends = partial(score_ends, b, c, size) if n is not None else partial(_conditional, b, c, method)
+    ends: Any = partial(score_ends, b, c, size, alternative)
+    if n is None:
+        ends = partial(_conditional, b, c, method, alternative)
+    elif interval == "wald":
+        error = sqrt(max(b + c - (b - c) ** 2 / size, 0.0)) / size if size else inf
+        ends = partial(around, (b - c) / max(size, 1), error, alternative, normal_quantile)
     return AlternativeResult(
         test=test,
         title=TITLES.get(test, "McNemar's test, corrected"),
@@ -105,7 +117,7 @@ def mcnemar(
         names=names or ("a", "b"),
         assumptions=["independent items", *["large counts"] * (not by_chance)],
         details={"b": b, "c": c, "least_expected": (b + c) / 2},
-        _interval=partial(ends, alternative),
+        _interval=ends,
     )
 
 
@@ -214,6 +226,7 @@ def two_proportion_z(
     n2: int,
     *,
     pooled: bool = True,
+    interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
     names: Names = None,
@@ -226,6 +239,8 @@ def two_proportion_z(
         x1 of n1 items, and x2 of n2; such as the correct ones of either system.
     pooled : bool, default True
         Whether the standard error is that of one common proportion; only for ``delta=0``.
+    interval : {"newcombe", "wald"}
+        For the difference: Newcombe's, of Wilson intervals for both, or the textbook one.
     alternative : {"two-sided", "greater", "less"}
     delta : float, default 0.0
         The difference of the proportions under the null hypothesis.
@@ -234,7 +249,7 @@ def two_proportion_z(
     Returns
     -------
     AlternativeResult
-        `details` has both proportions. The interval is Newcombe's.
+        `details` has both proportions.
 
     Raises
     ------
@@ -274,7 +289,7 @@ def two_proportion_z(
     shown = {"statistic": z, "statistic_name": "z", "method": "normal approximation"}
     counts = x1, n1 - x1, x2, n2 - x2
     return _unpaired(
-        "two_proportion_z", counts, alternative, names, root=z, delta=threshold, **shown
+        "two_proportion_z", counts, alternative, names, interval, root=z, delta=threshold, **shown
     )
 
 
@@ -282,6 +297,7 @@ def chi_squared(
     table: Any,
     *,
     correction: bool = False,
+    interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -293,6 +309,7 @@ def chi_squared(
         A row for each system: items of the first kind (correct, relevant, ...) and all others.
     correction : bool, default False
         Whether to apply Yates' continuity correction, which makes p larger, as a rule too large.
+    interval : as in `two_proportion_z`
     alternative : {"two-sided", "greater", "less"}
         One-sided tests take the signed root of chi-squared.
     names : tuple of two str, optional
@@ -300,7 +317,7 @@ def chi_squared(
     Returns
     -------
     AlternativeResult
-        Its interval is Newcombe's, for the difference of the shares of the first kind.
+        Its estimate is the difference of the shares of the first kind.
 
     Raises
     ------
@@ -329,14 +346,45 @@ def chi_squared(
     root = float(gap) / sqrt(margins / n) if margins else 0.0
     test = "chi_squared_yates" if correction else "chi_squared"
     shown = {"statistic": root**2, "statistic_name": "chi2", "method": "chi-squared approximation"}
-    return _unpaired(test, (x1, y1, x2, y2), alternative, names, root=root, **shown)
+    return _unpaired(test, (x1, y1, x2, y2), alternative, names, interval, root=root, **shown)
+
+
+def fisher_exact(
+    table: Any, *, alternative: Alternative = "two-sided", names: Names = None
+) -> AlternativeResult:
+    """Fisher's exact test of a 2x2 table, which takes its rows for independent of each other.
+
+    Parameters
+    ----------
+    table, alternative, names : as in `chi_squared`
+        Two-sided: tables that are at most as likely count, as in SciPy and R.
+
+    Returns
+    -------
+    AlternativeResult
+        SciPy's ``fisher_exact``. The interval is Newcombe's.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> round(alt.fisher_exact([[85, 15], [75, 25]]).pvalue, 6)
+    0.11088
+    """
+    from scipy import stats
+
+    base = chi_squared(table, alternative=alternative, names=names)
+    found = stats.fisher_exact(np.asarray(table), alternative=alternative)
+    shown: dict[str, Any] = {"statistic": found.statistic, "statistic_name": "odds ratio"}
+    shown |= {"test": "fisher_exact", "title": "Fisher's exact test", "method": "exact"}
+    return replace(base, pvalue=float(found.pvalue), assumptions=base.assumptions[:2], **shown)
 
 
 def _unpaired(
     test: str,
     counts: tuple[int, int, int, int],
     alternative: str,
-    names: tuple[str, str] | None,
+    names: Names,
+    interval: str,
     *,
     root: float,
     **found: Any,
@@ -349,6 +397,11 @@ def _unpaired(
             raise ValueError(f"system {i} has no items, and no proportion")
     p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
     least = min(n1, n2) * min(common, 1 - common)
+    check_option("interval", interval, get_args(ProportionInterval))
+    ends: Any = partial(_newcombe, (p1, n1), (p2, n2), alternative)
+    if interval == "wald":
+        error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
+        ends = partial(around, p1 - p2, error, alternative, normal_quantile)
 
     return AlternativeResult(
         test=test,
@@ -361,7 +414,7 @@ def _unpaired(
         names=names or ("a", "b"),
         assumptions=("independent items", "independent systems", "large counts"),
         details={"p1": p1, "p2": p2, "least_expected": least},
-        _interval=partial(_newcombe, (p1, n1), (p2, n2), alternative),
+        _interval=ends,
         **found,
     )
 

@@ -134,8 +134,8 @@ def independent_t(
         if column.size < 2:
             raise ValueError(f"{name} has {column.size} scores, but this test needs 2")
     # Less the first score, as scores may be large and their differences small.
-    first = int(scores[0][0])
-    x, y = (as_floats(np.asarray(roomy(column) - first), scale) for column in scores)
+    both = roomy(np.concatenate(scores))
+    x, y = np.split(as_floats(both - int(both[0]), scale), [scores[0].size])
     n1, n2, (s1, s2) = x.size, y.size, (spread(v - v.mean()) for v in (x, y))
     if s1 == s2 == 0:
         raise ValueError(
@@ -163,7 +163,12 @@ def independent_t(
 
 
 def normal_z(
-    a: Any, b: Any = None, *, alternative: str, delta: Any = 0, correlation: float | None = None
+    a: Any,
+    b: Any = None,
+    *,
+    correlation: float | None = None,
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
 ) -> AlternativeResult:
     """z-test of the mean difference (Yeh, Eq. 1 and 2), by the correlation r12 of both systems.
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlxtend.evaluate import combined_ftest_5x2cv, paired_ttest_5x2cv
-from permtest.alternatives.names import FOLD_TITLES
 from scipy import stats
 
 from permtest.alternatives.fold_tests import (
@@ -18,6 +17,7 @@ from permtest.alternatives.fold_tests import (
     five_by_two_t,
     kfold_t,
 )
+from permtest.alternatives.result import FOLD_TITLES
 
 T_TESTS = [
     (kfold_t, (6,)),
