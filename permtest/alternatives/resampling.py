@@ -266,38 +266,16 @@ def paired_bootstrap(
     (0.2727, True, True)
     """
     size, entry, threshold = check_resamples(K), lookup(statistic), as_threshold(delta)
-    if isinstance(entry, Statistic):
-        sample = PairedSample.of(u, v, names=names, least=2, labels=("u", "v"))
-        pairs, divisor = sample.pairs, sample.n if entry.name == "mean" else 1
-        entry.check(pairs, min(int(pairs.u.min()), int(pairs.v.min())))
-        estimate, title = (
-            float(Fraction(exact_sum(sample.gaps), sample.scale * divisor)),
-            entry.name,
-        )
-        values, counts, unit = _grouped(replace(sample, delta=threshold * divisor / sample.n))
-        gaps, step, tie = partial(_sums, values), unit / divisor, float(np.abs(values).sum())
-    else:
-        check_unclustered(u)
-        pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
-        pairs = replace(pairs, names=names or pairs.names)
-        if len(pairs) < 2:
-            raise ValueError(f"u and v have {len(pairs)} entries, but this test needs 2 or more")
-        measure, *both = entry.measure(pairs)
-        observed = [measure.exact([exact_sum(column) for column in x.T]) for x in both]
-        estimate, title = float(subtract(*observed)), entry.title
-        rows = np.concatenate(both, axis=1).astype(np.float64)
-        rows, counts = np.unique(rows, axis=0, return_counts=True)
-        gaps = partial(_measured, rows, measure.values, float(threshold))
-        step, tie = Fraction(1), max(1.0, *(abs(float(x)) for x in observed))
-    pivots = Pivots(np.sort(resampled(gaps, counts, size, as_generator(rng))), step, threshold)
-    pivots = replace(pivots, tie=TIE * tie)
-    if pivots.values[0] == pivots.values[-1] != 0:
+    make = _sums_of if isinstance(entry, Statistic) else _measure_of
+    pairs, gaps, counts, step, estimate, tie = make(u, v, names, entry, threshold)
+    values = np.sort(resampled(gaps, counts, size, as_generator(rng)))
+    if values[0] == values[-1] != 0:
         raise ValueError(
             "u and v have the same difference in all resamples, which says nothing about other "
             "entries; use exact_perm_test, which needs no spread"
         )
-    zero = float(-threshold / step)
-    lost, most = np.searchsorted(pivots.values, (zero - pivots.tie, zero + pivots.tie))
+    pivots, zero = Pivots(values, step, threshold, TIE * tie), float(-threshold / step)
+    lost, most = np.searchsorted(values, (zero - pivots.tie, zero + pivots.tie))
     shares = {"won": 1 - most / size, "lost": lost / size, "tied": (most - lost) / size}
     return AlternativeResult(
         test="paired_bootstrap",
@@ -308,7 +286,7 @@ def paired_bootstrap(
         alternative=alternative,
         n=len(pairs),
         estimate=estimate,
-        estimate_name=f"{title} difference",
+        estimate_name=f"{getattr(entry, 'title', entry.name)} difference",
         method=SAMPLED,
         names=pairs.names,
         delta=float(threshold),
@@ -317,6 +295,33 @@ def paired_bootstrap(
         n_samples=size,
         _interval=partial(pivots.interval, alternative),
     )
+
+
+def _sums_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tuple[Any, ...]:
+    """Pairs, what is made of resamples, of what, its unit, the difference, and what is a tie."""
+    sample = PairedSample.of(u, v, names=names, least=2, labels=("u", "v"))
+    pairs, divisor = sample.pairs, sample.n if entry.name == "mean" else 1
+    entry.check(pairs, min(int(pairs.u.min()), int(pairs.v.min())))
+    values, counts, unit = _grouped(replace(sample, delta=delta * divisor / sample.n))
+    estimate = float(Fraction(exact_sum(sample.gaps), sample.scale * divisor))
+    gaps, tie = partial(_sums, values), float(np.abs(values).sum())
+    return pairs, gaps, counts, unit / divisor, estimate, tie
+
+
+def _measure_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tuple[Any, ...]:
+    """The same of rows of both systems' counts side by side, some of which a resample adds up."""
+    check_unclustered(u)
+    pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
+    pairs = replace(pairs, names=names or pairs.names)
+    if len(pairs) < 2:
+        raise ValueError(f"u and v have {len(pairs)} entries, but this test needs 2 or more")
+    measure, *both = entry.measure(pairs)
+    observed = [measure.exact([exact_sum(column) for column in x.T]) for x in both]
+    rows = np.concatenate(both, axis=1).astype(np.float64)
+    rows, counts = np.unique(rows, axis=0, return_counts=True)
+    gaps = partial(_measured, rows, measure.values, float(delta))
+    tie = max(1.0, *(abs(float(x)) for x in observed))
+    return pairs, gaps, counts, Fraction(1), float(subtract(*observed)), tie
 
 
 def permutation_mean(

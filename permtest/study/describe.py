@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_finite, check_option
+from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._html import said
 from permtest._integers import IntArray, with_room
 from permtest._json import AsJson
@@ -198,6 +198,7 @@ def describe(
     >>> found.difference.mean, found.shape, found.n_zeros, found.n_tied
     (1.4, 'symmetric', 1, 2)
     """
+    check_level(alpha)
     sample = checked_sample(a, b, names)
     sizes = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
     normality = shapiro(sample.centred)
