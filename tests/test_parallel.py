@@ -267,9 +267,6 @@ def poisson(rng, experiments, n):
     return rng.poisson(4, (experiments, n)), rng.poisson(4, (experiments, n))
 
 
-def median(scores):
-    return float(np.median(scores))
-
 
 def curve() -> object:
     by_name = power_curve(A, B, sizes=6, experiments=1500, rng=1)

@@ -275,7 +275,7 @@ def paired_bootstrap(
             "entries; use exact_perm_test, which needs no spread"
         )
     pivots, zero = Pivots(values, step, threshold, TIE * tie), float(-threshold / step)
-    lost, most = np.searchsorted(values, (zero - pivots.tie, zero + pivots.tie))
+    lost, most = (int(np.searchsorted(values, zero + side * pivots.tie)) for side in (-1, 1))
     shares = {"won": 1 - most / size, "lost": lost / size, "tied": (most - lost) / size}
     return AlternativeResult(
         test="paired_bootstrap",
