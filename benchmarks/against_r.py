@@ -71,7 +71,7 @@ def data_sets() -> dict[str, tuple[list[int], list[int]]]:
     }
     # R's perm.test takes no negative scores.
     low = {name: min(int(np.min(a)), int(np.min(b)), 0) for name, (a, b) in made.items()}
-    return {name: tuple((x - low[name]).tolist() for x in ab) for name, ab in made.items()}  # type: ignore[misc]
+    return {name: tuple((x - low[name]).tolist() for x in ab) for name, ab in made.items()}
 
 
 def ours(a: list[int], b: list[int], side: Any) -> dict[str, Any]:

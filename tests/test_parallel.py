@@ -267,7 +267,6 @@ def poisson(rng, experiments, n):
     return rng.poisson(4, (experiments, n)), rng.poisson(4, (experiments, n))
 
 
-
 def curve() -> object:
     by_name = power_curve(A, B, sizes=6, experiments=1500, rng=1)
     tests = {"test": lambda u, v: float(abs(u.sum() - v.sum()) < 12)}

@@ -110,6 +110,7 @@ VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked fr
 
 #: Whether an assumption holds, None where scores cannot tell; and the evidence.
 Verdict: TypeAlias = tuple[bool | None, str]
+UNKNOWN: Verdict = None, "scores alone cannot tell"
 
 
 class Check(NamedTuple):
@@ -125,20 +126,20 @@ def verdict(assumption: str, sample: PairedSample, alpha: float = 0.05) -> Verdi
 
     Few pairs can contradict an assumption about a shape, but hardly speak for it.
     """
-    shapes = {
-        "normal differences": lambda: _normal(alpha, sample.centred),
-        "normal scores": lambda: _normal(alpha, sample.a, sample.b),
-        "symmetric differences": lambda: _symmetric(sample.centred),
-    }
-    others = {
-        "independent systems": lambda: _independent_systems(sample),
-        "equal variances": lambda: _equal_variances(sample, alpha),
-        "large sample": lambda: _many_pairs(sample.centred),
-    }
-    if assumption in shapes:
-        held, evidence = shapes[assumption]()
-        return None if held and sample.n < FEW else held, evidence
-    return others[assumption]() if assumption in others else (None, "scores alone cannot tell")
+    n, g1, found = sample.n, skewness(sample.centred), UNKNOWN
+    if assumption == "independent systems":
+        return _independent_systems(sample)
+    if assumption == "equal variances":
+        return _equal_variances(sample, alpha)
+    if assumption == "large sample":
+        enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
+        return enough, f"{n} pairs, skewness {g1:.2f}"
+    if assumption == "symmetric differences":
+        found = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
+    elif assumption in ("normal differences", "normal scores"):
+        of_scores = assumption == "normal scores"
+        found = _normal(alpha, *((sample.a, sample.b) if of_scores else (sample.centred,)))
+    return None if found[0] and n < FEW else found[0], found[1]
 
 
 def skewness(values: NDArray[np.float64]) -> float:
@@ -174,16 +175,6 @@ def _normal(alpha: float, *columns: NDArray[np.float64]) -> Verdict:
     if len(p) == 1 and p[0] < alpha and n >= MANY and off <= NEGLIGIBLE:
         text += f", which matters little with {n} pairs"
     return min(p) >= alpha, text
-
-
-def _symmetric(differences: NDArray[np.float64]) -> Verdict:
-    g1 = skewness(differences)
-    return abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
-
-
-def _many_pairs(differences: NDArray[np.float64]) -> Verdict:
-    n, g1 = differences.size, skewness(differences)
-    return n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2), f"{n} pairs, skewness {g1:.2f}"
 
 
 def _independent_systems(sample: PairedSample) -> Verdict:
@@ -596,7 +587,7 @@ def _answer(
     with suppress(ValueError):  # there is none at this level
         interval = result.confidence_interval(confidence_level) if result.has_interval else None
     for assumption in result.assumptions:
-        found: Verdict = None, "scores alone cannot tell"
+        found = UNKNOWN
         if assumption.name == "large counts":
             least = result.details["least_expected"]
             found = least >= ENOUGH, f"smallest expected count {least:.3g}"

@@ -342,9 +342,8 @@ def _median_shifts(
     """All differences that the test of the median does not reject.
 
     Changing the signs of some gaps about a shift, and adding it again, gives a median that rises
-    with the shift, and reaches the observed one where twice the shift is ``gap + median``, or for
-    even N where two or four times the shift are sums and differences of two gaps and of twice the
-    median: at multiples of 1/4, no further from the median than the gaps are from each other.
+    with the shift; it reaches the observed one where two or four times the shift are sums and
+    differences of two gaps and of twice the median, no further from the median than gaps lie apart.
     """
     alpha = tail_level(alternative, confidence_level)
 
