@@ -14,6 +14,7 @@ from permtest._checks import check_count, check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray
 from permtest._json import AsJson
+from permtest.alternatives.compare import TESTS
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
@@ -28,16 +29,7 @@ from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
 
 #: Which effect size says how large the difference is that a test finds.
-BELONGS_TO = {
-    **dict.fromkeys(("exact", "paired_t", "normal_z", "bootstrap_mean"), "cohen_d"),
-    **dict.fromkeys(("paired_bootstrap", "independent_t", "independent_z"), "cohen_d"),
-    **dict.fromkeys(("permutation_median", "bootstrap_median"), "hodges_lehmann"),
-    **dict.fromkeys(("mcnemar", "mcnemar_midp"), "odds_ratio"),
-    **dict.fromkeys(("two_proportion_z", "chi_squared", "chi_squared_yates"), "cohen_h"),
-    "mcnemar_chi2": "risk_difference",
-    "wilcoxon": "wilcoxon_r",
-    "sign": "win_loss",
-}
+BELONGS_TO = {name: row.effect for name, row in TESTS.items()}
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
