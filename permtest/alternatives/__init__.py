@@ -5,15 +5,12 @@ Every test takes the scores of two systems (or counts, or scores of folds), retu
 answers with probabilities of the hypotheses instead.
 """
 
-from permtest.alternatives.answers import Answer, AnswerTable
-from permtest.alternatives.assumptions import Assumption, Check, Diagnosis, inflation
 from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.bayes_result import BayesTestResult
-from permtest.alternatives.bootstraps import bootstrap
-from permtest.alternatives.compare import compare_all
+from permtest.alternatives.compare import AnswerTable, compare_all
+from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
 from permtest.alternatives.crossval import BalanceReport, BlockPartition, BlockRegularizedCV
 from permtest.alternatives.differences import DifferencePosterior
-from permtest.alternatives.discordant import mcnemar
 from permtest.alternatives.fold_tests import (
     block_3x2_t,
     corrected_resampled_t,
@@ -22,33 +19,26 @@ from permtest.alternatives.fold_tests import (
     kfold_t,
 )
 from permtest.alternatives.folds import FoldCounts, block_weight
-from permtest.alternatives.koehn import paired_bootstrap
-from permtest.alternatives.medians import permutation_median
 from permtest.alternatives.metric_posterior import MetricPosterior
-from permtest.alternatives.parametric import independent_t, normal_z, paired_t
-from permtest.alternatives.permutations import permutation_mean, randomisation
+from permtest.alternatives.parametric import independent_t, inflation, paired_t
+from permtest.alternatives.parametric import normal_z as normal_z
 from permtest.alternatives.posteriors import posterior
-from permtest.alternatives.proportions import chi_squared, fisher_exact, two_proportion_z
-from permtest.alternatives.ranks import wilcoxon
+from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
+from permtest.alternatives.resampling import bootstrap, paired_bootstrap, permutation_mean
+from permtest.alternatives.resampling import randomisation as randomisation
 from permtest.alternatives.result import AlternativeResult
-from permtest.alternatives.sample import PairedSample
-from permtest.alternatives.signs import sign
+from permtest.alternatives.result import PairedSample as PairedSample
 
 __all__ = [
     "AlternativeResult",
-    "Answer",
     "AnswerTable",
-    "Assumption",
     "BalanceReport",
     "BayesTestResult",
     "BlockPartition",
     "BlockRegularizedCV",
-    "Check",
-    "Diagnosis",
     "DifferencePosterior",
     "FoldCounts",
     "MetricPosterior",
-    "PairedSample",
     "bayes_test",
     "block_3x2_t",
     "block_weight",
@@ -63,13 +53,11 @@ __all__ = [
     "inflation",
     "kfold_t",
     "mcnemar",
-    "normal_z",
     "paired_bootstrap",
     "paired_t",
     "permutation_mean",
     "permutation_median",
     "posterior",
-    "randomisation",
     "sign",
     "two_proportion_z",
     "wilcoxon",

@@ -1,47 +1,386 @@
-"""All tests that apply to the same pairs, side by side."""
+"""All tests that apply to the same pairs, side by side, and whether their assumptions hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from time import perf_counter
-from typing import Any
+from dataclasses import dataclass, fields
+from functools import partial
+from math import isfinite, nan, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import check_level, count
-from permtest._integers import exact_sum
+from permtest._html import grid, said, together
+from permtest._integers import IntArray, exact_sum
+from permtest._json import AsJson
+from permtest._optional import pandas
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.answers import Answer, AnswerTable
-from permtest.alternatives.assumptions import (
-    INDEPENDENT_SYSTEMS,
-    REPRESENTATIVE,
-    REPRESENTATIVE_FROM,
-    Assumption,
-    Check,
-    Diagnosis,
-)
-from permtest.alternatives.bootstraps import bootstrap
-from permtest.alternatives.counts import ENOUGH, LARGE_COUNTS
-from permtest.alternatives.discordant import mcnemar
-from permtest.alternatives.koehn import paired_bootstrap
-from permtest.alternatives.medians import permutation_median
-from permtest.alternatives.names import TITLES
+from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
-from permtest.alternatives.permutations import permutation_mean, randomisation
-from permtest.alternatives.proportions import chi_squared, two_proportion_z
-from permtest.alternatives.ranks import wilcoxon
-from permtest.alternatives.resamples import check_resamples
-from permtest.alternatives.result import AlternativeResult, finite
-from permtest.alternatives.sample import PairedSample
-from permtest.alternatives.signs import sign
-from permtest.exact import exact_perm_test
+from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
+from permtest.alternatives.resampling import (
+    bootstrap,
+    check_resamples,
+    paired_bootstrap,
+    permutation_mean,
+    randomisation,
+)
+from permtest.alternatives.result import (
+    ENOUGH,
+    MANY,
+    REPRESENTATIVE_FROM,
+    TITLES,
+    UPPER_BOUND,
+    AlternativeResult,
+    Assumption,
+    Names,
+    PairedSample,
+    finite,
+    interval_text,
+    rejects,
+    spread,
+)
+from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
+from permtest.symmetry import PER_SQUARED_SKEWNESS
 
-#: A test of one's data, waiting to be made.
-Job = Callable[[], AlternativeResult]
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+#: A test of one's data, waiting to be made with `alternative=`.
+Job: TypeAlias = Callable[..., AlternativeResult]
+
+
+class Row(NamedTuple):
+    """A test, the effect size that says how large a difference is that it finds, and its data.
+
+    It takes scores, or resamples of them; how many items are right for one system alone; how many
+    are right of how many; or a table of what is right and wrong.
+    """
+
+    test: Callable[..., AlternativeResult]
+    effect: str
+    takes: str = "scores"
+
+
+#: All tests, by their names in `TITLES` and in that order.
+TESTS = {
+    "exact": Row(permutation_mean, "cohen_d"),
+    "permutation_median": Row(permutation_median, "hodges_lehmann"),
+    "paired_t": Row(paired_t, "cohen_d"),
+    "normal_z": Row(normal_z, "cohen_d"),
+    "wilcoxon": Row(wilcoxon, "wilcoxon_r"),
+    "sign": Row(sign, "win_loss"),
+    "bootstrap_mean": Row(bootstrap, "cohen_d", "resamples"),
+    "bootstrap_median": Row(partial(bootstrap, statistic="median"), "hodges_lehmann", "resamples"),
+    "paired_bootstrap": Row(partial(paired_bootstrap, statistic="mean"), "cohen_d", "resamples"),
+    "independent_t": Row(independent_t, "cohen_d"),
+    "independent_z": Row(partial(normal_z, correlation=0.0), "cohen_d"),
+    "mcnemar": Row(mcnemar, "odds_ratio", "discordant"),
+    "mcnemar_midp": Row(partial(mcnemar, method="midp"), "odds_ratio", "discordant"),
+    "mcnemar_chi2": Row(partial(mcnemar, method="chi2"), "risk_difference", "discordant"),
+    "two_proportion_z": Row(two_proportion_z, "cohen_h", "shares"),
+    "chi_squared": Row(chi_squared, "cohen_h", "table"),
+    "chi_squared_yates": Row(partial(chi_squared, correction=True), "cohen_h", "table"),
+}
+
+# ---- assumptions, held against the data ----------------------------------------------------------
+
+#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb).
+SYMMETRIC_BELOW = 0.5
+
+#: Correlations up to this cost next to nothing: a standard deviation too large by a twentieth.
+UNCORRELATED = 0.1
+
+#: With fewer pairs than this, that an assumption is not contradicted says nothing.
+FEW = 20
+
+#: First term of Edgeworth's series for a mean, skewness / (6 sqrt N), below which shape matters
+#: little: an error of the order of 1e-3 in a p near .05.
+NEGLIGIBLE = 0.01
+
+#: What is said of an assumption that does not hold, that does, and of which scores cannot tell.
+VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked from the data"}
+
+#: Whether an assumption holds, None where scores cannot tell; and the evidence.
+Verdict: TypeAlias = tuple[bool | None, str]
+UNKNOWN: Verdict = None, "scores alone cannot tell"
+
+
+class Check(NamedTuple):
+    """What the scores say about an assumption; `held` is None where they cannot tell."""
+
+    assumption: Assumption
+    held: bool | None
+    evidence: str
+
+
+def verdict(assumption: str, sample: PairedSample, alpha: float = 0.05) -> Verdict:
+    """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
+
+    Few pairs can contradict an assumption about a shape, but hardly speak for it.
+    """
+    n, g1, found = sample.n, skewness(sample.centred), UNKNOWN
+    if assumption == "independent systems":
+        return _independent_systems(sample)
+    if assumption == "equal variances":
+        return _equal_variances(sample, alpha)
+    if assumption == "large sample":
+        enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
+        return enough, f"{n} pairs, skewness {g1:.2f}"
+    if assumption == "symmetric differences":
+        found = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
+    elif assumption in ("normal differences", "normal scores"):
+        of_scores = assumption == "normal scores"
+        found = _normal(alpha, *((sample.a, sample.b) if of_scores else (sample.centred,)))
+    return None if found[0] and n < FEW else found[0], found[1]
+
+
+def skewness(values: NDArray[np.float64]) -> float:
+    """g1, biased as in ``scipy.stats.skew``; 0 if all values are equal, or fewer than three."""
+    if values.size < 3 or np.ptp(values) == 0:
+        return 0.0
+    z = (values - values.mean()) / np.ptp(values)
+    return float(np.mean(z**3) / np.mean(z**2) ** 1.5)
+
+
+def shapiro(values: NDArray[np.float64]) -> tuple[float, float]:
+    """W and p of the Shapiro-Wilk test; NaN if all values are equal, or fewer than three.
+
+    SciPy's p is said to be accurate to 5 000 values; beyond, every 1/k-th of the sorted values is
+    tested, which keeps the shape.
+    """
+    from scipy import stats
+
+    if values.size < 3 or np.ptp(values) == 0:
+        return nan, nan
+    step = -(-values.size // 5000)
+    found = stats.shapiro(np.sort(values / np.ptp(values))[step // 2 :: step])
+    return float(found.statistic), float(found.pvalue)
+
+
+def _normal(alpha: float, *columns: NDArray[np.float64]) -> Verdict:
+    """Of the differences, or of both columns of scores."""
+    p, n = [shapiro(x)[1] for x in columns], columns[0].size
+    if not np.all(np.isfinite(p)):
+        return None, "fewer than three, or all equal"
+    text = f"Shapiro-Wilk p = {' and '.join(f'{x:.3g}' for x in p)}"
+    off = abs(skewness(columns[0])) / (6 * sqrt(n))
+    if len(p) == 1 and p[0] < alpha and n >= MANY and off <= NEGLIGIBLE:
+        text += f", which matters little with {n} pairs"
+    return min(p) >= alpha, text
+
+
+def _independent_systems(sample: PairedSample) -> Verdict:
+    r, n = sample.correlation, sample.n
+    if not isfinite(r):
+        return None, "a system that always scores the same correlates with nothing"
+    if abs(r) > 2 / sqrt(n):
+        return False, f"r12 = {r:.3f}"
+    return abs(r) <= UNCORRELATED or None, f"r12 = {r:.3f}, from {n} pairs"
+
+
+def _equal_variances(sample: PairedSample, alpha: float) -> Verdict:
+    """Brown and Forsythe's test, which is not misled by other shapes than the normal one."""
+    from scipy.stats import f_oneway
+
+    both = sample.a, sample.b
+    text = "standard deviations {:.3g} and {:.3g}".format(*(spread(x - x.mean()) for x in both))
+    if sample.n < 3:
+        return None, text
+    first, second = (np.abs(x - np.median(x)) for x in both)
+    if np.ptp(first) == np.ptp(second) == 0:
+        return bool(np.isclose(first[0], second[0])), text
+    top = max(first.max(), second.max())
+    p = float(f_oneway(first / top, second / top).pvalue)
+    return p >= alpha, f"{text}; Brown-Forsythe p = {p:.3g}"
+
+
+# ---- answers -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One row of `compare_all`: a test, what it found, its assumptions held against the data.
+
+    There is a `problem` instead of a result where the test cannot be made of these data.
+    """
+
+    test: str
+    result: AlternativeResult | None
+    interval: ConfidenceInterval | None = None
+    checks: tuple[Check, ...] = ()
+    problem: str = ""
+
+    @property
+    def title(self) -> str:
+        """What tables call the test."""
+        return self.result.title if self.result else TITLES[self.test]
+
+    def rejects(self, alpha: float) -> bool | None:
+        """Whether the test rejects its null hypothesis at the level `alpha`.
+
+        None where it has no p, or bounds of p lie on either side of the level.
+        """
+        if self.result is None:
+            return None
+        least = self.result.pvalue
+        if self.result.method == UPPER_BOUND:
+            least /= 1 + self.result.details["error_bound"]
+        high, low = (bool(rejects(p, alpha)) for p in (self.result.pvalue, least))
+        return high if high == low else None
+
+    @property
+    def held(self) -> bool | None:
+        """False if an assumption is not met, True if none is that scores could tell of."""
+        known = [check.held for check in self.checks if check.held is not None]
+        return all(known) if known else None
+
+    @property
+    def assumptions_text(self) -> str:
+        """Which assumptions are not met, and by what evidence; or why there is no result."""
+        if self.result is None:
+            return self.problem
+        texts = []
+        for held, word in VERDICTS.items():
+            found = [check for check in self.checks if check.held is held]
+            names = [c.assumption.name + f" ({c.evidence})" * (held is False) for c in found]
+            texts += [f"{word}: {', '.join(names)}"] * bool(names)
+        if zeros := self.result.details.get("n_zero", 0):
+            texts.append(f"p leaves out {zeros} differences of 0, the interval does not")
+        return "; ".join(texts)
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerTable(AsJson):
+    """What `compare_all` returns: the answers of all tests to one question.
+
+    Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
+    show it.
+
+    Parameters
+    ----------
+    answers : tuple of Answer
+        In the order of the table, the exact paired-permutation test first.
+    names : tuple of two str
+        What the systems are called.
+    n : int
+        Number of pairs.
+    alternative : str
+    delta : float
+        The difference under the null hypothesis.
+    confidence_level : float
+        Of the intervals.
+    metric : str
+        What is compared.
+    correlation : float or None
+        r12 of the two systems' scores; None for counts.
+    inflation : float or None
+        By how much the standard deviation of the difference is multiplied where independence of
+        the two systems is assumed.
+
+    Examples
+    --------
+    >>> from permtest import compare_all
+    >>> answers = compare_all([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], tests=["exact", "sign", "paired_t"])
+    >>> answers["exact"].result.pvalue, answers["sign"].result.pvalue
+    (0.125, 0.125)
+    >>> [answer.test for answer in answers if answer.result.pvalue <= 0.1]
+    ['paired_t']
+    """
+
+    answers: tuple[Answer, ...]
+    names: tuple[str, str]
+    n: int
+    alternative: str
+    delta: float
+    confidence_level: float
+    metric: str
+    correlation: float | None
+    inflation: float | None
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __getitem__(self, test: str) -> Answer:
+        for answer in self.answers:
+            if answer.test == test:
+                return answer
+        known = ", ".join(answer.test for answer in self.answers)
+        raise KeyError(f"there is no test {test!r} here; there are {known}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict of plain values a test, as in `to_frame`."""
+        shown = "title", "pvalue", "statistic", "estimate", "estimate_name", "method"
+        return [
+            {"test": x.test, **{key: finite(getattr(x.result, key, None)) for key in shown}}
+            | {"title": x.title, "low": finite(x.interval and x.interval.low)}
+            | {"high": finite(x.interval and x.interval.high)}
+            | {"held": x.held, "assumptions": x.assumptions_text}
+            for x in self.answers
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings, lists and None."""
+        facts = {x.name: finite(getattr(self, x.name)) for x in fields(self)}
+        return facts | {"names": list(self.names), "answers": self.rows()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame with one row a test, indexed by the names of the tests."""
+        return pandas().DataFrame(self.rows()).set_index("test")
+
+    def correlation_text(self) -> str:
+        """What assuming independence would do (Yeh's point); empty for counts."""
+        if self.correlation is None or self.inflation is None:
+            return ""
+        return (
+            f"The scores of the two systems have correlation r12 = {self.correlation:.3f}; tests "
+            f"that assume them independent multiply the standard deviation of their difference "
+            f"by {self.inflation:.3g}."
+        )
+
+    def heading(self) -> str:
+        """What is compared with what."""
+        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
+        against = f", against {self.delta:g}" if self.delta else ""
+        return f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}{side}"
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The table as text, names of columns first."""
+        return [
+            ("test", "p", f"{100 * self.confidence_level:.4g}% interval", "assumptions"),
+            *(
+                (
+                    answer.title,
+                    answer.result.pvalue_text() if answer.result else "-",
+                    interval_text(answer.interval) if answer.interval else "-",
+                    answer.assumptions_text,
+                )
+                for answer in self.answers
+            ),
+        ]
+
+    def __str__(self) -> str:
+        cells = self.cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+        parts = self.heading(), "\n".join(lines), self.correlation_text()
+        return "\n\n".join(filter(None, parts))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        header, *rows = self.cells()
+        return together(grid(header, rows, self.heading()), said(self.correlation_text()))
 
 
 def compare_all(
@@ -56,7 +395,7 @@ def compare_all(
     confidence_level: float = 0.95,
     K: int = 10_000,
     rng: RNG = 0,
-    names: tuple[str, str] | None = None,
+    names: Names = None,
 ) -> AnswerTable:
     """Make every test that applies to the same pairs, and say which may be believed.
 
@@ -88,8 +427,8 @@ def compare_all(
     Returns
     -------
     AnswerTable
-        One row for each test: p, interval, assumptions met or not, seconds. Tests that
-        these data are unfit for, as their differences are all equal, say so.
+        One row for each test: p, interval, assumptions met or not. Tests that these data are unfit
+        for, as their differences are all equal, say so.
 
     Raises
     ------
@@ -114,22 +453,22 @@ def compare_all(
     entry, size = lookup(statistic), check_resamples(K)
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
-    options: dict[str, Any] = {"alternative": alternative}
-    sampled = {**options, "K": size, "rng": streams}
-    sample: PairedSample | None = None
     if isinstance(entry, CountStatistic):
         if delta or trials is not None:
             raise ValueError(f"delta and trials are for single scores, not for {entry.name!r}")
         pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
-        jobs = _of_counts(pairs, entry, options, sampled)
+        sample, jobs = _hits(pairs), _of_measure(pairs, entry, size, streams)
     else:
         sample = PairedSample.of(u, v, delta, names, labels=("u", "v"))
         pairs = sample.pairs
         entry.check(pairs, min(int(pairs.u.min()), int(pairs.v.min())))
-        jobs = _of_scores(sample, options, sampled)
-        jobs |= {} if delta else _of_trials(sample, trials, options)
-    both = None if sample is not None else _correlation(pairs, entry)
-    answers = _make(_chosen(jobs, tests), sample, confidence_level, both)
+        jobs = _of_scores(sample, trials, size, streams)
+    chosen = _chosen(jobs, tests).items()
+    answers = (
+        _answer(name, partial(job, alternative=alternative), sample, pairs, confidence_level)
+        for name, job in progress(chosen, total=len(chosen), what="tests")
+    )
+    single = None if pairs.columns else sample
     return AnswerTable(
         answers=tuple(answers),
         names=pairs.names,
@@ -138,74 +477,42 @@ def compare_all(
         delta=float(delta),
         confidence_level=confidence_level,
         metric=entry.name,
-        correlation=finite(sample.correlation) if sample else None,
-        inflation=finite(sample.inflation) if sample else None,
+        correlation=finite(single.correlation) if single else None,
+        inflation=finite(single.inflation) if single else None,
     )
 
 
 def _of_scores(
-    sample: PairedSample, options: dict[str, Any], sampled: dict[str, Any]
+    sample: PairedSample, trials: Any, size: int, streams: Mapping[str, Any]
 ) -> dict[str, Job]:
-    """The tests of single scores."""
-    pairs, delta = sample.pairs, sample.delta
-    o = {**options, "delta": delta}
-
-    def s(test: str) -> dict[str, Any]:
-        return {**sampled, "rng": sampled["rng"][test], "delta": delta}
-
-    two = {**o, "names": pairs.names}
-    return {
-        "exact": lambda: permutation_mean(pairs, **o),
-        "permutation_median": lambda: permutation_median(pairs, **o),
-        "paired_t": lambda: paired_t(pairs, **o),
-        "normal_z": lambda: normal_z(pairs, **o),
-        "wilcoxon": lambda: wilcoxon(pairs, **o),
-        "sign": lambda: sign(pairs, **o),
-        "bootstrap_mean": lambda: bootstrap(pairs, **s("bootstrap_mean")),
-        "bootstrap_median": lambda: bootstrap(pairs, statistic="median", **s("bootstrap_median")),
-        "paired_bootstrap": lambda: paired_bootstrap(
-            pairs, statistic="mean", **s("paired_bootstrap")
-        ),
-        "independent_t": lambda: independent_t(sample.a, sample.b, **two),
-        "independent_z": lambda: normal_z(pairs, correlation=0.0, **o),
-    }
+    """The tests of single scores; and where they count correct items, those of proportions."""
+    pairs, jobs = sample.pairs, _of("scores", sample.pairs, delta=sample.delta)
+    for name, job in _of("resamples", pairs, delta=sample.delta, K=size).items():
+        jobs[name] = partial(job, rng=streams[name])
+    if (trials is not None or sample.is_binary) and not sample.delta:
+        n = exact_sum(_sizes(sample, trials))
+        b, c = (int(np.sum(side * sample.gaps > 0)) for side in (1, -1))
+        if sample.is_binary:
+            jobs |= _of("discordant", b, c, n=sample.n, names=pairs.names)
+        right = (exact_sum(pairs.u), exact_sum(pairs.v))
+        jobs |= _of_proportions([[x, n - x] for x in right], pairs.names)
+    return {name: jobs[name] for name in TESTS if name in jobs}
 
 
-def _of_trials(sample: PairedSample, trials: Any, options: dict[str, Any]) -> dict[str, Job]:
-    """The tests of proportions, where scores count correct ones among known numbers of items."""
-    if trials is None and not sample.is_binary:
-        return {}
-    sizes = _check_trials(sample, trials)
-    n = exact_sum(sizes)
-    x1, x2 = exact_sum(sample.pairs.u), exact_sum(sample.pairs.v)
-    jobs = _of_proportions([[x1, n - x1], [x2, n - x2]], sample.names, options)
-    if not sample.is_binary:
-        return jobs
-    b, c = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    paired = {**options, "names": sample.names, "n": sample.n}
-    return {
-        "mcnemar": lambda: mcnemar(b, c, **paired),
-        "mcnemar_midp": lambda: mcnemar(b, c, method="midp", **paired),
-        "mcnemar_chi2": lambda: mcnemar(b, c, method="chi2", **paired),
-        **jobs,
-    }
+def _of(takes: str, *args: Any, **options: Any) -> dict[str, Job]:
+    """The tests that take such data."""
+    chosen = {name: row.test for name, row in TESTS.items() if row.takes == takes}
+    return {name: partial(test, *args, **options) for name, test in chosen.items()}
 
 
-def _of_proportions(
-    table: list[list[int]], names: tuple[str, str], options: dict[str, Any]
-) -> dict[str, Job]:
+def _of_proportions(table: list[list[int]], names: Names) -> dict[str, Job]:
     """The tests of two proportions: a row for each system, the items that count first."""
-    (x1, y1), (x2, y2) = table
-    o = {**options, "names": names}
-    return {
-        "two_proportion_z": lambda: two_proportion_z(x1, x1 + y1, x2, x2 + y2, **o),
-        "chi_squared": lambda: chi_squared(table, **o),
-        "chi_squared_yates": lambda: chi_squared(table, correction=True, **o),
-    }
+    shares = (number for x, y in table for number in (x, x + y))
+    return _of("shares", *shares, names=names) | _of("table", table, names=names)
 
 
-def _check_trials(sample: PairedSample, trials: Any) -> np.ndarray[Any, Any]:
-    """How many items each score is of; 1 for scores that are 0 or 1."""
+def _sizes(sample: PairedSample, trials: Any) -> IntArray:
+    """How many items each score is of: 1, or as many as `trials` says."""
     if trials is None:
         return np.ones(sample.n, dtype=np.int64)
     if isinstance(trials, str) or not hasattr(trials, "__iter__"):
@@ -223,82 +530,29 @@ def _check_trials(sample: PairedSample, trials: Any) -> np.ndarray[Any, Any]:
     return sizes
 
 
-def _of_counts(
-    pairs: Pairs, entry: CountStatistic, options: dict[str, Any], sampled: dict[str, Any]
+def _of_measure(
+    pairs: Pairs, entry: CountStatistic, size: int, streams: Mapping[str, Any]
 ) -> dict[str, Job]:
-    """The tests of a measure of counts."""
-    streams = sampled["rng"]
-    again = {**sampled, "rng": streams["paired_bootstrap"]}
-    one = {**options, "rng": streams["exact"]}
+    """The tests of a measure of counts; precision and recall are proportions, too."""
+    again: dict[str, Any] = {"statistic": entry, "K": size, "rng": streams["paired_bootstrap"]}
     jobs: dict[str, Job] = {
-        "exact": lambda: randomisation(pairs, statistic=entry, **one),
-        "paired_bootstrap": lambda: paired_bootstrap(pairs, statistic=entry, **again),
+        "exact": partial(randomisation, pairs, entry, rng=streams["exact"]),
+        "paired_bootstrap": partial(paired_bootstrap, pairs, **again),
     }
-    among = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}.get(entry.name)
-    if among is None or not set(among) <= set(pairs.columns) or pairs.u.ndim != 2:
+    among = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}.get(entry.name, ("",))
+    if pairs.u.ndim != 2 or not set(among) <= set(pairs.columns):
         return jobs
-    found, rest = (pairs.columns.index(column) for column in among)
-    table = [[exact_sum(x[:, found]), exact_sum(x[:, rest])] for x in (pairs.u, pairs.v)]
-    return jobs | _of_proportions(table, pairs.names, options)
+    chosen = [pairs.columns.index(column) for column in among]
+    table = [[exact_sum(x[:, i]) for i in chosen] for x in (pairs.u, pairs.v)]
+    return jobs | _of_proportions(table, pairs.names)
 
 
-def _chosen(jobs: dict[str, Job], tests: Sequence[str] | None) -> dict[str, Job]:
-    if tests is None:
-        return jobs
-    if isinstance(tests, str):
-        raise TypeError(f"tests={tests!r} must be a list of names")
-    if not tests or len(set(tests)) < len(tests):
-        raise ValueError(f"tests={list(tests)!r} must name at least one test, and none twice")
-    for name in tests:
-        if name not in jobs:
-            raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(jobs)}")
-    return {name: jobs[name] for name in tests}
-
-
-def _make(
-    jobs: dict[str, Job],
-    sample: PairedSample | None,
-    confidence_level: float,
-    counts: PairedSample | None,
-) -> Iterator[Answer]:
-    """The rows, one after the other."""
-    import scipy.stats  # noqa: F401  (loading libraries and compiled code is not timed)
-
-    exact_perm_test([1, 2, 3], [0, 0, 1], method="tilted").confidence_interval()
-    if sample is None:
-        tiny = [[3, 0, 0], [2, 1, 0], [0, 1, 1]]
-        exact_perm_test(tiny, tiny[::-1], statistic="f1", method="tilted")
-    found = None if sample is None else Diagnosis(sample)
-    hits = None if counts is None else Diagnosis(counts)
-    for name, job in progress(jobs.items(), total=len(jobs), what="tests"):
-        yield _answer(name, job, found, confidence_level, hits)
-
-
-def _answer(
-    name: str,
-    job: Job,
-    found: Diagnosis | None,
-    confidence_level: float,
-    hits: Diagnosis | None,
-) -> Answer:
-    start = perf_counter()
-    try:
-        result = job()
-    except (ValueError, ArithmeticError) as error:  # scores that are valid do not fit this test
-        return Answer(name, None, None, (), perf_counter() - start, str(error))
-    interval = None
-    with suppress(ValueError):  # there is none at this level
-        interval = result.confidence_interval(confidence_level) if result.has_interval else None
-    seconds = perf_counter() - start
-    return Answer(name, result, interval, _checks(result, found, hits), seconds)
-
-
-def _correlation(pairs: Pairs, entry: Statistic | CountStatistic) -> PairedSample | None:
+def _hits(pairs: Pairs) -> PairedSample | None:
     """The first counts of both systems, such as tp: Yeh's r12 where a measure is made of them.
 
     Hits are possible on items that have something to be found: tp + fn is 1 or more.
     """
-    if not isinstance(entry, CountStatistic) or pairs.u.ndim != 2:
+    if pairs.u.ndim != 2:
         return None
     u, v = pairs.u[:, 0], pairs.v[:, 0]
     if pairs.columns[0] == "tp" and "fn" in pairs.columns:
@@ -308,26 +562,38 @@ def _correlation(pairs: Pairs, entry: Statistic | CountStatistic) -> PairedSampl
     return PairedSample.of(u, v) if u.size > 1 else None
 
 
-def _checks(
-    result: AlternativeResult, found: Diagnosis | None, hits: Diagnosis | None
-) -> tuple[Check, ...]:
-    return tuple(_check(assumption, result, found, hits) for assumption in result.assumptions)
+def _chosen(jobs: dict[str, Job], tests: Sequence[str] | None) -> dict[str, Job]:
+    """The tests that are asked for, in that order."""
+    if isinstance(tests, str):
+        raise TypeError(f"tests={tests!r} must be a list of names")
+    names = list(jobs if tests is None else tests)
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"tests={names!r} must name at least one test, and none twice")
+    for name in names:
+        if name not in jobs:
+            raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(jobs)}")
+    return {name: jobs[name] for name in names}
 
 
-def _check(
-    assumption: Assumption,
-    result: AlternativeResult,
-    found: Diagnosis | None,
-    hits: Diagnosis | None,
-) -> Check:
-    """Of single scores all that a `Diagnosis` can tell; of counts what their numbers can."""
-    if assumption == LARGE_COUNTS and "least_expected" in result.details:
-        least = result.details["least_expected"]
-        return Check(assumption, least >= ENOUGH, f"smallest expected count {least:.3g}")
-    if found is not None:
-        return found.check(assumption)
-    if assumption == INDEPENDENT_SYSTEMS and hits is not None:
-        return hits.check(assumption)
-    if assumption == REPRESENTATIVE:
-        return Check(assumption, result.n >= REPRESENTATIVE_FROM, f"{result.n} pairs")
-    return Check(assumption, None, "scores alone cannot tell")
+def _answer(
+    name: str, job: Job, sample: PairedSample | None, pairs: Pairs, confidence_level: float
+) -> Answer:
+    """A row; of counts, only their numbers and the correlation of hits say something."""
+    try:
+        result = job()
+    except (ValueError, ArithmeticError) as error:  # scores that are valid do not fit this test
+        return Answer(name, None, problem=str(error))
+    interval, checks = None, []
+    with suppress(ValueError):  # there is none at this level
+        interval = result.confidence_interval(confidence_level) if result.has_interval else None
+    for assumption in result.assumptions:
+        found = UNKNOWN
+        if assumption.name == "large counts":
+            least = result.details["least_expected"]
+            found = least >= ENOUGH, f"smallest expected count {least:.3g}"
+        elif assumption.name == "representative sample":
+            found = result.n >= REPRESENTATIVE_FROM, f"{result.n} pairs"
+        elif sample and (not pairs.columns or assumption.name == "independent systems"):
+            found = verdict(assumption.name, sample)
+        checks.append(Check(assumption, *found))
+    return Answer(name, result, interval, tuple(checks))

@@ -1,41 +1,437 @@
-"""What all tests of counts share."""
+"""Tests of counts: items that one of two systems gets right alone, and two proportions.
+
+SciPy and statsmodels have neither Tango's interval, nor the mid-p, nor one-sided chi-squared.
+"""
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import inf, sqrt
+from typing import Any, Literal, TypeAlias, get_args
 
-from permtest.alternatives.assumptions import Assumption
-from permtest.alternatives.parametric import normal_quantile
-from permtest.alternatives.result import tail_level
+import numpy as np
 
-#: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
-ENOUGH = 5
-LARGE_COUNTS = Assumption("large counts", f"all expected counts are at least {ENOUGH}")
+from permtest._checks import check_option, count
+from permtest.alternatives.parametric import around, normal_pvalue, normal_quantile
+from permtest.alternatives.result import (
+    TITLES,
+    AlternativeResult,
+    Names,
+    PairedSample,
+    as_threshold,
+    one_sided,
+    tail_level,
+)
+from permtest.pairs import Pairs
+from permtest.statistics import Alternative
+
+#: How to compute the p of McNemar's test.
+McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
+
+#: Which interval for a difference of proportions.
+ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
+
+# ---- paired --------------------------------------------------------------------------------------
 
 
-def two_sided_level(tail: float) -> float:
-    """The level of a two-sided interval that leaves so much on each side."""
-    if tail >= 0.5:
-        raise ValueError(f"confidence_level={1 - tail:g} is too low for a one-sided interval")
-    return 1 - 2 * tail
-
-
-def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval: the probabilities that a normal test does not reject.
+def mcnemar(
+    b: int,
+    c: int,
+    *,
+    method: McNemarMethod = "exact",
+    n: int | None = None,
+    interval: Literal["score", "wald"] = "score",
+    alternative: Alternative = "two-sided",
+    names: Names = None,
+) -> AlternativeResult:
+    """McNemar's test of two systems that each get an item right or wrong.
 
     Parameters
     ----------
-    share : float
-        Of the trials, those that succeeded; in [0, 1].
-    trials : float
-        Above 0; not necessarily whole.
-    confidence_level : float, default 0.95
+    b, c : int
+        How many items only the first, and only the second system gets right.
+    method : {"exact", "midp", "chi2", "chi2-corrected"}
+        "exact" is binomial, and the paired-permutation test of accuracy; "midp" counts ties with
+        the observed numbers by half; "chi2" is asymptotic, "chi2-corrected" with Edwards'
+        continuity correction.
+    n : int, optional
+        Number of items, for the difference of the accuracies. Without it the estimate is the
+        difference of the shares of b and c among the b + c items that tell.
+    interval : {"score", "wald"}
+        With `n`: that of Tango (1998), or the textbook one, which is too short for few items.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": the first system scores higher. For chi-squared the signed root is taken.
+    names : tuple of two str, optional
 
     Returns
     -------
-    (float, float)
-        Within [0, 1]; exactly 0 and 1 where the share is.
+    AlternativeResult
+        With `n`, Tango's interval excludes 0 where the p of "chi2" is small. Without, the interval
+        takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a count is no whole number or negative, or an option is unknown.
+
+    Notes
+    -----
+    With b + c = 0 there is no evidence: p = 1. With b = c, corrected chi-squared is 0, as in R
+    (statsmodels has 1 / (b + c)). Cost: none.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> alt.mcnemar(15, 5).pvalue, round(alt.mcnemar(15, 5, method="midp").pvalue, 6)
+    (0.04138946533203125, 0.026604)
     """
+    check_option("method", method, get_args(McNemarMethod))
+    check_option("interval", interval, ("score", "wald"))
+    b, c = count(b, "b"), count(c, "c")
+    size = b + c if n is None else count(n, "n")
+    if size < b + c:
+        raise ValueError(f"n={size} is less than b + c = {b + c}")
+    test = "mcnemar" if method == "exact" else f"mcnemar_{method}"
+    how = {"exact": "exact", "midp": "exact, mid-p"}.get(method, "chi-squared approximation")
+    by_chance = how.startswith("exact")
+    root = corrected_root(b - c, float(method == "chi2-corrected"), alternative)
+    ends: Any = partial(score_ends, b, c, size, alternative)
+    if n is None:
+        ends = partial(_conditional, b, c, method, alternative)
+    elif interval == "wald":
+        error = sqrt(max(b + c - (b - c) ** 2 / size, 0.0)) / size if size else inf
+        ends = partial(around, (b - c) / max(size, 1), error, alternative, normal_quantile)
+    return AlternativeResult(
+        test=test,
+        title=TITLES.get(test, "McNemar's test, corrected"),
+        statistic=b if by_chance else float(root) ** 2 / max(b + c, 1),
+        statistic_name="wins" if by_chance else "chi2",
+        pvalue=float(mcnemar_pvalue(b, c, method, alternative)),
+        alternative=alternative,
+        n=size,
+        estimate=(b - c) / max(size, 1),
+        estimate_name="difference of wins" if n is None else "difference of accuracies",
+        method=how,
+        names=names or ("a", "b"),
+        assumptions=["independent items", *["large counts"] * (not by_chance)],
+        details={"b": b, "c": c, "least_expected": (b + c) / 2},
+        _interval=ends,
+    )
+
+
+def mcnemar_pvalue(b: Any, c: Any, method: str, alternative: str) -> Any:
+    """p of McNemar's test by one of its methods, for arrays of b and c; 1 where both are 0."""
+    n, two = b + c, alternative == "two-sided"
+    if method in ("exact", "midp"):
+        tail = np.minimum(b, c) if two else c if alternative == "greater" else b
+        p = _at_most(tail, n)
+        if method == "midp":
+            p = np.where(n > 0, (p + _at_most(tail - 1, n)) / 2, 1.0)
+        return np.where(b == c, 1.0, np.minimum(1.0, 2 * p)) if two else p
+    root = corrected_root(b - c, float(method == "chi2-corrected"), alternative)
+    return np.where(n > 0, normal_pvalue(root / np.sqrt(np.maximum(n, 1)), alternative), 1.0)
+
+
+def _at_most(k: Any, n: Any) -> Any:
+    """P(at most k heads in n throws of a fair coin)."""
+    from scipy.special import betainc
+
+    p = betainc(np.maximum(n - k, 1), np.maximum(k + 1, 1), 0.5)
+    return np.where(k < 0, 0.0, np.where(k >= n, 1.0, p))
+
+
+def corrected_root(gap: Any, correction: float, alternative: str) -> Any:
+    """`gap` moved towards 0, not beyond it if both sides count; by its sign one-sided."""
+    gap = np.asarray(gap, dtype=np.float64)
+    if alternative == "two-sided":
+        return np.sign(gap) * np.maximum(np.abs(gap) - correction, 0.0)
+    return gap + (correction if alternative == "less" else -correction)
+
+
+def _conditional(
+    b: int, c: int, method: str, alternative: str, confidence_level: float
+) -> tuple[float, float]:
+    """The interval for the share of b in b + c, as a difference of the shares of b and c."""
+    from scipy.stats import binomtest
+
+    if b + c == 0:
+        return -1.0, 1.0
+    kind = {"chi2": "wilson", "chi2-corrected": "wilsoncc"}.get(method, "exact")
+    level = two_sided(alternative, confidence_level)
+    low, high = binomtest(b, b + c).proportion_ci(level, kind)
+    return one_sided(alternative, 2 * low - 1, 2 * high - 1, -1.0, 1.0)
+
+
+def two_sided(alternative: str, confidence_level: float) -> float:
+    """The level of the two-sided interval that has the ends of a one-sided one."""
+    level = 1 - 2 * tail_level(alternative, confidence_level)
+    if level <= 0:
+        raise ValueError(f"confidence_level={confidence_level:g} is too low for one side")
+    return level
+
+
+def score_interval(
+    pairs: Pairs, alternative: str = "two-sided"
+) -> Callable[[float], tuple[float, float]] | None:
+    """Tango's interval of the mean difference, by its level; None unless scores are 0 or 1.
+
+    All shifts that the exact test does not reject would move ties as well, and be too short where
+    few items differ.
+    """
+    sample = None if pairs.columns or pairs.clusters is not None else PairedSample(pairs)
+    if sample is None or not sample.is_binary:
+        return None
+    b, c = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
+    return partial(score_ends, b, c, sample.n, alternative)
+
+
+def score_ends(
+    b: int, c: int, n: int, alternative: str, confidence_level: float
+) -> tuple[float, float]:
+    """All differences of paired shares that the score test does not reject (Tango 1998)."""
+    z = normal_quantile(tail_level(alternative, confidence_level))
+
+    def most(b: int, c: int) -> float:
+        """The largest difference whose score is not below -z."""
+
+        def below(delta: float) -> float:
+            """-z less the score: b - c - n delta, at the likeliest share of c, in deviations."""
+            linear = (2 * n - b + c) * delta - b - c
+            share = sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear
+            variance = n * (share / (2 * n) + delta * (1 - delta))
+            gap = b - c - n * delta
+            score = gap / sqrt(variance) if variance > 0 else gap and float(np.sign(gap)) * inf
+            return -z - score
+
+        low, high = (b - c) / n if n else 1.0, 1.0
+        if low >= high or below(high - 1e-15) <= 0:
+            return high
+        while z > 0 and high - low > 1e-15:
+            middle = (low + high) / 2
+            low, high = (middle, high) if below(middle) < 0 else (low, middle)
+        return low
+
+    return one_sided(alternative, -most(c, b), most(b, c), -1.0, 1.0)
+
+
+# ---- not paired ----------------------------------------------------------------------------------
+
+
+def two_proportion_z(
+    x1: int,
+    n1: int,
+    x2: int,
+    n2: int,
+    *,
+    pooled: bool = True,
+    interval: ProportionInterval = "newcombe",
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    names: Names = None,
+) -> AlternativeResult:
+    """z-test of two proportions that are taken for independent of each other.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : int
+        x1 of n1 items, and x2 of n2; such as the correct ones of either system.
+    pooled : bool, default True
+        Whether the standard error is that of one common proportion; only for ``delta=0``.
+    interval : {"newcombe", "wald"}
+        For the difference: Newcombe's, of Wilson intervals for both, or the textbook one.
+    alternative : {"two-sided", "greater", "less"}
+    delta : float, default 0.0
+        The difference of the proportions under the null hypothesis.
+    names : tuple of two str, optional
+
+    Returns
+    -------
+    AlternativeResult
+        `details` has both proportions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a count is no whole number, negative, or above its n, or an n is 0.
+
+    Notes
+    -----
+    Two systems on the same items are not independent: `mcnemar` uses that. Where no standard error
+    can be computed, as both proportions are 0 or 1, p = 1 if they differ by `delta`, and there is
+    an error if not. Cost: none. Source: Yeh (2000), sec. 2.1.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> round(alt.two_proportion_z(85, 100, 75, 100).pvalue, 6)
+    0.0771
+    """
+    threshold = float(as_threshold(delta))
+    if not -1 < threshold < 1:
+        raise ValueError(f"delta={delta} must lie between -1 and 1, as a difference of proportions")
+    x1, n1, x2, n2 = (count(v, s) for v, s in ((x1, "x1"), (n1, "n1"), (x2, "x2"), (n2, "n2")))
+    for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
+        if n == 0 or x > n:
+            raise ValueError(f"x{i} = {x} and n{i} = {n}: there must be items, and no more correct")
+    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
+    if pooled and threshold == 0:
+        variance = common * (1 - common) * (1 / n1 + 1 / n2)
+    gap = (x1 * n2 - x2 * n1) / (n1 * n2) - threshold
+    if variance == 0 and gap != 0:
+        raise ValueError(
+            f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so that "
+            "their difference has no standard error; use pooled=True with delta=0"
+        )
+    z = gap / sqrt(variance) if variance else 0.0
+    shown = {"statistic": z, "statistic_name": "z", "method": "normal approximation"}
+    counts = x1, n1 - x1, x2, n2 - x2
+    return _unpaired(
+        "two_proportion_z", counts, alternative, names, interval, root=z, delta=threshold, **shown
+    )
+
+
+def chi_squared(
+    table: Any,
+    *,
+    correction: bool = False,
+    interval: ProportionInterval = "newcombe",
+    alternative: Alternative = "two-sided",
+    names: Names = None,
+) -> AlternativeResult:
+    """Chi-squared test of a 2x2 table, which takes its rows for independent of each other.
+
+    Parameters
+    ----------
+    table : array_like of shape (2, 2)
+        A row for each system: items of the first kind (correct, relevant, ...) and all others.
+    correction : bool, default False
+        Whether to apply Yates' continuity correction, which makes p larger, as a rule too large.
+    interval : as in `two_proportion_z`
+    alternative : {"two-sided", "greater", "less"}
+        One-sided tests take the signed root of chi-squared.
+    names : tuple of two str, optional
+
+    Returns
+    -------
+    AlternativeResult
+        Its estimate is the difference of the shares of the first kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the table is not 2x2, an entry is no count, or a row is empty.
+
+    Notes
+    -----
+    Without correction it is `two_proportion_z`, squared. Yeh's example of precision: 47 relevant
+    and 48 spurious answers of one method against 25 and 14 of the other. If a column is empty there
+    is no evidence: p = 1. Cost: none. Source: Yeh (2000), sec. 2.2.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> r = alt.chi_squared([[47, 48], [25, 14]])
+    >>> round(r.statistic, 2), round(r.pvalue, 3)
+    (2.38, 0.123)
+    """
+    rows = np.asarray(table, dtype=object)
+    if rows.shape != (2, 2):
+        raise ValueError(f"table has shape {rows.shape}, but must be (2, 2), a row for each system")
+    (x1, y1), (x2, y2) = ([count(rows[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1))
+    n, margins = x1 + y1 + x2 + y2, (x1 + y1) * (x2 + y2) * (x1 + x2) * (y1 + y2)
+    gap = corrected_root(x1 * y2 - x2 * y1, n / 2 if correction else 0.0, alternative)
+    root = float(gap) / sqrt(margins / n) if margins else 0.0
+    test = "chi_squared_yates" if correction else "chi_squared"
+    shown = {"statistic": root**2, "statistic_name": "chi2", "method": "chi-squared approximation"}
+    return _unpaired(test, (x1, y1, x2, y2), alternative, names, interval, root=root, **shown)
+
+
+def fisher_exact(
+    table: Any, *, alternative: Alternative = "two-sided", names: Names = None
+) -> AlternativeResult:
+    """Fisher's exact test of a 2x2 table, which takes its rows for independent of each other.
+
+    Parameters
+    ----------
+    table, alternative, names : as in `chi_squared`
+        Two-sided: tables that are at most as likely count, as in SciPy and R.
+
+    Returns
+    -------
+    AlternativeResult
+        SciPy's ``fisher_exact``. The interval is Newcombe's.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> round(alt.fisher_exact([[85, 15], [75, 25]]).pvalue, 6)
+    0.11088
+    """
+    from scipy import stats
+
+    base = chi_squared(table, alternative=alternative, names=names)
+    found = stats.fisher_exact(np.asarray(table), alternative=alternative)
+    shown: dict[str, Any] = {"statistic": found.statistic, "statistic_name": "odds ratio"}
+    shown |= {"test": "fisher_exact", "title": "Fisher's exact test", "method": "exact"}
+    return replace(base, pvalue=float(found.pvalue), assumptions=base.assumptions[:2], **shown)
+
+
+def _unpaired(
+    test: str,
+    counts: tuple[int, int, int, int],
+    alternative: str,
+    names: Names,
+    interval: str,
+    *,
+    root: float,
+    **found: Any,
+) -> AlternativeResult:
+    """What tests of two proportions have in common; `root` is normal under the null hypothesis."""
+    x1, y1, x2, y2 = counts
+    n1, n2 = x1 + y1, x2 + y2
+    for i, n in ((1, n1), (2, n2)):
+        if n == 0:
+            raise ValueError(f"system {i} has no items, and no proportion")
+    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    least = min(n1, n2) * min(common, 1 - common)
+    check_option("interval", interval, get_args(ProportionInterval))
+    ends: Any = partial(_newcombe, (p1, n1), (p2, n2), alternative)
+    if interval == "wald":
+        error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
+        ends = partial(around, p1 - p2, error, alternative, normal_quantile)
+
+    return AlternativeResult(
+        test=test,
+        title=TITLES[test],
+        alternative=alternative,
+        pvalue=float(normal_pvalue(root, alternative)),
+        n=n1 + n2,
+        estimate=p1 - p2,
+        estimate_name="difference of proportions",
+        names=names or ("a", "b"),
+        assumptions=("independent items", "independent systems", "large counts"),
+        details={"p1": p1, "p2": p2, "least_expected": least},
+        _interval=ends,
+        **found,
+    )
+
+
+def _newcombe(
+    first: tuple[float, int], second: tuple[float, int], alternative: str, confidence_level: float
+) -> tuple[float, float]:
+    """The interval for a difference of proportions that Wilson's of both make."""
+    level = two_sided(alternative, confidence_level)
+    (p1, (l1, h1)), (p2, (l2, h2)) = ((p, wilson(p, n, level)) for p, n in (first, second))
+    low = p1 - p2 - sqrt((p1 - l1) ** 2 + (h2 - p2) ** 2)
+    high = p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
+    return one_sided(alternative, low, high, -1.0, 1.0)
+
+
+def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval: the probabilities that a normal test of a share of trials accepts."""
     z2 = normal_quantile(tail_level("two-sided", confidence_level)) ** 2
     centre, unit = share + z2 / (2 * trials), 1 + z2 / trials
     reach = sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials * trials)))

@@ -1,39 +1,35 @@
-"""Tests that assume a normal law: t-tests, and z with and without the systems' correlation."""
+"""Tests that assume a normal law: t-tests, and z with and without the systems' correlation.
+
+SciPy's t-tests take differences of floats, which do not tie where decimals do, and lose those of
+large scores; its distributions are used here, with means and deviations of exact differences.
+"""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
 from functools import partial
-from math import isfinite, sqrt
+from math import hypot, isfinite, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from permtest._integers import exact_sum, roomy
-from permtest.alternatives.assumptions import (
-    EQUAL_VARIANCES,
-    INDEPENDENT_ITEMS,
-    INDEPENDENT_SYSTEMS,
-    LARGE_SAMPLE,
-    NORMAL_DIFFERENCES,
-    NORMAL_SCORES,
-)
-from permtest.alternatives.names import TITLES
-from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
-from permtest.alternatives.sample import (
+from permtest._integers import roomy
+from permtest.alternatives.result import (
+    TITLES,
+    AlternativeResult,
+    Names,
     PairedSample,
     as_floats,
     as_threshold,
-    nearest,
-    rescaled,
-    tamed,
-    within_floats,
+    check_magnitude,
+    one_sided,
+    result_of,
+    spread,
+    tail_level,
 )
-from permtest.alternatives.tails import normal_pvalue, t_pvalue
 from permtest.decimals import in_common_units
-from permtest.pairs import Pairs, check_names
-from permtest.statistics import Alternative, check_alternative
+from permtest.pairs import Pairs
+from permtest.statistics import Alternative
 
 
 def paired_t(
@@ -42,7 +38,7 @@ def paired_t(
     *,
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
-    names: tuple[str, str] | None = None,
+    names: Names = None,
 ) -> AlternativeResult:
     """Student's t-test of the differences.
 
@@ -77,14 +73,11 @@ def paired_t(
     >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.0516
     """
-    check_alternative(alternative)
     sample = PairedSample.of(a, b, delta, names, least=2)
-    refuse_constant(sample, "a t-test")
-    tame = sample.tame
-    error, df = tame.deviation / sqrt(sample.n), sample.n - 1
-    found = student(tame.mean, lead(tame), error, df, alternative)
-    found = in_scores(found, tame.power)
-    assumed = INDEPENDENT_ITEMS, NORMAL_DIFFERENCES
+    sample.refuse_constant("a t-test")
+    error = sample.deviation / sqrt(sample.n)
+    found = student(sample.mean, sample.lead, error, sample.n - 1, alternative)
+    assumed = "independent items", "normal differences"
     return result_of(sample, "paired_t", alternative, assumptions=assumed, **found)
 
 
@@ -95,7 +88,7 @@ def independent_t(
     equal_var: bool = True,
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
-    names: tuple[str, str] | None = None,
+    names: Names = None,
 ) -> AlternativeResult:
     """Two-sample t-test, which takes the scores of the two systems for independent of each other.
 
@@ -108,10 +101,7 @@ def independent_t(
         Scores; not necessarily of the same items. Or `Pairs`, and None.
     equal_var : bool, default True
         Whether both systems vary equally; False gives Welch's test.
-    alternative : {"two-sided", "greater", "less"}
-    delta : float, default 0.0
-        The difference of the means under the null hypothesis.
-    names : tuple of two str, optional
+    alternative, delta, names : as in `paired_t`
 
     Returns
     -------
@@ -133,47 +123,43 @@ def independent_t(
     >>> round(alt.independent_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.147
     """
-    check_alternative(alternative)
     threshold = as_threshold(delta)
     if isinstance(a, Pairs) and b is None:
-        names = names or a.names
-    x, y, power = columns(a, b)
-    if np.ptp(x) == 0 and np.ptp(y) == 0:
+        pairs = PairedSample.of(a).pairs
+        scores, scale, names = [pairs.u, pairs.v], pairs.scale, names or pairs.names
+    else:
+        scores, scale, *_ = in_common_units((a, b), ("a", "b"))
+        check_magnitude(scores, scale, "ab")
+    for name, column in zip("ab", scores, strict=True):
+        if column.size < 2:
+            raise ValueError(f"{name} has {column.size} scores, but this test needs 2")
+    # Less the first score, as scores may be large and their differences small.
+    both = roomy(np.concatenate(scores))
+    x, y = np.split(as_floats(both - int(both[0]), scale), [scores[0].size])
+    n1, n2, (s1, s2) = x.size, y.size, (spread(v - v.mean()) for v in (x, y))
+    if s1 == s2 == 0:
         raise ValueError(
             "all scores of a are equal, and all of b: a t-test has no standard error then; "
             "use exact_perm_test if they are scores of the same items"
         )
+    error, df = hypot(s1 / sqrt(n1), s2 / sqrt(n2)), float(n1 + n2 - 2)
+    if equal_var:
+        error = hypot(s1 * sqrt(n1 - 1), s2 * sqrt(n2 - 1)) * sqrt((1 / n1 + 1 / n2) / df)
+    else:
+        share = (s1 / error) ** 2 / n1
+        df = 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
     estimate = float(x.mean() - y.mean())
-    gap = estimate - nearest(threshold * Fraction(2) ** -power)
-    error, df = _unpaired(x, y, equal_var)
-    found = in_scores(student(estimate, gap, error, df, alternative), power)
-    within_floats(found["estimate"], found["estimate_name"])
-    title = TITLES["independent_t"] if equal_var else "Welch's two-sample t-test"
-    normal = (NORMAL_SCORES, EQUAL_VARIANCES) if equal_var else (NORMAL_SCORES,)
+    assumed = ["independent items", "independent systems", "normal scores"]
     return AlternativeResult(
         test="independent_t",
-        title=title,
+        title=TITLES["independent_t"] if equal_var else "Welch's two-sample t-test",
         alternative=alternative,
-        n=x.size + y.size,
-        names=check_names(names or ("a", "b")),
+        n=n1 + n2,
+        names=names or ("a", "b"),
         delta=float(threshold),
-        assumptions=(INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS, *normal),
-        **found,
+        assumptions=[*assumed, *["equal variances"] * equal_var],
+        **student(estimate, estimate - float(threshold), error, df, alternative),
     )
-
-
-def _unpaired(
-    x: NDArray[np.float64], y: NDArray[np.float64], equal_var: bool
-) -> tuple[float, float]:
-    """Standard error of the difference of two means, and degrees of freedom."""
-    first, second = (float(v.var(ddof=1)) for v in (x, y))
-    n1, n2 = x.size, y.size
-    if equal_var:
-        pooled = (first * (n1 - 1) + second * (n2 - 1)) / (n1 + n2 - 2)
-        return sqrt(pooled / n1 + pooled / n2), n1 + n2 - 2
-    total = first / n1 + second / n2
-    share = first / n1 / total
-    return sqrt(total), 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
 
 
 def normal_z(
@@ -183,156 +169,105 @@ def normal_z(
     correlation: float | None = None,
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
-    names: tuple[str, str] | None = None,
 ) -> AlternativeResult:
-    """z-test of the mean difference, from the standard errors of both means and their correlation.
+    """z-test of the mean difference (Yeh, Eq. 1 and 2), by the correlation r12 of both systems.
 
-    The variance of the difference is ``s1^2 + s2^2 - 2 r12 s1 s2``, with the standard errors s1
-    and s2 of the two means and the correlation r12 of the two systems' scores.
+    Its variance is ``s1^2 + s2^2 - 2 r12 s1 s2``, with standard errors s1 and s2 of both means. r12
+    is that of the scores unless another `correlation` is given; 0 assumes independent systems.
+    """
+    sample = PairedSample.of(a, b, delta, least=2)
+    s1, s2 = (spread(x - x.mean()) / sqrt(sample.n) for x in (sample.a, sample.b))
+    error, r12 = sample.deviation / sqrt(sample.n), correlation or 0.0
+    if correlation is not None:
+        error = hypot(sqrt((1 - r12) / 2) * (s1 + s2), sqrt((1 + r12) / 2) * (s1 - s2))
+    if error == 0:
+        sample.refuse_constant("a z-test")
+        raise ValueError(f"with correlation={correlation} the difference has no standard error")
+    assumed = ["independent items", *["independent systems"] * (correlation == 0), "large sample"]
+    details = {"s1": s1, "s2": s2, "r12": sample.correlation, "standard_error": error}
+    return result_of(
+        sample,
+        "independent_z" if correlation == 0 else "normal_z",
+        alternative,
+        statistic=sample.lead / error,
+        statistic_name="z",
+        pvalue=float(normal_pvalue(sample.lead / error, alternative)),
+        estimate=sample.mean,
+        estimate_name="mean difference",
+        method="normal approximation",
+        assumptions=assumed,
+        details=details | {"inflation": sample.inflation},
+        _interval=partial(around, sample.mean, error, alternative, normal_quantile),
+    )
+
+
+def inflation(correlation: float) -> float:
+    """How much too large a standard deviation gets by assuming independence (Yeh, sec. 2.1).
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        Scores of both systems on the same items, N >= 2; or one `Pairs`.
-    correlation : float, optional
-        r12, in [-1, 1]; 0 assumes that the systems are independent. Default: that of the scores.
-    alternative : {"two-sided", "greater", "less"}
-    delta : float, default 0.0
-        The mean difference under the null hypothesis.
-    names : tuple of two str, optional
+    correlation : float
+        r12 of two systems whose standard deviations are equal; below 1.
 
     Returns
     -------
-    AlternativeResult
-        `details` has both standard errors, r12 of the scores, the standard error of the
-        difference, and `inflation`: how many times that would be as large with r12 = 0.
+    float
+        ``1 / sqrt(1 - r12)``.
 
     Raises
     ------
     ValueError
-        If the standard error is 0, or `correlation` out of range.
-
-    Notes
-    -----
-    With r12 of the scores, it differs from `paired_t` in taking a normal in place of a t
-    distribution. Cost O(N). Source: Yeh (2000), Eq. 1 and 2.
+        If `correlation` is not in [-1, 1).
 
     Examples
     --------
-    >>> from permtest import alternatives as alt
-    >>> r = alt.normal_z([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> round(r.pvalue, 4), round(r.details["inflation"], 2)
-    (0.006, 1.71)
+    >>> from permtest.alternatives import inflation
+    >>> [round(inflation(r), 2) for r in (0.38, 0.5, 0.8)]
+    [1.27, 1.41, 2.24]
     """
-    check_alternative(alternative)
-    sample = PairedSample.of(a, b, delta, names, least=2)
-    tame = sample.tame
-    s1, s2 = (float(x.std(ddof=1)) / sqrt(sample.n) for x in (tame.a, tame.b))
-    own = tame.deviation / sqrt(sample.n)
-    error = own if correlation is None else _correlated(s1, s2, correlation)
-    if error == 0:
-        refuse_constant(sample, "a z-test")
-        raise ValueError(f"with correlation={correlation} the difference has no standard error")
-    z = lead(tame) / error
-    independent = correlation == 0
-    test = "independent_z" if independent else "normal_z"
-    assumed = (INDEPENDENT_ITEMS, INDEPENDENT_SYSTEMS) if independent else (INDEPENDENT_ITEMS,)
-    found = {
-        "statistic": z,
-        "statistic_name": "z",
-        "pvalue": float(normal_pvalue(z, alternative)),
-        "estimate": tame.mean,
-        "estimate_name": "mean difference",
-        "method": "normal approximation",
-        "details": {
-            "s1": s1,
-            "s2": s2,
-            "r12": sample.correlation,
-            "standard_error": error,
-            "inflation": sample.inflation,
-        },
-        "_interval": partial(around, tame.mean, error, alternative, normal_quantile),
-    }
-    found = in_scores(found, tame.power)
-    return result_of(sample, test, alternative, assumptions=(*assumed, LARGE_SAMPLE), **found)
+    if not -1 <= correlation < 1:
+        raise ValueError(f"correlation must lie in [-1, 1), got {correlation}")
+    return 1 / sqrt(1 - correlation)
 
 
-def _correlated(s1: float, s2: float, r12: float) -> float:
-    """Yeh's Eq. 2."""
-    if not -1 <= r12 <= 1:
-        raise ValueError(f"correlation must lie in [-1, 1], got {r12}")
-    return sqrt(max(s1**2 + s2**2 - 2 * r12 * s1 * s2, 0.0))
-
-
-# ---- shared with other families -----------------------------------------------------------------
-
-
-def refuse_constant(sample: PairedSample, what: str) -> None:
-    """Raise ValueError if all differences are equal."""
-    if np.all(sample.gaps == sample.gaps[0]):
-        raise ValueError(
-            f"all {sample.n} differences are {sample.differences[0]:g}: {what} has no standard "
-            "error then; use exact_perm_test"
-        )
-
-
-def lead(sample: PairedSample) -> float:
-    """The mean difference less `delta`, rounded once."""
-    return nearest(Fraction(exact_sum(sample.steps), sample.scale * sample.n))
-
-
-def in_scores(found: dict[str, Any], power: int) -> dict[str, Any]:
-    """What was found of scores over ``2**power``; t, z and p are the same in any unit."""
-    if not power:
-        return found
-    details = {
-        key: rescaled(value, power) if key in ("standard_error", "s1", "s2") else value
-        for key, value in found["details"].items()
-    }
-    estimate, ends = rescaled(found["estimate"], power), partial(_ends, found["_interval"], power)
-    return found | {"estimate": estimate, "details": details, "_interval": ends}
-
-
-def _ends(interval: Any, power: int, confidence_level: float) -> tuple[float, float]:
-    low, high = interval(confidence_level=confidence_level)
-    return rescaled(low, power), rescaled(high, power)
-
-
-def columns(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Two columns of at least two scores each, as floats, less the first score of `a`.
-
-    So that scores may be large and their differences small. They are over ``2**power``, which
-    comes last.
-    """
-    if isinstance(a, Pairs) and b is None:
-        pairs = PairedSample.of(a).pairs
-        scores, scale = [pairs.u, pairs.v], pairs.scale
-    else:
-        scores, scale, *_ = in_common_units((a, b), ("a", "b"))
-    for name, column in zip("ab", scores, strict=True):
-        if column.size < 2:
-            raise ValueError(f"{name} has {column.size} scores, but this test needs 2")
-    both = roomy(np.concatenate(scores))
-    (moved,), scale, power = tamed([both - int(both[0])], scale)
-    floats = as_floats(moved, scale)
-    return floats[: scores[0].size], floats[scores[0].size :], power
+# ---- p and quantiles, for one number or for arrays -----------------------------------------------
 
 
 def student(
     estimate: float, gap: float, error: float, df: float, alternative: str, **details: float
 ) -> dict[str, Any]:
     """What t-tests find: `gap` is by how much the estimate exceeds the null hypothesis."""
-    t = gap / error
     return {
-        "statistic": t,
+        "statistic": gap / error,
         "statistic_name": "t",
-        "pvalue": float(t_pvalue(t, df, alternative)),
+        "pvalue": float(t_pvalue(gap / error, df, alternative)),
         "estimate": estimate,
         "estimate_name": "mean difference",
         "method": "t distribution",
         "details": {"df": df, "standard_error": error, **details},
         "_interval": partial(around, estimate, error, alternative, partial(t_quantile, df=df)),
     }
+
+
+def t_pvalue(t: Any, df: float, alternative: str) -> Any:
+    """p of test statistics that have Student's t distribution."""
+    from scipy.special import stdtr
+
+    return _by_sides(partial(stdtr, df), t, alternative)
+
+
+def normal_pvalue(z: Any, alternative: str) -> Any:
+    """p of standard normal test statistics."""
+    from scipy.special import ndtr
+
+    return _by_sides(ndtr, z, alternative)
+
+
+def _by_sides(below: Callable[[Any], Any], x: Any, alternative: str) -> Any:
+    """p of x under a law that is symmetric about 0, `below` being its distribution function."""
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * below(-np.abs(x)))
+    return below(-x if alternative == "greater" else x)
 
 
 def normal_quantile(tail: float) -> float:

@@ -1,25 +1,37 @@
-"""Wilcoxon's signed-rank test, exact with ties and zeros."""
+"""Wilcoxon's test, exact with ties and zeros, the sign test, and the exact test of the median.
+
+SciPy's exact Wilcoxon test is wrong with ties, and it has no interval for either test.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import lru_cache, partial
 from math import inf, sqrt
-from typing import Any, Literal, TypeAlias, get_args
+from statistics import NormalDist
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_option
-from permtest._integers import IntArray
-from permtest.alternatives.assumptions import INDEPENDENT_ITEMS, LARGE_SAMPLE, SYMMETRIC
-from permtest.alternatives.result import AlternativeResult, one_sided, result_of, tail_level
-from permtest.alternatives.sample import PairedSample, nearest
-from permtest.alternatives.tails import corrected_root, normal_pvalue
-from permtest.alternatives.walsh import hodges_lehmann_sum, kth_walsh, signed_rank_quantile
+from permtest._integers import SAFE, IntArray, largest, with_room
+from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
+from permtest.alternatives.parametric import normal_pvalue
+from permtest.alternatives.result import (
+    AlternativeResult,
+    Names,
+    PairedSample,
+    one_sided,
+    rejects,
+    result_of,
+    tail_level,
+)
 from permtest.exact import exact_perm_test
-from permtest.statistics import Alternative, check_alternative
+from permtest.null.grouping import count_values
+from permtest.statistics import Alternative
 
 #: What becomes of differences that are zero.
 ZeroMethod: TypeAlias = Literal["wilcox", "pratt", "zsplit"]
@@ -34,7 +46,7 @@ def wilcoxon(
     correction: bool = False,
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
-    names: tuple[str, str] | None = None,
+    names: Names = None,
 ) -> AlternativeResult:
     """Wilcoxon's signed-rank test, exact whatever ties and zeros there are.
 
@@ -53,11 +65,8 @@ def wilcoxon(
         "approx" is the normal approximation with the variance corrected for ties.
     correction : bool, default False
         Whether the approximation moves W+ by one half towards its mean.
-    alternative : {"two-sided", "greater", "less"}
-        "greater": `a` scores higher.
-    delta : float, default 0.0
-        The centre of the differences under the null hypothesis.
-    names : tuple of two str, optional
+    alternative, delta, names : as in `paired_t`
+        `delta` is the centre of the differences under the null hypothesis.
 
     Returns
     -------
@@ -88,15 +97,15 @@ def wilcoxon(
     >>> r.pvalue, r.statistic, r.details["n_zero"]
     (0.25, 13.0, 1)
     """
-    check_alternative(alternative)
     check_option("zero_method", zero_method, get_args(ZeroMethod))
     check_option("method", method, ("exact", "approx"))
-    sample = PairedSample.of(a, b, delta, names)
-    ranks = SignedRanks.of(sample.steps, zero_method)
-    if method == "exact":
-        p = ranks.exact_pvalue(alternative)
+    sample, exact = PairedSample.of(a, b, delta, names), method == "exact"
+    ranks, zeros = SignedRanks.of(sample.steps, zero_method), int(np.sum(sample.steps == 0))
+    if exact:
+        swapped = np.zeros_like(ranks.doubled)
+        p = exact_perm_test(ranks.doubled, swapped, alternative=alternative).pvalue
     else:
-        p = float(normal_pvalue(ranks.z(0.5 if correction else 0.0, alternative), alternative))
+        p = float(normal_pvalue(ranks.z(0.5 * correction, alternative), alternative))
     return result_of(
         sample,
         "wilcoxon",
@@ -104,37 +113,27 @@ def wilcoxon(
         statistic=ranks.plus,
         statistic_name="W+",
         pvalue=p,
-        estimate=nearest(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
+        estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
         estimate_name="pseudo-median difference",
-        method="exact" if method == "exact" else "normal approximation",
-        assumptions=(INDEPENDENT_ITEMS, SYMMETRIC, *(() if method == "exact" else (LARGE_SAMPLE,))),
+        method="exact" if exact else "normal approximation",
+        assumptions=["independent items", "symmetric differences", *["large sample"] * (not exact)],
         details={
             "W-": ranks.minus,
             "z": ranks.z(),
-            "n_nonzero": ranks.n_nonzero,
-            "n_zero": sample.n - ranks.n_nonzero,
+            "n_nonzero": sample.n - zeros,
+            "n_zero": zeros,
             "tie_sum": ranks.ties,
         },
         _interval=partial(walsh_interval, sample.gaps, sample.scale, alternative),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class SignedRanks:
-    """Midranks of the absolute differences, with the signs of the differences.
-
-    Parameters
-    ----------
-    doubled : ndarray of shape (N,), int64
-        Twice the rank of each difference, with its sign; 0 for zeros.
-    zero_share : float
-        What is added to either side for zeros.
-    ties : int
-        sum(t^3 - t) over the groups of ties that are not zero.
-    """
+class SignedRanks(NamedTuple):
+    """Midranks of absolute differences: doubled and signed, 0 for zeros; W+, W-, sum(t^3 - t)."""
 
     doubled: NDArray[np.int64]
-    zero_share: float
+    plus: float
+    minus: float
     ties: int
 
     @classmethod
@@ -144,43 +143,234 @@ class SignedRanks:
         if zero_method == "wilcox":
             steps, signs = steps[signs != 0], signs[signs != 0]
         _, where, sizes = np.unique(np.abs(steps), return_inverse=True, return_counts=True)
-        doubled = 2 * np.cumsum(sizes) - sizes + 1
+        doubled = signs * (2 * np.cumsum(sizes) - sizes + 1)[where.ravel()]
         zeros = int(np.sum(signs == 0))
-        tied = sizes[1:] if zeros else sizes
         share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
-        ties = sum(int(t) ** 3 - int(t) for t in tied)
-        return cls(signs * doubled[where.ravel()], share, ties)
+        plus, minus = (int(np.maximum(x, 0).sum()) / 2 + share for x in (doubled, -doubled))
+        ties = sum(int(t) ** 3 - int(t) for t in sizes[bool(zeros) :])
+        return cls(doubled, plus, minus, ties)
 
     @property
-    def plus(self) -> float:
-        """W+."""
-        return int(self.doubled[self.doubled > 0].sum()) / 2 + self.zero_share
-
-    @property
-    def minus(self) -> float:
-        """W-."""
-        return int(-self.doubled[self.doubled < 0].sum()) / 2 + self.zero_share
-
-    @cached_property
-    def n_nonzero(self) -> int:
-        """How many differences count."""
-        return int(np.count_nonzero(self.doubled))
-
-    @cached_property
     def deviation(self) -> float:
         """Standard deviation of W+ under random signs, which ties make smaller."""
-        return sqrt(float(np.sum(self.doubled.astype(np.float64) ** 2))) / 4
-
-    def exact_pvalue(self, alternative: str) -> float:
-        """p under random signs."""
-        nothing = np.zeros_like(self.doubled)
-        options: Any = {"alternative": alternative}
-        return float(exact_perm_test(self.doubled, nothing, **options).pvalue)
+        return float(np.linalg.norm(self.doubled.astype(np.float64))) / 4
 
     def z(self, correction: float = 0.0, alternative: str = "two-sided") -> float:
         """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
         gap = float(corrected_root((self.plus - self.minus) / 2, correction, alternative))
-        return gap / self.deviation if self.deviation else 0.0
+        return gap / self.deviation if gap else 0.0
+
+
+def sign(
+    a: Any,
+    b: Any = None,
+    *,
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    names: Names = None,
+) -> AlternativeResult:
+    """The exact sign test of the median difference.
+
+    It is the exact paired-permutation test of the signs of the differences.
+
+    Parameters
+    ----------
+    a, b, alternative, delta, names : as in `paired_t`
+        N >= 1, and `delta` is the median difference under the null hypothesis.
+
+    Returns
+    -------
+    AlternativeResult
+        `details` has the numbers of positive, negative and zero differences (less `delta`). Zeros
+        do not count. The interval is for the median of all differences, from order statistics.
+
+    Notes
+    -----
+    Binomial at every N, never approximate. Cost O(N log N). The interval
+    keeps zeros, so that with many of them it may contain `delta` though p is small. Source: Yeh
+    (2000), sec. 3.1; NLPStatTest manual, D.2.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> r = alt.sign([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> r.pvalue, r.details
+    (0.125, {'n_positive': 4, 'n_negative': 0, 'n_zero': 1})
+    """
+    sample = PairedSample.of(a, b, delta, names)
+    positive, negative = int(np.sum(sample.steps > 0)), int(np.sum(sample.steps < 0))
+    counts = {"n_positive": positive, "n_negative": negative}
+    ordered = np.sort(sample.gaps)
+    return result_of(
+        sample,
+        "sign",
+        alternative,
+        statistic=positive,
+        statistic_name="wins",
+        pvalue=float(mcnemar_pvalue(positive, negative, "exact", alternative)),
+        estimate=float(Fraction(_doubled_median(ordered), 2 * sample.scale)),
+        estimate_name="median difference",
+        method="exact",
+        assumptions=("independent items",),
+        details=counts | {"n_zero": sample.n - positive - negative},
+        _interval=partial(_order_statistics, ordered, sample.scale, alternative),
+    )
+
+
+def _order_statistics(
+    ordered: IntArray, scale: int, alternative: str, confidence_level: float
+) -> tuple[float, float]:
+    """d_(k) to d_(n+1-k) with the largest k whose tail does not exceed the level."""
+    n, tail = ordered.size, tail_level(alternative, confidence_level)
+
+    def below(k: int) -> float:
+        return float(mcnemar_pvalue(k - 1, n - k + 1, "exact", "less")) if k else 0.0
+
+    k = bisect_right(range(n + 1), tail, key=below) - 1
+    if k == 0:
+        return -inf, inf
+    low, high = (float(Fraction(int(ordered[i]), scale)) for i in (k - 1, n - k))
+    return one_sided(alternative, low, high)
+
+
+def permutation_median(
+    a: Any,
+    b: Any = None,
+    *,
+    alternative: Alternative = "two-sided",
+    delta: float | Fraction = 0.0,
+    names: Names = None,
+) -> AlternativeResult:
+    """Exact paired-permutation test of the median difference.
+
+    Under the null hypothesis the labels of the two systems mean nothing, so that every difference
+    has either sign with probability 1/2. p is the share of all 2^N choices of signs whose median
+    is at least as extreme as the observed one; ties count.
+
+    Parameters
+    ----------
+    a, b, alternative, delta, names : as in `paired_t`
+        N >= 1, and `delta` is the median difference under the null hypothesis: the signs of what
+        differences exceed it by are exchanged.
+
+    Returns
+    -------
+    AlternativeResult
+        The statistic is the median of the differences less `delta`, the mean of the two middle ones
+        for even N. The interval has all shifts that are not rejected, its ends included; they are
+        exact. The `details` have the number of differences that are `delta` itself (`zeros`).
+
+    Notes
+    -----
+    Nothing is listed or sampled. For odd N the median is m > 0 or more where (N + 1) / 2 of the
+    differences whose magnitude is m or more, or more of them, are positive: a binomial tail. For
+    even N, with w_1 <= ... <= w_N the magnitudes, let the lower of the two middle ones be w_i with
+    a positive sign. Then smaller ones are below it whatever their signs; the upper middle one must
+    be at least 2 m - w_i, so larger ones below that must be negative; and of the f that are left
+    N / 2 must be positive: ``C(f, N / 2) / 2^(N - i + 1)``, which is added up over i. Negative can
+    be w_1 alone. Comparisons are made in integers; p is right to 1e-12 of itself down to 1e-300.
+
+    p rises with `delta` (for "greater"), in steps at shifts where some choice of signs ties with
+    what was observed; those are multiples of a quarter of the unit of the scores, so that
+    bisection finds the ends of the interval among whole numbers.
+
+    Time O(N log N), for the interval times the logarithm of the range of the scores.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import permutation_median
+    >>> new, old = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
+    >>> r = permutation_median(new, old)
+    >>> r.statistic, r.pvalue
+    (2.0, 0.0625)
+    """
+    sample = PairedSample.of(a, b, delta, names)
+    steps, gaps = np.sort(sample.steps), np.sort(sample.gaps)
+    doubled = _doubled_median(steps)
+    middle = Fraction(doubled, 2 * sample.scale)
+    p = median_tail(steps, -doubled if alternative == "less" else doubled)
+    if alternative == "two-sided":
+        p = min(1.0, 2 * median_tail(steps, abs(doubled))) if doubled else 1.0
+    return result_of(
+        sample,
+        "permutation_median",
+        alternative,
+        statistic=float(middle),
+        statistic_name="median",
+        pvalue=p,
+        estimate=float(middle + sample.delta),
+        estimate_name="median difference",
+        method="exact",
+        assumptions=(sample.symmetry, "independent items"),
+        details={"zeros": int(np.count_nonzero(sample.steps == 0))},
+        _interval=partial(_median_shifts, gaps, sample.scale, alternative),
+    )
+
+
+def _doubled_median(ordered: NDArray[Any]) -> int:
+    """Twice the median, the sum of the two middle ones, is an integer for odd and for even N."""
+    n = len(ordered)
+    return int(ordered[(n - 1) // 2]) + int(ordered[n // 2])
+
+
+def median_tail(steps: IntArray, m: int) -> float:
+    """P(twice the median >= m) of integers whose signs are drawn; see `permutation_median`."""
+    if m <= 0:
+        return 1.0 - median_tail(steps, 1 - m)  # the law is symmetric about 0
+    # A stable sort merges what is ascending or descending already.
+    w, n = np.sort(np.abs(with_room(steps, 4)), kind="stable"), len(steps)
+    half = (n + 1) // 2
+    if n % 2:
+        large = n - int(np.searchsorted(w, (m + 1) // 2))
+        return float(mcnemar_pvalue(half, large - half, "exact", "greater")) if large >= half else 0
+    from scipy.stats import binom
+
+    # Entry i has i before it; if it is the lower middle one, half - 1 at least stay below.
+    i = np.arange(half)
+    free = n - np.maximum(i + 1, np.searchsorted(w, m - w[:half]))
+    fixed = n - i - free  # entry i and those that must be negative
+    above = np.append(free, n - np.searchsorted(w, m + w[0]))
+    fixed = np.append(fixed, n - above[-1])
+    possible = above >= half
+    terms = np.ldexp(binom.pmf(half, above[possible], 0.5), -fixed[possible])
+    return min(float(np.sum(terms)), 1.0)
+
+
+def _median_shifts(
+    gaps: IntArray, scale: int, alternative: str, confidence_level: float
+) -> tuple[float, float]:
+    """All differences that the test of the median does not reject.
+
+    Changing the signs of some gaps about a shift, and adding it again, gives a median that rises
+    with the shift; it reaches the observed one where two or four times the shift are sums and
+    differences of two gaps and of twice the median, no further from the median than gaps lie apart.
+    """
+    alpha = tail_level(alternative, confidence_level)
+
+    def lower_end(gaps: IntArray) -> float:
+        middle, reach = _doubled_median(gaps), int(gaps[-1]) - int(gaps[0]) + 1
+        gaps = 4 * with_room(gaps, 64)
+
+        def rejected(shift: int) -> bool:
+            return bool(rejects(median_tail(gaps - shift, 4 * middle - 2 * shift), alpha))
+
+        low, high = 2 * middle - 4 * reach, 2 * middle + 4 * reach
+        if not rejected(low):
+            return -inf
+        while high - low > 1:
+            shift = (low + high) // 2
+            low, high = (shift, high) if rejected(shift) else (low, shift)
+        return float(Fraction(high, 4 * scale))
+
+    return one_sided(alternative, lower_end(gaps), -lower_end(-gaps[::-1]))
+
+
+# ---- sums of two differences ---------------------------------------------------------------------
+#
+# The Walsh averages of N differences d are (d_i + d_j) / 2 for i <= j. Their median is the estimate
+# of Hodges and Lehmann (1963), and W+ counts those above 0, so that an interval for the centre runs
+# from the k-th smallest to the k-th largest, with k from the law of W+. The sums d_i + d_j are kept
+# in integers and never listed.
 
 
 def walsh_interval(
@@ -191,6 +381,74 @@ def walsh_interval(
     k, _ = signed_rank_quantile(n, tail_level(alternative, confidence_level))
     if k == 0:
         return -inf, inf
-    last = n * (n + 1) // 2 + 1 - k
-    low, high = (nearest(Fraction(int(kth_walsh(gaps, i)), 2 * scale)) for i in (k, last))
+    ends = kth_walsh(gaps, [k, n * (n + 1) // 2 + 1 - k])
+    low, high = (float(Fraction(end, 2 * scale)) for end in ends)
     return one_sided(alternative, low, high)
+
+
+def hodges_lehmann_sum(steps: IntArray, *, diagonal: bool = True) -> Fraction:
+    """The median of all sums of two differences: twice the Hodges-Lehmann estimate.
+
+    Without the diagonal, only pairs i < j are summed.
+    """
+    n = len(steps)
+    size = n * (n + 1) // 2 if diagonal else n * (n - 1) // 2
+    return Fraction(sum(kth_walsh(steps, [(size + 1) // 2, size // 2 + 1], diagonal=diagonal)), 2)
+
+
+def kth_walsh(steps: IntArray, k: Sequence[int], *, diagonal: bool = True) -> list[int]:
+    """The k-th smallest of all sums d_i + d_j: bisection on the value, O(N log N) a step."""
+    values, counts = count_values(np.asarray(steps))
+    below = np.concatenate(([0], np.cumsum(counts)))
+
+    def smallest(values: IntArray, k: int, low: int, high: int) -> int:
+        """The smallest value that k sums do not exceed, between `low` and `high`."""
+
+        def up_to(value: int) -> int:
+            ordered = int(counts @ below[np.searchsorted(values, value - values, side="right")])
+            doubled = int(below[np.searchsorted(values, value // 2, side="right")])
+            return (ordered + (doubled if diagonal else -doubled)) // 2
+
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if up_to(middle) >= k else (middle + 1, high)
+        return low
+
+    # Python integers are slow to compare: they are first rounded down to machine integers.
+    shift = max(largest(values).bit_length() - SAFE.bit_length() + 2, 0)
+    rounded = (values >> shift).astype(np.int64)
+    near = [smallest(rounded, x, 2 * int(rounded[0]), 2 * int(rounded[-1])) for x in k]
+    if shift == 0:
+        return near
+    return [smallest(values, x, y << shift, (y + 2) << shift) for x, y in zip(k, near, strict=True)]
+
+
+@lru_cache(maxsize=4096)
+def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
+    """The largest k with P(W+ < k) at most alpha, for n ranks without ties; and that probability.
+
+    One bound at the k-th sum holds with probability ``1 - error``, two with ``1 - 2 * error``.
+    """
+
+    def below(k: int) -> float:
+        """P(W+ < k), as the p of signed ranks with W+ = k - 1: the largest ranks that fit."""
+        if k == 0:
+            return 0.0
+        signs, rest = np.full(n, -1), k - 1
+        for rank in range(n, 0, -1):
+            if rank <= rest:
+                signs[rank - 1], rest = 1, rest - rank
+        ranks = signs * np.arange(1, n + 1)
+        return exact_perm_test(ranks, np.zeros_like(ranks), alternative="less").pvalue
+
+    # The expansion of Cornish and Fisher is rarely off by more than one.
+    squares = n * (n + 1) * (2 * n + 1) // 6
+    kurtosis = -2 * (squares * (3 * n**2 + 3 * n - 1) // 5) / squares**2
+    z = NormalDist().inv_cdf(alpha)
+    z += kurtosis / 24 * (z**3 - 3 * z) - kurtosis**2 / 384 * (3 * z**5 - 24 * z**3 + 29 * z)
+    near = max(round(n * (n + 1) / 4 + z * sqrt(squares) / 2), 0)
+    low, high = near - 2, near + 3
+    if low < 0 or below(low) > alpha or below(high) <= alpha:
+        low, high = 0, n * (n + 1) // 2 + 1
+    k = bisect_right(range(low, high), alpha, key=below) - 1 + low
+    return k, below(k)

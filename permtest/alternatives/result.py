@@ -1,29 +1,298 @@
-"""What every alternative test returns."""
+"""What tests are called, what they assume, what they take, and what they return."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
 from fractions import Fraction
-from math import inf, isfinite
-from typing import Any
+from functools import cached_property
+from math import hypot, inf, isfinite, nan, sqrt
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import check_level
 from permtest._html import facts, together
+from permtest._integers import IntArray, exact_sum, largest, roomy, with_room
 from permtest._json import AsJson
-from permtest.alternatives.assumptions import Assumption
-from permtest.alternatives.names import FOLD_TITLES, TITLES
-from permtest.alternatives.sample import PairedSample, within_floats
 from permtest.interval import ConfidenceInterval
+from permtest.pairs import Pairs, check_names, check_unclustered
+from permtest.statistics import check_alternative
+from permtest.symmetry import PER_SQUARED_SKEWNESS
 
-#: The `method` where `pvalue` is an upper bound of p, as no exact one is within reach.
-UPPER_BOUND = "upper bound"
+#: What the two systems are called.
+Names: TypeAlias = tuple[str, str] | None
 
-#: The `method` where `pvalue` comes from random samples.
-SAMPLED = "sampled"
+#: Tests of scores by the names that `compare_all`, `recommend` and `power_curve` take, in the order
+#: of tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
+TITLES = {
+    "exact": "exact permutation test of the mean",
+    "permutation_median": "exact permutation test of the median",
+    "paired_t": "paired t-test",
+    "normal_z": "z-test, systems correlated",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "bootstrap_mean": "bootstrap of the mean",
+    "bootstrap_median": "bootstrap of the median",
+    "paired_bootstrap": "paired bootstrap (Koehn)",
+    "independent_t": "two-sample t-test",
+    "independent_z": "z-test, systems independent",
+    "mcnemar": "McNemar's test, exact",
+    "mcnemar_midp": "McNemar's test, mid-p",
+    "mcnemar_chi2": "McNemar's test, chi-squared",
+    "two_proportion_z": "z-test of two proportions",
+    "chi_squared": "chi-squared test",
+    "chi_squared_yates": "chi-squared test with Yates",
+}
+OF_COUNTS = tuple(TITLES)[-6:]
+
+#: Tests of scores of folds.
+FOLD_TITLES = {
+    "kfold_t": "K-fold CV t-test",
+    "corrected_resampled_t": "corrected resampled t-test",
+    "five_by_two_t": "5 x 2 CV t-test",
+    "five_by_two_f": "combined 5 x 2 CV F-test",
+    "block_3x2_t": "blocked 3 x 2 CV t-test",
+}
+
+#: Where `pvalue` is an upper bound of an exact p out of reach; and where random samples gave it.
+UPPER_BOUND, SAMPLED = "upper bound", "sampled"
 
 #: The smallest p that is reported; it stands for all that are smaller.
 SMALLEST = 5e-324
+
+#: Squares of scores beyond this overflow as floats, and those of scores below one over it vanish.
+VAST = 10**150
+
+# ---- assumptions ---------------------------------------------------------------------------------
+
+#: From how many pairs on a mean is close to normal, and a sample may stand for its population.
+MANY, REPRESENTATIVE_FROM = 30, 100
+
+#: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
+ENOUGH = 5
+
+
+#: What tests take for granted.
+ASSUMPTIONS = {
+    "independent items": "items do not depend on each other",
+    "exchangeable labels": "where the null hypothesis is true, both systems are equally likely to "
+    "have made either output",
+    "independent systems": "what one system scores on an item tells nothing about the other",
+    "normal differences": "differences are normally distributed",
+    "normal scores": "scores of either system are normally distributed",
+    "equal variances": "scores of both systems vary equally",
+    "symmetric differences": "differences are symmetric about their centre",
+    "large sample": f"there are so many pairs that a mean is normal ({MANY}, or "
+    f"{PER_SQUARED_SKEWNESS} times the squared skewness)",
+    "representative sample": f"the sample is so large ({REPRESENTATIVE_FROM}) that it stands for "
+    "its population",
+    "large counts": f"all expected counts are at least {ENOUGH}",
+    "independent folds": "folds do not depend on each other",
+    "equal folds": "differences of all folds have one mean and one variance",
+    "correlated folds": "folds correlate as the test takes for granted",
+}
+
+
+class Assumption(NamedTuple):
+    """One thing that a test takes for granted: its name, and what is assumed."""
+
+    name: str
+    text: str
+
+
+# ---- what tests take -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PairedSample:
+    """Scores of two systems on the same items, and the difference `delta` to test against.
+
+    Differences are formed in integers, before anything is rounded: 0.3 - 0.1 ties with 0.2.
+    """
+
+    pairs: Pairs
+    delta: Fraction = Fraction(0)
+
+    @classmethod
+    def of(
+        cls,
+        a: Any,
+        b: Any = None,
+        delta: Any = 0,
+        names: Names = None,
+        *,
+        least: int = 1,
+        labels: tuple[str, str] = ("a", "b"),
+    ) -> PairedSample:
+        """Validate the arguments that all paired tests share; they need `least` pairs."""
+        if isinstance(a, Pairs) and b is None:
+            pairs = replace(a, names=names or a.names)
+        else:
+            pairs = Pairs.of(a, b, names, labels=labels)
+        if pairs.columns:
+            raise ValueError(
+                f"a and b have {len(pairs.columns)} counts for each entry "
+                f"({', '.join(pairs.columns)}), but one score is needed; name a statistic of "
+                "counts in exact_perm_test or paired_bootstrap"
+            )
+        check_unclustered(pairs)
+        if len(pairs) < least:
+            both = " and ".join(labels)
+            raise ValueError(f"{both} have {len(pairs)} pairs, but this needs {least} or more")
+        check_magnitude((pairs.u, pairs.v), pairs.scale, labels)
+        return cls(pairs, as_threshold(delta))
+
+    @property
+    def n(self) -> int:
+        """The number of pairs."""
+        return len(self.pairs)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the systems are called."""
+        return self.pairs.names
+
+    @cached_property
+    def a(self) -> NDArray[np.float64]:
+        """Scores of the first system."""
+        return as_floats(self.pairs.u, self.pairs.scale)
+
+    @cached_property
+    def b(self) -> NDArray[np.float64]:
+        """Scores of the second system."""
+        return as_floats(self.pairs.v, self.pairs.scale)
+
+    @property
+    def scale(self) -> int:
+        """By what `gaps` and `steps` have to be divided to be differences of scores."""
+        return self.pairs.scale * self.delta.denominator
+
+    @cached_property
+    def gaps(self) -> IntArray:
+        """Differences of scores times `scale`: integers."""
+        d = roomy(self.pairs.u) - roomy(self.pairs.v)
+        return with_room(d, self.delta.denominator) * self.delta.denominator
+
+    @cached_property
+    def steps(self) -> IntArray:
+        """Differences less `delta`, times `scale`: integers."""
+        shift = self.delta.numerator * self.pairs.scale
+        gaps = self.gaps if abs(shift) < 2**60 else self.gaps.astype(object)
+        return np.asarray(roomy(gaps) - shift) if shift else gaps
+
+    @cached_property
+    def differences(self) -> NDArray[np.float64]:
+        """Of the scores, each rounded once."""
+        return as_floats(self.gaps, self.scale)
+
+    @cached_property
+    def shifted(self) -> NDArray[np.float64]:
+        """Differences less `delta`, each rounded once."""
+        return as_floats(self.steps, self.scale)
+
+    @cached_property
+    def centred(self) -> NDArray[np.float64]:
+        """Differences less their mean, each rounded once, however large the scores are."""
+        total = exact_sum(self.gaps)
+        return as_floats(with_room(self.gaps, 4 * self.n) * self.n - total, self.scale * self.n)
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
+        return spread(self.centred)
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean difference, rounded once."""
+        return float(Fraction(exact_sum(self.gaps), self.scale * self.n))
+
+    @cached_property
+    def lead(self) -> float:
+        """Mean difference less `delta`, rounded once."""
+        return float(Fraction(exact_sum(self.steps), self.scale * self.n))
+
+    @cached_property
+    def correlation(self) -> float:
+        """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
+        if self.n < 2 or np.ptp(self.a) == 0 or np.ptp(self.b) == 0:
+            return nan
+        a, b = ((x - x.mean()) / np.ptp(x) for x in (self.a, self.b))
+        return float(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1, 1))
+
+    @cached_property
+    def inflation(self) -> float:
+        """By how much the deviation grows where systems are taken for independent (Yeh, sec. 2.1).
+
+        Infinite where it is 0, NaN where both systems' scores are constant.
+        """
+        if self.n < 2:
+            return nan
+        both = hypot(*(spread(x - x.mean()) for x in (self.a, self.b)))
+        return both / self.deviation if self.deviation else inf if both else nan
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether all scores are 0 or 1."""
+        columns = self.pairs.u, self.pairs.v
+        return self.pairs.scale == 1 and all(bool(np.all((x == 0) | (x == 1))) for x in columns)
+
+    @property
+    def symmetry(self) -> str:
+        """What a permutation test assumes: equal systems can be exchanged, others at `delta`."""
+        return "symmetric differences" if self.delta else "exchangeable labels"
+
+    def refuse_constant(self, what: str) -> None:
+        """Raise ValueError if all differences are equal."""
+        if np.all(self.gaps == self.gaps[0]):
+            raise ValueError(
+                f"all {self.n} differences are {self.differences[0]:g}: {what} has no standard "
+                "error then; use exact_perm_test"
+            )
+
+
+def spread(centred: NDArray[np.float64]) -> float:
+    """Standard deviation of numbers whose mean is 0; squares neither overflow nor vanish."""
+    top = float(np.abs(centred).max())
+    return top * float(np.linalg.norm(centred / top)) / sqrt(centred.size - 1) if top else 0.0
+
+
+def as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:
+    """Integers divided by `scale`, each rounded once."""
+    if values.dtype != object and scale < 2**53:
+        return np.asarray(values / scale, dtype=np.float64)
+    flat = [float(Fraction(int(x), scale)) for x in values.ravel()]
+    return np.array(flat, dtype=np.float64).reshape(values.shape)
+
+
+def as_threshold(delta: Any) -> Fraction:
+    """`delta` as the number that it is printed as."""
+    if isinstance(delta, bool | str) or not hasattr(delta, "__abs__"):
+        raise TypeError(f"delta={delta!r} must be a number")
+    if not abs(delta) <= VAST:
+        raise ValueError(f"delta={delta!r} must be a finite number, and not beyond {VAST:.0e}")
+    return Fraction(str(delta))
+
+
+def check_magnitude(columns: Sequence[IntArray], scale: int, labels: Sequence[str]) -> None:
+    """Raise ValueError where squares of scores would overflow as floats, or all would vanish."""
+    top = max(map(largest, columns))
+    least, problem = top, "the largest, so small that squares would vanish; multiply"
+    if top > VAST * scale:
+        least, problem = VAST * scale + 1, f"beyond {VAST:.0e}, and squares would overflow; divide"
+    elif top == 0 or top * VAST >= scale:
+        return
+    for name, column in zip(labels, columns, strict=True):
+        for i in np.flatnonzero(np.abs(column.astype(object)) >= least)[:1]:
+            raise ValueError(
+                f"{name}[{i}] = {Decimal(int(column[i])) / scale:.4g} is {problem} all scores by a "
+                "power of ten, or use exact_perm_test"
+            )
+
+
+# ---- what they return ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -87,7 +356,7 @@ class AlternativeResult(AsJson):
     method: str
     names: tuple[str, str] = ("a", "b")
     delta: float = 0.0
-    assumptions: tuple[Assumption, ...] = ()
+    assumptions: Sequence[Any] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     n_samples: int | None = None
     _interval: Callable[[float], tuple[float, float]] | None = field(
@@ -95,8 +364,12 @@ class AlternativeResult(AsJson):
     )
 
     def __post_init__(self) -> None:
+        check_alternative(self.alternative)
+        check_names(self.names)
         assert self.pvalue == self.pvalue, f"p of {self.test} is NaN"
         object.__setattr__(self, "pvalue", min(max(float(self.pvalue), SMALLEST), 1.0))
+        named = (Assumption(x, ASSUMPTIONS[x]) if x in ASSUMPTIONS else x for x in self.assumptions)
+        object.__setattr__(self, "assumptions", tuple(named))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for `estimate`: as a rule, of all values that the test would not reject.
@@ -141,23 +414,17 @@ class AlternativeResult(AsJson):
         return "two-sided" if self.alternative == "two-sided" else f"one-sided ({self.alternative})"
 
     def __str__(self) -> str:
-        marked = self.pvalue <= SMALLEST or self.method in (UPPER_BOUND, SAMPLED)
-        equals = "" if marked else "= "
+        p = self.pvalue_text()
         against = f" against {self.delta:g}" if self.delta else ""
         return (
             f"{self.title}: {self.estimate_name} of {self.names[0]} over {self.names[1]} "
             f"{self.estimate:.6g}{against}, {self.statistic_name} = {self.statistic:.6g}, "
-            f"p {equals}{self.pvalue_text()} ({self.sides_text()}, {self.method}, n = {self.n})."
+            f"p {'= ' * p[0].isdigit()}{p} ({self.sides_text()}, {self.method}, n = {self.n})."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields and the 95% interval, as plain numbers, strings, lists and None.
-
-        Numbers that are not finite are None, as JSON has none of them.
-        """
-        shown = {
-            key: getattr(self, key) for key in self.__dataclass_fields__ if not key.startswith("_")
-        }
+        """All fields and the 95% interval; numbers that are not finite are None, as JSON has it."""
+        shown = {x.name: getattr(self, x.name) for x in fields(self) if x.name[0] != "_"}
         shown["names"] = list(self.names)
         shown["assumptions"] = [a.name for a in self.assumptions]
         shown["details"] = {key: finite(value) for key, value in self.details.items()}
@@ -181,8 +448,6 @@ class AlternativeResult(AsJson):
 def result_of(sample: PairedSample, test: str, alternative: str, **found: Any) -> AlternativeResult:
     """What a test of a sample found; its title is that of tables unless there is another."""
     found = {"title": (TITLES | FOLD_TITLES)[test], "names": sample.names, **found}
-    for key in ("statistic", "estimate"):
-        within_floats(found[key], found[f"{key}_name"])
     delta = float(sample.delta)
     return AlternativeResult(test, alternative=alternative, n=sample.n, delta=delta, **found)
 

@@ -131,7 +131,7 @@ def _gate(
 
 def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:
     """What the result says, the interval of the difference, and where the scores come from."""
-    from permtest.alternatives.discordant import score_interval
+    from permtest.alternatives.counts import score_interval
 
     level, ends, reason = round(1 - args.alpha, 12), None, None
     try:

@@ -18,7 +18,7 @@ from permtest._html import grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.discordant import score_interval
+from permtest.alternatives.counts import score_interval
 from permtest.alternatives.result import SMALLEST, rejects
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test

@@ -19,12 +19,12 @@ from permtest._checks import check_level
 from permtest.alternatives import (
     AlternativeResult,
 )
-from permtest.alternatives.names import TITLES
+from permtest.alternatives.result import TITLES
 from permtest.plots import roles, sheet
 from permtest.study import PowerCurve
 
 if TYPE_CHECKING:
-    from permtest.alternatives.answers import Answer, AnswerTable
+    from permtest.alternatives.compare import Answer, AnswerTable
     from permtest.study.effects import EffectSize
 
 WIDE, NARROW = 11.0, 8.0  # inches

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch, Patch
 from numpy.typing import NDArray
 
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.result import PairedSample
 from permtest.exact import exact_perm_test
 from permtest.monte_carlo import monte_carlo
 from permtest.pairs import Pairs

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_finite, check_option
+from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._html import said
 from permtest._integers import IntArray, with_room
 from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.assumptions import SYMMETRIC_BELOW, Diagnosis, skewness
-from permtest.alternatives.result import finite
-from permtest.alternatives.sample import PairedSample, check_magnitude
+from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
+from permtest.alternatives.result import PairedSample, check_magnitude, finite
 from permtest.pairs import Pairs
 from permtest.result import counted
 from permtest.study.document import Section, Table
@@ -206,9 +205,10 @@ def describe(
     >>> found.difference.mean, found.shape, found.n_zeros, found.n_tied
     (1.4, 'symmetric', 1, 2)
     """
+    check_level(alpha)
     sample = checked_sample(a, b, names)
     sizes = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
-    shapiro = Diagnosis(sample, alpha).shapiro
+    normality = shapiro(sample.centred)
     return Description(
         names=sample.names,
         n=sample.n,
@@ -216,8 +216,8 @@ def describe(
         b=Summary.of(sample.b),
         difference=Summary.of(sample.differences),
         alpha=alpha,
-        shapiro_w=shapiro[0],
-        shapiro_p=shapiro[1],
+        shapiro_w=normality[0],
+        shapiro_p=normality[1],
         correlation=sample.correlation,
         inflation=sample.inflation,
         n_zeros=int(np.sum(sample.gaps == 0)),

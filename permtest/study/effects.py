@@ -14,27 +14,21 @@ from permtest._checks import check_count, check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray
 from permtest._json import AsJson
-from permtest.alternatives.counts import wilson
-from permtest.alternatives.discordant import mcnemar
+from permtest.alternatives.compare import TESTS
+from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
-from permtest.alternatives.ranks import SignedRanks, walsh_interval
-from permtest.alternatives.result import finite, interval_text, tail_level
-from permtest.alternatives.sample import PairedSample, nearest
-from permtest.alternatives.walsh import hodges_lehmann_sum, signed_rank_quantile
+from permtest.alternatives.ranks import (
+    SignedRanks,
+    hodges_lehmann_sum,
+    signed_rank_quantile,
+    walsh_interval,
+)
+from permtest.alternatives.result import PairedSample, finite, interval_text, tail_level
 from permtest.interval import ConfidenceInterval
 from permtest.study.describe import checked_sample
 
 #: Which effect size says how large the difference is that a test finds.
-BELONGS_TO = {
-    **dict.fromkeys(("exact", "paired_t", "normal_z", "bootstrap_mean"), "cohen_d"),
-    **dict.fromkeys(("paired_bootstrap", "independent_t", "independent_z"), "cohen_d"),
-    **dict.fromkeys(("permutation_median", "bootstrap_median"), "hodges_lehmann"),
-    **dict.fromkeys(("mcnemar", "mcnemar_midp"), "odds_ratio"),
-    **dict.fromkeys(("two_proportion_z", "chi_squared", "chi_squared_yates"), "cohen_h"),
-    "mcnemar_chi2": "risk_difference",
-    "wilcoxon": "wilcoxon_r",
-    "sign": "win_loss",
-}
+BELONGS_TO = {name: row.effect for name, row in TESTS.items()}
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -375,10 +369,10 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     sample = checked_sample(a, b, names)
     k, error = signed_rank_quantile(sample.n, 0.025)
     details = {"k": k, "achieved_level": 1 - 2 * error}
-    value = nearest(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
+    value = float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
     if sample.n > 1:
         other = hodges_lehmann_sum(sample.gaps, diagonal=False)
-        details["i_lt_j"] = nearest(other / (2 * sample.scale))
+        details["i_lt_j"] = float(other / (2 * sample.scale))
     interval = partial(walsh_interval, sample.gaps, sample.scale, "two-sided")
     return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
 

@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._integers import exact_sum, with_room
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.answers import Answer, AnswerTable
-from permtest.alternatives.assumptions import Diagnosis
-from permtest.alternatives.compare import compare_all
-from permtest.alternatives.discordant import score_interval
-from permtest.alternatives.names import OF_COUNTS, TITLES
-from permtest.alternatives.permutations import permutation_mean, randomisation
-from permtest.alternatives.result import finite, rejects
-from permtest.alternatives.sample import PairedSample, as_threshold, check_magnitude
+from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_all, verdict
+from permtest.alternatives.counts import score_interval
+from permtest.alternatives.resampling import permutation_mean, randomisation
+from permtest.alternatives.result import (
+    OF_COUNTS,
+    TITLES,
+    PairedSample,
+    as_threshold,
+    check_magnitude,
+    finite,
+    rejects,
+)
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
@@ -341,10 +345,10 @@ class Overview(Document):
         found = {first.test: first}
         if self._is_slow and first.test != "exact":  # without its interval
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
-            found["exact"] = Answer("exact", made, None, (), 0.0)
+            found["exact"] = Answer("exact", made, None, ())
         elif self.exact.n_samples is not None:  # with the same random labellings
             drawn = randomisation(self.units, **self._how)
-            found["exact"] = Answer("exact", drawn, None, (), 0.0)
+            found["exact"] = Answer("exact", drawn, None, ())
         table = self._compared([x for x in order if x not in found] or [first.test])
         found |= {answer.test: answer for answer in table}
         return replace(table, answers=tuple(found[test] for test in order))
@@ -519,11 +523,11 @@ class Overview(Document):
         """The test whose interval is shown, and where the interval comes from."""
         if (shares := score_interval(self.pairs, self.alternative)) is not None:
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
-            seen, level = Diagnosis(PairedSample(self.units)), self.confidence_level
-            checks = tuple(seen.check(assumption) for assumption in made.assumptions)
+            sample, level = PairedSample(self.units), self.confidence_level
+            checks = tuple(Check(x, *verdict(x.name, sample)) for x in made.assumptions)
             ends = ConfidenceInterval(*shares(level), level)
             about = "Tango's score interval for paired shares"
-            return Answer("exact", made, ends, checks, 0.0), about
+            return Answer("exact", made, ends, checks), about
         other = "paired_bootstrap" if self.pairs.columns else "paired_t"
         test = other if self.pairs.columns or self._is_slow else "exact"
         answer = self._compared([test])[test]

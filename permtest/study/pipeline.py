@@ -18,8 +18,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._optional import optional
-from permtest.alternatives.names import TITLES
-from permtest.alternatives.sample import PairedSample, as_threshold
+from permtest.alternatives.result import TITLES, PairedSample, as_threshold
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, lookup
 from permtest.study import document as doc

@@ -18,8 +18,8 @@ from permtest._checks import (
     check_option,
     check_share,
 )
+from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.alternatives.result import rejects
-from permtest.alternatives.tails import mcnemar_pvalue
 from permtest.result import counted
 from permtest.statistics import check_alternative
 

@@ -24,12 +24,19 @@ from permtest._json import AsJson
 from permtest._parallel import in_parallel, over_workers
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
-from permtest.alternatives import tails
-from permtest.alternatives.counts import wilson
-from permtest.alternatives.names import OF_COUNTS, TITLES
-from permtest.alternatives.resamples import check_resamples
-from permtest.alternatives.result import SMALLEST, rejects
-from permtest.alternatives.sample import PairedSample, as_floats, as_threshold, check_magnitude
+from permtest.alternatives.counts import corrected_root, mcnemar_pvalue, wilson
+from permtest.alternatives.parametric import normal_pvalue, t_pvalue
+from permtest.alternatives.resampling import check_resamples
+from permtest.alternatives.result import (
+    OF_COUNTS,
+    SMALLEST,
+    TITLES,
+    PairedSample,
+    as_floats,
+    as_threshold,
+    check_magnitude,
+    rejects,
+)
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
 from permtest.null.batch import Laws, compile_kernels
@@ -682,21 +689,21 @@ def _of_rows(
     """p of each row of differences; `b` are the second scores, for tests without pairs."""
     if test in MCNEMAR:
         wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
-        return tails.mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative)
+        return mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative)
     if test.startswith("wilcoxon"):
         ranks = _signed_ranks(d)
         if test == "wilcoxon":
             return _exact(ranks, alternative)
         z = ranks.sum(axis=1) / np.maximum(np.linalg.norm(ranks.astype(float), axis=1), 1)
-        return tails.normal_pvalue(z, alternative)
+        return normal_pvalue(z, alternative)
     n = d.shape[1]
     if test in OF_COUNTS:
         lead, right = d.sum(axis=1), (d + 2.0 * b).sum(axis=1)
-        gap = tails.corrected_root(lead, float(test == "chi_squared_yates"), alternative)
+        gap = corrected_root(lead, float(test == "chi_squared_yates"), alternative)
         variance = right * (1 - right / (2 * n))
         # Where all answers are right, or all wrong, there is nothing to see.
         z = gap / np.sqrt(np.where(variance > 0, variance, np.inf))
-        return tails.normal_pvalue(z, alternative)
+        return normal_pvalue(z, alternative)
     if n < 2:
         raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
     variance, df = d.var(axis=1, ddof=1), n - 1
@@ -707,11 +714,7 @@ def _of_rows(
     t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
     if test == "bootstrap_mean":
         return _studentised(d, t, alternative, K, rng)
-    return (
-        tails.normal_pvalue(t, alternative)
-        if test[-1] == "z"
-        else tails.t_pvalue(t, df, alternative)
-    )
+    return normal_pvalue(t, alternative) if test[-1] == "z" else t_pvalue(t, df, alternative)
 
 
 def _studentised(

@@ -11,16 +11,14 @@ import numpy as np
 
 from permtest._checks import check_option
 from permtest._json import AsJson
-from permtest.alternatives.assumptions import (
-    FEW,
-    INDEPENDENT_SYSTEMS,
+from permtest.alternatives.compare import FEW, verdict
+from permtest.alternatives.result import (
     MANY,
     REPRESENTATIVE_FROM,
-    Diagnosis,
+    TITLES,
+    PairedSample,
+    interval_text,
 )
-from permtest.alternatives.names import TITLES
-from permtest.alternatives.result import interval_text
-from permtest.alternatives.sample import PairedSample
 from permtest.result import counted
 from permtest.study.describe import Description, checked_sample, describe
 from permtest.study.document import Section, Table
@@ -345,12 +343,12 @@ class _Case:
     def independent(self) -> tuple[str, str]:
         if self.constant:
             return INAPPROPRIATE, "the scores vary too little for it to be defined"
-        systems = Diagnosis(self.sample, self.found.alpha).check(INDEPENDENT_SYSTEMS)
-        if systems.held is not True:
-            return INAPPROPRIATE, f"it assumes independent systems, but {systems.evidence}"
+        held, evidence = verdict("independent systems", self.sample, self.found.alpha)
+        if held is not True:
+            return INAPPROPRIATE, f"it assumes independent systems, but {evidence}"
         if self.n < MANY:
             return INAPPROPRIATE, f"{self.pairs} are too few, and their pairing would be lost"
-        return NON_PREFERRED, f"the pairing tells little here: {systems.evidence}"
+        return NON_PREFERRED, f"the pairing tells little here: {evidence}"
 
 
 # ---- the manual's table -------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from permtest._checks import check_option
-from permtest.alternatives.names import TITLES
-from permtest.alternatives.result import finite
+from permtest.alternatives.result import TITLES, finite
 from permtest.pairs import Pairs
 from permtest.statistics import CountStatistic, lookup
 from permtest.study import document as doc

@@ -15,8 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from permtest.alternatives.result import one_sided, tail_level
-from permtest.alternatives.sample import PairedSample
+from permtest.alternatives.result import PairedSample, one_sided, tail_level
 from permtest.plots import roles, sheet
 from permtest.study import (
     PowerCurve,

@@ -17,7 +17,7 @@ from permtest.alternatives.fold_tests import (
     five_by_two_t,
     kfold_t,
 )
-from permtest.alternatives.names import FOLD_TITLES
+from permtest.alternatives.result import FOLD_TITLES
 
 T_TESTS = [
     (kfold_t, (6,)),

@@ -1,7 +1,11 @@
-"""Wilcoxon's and the sign test: exact whatever ties and zeros there are."""
+"""Wilcoxon's test, the sign test and that of the median: exact with ties and zeros."""
 
+from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, combinations_with_replacement, product
+from math import comb, inf
+from statistics import median as middle
 
 import numpy as np
 import pytest
@@ -11,7 +15,14 @@ from scipy import stats
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest.alternatives.ranks import SignedRanks
+from permtest.alternatives.ranks import (
+    SignedRanks,
+    hodges_lehmann_sum,
+    kth_walsh,
+    median_tail,
+    signed_rank_quantile,
+)
+from tests import naive
 from tests.alternatives import known
 
 DATA = {"plain": known.PLAIN, "tied": known.TIED}
@@ -158,3 +169,148 @@ def test_interval_of_the_median_is_what_the_sign_test_does_not_reject(d, alterna
     for delta in (x + 0.5 for x in range(-101, 101, 7)):
         p = alt.sign(d, zeros, alternative=alternative, delta=delta).pvalue
         assert (low <= delta <= high) == (p > 1 - level)
+
+
+# ---- the median ---------------------------------------------------------------------------------
+
+
+def every_median(d):
+    """Of each of the 2^N choices of signs; and how many choices have it."""
+    return Counter(middle(map(Fraction, row)) for row in product(*((x, -x) for x in d)))
+
+
+def median_pvalue(d, alternative):
+    law, h, m = every_median(d), naive.h_of(alternative), middle(map(Fraction, d))
+    return Fraction(sum(ways for x, ways in law.items() if h(x) >= h(m)), 2 ** len(d))
+
+
+HUGE = [10**30, -(10**30), 10**30 + 3, 2**62, -(2**62), 0]
+some = st.one_of(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=9),
+    st.lists(st.integers(-40, 60), min_size=1, max_size=9),
+    st.lists(st.sampled_from(HUGE), min_size=1, max_size=7),
+)
+
+
+@settings(max_examples=150)
+@given(some, sides, st.fractions(-8, 8, max_denominator=6))
+def test_median_is_exact(d, alternative, delta):
+    r = alt.permutation_median(d, [0] * len(d), alternative=alternative, delta=delta)
+    shifted = [x - delta for x in d]
+    assert r.pvalue == pytest.approx(float(median_pvalue(shifted, alternative)), rel=1e-13)
+    assert r.statistic == float(middle(map(Fraction, shifted)))
+    assert (r.estimate, r.details["zeros"]) == (float(middle(map(Fraction, d))), shifted.count(0))
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.integers(-4, 6), min_size=1, max_size=6),
+    sides,
+    st.sampled_from([0.2, 0.5, 0.8, 0.9, 0.95]),
+)
+def test_the_interval_of_the_median_has_the_shifts_that_are_not_rejected(d, alternative, level):
+    low, high = alt.permutation_median(
+        d, [0] * len(d), alternative=alternative
+    ).confidence_interval(level)
+    alpha = float(1 - Fraction(str(level)))
+    for quarter in range(4 * (min(d) - 12), 4 * (max(d) + 12) + 1):
+        shift = Fraction(quarter, 4)
+        p = median_pvalue([x - shift for x in d], alternative)
+        assert (low <= shift <= high) == (p > alpha * (1 + 1e-12))
+
+
+def exact_tail(d, m):
+    """P(twice the median >= m > 0) to sixty digits, one middle value after the other."""
+    w, n = sorted(map(abs, d)), len(d)
+    with localcontext(prec=60):
+        if n % 2:
+            large, half = sum(2 * x >= m for x in w), (n + 1) // 2
+            ways = sum(comb(large, k) for k in range(half, large + 1))
+            return Decimal(ways) / Decimal(2) ** large
+        total, half = Decimal(0), n // 2
+        for i in range(half):
+            free = n - max(i + 1, sum(x < m - w[i] for x in w))
+            total += Decimal(comb(free, half)) / Decimal(2) ** (n - i)
+        return total + Decimal(comb(sum(x >= m + w[0] for x in w), half)) / Decimal(2) ** n
+
+
+@pytest.mark.parametrize("n", [700, 701])
+@pytest.mark.parametrize("m", [1, 8, 60, 300, 500])
+def test_far_tails_of_the_median_keep_their_digits(n, m):
+    d = np.random.default_rng(n).integers(-400, 401, size=n)
+    expected = exact_tail(d.tolist(), m)
+    found = median_tail(d, m)
+    if expected > Decimal("1e-300"):
+        assert found == pytest.approx(float(expected), rel=1e-12)
+    else:
+        assert found < 1e-290
+
+
+def test_a_hundred_thousand_pairs():
+    d = np.random.default_rng(1).integers(-500, 501, size=100_001)
+    odd, even = median_tail(d, 20), median_tail(d[1:], 20)
+    assert 1e-12 < odd < 1e-3
+    assert even == pytest.approx(odd, rel=0.2)  # one pair more or less
+    assert alt.permutation_median(np.abs(d) + 1, 0 * d).pvalue == 5e-324
+    r = alt.permutation_median(d, 0 * d)
+    for end, inwards in zip(r.confidence_interval(), (1, -1), strict=True):
+        for shift, inside in ((end, True), (end - inwards / 1000, False)):
+            p = alt.permutation_median(d, 0 * d, delta=shift).pvalue
+            assert (p > 0.05 + 1e-12) == inside
+
+
+# ---- sums of two differences, and the law of W+ -------------------------------------------------
+
+STEPS = st.one_of(
+    st.lists(x, min_size=1, max_size=12)
+    for x in (st.integers(-9, 9), st.integers(-(10**30), 10**30))
+)
+
+
+@settings(max_examples=150)
+@given(STEPS, st.booleans())
+def test_every_sum_is_found_at_its_rank(steps, diagonal):
+    pairs = combinations_with_replacement(steps, 2) if diagonal else combinations(steps, 2)
+    sums = sorted(x + y for x, y in pairs)
+    array = np.array(steps, dtype=object if max(map(abs, steps)) >= 2**60 else np.int64)
+    assert kth_walsh(array, range(1, len(sums) + 1), diagonal=diagonal) == sums
+    if sums:
+        found = hodges_lehmann_sum(array, diagonal=diagonal)
+        assert found == middle(map(Fraction, sums))
+
+
+def test_sums_at_the_edge_of_machine_integers_and_of_many_differences():
+    steps = np.array([-(2**60) + 1, 2**60 - 1, 0])
+    assert kth_walsh(steps, [1, 2, 6]) == [2 - 2**61, 1 - 2**60, 2**61 - 2]
+    many = np.random.default_rng(0).integers(-(10**9), 10**9, 10**5)
+    assert abs(hodges_lehmann_sum(many)) < 2 * 10**7
+
+
+def counts_of_rank_sums(n):
+    """How many sets of ranks have each sum, in Python integers."""
+    counts = [1]
+    for i in range(1, n + 1):
+        shifted = [0] * i + counts
+        counts = [x + y for x, y in zip(counts + [0] * i, shifted, strict=True)]
+    return counts
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 9, 29, 30, 31, 75, 120])
+@pytest.mark.parametrize("alpha", [0.5, 0.125, 0.05, 0.025, 1e-7])
+def test_quantiles_of_the_law_of_ranks(n, alpha):
+    k, error = signed_rank_quantile(n, alpha)
+    counts, whole = counts_of_rank_sums(n), 2**n
+    below = sum(counts[:k])
+    assert below <= Fraction(alpha) * whole < below + counts[k]
+    assert error == pytest.approx(below / whole, rel=1e-12)
+
+
+def test_a_hundred_thousand_ranks():
+    n = 10**5
+    k, error = signed_rank_quantile(n, 0.025)
+    assert 0 < 0.025 - error < 1e-7
+    sd = (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
+    assert abs(k - (n * (n + 1) / 4 - 1.959963984540054 * sd)) < 1e-4 * sd
+    assert signed_rank_quantile(2, 0.025) == (0, 0)
+    few = alt.permutation_median([1, 2, 3, 4, 5], [0] * 5)
+    assert (few.pvalue, tuple(few.confidence_interval())) == (0.25, (-inf, inf))

@@ -11,6 +11,7 @@ import numpy as np
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import study
+from permtest.alternatives.parametric import normal_z
 
 Test = Callable[[Any, Any], Any]
 
@@ -41,14 +42,13 @@ TESTS: dict[str, Test] = {
     "compare_many": lambda u, v: pt.compare_many({"u": u, "v": v}),
     "permutation_mean": alt.permutation_mean,
     "permutation_median": alt.permutation_median,
-    "randomisation": lambda u, v: alt.randomisation(u, v, **LEAST),
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,
     "wilcoxon, pratt": partial(alt.wilcoxon, zero_method="pratt"),
     "wilcoxon, normal": partial(alt.wilcoxon, method="approx"),
     "paired_t": alt.paired_t,
     "independent_t": alt.independent_t,
-    "normal_z": alt.normal_z,
+    "normal_z": normal_z,
     "bootstrap": lambda u, v: alt.bootstrap(u, v, **LEAST),
     "bootstrap, median": lambda u, v: alt.bootstrap(u, v, statistic="median", **LEAST),
     "paired_bootstrap": lambda u, v: alt.paired_bootstrap(u, v, **LEAST),
@@ -71,10 +71,13 @@ OTHERS: dict[str, Test] = {
 
 SURFACE = TESTS | OTHERS
 
-#: What has sums or squares of the scores in its answer, or draws others: these refuse 1e308.
-SUMMED = (
-    *("permutation_mean", "randomisation", "paired_bootstrap", "power_curve"),
-    *("cohen_d", "hedges_g", "hodges_lehmann", "describe", "recommend", "unit_sizes", "overview"),
+#: What squares the scores, or draws others: these refuse scores beyond 1e150.
+SQUARED = (
+    *("permutation_mean", "permutation_median", "sign", "wilcoxon", "wilcoxon, pratt"),
+    *("wilcoxon, normal", "paired_t", "independent_t", "normal_z", "bootstrap"),
+    *("bootstrap, median", "paired_bootstrap", "compare_all", "power_curve", "cohen_d", "hedges_g"),
+    *("hodges_lehmann", "wilcoxon_r", "describe", "recommend", "unit_sizes", "overview"),
+    "evaluation_units",
 )
 
 

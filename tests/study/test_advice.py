@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from permtest.alternatives.names import OF_COUNTS, TITLES
+from permtest.alternatives.result import OF_COUNTS, TITLES
 from permtest.pairs import Pairs
 from permtest.study import measured_rates, recommend
 from permtest.study.effects import win_loss

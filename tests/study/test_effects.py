@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import proportion_effectsize
 
 from permtest import Pairs
 from permtest.alternatives import mcnemar
-from permtest.alternatives.names import TITLES
+from permtest.alternatives.result import TITLES
 from permtest.interval import ConfidenceInterval
 from permtest.study import (
     BELONGS_TO,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest.alternatives.compare import compare_all
-from permtest.alternatives.names import OF_COUNTS, TITLES
+from permtest.alternatives.result import OF_COUNTS, TITLES
 from permtest.pairs import Pairs
 from permtest.study import (
     Study,

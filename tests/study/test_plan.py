@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from permtest.alternatives.tails import mcnemar_pvalue
+from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.study import (
     exact_power,
     exact_power_n,

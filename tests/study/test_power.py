@@ -15,6 +15,7 @@ from statsmodels.stats.power import TTestPower
 import permtest as pt
 from benchmarks import power_curves
 from permtest import alternatives as alt
+from permtest.alternatives.parametric import normal_z
 from permtest.null.batch import Laws
 from permtest.study import (
     PowerCurve,
@@ -280,8 +281,8 @@ SINGLE = {
     "exact": pt.exact_perm_test,
     "paired_t": alt.paired_t,
     "independent_t": alt.independent_t,
-    "normal_z": alt.normal_z,
-    "independent_z": partial(alt.normal_z, correlation=0.0),
+    "normal_z": normal_z,
+    "independent_z": partial(normal_z, correlation=0.0),
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,
 }

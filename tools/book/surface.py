@@ -104,17 +104,13 @@ PAGES = (
         "Other answers",
         "What other tests say about the same scores, and what they assume.",
         {
-            "All at once": "compare_all AnswerTable alternatives.Answer "
-            "alternatives.AlternativeResult alternatives.PairedSample",
-            "Paired scores": "alternatives.paired_t alternatives.normal_z alternatives.sign "
-            "alternatives.wilcoxon alternatives.bootstrap alternatives.paired_bootstrap "
-            "alternatives.permutation_mean alternatives.permutation_median "
-            "alternatives.randomisation",
-            "Unpaired scores": "alternatives.independent_t",
+            "All at once": "compare_all AnswerTable alternatives.AlternativeResult",
+            "Paired scores": "alternatives.paired_t alternatives.sign alternatives.wilcoxon "
+            "alternatives.bootstrap alternatives.paired_bootstrap alternatives.permutation_mean "
+            "alternatives.permutation_median",
+            "Unpaired scores": "alternatives.independent_t alternatives.inflation",
             "Counts and shares": "alternatives.mcnemar alternatives.two_proportion_z "
             "alternatives.chi_squared alternatives.fisher_exact",
-            "Assumptions": "alternatives.Diagnosis alternatives.Assumption alternatives.Check "
-            "alternatives.inflation",
         },
     ),
     Page(

@@ -1,0 +1,196 @@
+"""Hold p and intervals of the other tests against R: ``python -m benchmarks.against_r``.
+
+Writes docs/against-r.md. Needs Rscript with the packages coin and exactRankTests.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from permtest import alternatives as alt
+
+OUTPUT = Path(__file__).parents[1] / "docs" / "against-r.md"
+SIDES, R_SIDES = ("two-sided", "greater", "less"), ("two.sided", "greater", "less")
+
+#: Each test in R, which gives an object with a p.value, or a number. `a` and `b` are the scores,
+#: `d` their differences, `m` the table of right and wrong answers, `w` that of both systems.
+IN_R = {
+    "paired t": "t.test(a, b, paired = TRUE, alternative = side)",
+    "two-sample t": "t.test(a, b, var.equal = TRUE, alternative = side)",
+    "Welch's t": "t.test(a, b, alternative = side)",
+    "sign": "binom.test(sum(d > 0), sum(d != 0), alternative = side)",
+    "Wilcoxon, exact": "wilcox.exact(a, b, paired = TRUE, exact = TRUE, alternative = side)",
+    "Wilcoxon, exact, zeros ranked": "pvalue(wilcoxsign_test(a ~ b, distribution = exact(), "
+    "zero.method = 'Pratt', alternative = side))",
+    "Wilcoxon, normal": "wilcox.test(a, b, paired = TRUE, exact = FALSE, correct = FALSE, "
+    "alternative = side)",
+    "Wilcoxon, normal, corrected": "wilcox.test(a, b, paired = TRUE, exact = FALSE, "
+    "alternative = side)",
+    "exact permutation test of the mean": "perm.test(a, b, paired = TRUE, exact = TRUE, "
+    "alternative = side)",
+    "McNemar, exact": "binom.test(m[1, 2], m[1, 2] + m[2, 1], alternative = side)",
+    "McNemar, chi-squared": "mcnemar.test(m, correct = FALSE)",
+    "McNemar, corrected": "mcnemar.test(m)",
+    "chi-squared": "chisq.test(w, correct = FALSE)",
+    "chi-squared, Yates": "chisq.test(w)",
+    "z of two proportions": "prop.test(w, correct = FALSE, alternative = side)",
+    "Fisher's exact": "fisher.test(w, alternative = side)",
+}
+#: Those of right and wrong answers, those with an interval for the same, and those without sides.
+BINARY = tuple(IN_R)[9:]
+WITH_INTERVAL = ("paired t", "two-sample t", "Welch's t", "z of two proportions")
+TWO_SIDED = ("McNemar, chi-squared", "McNemar, corrected", "chi-squared", "chi-squared, Yates")
+
+
+def data_sets() -> dict[str, tuple[list[int], list[int]]]:
+    """Ten pairs of systems: ties, zeros, heavy tails, and right or wrong answers."""
+    rng = np.random.default_rng(20)
+    base = rng.integers(0, 50, 80)
+    grades = rng.integers(1, 6, (2, 80))
+    binary = rng.random((2, 120)) < [[0.7], [0.6]]
+    rare = (rng.random(150) < 0.8).astype(int)
+    made = {
+        "no ties, no zeros": (base[:12], base[:12] - rng.permutation(np.arange(-4, 20))[:12]),
+        "ties": (base[:24], base[:24] - rng.integers(-2, 4, 24)),
+        "three in four are zeros": (base, base - rng.choice([0, 0, 0, 1, -1, 3], 80)),
+        "all differences 1 or -1": (base[:30], base[:30] - rng.choice([1, 1, -1], 30)),
+        "Cauchy": (base[:30], base[:30] - np.rint(5 * rng.standard_cauchy(30)).astype(int)),
+        "one huge outlier": (base[:20], base[:20] - [*rng.integers(-3, 4, 19), 5000]),
+        "lognormal": (base[:25], base[:25] - np.rint(3 * rng.lognormal(0, 1, 25) - 4).astype(int)),
+        "grades from 1 to 5": tuple(grades),
+        "right and wrong": tuple(binary.astype(int)),
+        "right and wrong, few differ": (rare, np.where(rng.random(150) < 0.1, 1 - rare, rare)),
+    }
+    # R's perm.test takes no negative scores.
+    low = {name: min(int(np.min(a)), int(np.min(b)), 0) for name, (a, b) in made.items()}
+    return {name: tuple((x - low[name]).tolist() for x in ab) for name, ab in made.items()}
+
+
+def ours(a: list[int], b: list[int], side: Any) -> dict[str, Any]:
+    """The same tests here."""
+    u, v, n = np.array(a), np.array(b), len(a)
+    found: dict[str, Any] = {
+        "paired t": alt.paired_t,
+        "two-sample t": alt.independent_t,
+        "Welch's t": partial(alt.independent_t, equal_var=False),
+        "sign": alt.sign,
+        "Wilcoxon, exact": alt.wilcoxon,
+        "Wilcoxon, exact, zeros ranked": partial(alt.wilcoxon, zero_method="pratt"),
+        "Wilcoxon, normal": partial(alt.wilcoxon, method="approx"),
+        "Wilcoxon, normal, corrected": partial(alt.wilcoxon, method="approx", correction=True),
+        "exact permutation test of the mean": alt.permutation_mean,
+    }
+    made: dict[str, Callable[..., Any]] = {k: partial(test, a, b) for k, test in found.items()}
+    if set(a) | set(b) <= {0, 1}:
+        discordant = int(np.sum(u > v)), int(np.sum(v > u))
+        shares = int(u.sum()), n, int(v.sum()), n
+        table = [[shares[0], n - shares[0]], [shares[2], n - shares[2]]]
+        made |= {
+            "McNemar, exact": partial(alt.mcnemar, *discordant),
+            "McNemar, chi-squared": partial(alt.mcnemar, *discordant, method="chi2"),
+            "McNemar, corrected": partial(alt.mcnemar, *discordant, method="chi2-corrected"),
+            "chi-squared": partial(alt.chi_squared, table),
+            "chi-squared, Yates": partial(alt.chi_squared, table, correction=True),
+            "z of two proportions": partial(alt.two_proportion_z, *shares, interval="wald"),
+            "Fisher's exact": partial(alt.fisher_exact, table),
+        }
+    return {name: test(alternative=side) for name, test in made.items()}
+
+
+def script(data: dict[str, tuple[list[int], list[int]]]) -> str:
+    """What R is asked: a line of data set, side, test, p and both ends of the interval each."""
+    lines = ["suppressMessages({library(coin); library(exactRankTests)})", "options(warn = -1)"]
+    for i, (a, b) in enumerate(data.values()):
+        both = (
+            f"{name} <- c({', '.join(map(str, x))})" for name, x in zip("ab", (a, b), strict=True)
+        )
+        lines += [*both, "d <- a - b"]
+        binary = set(a) | set(b) <= {0, 1}
+        if binary:
+            lines.append("m <- table(factor(a, c(1, 0)), factor(b, c(1, 0)))")
+            lines.append("w <- rbind(c(sum(a), sum(1 - a)), c(sum(b), sum(1 - b)))")
+        for j, (name, call) in enumerate(IN_R.items()):
+            for k in range(1 if name in TWO_SIDED else 3):
+                if binary or name not in BINARY:
+                    lines.append(f"side <- '{R_SIDES[k]}'; r <- {call}; object <- is.list(r)")
+                    lines.append("p <- as.numeric(if (object) r$p.value else r)")
+                    lines.append(
+                        "ends <- if (object && length(r$conf.int)) r$conf.int else c(0, 0)"
+                    )
+                    shown = f"{i}L, {j}L, {k}L, p, ends[1], ends[2]"
+                    lines.append(f"cat(sprintf('%d %d %d %.17g %.17g %.17g\\n', {shown}))")
+    return "\n".join(lines)
+
+
+def differences(data: dict[str, tuple[list[int], list[int]]]) -> dict[str, dict[str, Any]]:
+    """By test, the largest relative differences of p and of ends, and the data where p is other."""
+    with tempfile.NamedTemporaryFile("w", suffix=".R") as file:
+        file.write(script(data))
+        file.flush()
+        run = subprocess.run(["Rscript", file.name], capture_output=True, text=True, check=True)
+    names, tests = list(data), list(IN_R)
+    mine = {(name, side): ours(*data[name], side) for name in names for side in SIDES}
+    found: dict[str, dict[str, Any]] = {
+        x: {"p": 0.0, "ends": 0.0, "n": 0, "others": {}} for x in tests
+    }
+    for line in run.stdout.splitlines():
+        i, j, k, *numbers = line.split()
+        p, *ends = map(float, numbers)
+        name, test, side = names[int(i)], tests[int(j)], SIDES[int(k)]
+        result, row = mine[name, side][test], found[test]
+        off = abs(result.pvalue / p - 1)
+        row["n"] += 1
+        if off > 1e-9:
+            row["others"].setdefault(name, []).append(
+                f"{side}: {p:.6g} in R, {result.pvalue:.6g} here"
+            )
+        else:
+            row["p"] = max(row["p"], off)
+        if test in WITH_INTERVAL:
+            pairs = zip(result.confidence_interval(), ends, strict=True)
+            gaps = [abs(x - y) / max(abs(y), 1e-3) for x, y in pairs if isfinite(x) and isfinite(y)]
+            row["ends"] = max(row["ends"], *gaps, 0.0)
+    return found
+
+
+def document(data: dict[str, tuple[list[int], list[int]]]) -> str:
+    """The page."""
+    found, sizes = differences(data), (f"{name} ({len(a)} pairs)" for name, (a, _) in data.items())
+    rows = []
+    for test, row in found.items():
+        ends = f"{row['ends']:.0e}" if test in WITH_INTERVAL else ""
+        same = row["n"] - sum(map(len, row["others"].values()))
+        call = IN_R[test].replace(", alternative = side", "")
+        rows.append(f"| {test} | `{call}` | {same} of {row['n']} | {row['p']:.0e} | {ends} |")
+    notes = [
+        f"- {test}, {name}; {'; '.join(texts)}"
+        for test, row in found.items()
+        for name, texts in row["others"].items()
+    ]
+    head = f"""# Other tests beside R
+
+Every test that R has as well, on ten data sets and for all three alternatives, where R has them:
+how many p-values agree to a relative 1e-9, the largest relative difference among those, and that of
+the ends of 95% intervals of the same kind. One command makes this file:
+
+    python -m benchmarks.against_r
+
+Data: {"; ".join(sizes)}.
+
+| test | in R | p agree | p differ by | ends differ by |
+|---|---|---|---|---|"""
+    elsewhere = ["", "## Where p is another one", "", *(notes or ["Nowhere."]), ""]
+    return "\n".join([head, *rows, *elsewhere])
+
+
+if __name__ == "__main__":
+    OUTPUT.write_text(document(data_sets()))
+    print(OUTPUT.read_text())

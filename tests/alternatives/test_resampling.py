@@ -1,0 +1,305 @@
+"""Bootstraps against all resamples of small samples and SciPy; the exact test among the others."""
+
+from fractions import Fraction
+from itertools import product
+from math import inf, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from permtest import Pairs, exact_perm_test
+from permtest import alternatives as alt
+from permtest.alternatives.resampling import MAX_RESAMPLES, randomisation, resampled
+from permtest.margins import noninferiority_test
+from tests import naive
+from tests.strategies import alternatives
+
+NORMAL = NormalDist()
+STATISTICS = {"mean": np.mean, "median": np.median}
+INTERVALS = ("studentised", "percentile", "basic", "bca")
+EVERY = [*product(["mean"], INTERVALS), ("median", "percentile"), ("median", "basic")]
+
+
+def zeros(d):
+    return np.zeros_like(d)
+
+
+@pytest.mark.parametrize("counts", [[60, 39, 1], [2, 1, 1, 1, 3]], ids=["by value", "by item"])
+def test_resamples_are_multinomial(counts):
+    counts, size = np.array(counts), 40_000
+    drawn = resampled(np.transpose, counts, size, np.random.default_rng(5)).T
+    n, share = counts.sum(), counts / counts.sum()
+    assert np.all(drawn.sum(axis=1) == n)
+    error = np.sqrt(n * share * (1 - share) / size)
+    assert np.all(np.abs(drawn.mean(axis=0) - counts) < 5 * error)
+    covariance = n * (np.diag(share) - np.outer(share, share))
+    assert np.allclose(np.cov(drawn.T), covariance, atol=0.04 * covariance.max())
+
+
+def all_shares(d, statistic, interval):
+    """Both one-sided p against 0 as K grows, as textbooks have them, from all n^n resamples."""
+    rows = np.array(list(product(d, repeat=len(d))), dtype=float)
+    estimates, theta = STATISTICS[statistic](rows, axis=1), STATISTICS[statistic](d)
+    if interval == "percentile":
+        return np.mean(estimates <= 1e-9), np.mean(estimates >= -1e-9)
+    if interval == "basic":
+        gaps = estimates - theta
+        return np.mean(gaps >= theta - 1e-9), np.mean(gaps <= theta + 1e-9)
+    if interval == "studentised":
+        errors, gap = rows.std(axis=1, ddof=1) / sqrt(len(d)), estimates - theta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(np.abs(gap) < 1e-12, 0.0, gap / np.where(errors < 1e-9, 0.0, errors))
+        own = stats.sem(d)
+        return np.mean(t >= theta / own - 1e-9), np.mean(t <= theta / own + 1e-9)
+    ties = np.isclose(estimates, theta)
+    z0 = NORMAL.inv_cdf(np.mean((estimates < theta) & ~ties) + np.mean(ties) / 2)
+    left = np.array([np.mean(d[:i] + d[i + 1 :]) for i in range(len(d))])
+    rest = left.mean() - left
+    a = np.sum(rest**3) / (6 * np.sum(rest**2) ** 1.5)
+    found = []
+    for side, share in ((1, np.mean(estimates <= 1e-9)), (-1, np.mean(estimates >= -1e-9))):
+        x = NORMAL.inv_cdf(share) - side * z0
+        found.append(NORMAL.cdf(x / (1 + side * a * x) - side * z0))
+    return tuple(found)
+
+
+@pytest.mark.parametrize(("statistic", "interval"), EVERY)
+@pytest.mark.parametrize("d", [[3, -1, 2, 2, 7], [-2, 0, 1, 4, 1]], ids=str)
+def test_p_converges_to_the_share_of_all_resamples(d, statistic, interval):
+    greater, less = all_shares(d, statistic, interval)
+    size, found = 40_000, {}
+    for alternative in ("greater", "less", "two-sided"):
+        options = {"statistic": statistic, "interval": interval, "alternative": alternative}
+        found[alternative] = alt.bootstrap(d, [0] * len(d), K=size, rng=3, **options).pvalue
+    error = 5 * 0.5 / sqrt(size)
+    assert found["greater"] == pytest.approx(greater, abs=error)
+    assert found["less"] == pytest.approx(less, abs=error)
+    assert found["two-sided"] == min(1.0, 2 * min(found["greater"], found["less"]))
+
+
+@pytest.mark.parametrize(("statistic", "interval"), EVERY)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_interval_has_the_differences_that_are_not_rejected(statistic, interval, alternative):
+    rng = np.random.default_rng(8)
+    d = rng.exponential(size=31).round(3) - 0.5 + rng.integers(0, 2, 31)
+    options = {"statistic": statistic, "interval": interval, "alternative": alternative}
+
+    def test(delta):
+        return alt.bootstrap(d, zeros(d), delta=delta, K=999, rng=4, **options)
+
+    for level in (0.5, 0.9, 0.95):
+        ends = test(0.0).confidence_interval(level)
+        assert np.all(np.isfinite(ends)) == (alternative == "two-sided")
+        assert ends == pytest.approx(test(0.4).confidence_interval(level), abs=1e-12)
+        for end, inwards in zip(ends, (1e-7, -1e-7), strict=True):
+            if abs(end) < inf:
+                assert test(end + inwards).pvalue > 1 - level - 1e-12
+                assert test(end - inwards).pvalue <= 1 - level + 1e-12
+
+
+@pytest.mark.parametrize(("statistic", "interval"), EVERY)
+def test_few_resamples_and_large_numbers(statistic, interval):
+    d = np.array([1, 2, 3, 5, 8, 2, 4, -3, -6, 7])
+    options = {"statistic": statistic, "interval": interval}
+    r = alt.bootstrap(d, zeros(d), K=30, rng=0, **options)
+    assert r.pvalue >= 2 / 31
+    assert tuple(r.confidence_interval(0.95)) == (-inf, inf)
+    small = alt.bootstrap(d, zeros(d), rng=1, K=500, **options)
+    for unit in (10**40 + 1, Fraction(1, 3**50)):
+        scaled = alt.bootstrap([int(x) * unit for x in d], [0] * 10, rng=1, K=500, **options)
+        assert scaled.pvalue == pytest.approx(small.pvalue, rel=1e-9)
+        ends = np.array(scaled.confidence_interval()) / float(unit)
+        assert ends == pytest.approx(tuple(small.confidence_interval()), rel=1e-9)
+    near = alt.bootstrap([*d, 0.5], [0] * 11, rng=1, K=500, **options)
+    mixed = alt.bootstrap([*(10**30 + int(x) for x in d), 0.5], [10**30] * 10 + [0], rng=1, K=500,
+                          **options)  # no float holds these sums  # fmt: skip
+    assert mixed.pvalue == pytest.approx(near.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize(("statistic", "interval"), [x for x in EVERY if x[1] != "studentised"])
+def test_intervals_agree_with_scipy(statistic, interval):
+    d = np.random.default_rng(3).exponential(size=41).round(3) - 0.3
+    ours = alt.bootstrap(d, zeros(d), statistic=statistic, interval=interval, K=20_000, rng=2)
+    name = "BCa" if interval == "bca" else interval
+    how = {"n_resamples": 20_000, "method": name, "rng": np.random.default_rng(1)}
+    theirs = stats.bootstrap((d,), STATISTICS[statistic], **how)
+    expected, noise = tuple(theirs.confidence_interval), 0.1 * theirs.standard_error
+    assert tuple(ours.confidence_interval()) == pytest.approx(expected, abs=noise)
+    assert ours.details["standard_error"] == pytest.approx(theirs.standard_error, rel=0.05)
+
+
+def rejections(draw, runs=400, **options):
+    """How often a true null hypothesis is rejected."""
+    samples = (draw(np.random.default_rng([11, k])) for k in range(runs))
+    tests = (alt.bootstrap(d, zeros(d), K=399, rng=k, **options) for k, d in enumerate(samples))
+    return np.mean([test.pvalue <= 0.05 for test in tests])
+
+
+def test_the_studentised_mean_holds_its_level_where_percentiles_do_not():
+    def skewed(rng):
+        return (rng.exponential(size=20) - 1).round(4)
+
+    level = rejections(skewed)
+    percentiles, basic = (rejections(skewed, interval=i) for i in ("percentile", "basic"))
+    assert level < 0.08
+    assert level < percentiles < basic
+    for statistic in STATISTICS:
+        assert 0.015 < rejections(lambda rng: rng.normal(size=40), statistic=statistic) < 0.095
+
+
+def test_defaults_seeds_and_names():
+    u, v = [3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5]
+    first, again = (alt.bootstrap(u, v, rng=7) for _ in range(2))
+    assert (first.pvalue, first.confidence_interval()) == (
+        again.pvalue,
+        again.confidence_interval(),
+    )
+    assert alt.bootstrap(u, v, rng=np.random.default_rng(7)).pvalue == first.pvalue
+    assert alt.bootstrap(u, v, rng=8).pvalue != first.pvalue
+    assert alt.bootstrap(Pairs.of(u, v, ("x", "y"))).names == ("x", "y")
+    assert first.to_dict()["details"]["interval"] == "studentised"
+    median = alt.bootstrap(u, v, statistic="median", rng=0)
+    assert median.details["interval"] == "percentile"
+    assert (median.test, median.n_samples, median.method) == ("bootstrap_median", 10_000, "sampled")
+    assert median.estimate == 1
+
+
+def test_resamples_without_spread_make_infinite_t():
+    d = [0, 0, 0, 0, 1]
+    r = alt.bootstrap(d, [0] * 5, rng=0, K=2000)
+    assert 0.25 < r.details["constant"] / 2000 < 0.4  # (4/5)^5 of them are all 0
+    assert r.confidence_interval().high == inf
+    opposite = alt.bootstrap([-x for x in d], [0] * 5, rng=0, K=2000, alternative="greater")
+    assert opposite.pvalue > 0.9  # infinite t speak against it as well
+
+
+# ---- Koehn --------------------------------------------------------------------------------------
+
+A = [(3, 0, 0), (2, 1, 0), (0, 1, 1), (4, 0, 1)]
+B = [(2, 1, 1), (2, 0, 0), (0, 2, 1), (2, 2, 3)]
+
+
+def f1(rows):
+    tp, fp, fn = np.sum(rows, axis=0)
+    return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.2])
+def test_f1_against_all_resamples(delta):
+    chosen = list(product(range(4), repeat=4))
+    gaps = np.array([f1([A[i] for i in x]) - f1([B[i] for i in x]) for x in chosen])
+    how = {"statistic": "f1", "K": 10_000, "rng": 6, "delta": delta}
+    sides = "greater", "less", "two-sided"
+    found = {side: alt.paired_bootstrap(A, B, alternative=side, **how) for side in sides}
+    assert found["greater"].pvalue == pytest.approx(np.mean(gaps <= delta + 1e-9), abs=0.025)
+    assert found["less"].pvalue == pytest.approx(np.mean(gaps >= delta - 1e-9), abs=0.025)
+    result, p = found["two-sided"], [found[side].pvalue for side in sides[:2]]
+    assert result.pvalue == min(1.0, 2 * min(p))
+    won = result.details
+    assert won["won"] == pytest.approx(np.mean(gaps > 1e-9), abs=0.025) == result.statistic
+    assert won["tied"] == pytest.approx(np.mean(np.abs(gaps) <= 1e-9), abs=0.025)
+    assert won["won"] + won["lost"] + won["tied"] == pytest.approx(1)
+    assert result.estimate == pytest.approx(f1(A) - f1(B))
+    ends = np.quantile(gaps, [0.025, 0.975])
+    assert tuple(result.confidence_interval()) == pytest.approx(tuple(ends), abs=0.08)
+
+
+def test_sums_and_means_are_the_percentile_bootstrap():
+    u, v = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
+    plain = alt.bootstrap(u, v, interval="percentile", K=500, rng=3)
+    means = alt.paired_bootstrap(u, v, statistic="mean", K=500, rng=3)
+    sums = alt.paired_bootstrap(u, v, K=500, rng=3)
+    assert plain.pvalue == means.pvalue == sums.pvalue
+    assert (means.estimate, sums.estimate) == (1.5, 12)
+    assert means.confidence_interval() == plain.confidence_interval()
+    times = 8 * np.array(means.confidence_interval())
+    assert np.array(sums.confidence_interval()) == pytest.approx(times)
+    shifted = alt.paired_bootstrap(u, v, delta=8, K=500, rng=3)
+    moved = alt.bootstrap(u, v, interval="percentile", delta=1, K=500, rng=3)
+    assert shifted.pvalue == moved.pvalue
+    assert shifted.details == sums.details
+    assert shifted.confidence_interval() == sums.confidence_interval()
+    level = alt.paired_bootstrap(A, A, statistic="f1", K=100, rng=0, names=("x", "y"))
+    assert (level.pvalue, level.details["tied"], level.names) == (1, 1, ("x", "y"))
+
+
+COUNTS = Pairs.of_counts(A, B, [("tp", "fp", "fn")])
+
+
+@pytest.mark.parametrize(
+    ("test", "u", "v", "options", "message"),
+    [
+        ("bootstrap", [1, 2, 4], [0, 0, 0], {"statistic": "mode"}, "statistic='mode'"),
+        ("bootstrap", [1, 2, 4], [0, 0, 0], {"interval": "normal"}, "interval='normal'"),
+        ("bootstrap", [1, 2], [0, 0], {"statistic": "median", "interval": "bca"}, "interval='bca'"),
+        ("bootstrap", [1, 2, 4], [0, 0, 0], {"alternative": "both"}, "alternative='both'"),
+        ("bootstrap", [1, 2, 4], [0, 0, 0], {"K": 0}, "K = 0"),
+        ("bootstrap", [1, 2, 4], [0, 0, 0], {"K": MAX_RESAMPLES + 1}, "K = "),
+        ("bootstrap", [1, 2, 4], [0, 0, 0], {"K": 10.0}, "K must be an integer, not float"),
+        ("bootstrap", [1, 2, 4], [0, 0, 0], {"delta": inf}, "delta=inf"),
+        ("bootstrap", [1, 2, 4], [0, 1, 3], {}, r"differ by 1 in every pair.*exact_perm_test"),
+        ("bootstrap", [1], [0], {}, "1 pairs, but"),
+        ("paired_bootstrap", [1], [0], {}, "1 pairs, but this needs 2"),
+        ("paired_bootstrap", [(1, 0, 0)], [(1, 0, 0)], {"statistic": "f1"}, "1 entries"),
+        ("paired_bootstrap", [1, 2, 3], [0, 1, 2], {}, "same difference in all resamples"),
+        ("paired_bootstrap", [1, 2], [2, 3], {"statistic": "f3x"}, "statistic='f3x'"),
+        ("paired_bootstrap", [0.5, 2], [2, 3], {"statistic": "accuracy"}, r"u\[0\] = 0.5"),
+        ("paired_bootstrap", COUNTS, None, {}, "tp, fp, fn"),
+        ("permutation_mean", [], [], {}, "0 pairs"),
+        ("permutation_mean", [1], [1], {"alternative": "up"}, "alternative='up'"),
+    ],
+)
+def test_bad_arguments_are_named(test, u, v, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(alt, test)(u, v, **options)
+
+
+# ---- the exact test -----------------------------------------------------------------------------
+
+
+def test_mean_is_the_exact_test():
+    u, v = [3, 5.5, 4, 6, 2, 4, 9, 8], [2, 3, 4.25, 3, 1, 5, 4, 7]
+    for alternative in ("two-sided", "greater", "less"):
+        r = alt.permutation_mean(u, v, alternative=alternative)
+        exact = exact_perm_test(u, v, alternative=alternative)
+        assert (r.pvalue, r.statistic) == (exact.pvalue, exact.statistic)
+        assert r.details == {"method": exact.method, "error_bound": exact.error_bound}
+        assert r.confidence_interval(0.9) == exact.confidence_interval(0.9)
+    assert (r.test, r.method, r.names) == ("exact", "exact", ("a", "b"))
+    u, v = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
+    r = alt.permutation_mean(u, v, delta=-0.5, alternative="greater", names=("x", "y"))
+    assert r.pvalue == noninferiority_test(u, v, 0.5).pvalue == 3 / 32
+    assert (r.delta, r.estimate, r.statistic, r.names) == (-0.5, 0.0, 3.0, ("x", "y"))
+    free = alt.permutation_mean(u, v, alternative="greater")
+    assert r.confidence_interval() == free.confidence_interval()
+    assert {a.name for a in r.assumptions} != {a.name for a in free.assumptions}
+    assert alt.permutation_mean([10**40, 10**40 + 5, 3], [0, 10**40, 3]).pvalue == 0.5
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(-6, 9), min_size=1, max_size=8),
+    st.fractions(-8, 8, max_denominator=6),
+    alternatives,
+)
+def test_mean_against_any_delta(d, delta, alternative):
+    r = alt.permutation_mean(d, [0] * len(d), alternative=alternative, delta=delta)
+    shifted = [int((x - delta) * delta.denominator) for x in d]
+    expected = naive.pvalue(shifted, [0] * len(d), h=naive.h_of(alternative))
+    assert r.pvalue == pytest.approx(float(expected), rel=1e-13)
+
+
+def test_measures_of_counts_are_exact_or_sampled():
+    r = randomisation(COUNTS, "f1", alternative="two-sided")
+    assert (r.pvalue, r.method, r.title) == (0.375, "exact", "exact permutation test of F1")
+    a, b = np.random.default_rng(0).integers(0, 40, size=(2, 60, 6, 3))
+    table = alt.compare_all(a, b, statistic="macro_f1", tests=["exact"], rng=0)
+    again = alt.compare_all(a, b, statistic="macro_f1", tests=["exact"], rng=0)["exact"].result
+    r = table["exact"].result
+    assert (r.method, r.pvalue) == ("sampled", again.pvalue)
+    assert r.n_samples > 0
+    assert r.details["pvalue_low"] < r.pvalue < r.details["pvalue_high"]
