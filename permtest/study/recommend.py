@@ -271,7 +271,7 @@ class _Case:
         if self.constant:
             return INAPPROPRIATE, "the differences do not vary"
         if self.reach:
-            return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level{self.reach}"
+            return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level"
         standing, level = self.measured(test)
         if test == "exact":
             kept = "keeps its level where labels can be exchanged; should the mean be 0 though"
