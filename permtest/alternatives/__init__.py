@@ -7,27 +7,30 @@ answers with probabilities of the hypotheses instead.
 
 from permtest.alternatives.answers import Answer, AnswerTable
 from permtest.alternatives.assumptions import Assumption, Check, Diagnosis, inflation
-from permtest.alternatives.bayes import bayes_test
-from permtest.alternatives.bayes_result import BayesTestResult
+from permtest.alternatives.bayes import (
+    BayesTestResult,
+    DifferencePosterior,
+    MetricPosterior,
+    bayes_test,
+    posterior,
+)
 from permtest.alternatives.bootstraps import bootstrap
 from permtest.alternatives.compare import compare_all
-from permtest.alternatives.crossval import BalanceReport, BlockPartition, BlockRegularizedCV
-from permtest.alternatives.differences import DifferencePosterior
+from permtest.alternatives.crossval import BlockPartition, BlockRegularizedCV
 from permtest.alternatives.discordant import mcnemar
-from permtest.alternatives.fold_tests import (
+from permtest.alternatives.folds import (
+    FoldCounts,
     block_3x2_t,
+    block_weight,
     corrected_resampled_t,
     five_by_two_f,
     five_by_two_t,
     kfold_t,
 )
-from permtest.alternatives.folds import FoldCounts, block_weight
 from permtest.alternatives.koehn import paired_bootstrap
 from permtest.alternatives.medians import permutation_median
-from permtest.alternatives.metric_posterior import MetricPosterior
 from permtest.alternatives.parametric import independent_t, normal_z, paired_t
 from permtest.alternatives.permutations import permutation_mean, randomisation
-from permtest.alternatives.posteriors import posterior
 from permtest.alternatives.proportions import chi_squared, fisher_exact, two_proportion_z
 from permtest.alternatives.ranks import wilcoxon
 from permtest.alternatives.result import AlternativeResult
@@ -39,7 +42,6 @@ __all__ = [
     "Answer",
     "AnswerTable",
     "Assumption",
-    "BalanceReport",
     "BayesTestResult",
     "BlockPartition",
     "BlockRegularizedCV",

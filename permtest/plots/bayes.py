@@ -16,9 +16,7 @@ from permtest.plots.parts import literal
 from permtest.plots.sheet import NICE, new_axes, plain, style
 
 if TYPE_CHECKING:
-    from permtest.alternatives.bayes_result import BayesTestResult
-    from permtest.alternatives.log_odds import Floats
-    from permtest.alternatives.metric_posterior import MetricPosterior
+    from permtest.alternatives.bayes import BayesTestResult, Floats, MetricPosterior
 
 WIDTH, HEIGHT = 13.0, 4.5  # inches: of several posteriors side by side
 TAIL = 0.001  # a curve leaves out as much at both ends

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import alternatives as alt
-from permtest.alternatives.differences import exceeds
+
 from permtest.measures import MeanOfRatios
 from permtest.statistics import CountStatistic
 from tests import naive

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mlxtend.evaluate import combined_ftest_5x2cv, paired_ttest_5x2cv
 from scipy import stats
 
-from permtest.alternatives.fold_tests import (
+from permtest.alternatives.folds import (
     block_3x2_t,
     corrected_resampled_t,
     five_by_two_f,
