@@ -1,4 +1,4 @@
-"""Folds of a cross-validation: counts and what they are worth, and t- and F-tests of their scores."""
+"""Folds of a cross-validation: their counts and what these are worth, and tests of their scores."""
 
 from __future__ import annotations
 
@@ -231,8 +231,8 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         raise ValueError(f"m={m!r} must be a whole number of partitions, 1 or more")
     c = 2 * (int(m) - 1)
     if rho is not None:
-        first, second = map(float, rho) if np.shape(rho) == (2,) else (nan, nan)
-        inflated = 1 + first + c * second
+        first, second = rho if np.shape(rho) == (2,) else (nan, nan)
+        inflated = 1 + as_number(first, "rho") + c * as_number(second, "rho")
         if not (abs(first) <= 1 and abs(second) <= 1 and inflated > 0):
             raise ValueError(f"rho={rho!r} must be two correlations that {2 * m} folds can have")
         return 1 / inflated
@@ -269,21 +269,21 @@ def as_weight(weight: float | None, n_folds: int) -> float:
 
 # ---- tests of scores ---------------------------------------------------------------------------
 
-INDEPENDENT_FOLDS = Assumption("independent folds", "folds do not depend on each other")
 EQUAL_FOLDS = Assumption("equal folds", "differences of all folds have one mean and one variance")
-CORRELATED_FOLDS = Assumption("correlated folds", "folds correlate as the test takes for granted")
-
-_INDEPENDENT = (INDEPENDENT_FOLDS, EQUAL_FOLDS, NORMAL_DIFFERENCES)
-_CORRELATED = (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL_DIFFERENCES)
+INDEPENDENT = (
+    Assumption("independent folds", "folds do not depend on each other"),
+    EQUAL_FOLDS,
+    NORMAL_DIFFERENCES,
+)
+CORRELATED = (
+    Assumption("correlated folds", "folds correlate as the test takes for granted"),
+    EQUAL_FOLDS,
+    NORMAL_DIFFERENCES,
+)
 
 
 def kfold_t(
-    a: Any,
-    b: Any,
-    *,
-    alternative: Alternative = "two-sided",
-    delta: float = 0.0,
-    names: Names = None,
+    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
 ) -> AlternativeResult:
     """Student's t-test of the scores of K folds, which it takes for independent.
 
@@ -296,7 +296,7 @@ def kfold_t(
         Scores of both models on the same K folds, K >= 2.
     alternative : {"two-sided", "greater", "less"}
         "greater": `a` scores higher.
-    delta : float, default 0.0
+    delta : float, default 0
         The difference under the null hypothesis.
     names : tuple of two str, optional
 
@@ -321,8 +321,7 @@ def kfold_t(
     >>> round(kfold_t([85, 87, 84, 90, 88], [84, 85, 84, 87, 87]).pvalue, 4)
     0.0516
     """
-    sample, shape = _folds(a, b, delta, names)
-    _check_shape(len(shape) == 1 and shape[0] > 1, shape, "(K,), K >= 2")
+    sample = _sample(a, b, delta, names, (None,))
     error = sample.deviation / sqrt(sample.n)
     return _student("kfold_t", sample, alternative, error, sample.n - 1, correlation=0.0)
 
@@ -333,7 +332,7 @@ def corrected_resampled_t(
     *,
     test_train_ratio: float | None = None,
     alternative: Alternative = "two-sided",
-    delta: float = 0.0,
+    delta: float = 0,
     names: Names = None,
 ) -> AlternativeResult:
     """t-test of fold scores whose variance allows for training sets that overlap.
@@ -355,16 +354,11 @@ def corrected_resampled_t(
     AlternativeResult
         `details` as in `kfold_t`, and the ratio and the correlation of folds that it amounts to.
 
-    Raises
-    ------
-    ValueError
-        If shapes are others, a score is missing or no number (TypeError), all differences are
-        equal, or the ratio is not above 0.
-
     Notes
     -----
     Exact for normal differences that all correlate by n_test / (n_test + n_train), which is a rule
-    of thumb. Cost O(J). Source: Nadeau and Bengio (2003); repetitions: Bouckaert and Frank (2004).
+    of thumb. Cost and errors as in `kfold_t`. Source: Nadeau and Bengio (2003); repetitions:
+    Bouckaert and Frank (2004).
 
     Examples
     --------
@@ -372,11 +366,10 @@ def corrected_resampled_t(
     >>> round(corrected_resampled_t([85, 87, 84, 90, 88], [84, 85, 84, 87, 87]).pvalue, 4)
     0.1412
     """
-    sample, shape = _folds(a, b, delta, names)
-    _check_shape(len(shape) in (1, 2) and shape[-1] > 1, shape, "(K,) or (r, K), K >= 2")
-    given = 1 / (shape[-1] - 1) if test_train_ratio is None else test_train_ratio
-    ratio = as_number(given, "test_train_ratio")
-    if not 0 < ratio < inf:
+    folds = np.shape(a)[-1:] or (0,)
+    sample = _sample(a, b, delta, names, (None,) if np.ndim(a) == 1 else (None, None))
+    ratio = 1 / (folds[0] - 1) if test_train_ratio is None else test_train_ratio
+    if not 0 < as_number(ratio, "test_train_ratio") < inf:
         raise ValueError(f"test_train_ratio must be above 0 and finite, got {test_train_ratio}")
     error, df = sample.deviation * sqrt(1 / sample.n + ratio), sample.n - 1
     more = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
@@ -384,12 +377,7 @@ def corrected_resampled_t(
 
 
 def five_by_two_t(
-    a: Any,
-    b: Any,
-    *,
-    alternative: Alternative = "two-sided",
-    delta: float = 0.0,
-    names: Names = None,
+    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
 ) -> AlternativeResult:
     """t-test of five repetitions of 2-fold cross-validation, by the difference of the first fold.
 
@@ -406,17 +394,11 @@ def five_by_two_t(
     AlternativeResult
         Estimate and interval of the first difference. `details` has df (5) and the mean variance.
 
-    Raises
-    ------
-    ValueError
-        If shapes are others, a score is missing or no number (TypeError), or no partition has
-        differences that vary.
-
     Notes
     -----
     The answer depends on which fold is the first, and the law is approximate: partitions are of
-    the same items, and a difference is not independent of its own partition's variance. Cost
-    O(1). Source: Dietterich (1998), sec. 3.
+    the same items, and a difference is not independent of its own partition's variance. Cost and
+    errors as in `kfold_t`. Source: Dietterich (1998), sec. 3.
 
     Examples
     --------
@@ -426,11 +408,12 @@ def five_by_two_t(
     >>> round(five_by_two_t(a, b).pvalue, 4)
     0.0815
     """
-    sample, variance = _five_by_two(a, b, delta, names)
+    sample = _sample(a, b, delta, names, (5, 2))
+    variance = _variance_of_partitions(sample)
     return _student("five_by_two_t", sample, alternative, sqrt(variance), 5, variance=variance)
 
 
-def five_by_two_f(a: Any, b: Any, *, delta: float = 0.0, names: Names = None) -> AlternativeResult:
+def five_by_two_f(a: Any, b: Any, *, delta: float = 0, names: Names = None) -> AlternativeResult:
     """F-test of five repetitions of 2-fold cross-validation, by all ten differences; two-sided.
 
     The sum of the ten squared differences over twice the sum of the five partitions' variances.
@@ -446,16 +429,11 @@ def five_by_two_f(a: Any, b: Any, *, delta: float = 0.0, names: Names = None) ->
     AlternativeResult
         `details` has both degrees of freedom (10 and 5) and the mean of the five variances.
 
-    Raises
-    ------
-    ValueError
-        If shapes are others, a score is missing or no number (TypeError), or no partition has
-        differences that vary.
-
     Notes
     -----
     As approximate as `five_by_two_t`, but the order of folds does not matter. It has no interval:
-    where partitions differ much, every `delta` is rejected. Cost O(1). Source: Alpaydin (1999).
+    where partitions differ much, every `delta` is rejected. Cost and errors as in `kfold_t`.
+    Source: Alpaydin (1999).
 
     Examples
     --------
@@ -467,7 +445,8 @@ def five_by_two_f(a: Any, b: Any, *, delta: float = 0.0, names: Names = None) ->
     """
     from scipy.special import fdtrc
 
-    sample, variance = _five_by_two(a, b, delta, names)
+    sample = _sample(a, b, delta, names, (5, 2))
+    variance = _variance_of_partitions(sample)
     f = float(np.sum((sample.differences - float(sample.delta)) ** 2)) / (10 * variance)
     return result_of(
         sample,
@@ -479,7 +458,7 @@ def five_by_two_f(a: Any, b: Any, *, delta: float = 0.0, names: Names = None) ->
         estimate=sample.mean,
         estimate_name="mean difference",
         method="F distribution",
-        assumptions=_INDEPENDENT,
+        assumptions=INDEPENDENT,
         details={"df1": 10, "df2": 5, "variance": variance},
     )
 
@@ -490,7 +469,7 @@ def block_3x2_t(
     *,
     rho: tuple[float, float] = (0.4, 0.4),
     alternative: Alternative = "two-sided",
-    delta: float = 0.0,
+    delta: float = 0,
     names: Names = None,
 ) -> AlternativeResult:
     """t-test of blocked 3 x 2 cross-validation, by the mean of all six differences.
@@ -508,22 +487,17 @@ def block_3x2_t(
     AlternativeResult
         `details` as in `kfold_t`, and both correlations.
 
-    Raises
-    ------
-    ValueError
-        If shapes are others, a score is missing or no number (TypeError), all differences are
-        equal, or six differences cannot have such correlations.
-
     Notes
     -----
     With ``c = 1 + rho1 + 4 rho2`` and the sum SS of squared deviations of the differences from
     their mean, ``c / (6 - c) SS / 6`` is an unbiased variance of the mean; df is Satterthwaite's.
-    Equal correlations give 5, and an exact test for normal differences.
+    Equal correlations give 5, and an exact test for normal differences. Cost and errors are as in
+    `kfold_t`; and six differences have to be able to have such correlations.
 
     Source: Wang, Wang, Jia and Li (2014), whose authors' programs have ``mean / sqrt(SS / 6)``
     with 5 degrees of freedom; that is the default here. The formula as printed was not compared,
     and that (0.4, 0.4) makes theirs exact is derived here. Of the correlations that they report,
-    rho1 in [0, 1/2] and rho2 in [1/4, 1/2], (0.5, 0.5) has the largest standard error. Cost O(1).
+    rho1 in [0, 1/2] and rho2 in [1/4, 1/2], (0.5, 0.5) has the largest standard error.
 
     Examples
     --------
@@ -532,8 +506,7 @@ def block_3x2_t(
     >>> [round(block_3x2_t(a, b, rho=(r, r)).pvalue, 4) for r in (0.4, 0.5)]
     [0.1465, 0.2062]
     """
-    sample, shape = _folds(a, b, delta, names)
-    _check_shape(shape == (3, 2), shape, "(3, 2)")
+    sample = _sample(a, b, delta, names, (3, 2))
     rho1, rho2 = map(float, rho) if np.shape(rho) == (2,) else (nan, nan)
     c, across = 1 + rho1 + 4 * rho2, 1 + rho1 - 2 * rho2
     if not (c > 0 and across >= 0 and 1 - rho1 >= 0 and 6 - c > 0):
@@ -546,28 +519,27 @@ def block_3x2_t(
     return _student("block_3x2_t", sample, alternative, error, df, rho1=rho1, rho2=rho2)
 
 
-def _folds(a: Any, b: Any, delta: float, names: Names) -> tuple[PairedSample, tuple[int, ...]]:
-    """The scores in one row, and the shape that both had."""
+def _sample(
+    a: Any, b: Any, delta: float, names: Names, shape: tuple[int | None, ...]
+) -> PairedSample:
+    """The scores of both models in one row, if they have that shape, with any length for None."""
     first, second = plain_array(a, "a"), plain_array(b, "b")
-    _check_shape(first.shape == second.shape, second.shape, f"{first.shape}, as a has")
-    return PairedSample.of(first.ravel(), second.ravel(), delta, names), first.shape
-
-
-def _check_shape(fits: bool, shape: tuple[int, ...], wanted: str) -> None:
-    if not fits:
+    fits = first.shape == second.shape and first.ndim == len(shape) and first.size > 1
+    if not fits or any(n not in (None, m) for n, m in zip(shape, first.shape, strict=True)):
+        wanted = ", ".join("K" if n is None else str(n) for n in shape)
         raise ValueError(
-            f"b has shape {shape}, but this test takes scores of both models, {wanted}"
+            f"a has shape {first.shape} and b {second.shape}, but this test takes scores of both "
+            f"models on the same folds, ({wanted}), K >= 2"
         )
+    return PairedSample.of(first.ravel(), second.ravel(), delta, names)
 
 
-def _five_by_two(a: Any, b: Any, delta: float, names: Names) -> tuple[PairedSample, float]:
-    """The ten scores, and the mean of the five variances."""
-    sample, shape = _folds(a, b, delta, names)
-    _check_shape(shape == (5, 2), shape, "(5, 2)")
+def _variance_of_partitions(sample: PairedSample) -> float:
+    """The mean of the five variances."""
     if np.array_equal(sample.gaps[0::2], sample.gaps[1::2]):
         raise ValueError("both differences of each partition are equal; use exact_perm_test")
     between = sample.differences[0::2] - sample.differences[1::2]
-    return sample, float(between @ between) / 10
+    return float(between @ between) / 10
 
 
 def _student(
@@ -590,7 +562,7 @@ def _student(
         estimate=estimate,
         estimate_name="difference in the first fold" if first else "mean difference",
         method="t distribution",
-        assumptions=_INDEPENDENT if first or test == "kfold_t" else _CORRELATED,
+        assumptions=INDEPENDENT if first or test == "kfold_t" else CORRELATED,
         details={"df": df, "standard_error": error, "variance": sample.deviation**2, **more},
         _interval=partial(around, estimate, error, alternative, partial(t_quantile, df=df)),
     )
