@@ -88,7 +88,8 @@ class Posterior(ABC):
         def one(p: float) -> float:
             return self._quantile(min(p, 1 - p), lower == (p <= 0.5)) if 0 <= p <= 1 else nan
 
-        return np.vectorize(one, otypes=[np.float64])(q)[()]
+        values = np.asarray(q, dtype=np.float64)
+        return np.array([one(p) for p in values.ravel().tolist()]).reshape(values.shape)[()]
 
     def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """The credible interval that leaves out equal probabilities at both ends.
@@ -150,7 +151,7 @@ class MetricPosterior(Posterior):
         """Probability density at `value`, an array_like of any shape; 0 outside of [0, 1]."""
         t = np.asarray(value, dtype=np.float64)
         x = _log_odds(t)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             found = np.exp(self.log_odds_logpdf(x) - _log_slope(x))
         infinite = ((t == 0) & (self.a < 1)) | ((t == 1) & (self.b < 1))
         return np.where(infinite, inf, np.where((t < 0) | (t > 1), 0.0, found))[()]
@@ -240,7 +241,9 @@ class MetricPosterior(Posterior):
     @cached_property
     def mirrored(self) -> MetricPosterior:
         """The law of 1 less the metric."""
-        return MetricPosterior(self.metric, self.b, self.a, -self.shifts, self.weights)
+        law = MetricPosterior(self.metric, self.b, self.a, -self.shifts, self.weights)
+        law.__dict__.update(mirrored=self, _log_area=self._log_area)  # what is known already
+        return law
 
     @property
     def spread(self) -> float:
@@ -293,6 +296,8 @@ class MetricPosterior(Posterior):
             gained = exp(self.shifts[0]) * own(self.a, self.b, q)
             return float(gained / (gained + other(self.b, self.a, q)))
         law, sign = (self.mirrored, -1.0) if lower else (self, 1.0)
+        if q == 0:
+            return float(not lower)
 
         def tail(x: float) -> float:
             return exp(law.log_odds_logsf(np.array(x)))
@@ -606,13 +611,14 @@ class BayesTestResult(AsJson):
 
     def __post_init__(self) -> None:
         a, b = (_posterior(x, self.prior, self.weight) for x in (self.counts_a, self.counts_b))
-        difference, ends = DifferencePosterior(b, a, self.correlation), np.array([0.0, 1.0, -1.0])
-        b_ahead, a_ahead = difference.sf(self.rope * ends), difference.cdf(-self.rope * ends)
-        _, ahead, near = min(b_ahead, a_ahead, key=lambda tail: float(tail[1]))
-        found = {"p_h1": b_ahead[0], "p_b_better": b_ahead[1], "p_h0": a_ahead[0]}
-        found |= {"p_a_better": a_ahead[1], "p_equivalent": near - ahead}
+        difference, k = DifferencePosterior(b, a, self.correlation), int(self.rope > 0)
+        ends = np.array([0.0, self.rope, -self.rope][: 1 + 2 * k])
+        b_ahead, a_ahead = tails = difference.sf(ends), difference.cdf(-ends)
+        near = min(tails, key=lambda tail: float(tail[k]))  # so that both ends of it are small
+        found = {"p_h1": b_ahead[0], "p_b_better": b_ahead[k], "p_h0": a_ahead[0]}
+        found |= {"p_a_better": a_ahead[k], "p_equivalent": near[-1] - near[k]}
         found = {name: max(float(p), SMALLEST) for name, p in found.items()}
-        found |= {} if self.rope else {"p_equivalent": 0.0}
+        found |= {} if k else {"p_equivalent": 0.0}
         laws = {"posterior_a": a, "posterior_b": b, "difference": difference}
         for name, value in (found | laws).items():
             object.__setattr__(self, name, value)
@@ -911,8 +917,8 @@ def bayes_test(
 
 def _check_alike(first: FoldCounts, second: FoldCounts, name: str) -> None:
     if first.table.shape != second.table.shape:
-        kinds = (f"{x.n_folds} folds of {', '.join(x.columns)}" for x in (first, second))
-        raise ValueError("folds_a has {}, {} has {}; they must match".format(*kinds, name))
+        one, other = (f"{x.n_folds} folds of {', '.join(x.columns)}" for x in (first, second))
+        raise ValueError(f"folds_a has {one}, {name} has {other}; they must match")
 
 
 def _correlation_of_items(

@@ -94,7 +94,8 @@ class FoldCounts:
             if not layouts:
                 raise ValueError(f"{name} has columns {', '.join(keys)}, but needs {wanted}")
             columns = max(layouts, key=len)
-            counts = np.column_stack([plain_array(counts[x], f"{name}[{x!r}]") for x in columns])
+            named = (plain_array(counts[column], f"{name}[{column!r}]") for column in columns)
+            counts = plain_array([np.atleast_1d(x).tolist() for x in named], name).T
         array = plain_array(counts, name, "numbers, of shape (folds, columns)")
         fits = [layout for layout in layouts if array.ndim and len(layout) == array.shape[-1]]
         if array.ndim not in (1, 2, 3) or not array.size or not fits:
@@ -366,9 +367,9 @@ def corrected_resampled_t(
     >>> round(corrected_resampled_t([85, 87, 84, 90, 88], [84, 85, 84, 87, 87]).pvalue, 4)
     0.1412
     """
-    folds = np.shape(a)[-1:] or (0,)
-    sample = _sample(a, b, delta, names, (None,) if np.ndim(a) == 1 else (None, None))
-    ratio = 1 / (folds[0] - 1) if test_train_ratio is None else test_train_ratio
+    shape = plain_array(a, "a").shape
+    sample = _sample(a, b, delta, names, (None,) if len(shape) == 1 else (None, None))
+    ratio = 1 / max(shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     if not 0 < as_number(ratio, "test_train_ratio") < inf:
         raise ValueError(f"test_train_ratio must be above 0 and finite, got {test_train_ratio}")
     error, df = sample.deviation * sqrt(1 / sample.n + ratio), sample.n - 1
