@@ -103,12 +103,13 @@ class FoldCounts:
                 f"{name} must have shape (folds, {wanted}) for {metric.title}, got {array.shape}"
             )
         columns, cells = fits[0], array.reshape(-1, array.shape[-1])
-        for (fold, column), x in np.ndenumerate(cells):
-            if not _is_number(x) or not 0 <= x <= LARGEST:
-                raise ValueError(
-                    f"{name}[{fold}] has {columns[column]} = {x}; counts are numbers from 0 to "
-                    f"{LARGEST:g}"
-                )
+        plain = cells.dtype.kind in "iuf" or np.vectorize(_is_number, otypes=[bool])(cells)
+        good = np.where(plain, cells, -1)
+        for fold, column in np.argwhere(~((good >= 0) & (good <= LARGEST)))[:1]:
+            raise ValueError(
+                f"{name}[{fold}] has {columns[column]} = {cells[fold, column]}; counts are numbers "
+                f"from 0 to {LARGEST:g}"
+            )
         table = cells.astype(np.float64)
         if metric is ACCURACY and len(columns) > 2:
             columns, table = ACCURACY.columns, np.stack([table[:, [0, 3]], table[:, 1:3]], 1).sum(2)
