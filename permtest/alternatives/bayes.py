@@ -569,6 +569,9 @@ class BayesTestResult(AsJson):
         From how many rows the correlation was estimated; None where it was counted, or is 0.
     paired : BayesTestResult or None
         The same with a correlation, where there was one to find.
+
+    Attributes
+    ----------
     posterior_a, posterior_b : MetricPosterior
         What is known of the metric of each model.
     difference : DifferencePosterior
