@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import atanh, exp, inf, log, nan, sqrt
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -236,7 +236,7 @@ class MetricPosterior(Posterior):
         from scipy.special import ndtri_exp
 
         low, high = self.mirrored.log_odds_logsf(-x), self.log_odds_logsf(x)
-        return np.asarray(np.clip(np.where(low < high, ndtri_exp(low), -ndtri_exp(high)), -38, 38))
+        return np.asarray(np.where(low < high, ndtri_exp(low), -ndtri_exp(high)))
 
     @cached_property
     def mirrored(self) -> MetricPosterior:
@@ -271,8 +271,11 @@ class MetricPosterior(Posterior):
         right, tail = x > 0, np.asarray(expit(-np.abs(x)))
         tail[right] = betainc(self.b, self.a, tail[right])
         tail[~right] = betaincc(self.a, self.b, tail[~right])
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(tail))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Where the tail is no float, it falls as the density over its slope, nearly.
+            slope = (self.a + self.b) * expit(x) - self.a
+            far = self._log_density(x) - self._log_area - np.log(slope)
+            return np.asarray(np.where(tail < 1e-305, far, np.log(tail)))
 
     @cached_property
     def _log_area(self) -> float:
@@ -370,7 +373,8 @@ class DifferencePosterior(Posterior):
         gaps = np.asarray(gap, dtype=np.float64)
         flat = gaps.ravel()
         found = np.where(np.isnan(flat), nan, 0.0 if density else (flat <= -1).astype(float))
-        rows, size = np.flatnonzero(np.abs(flat) < 1), AT_ONCE // upper.shifts.size
+        rows, room = np.flatnonzero(np.abs(flat) < 1), AT_ONCE * sqrt(1 - self.correlation**2)
+        size = max(1, int(room / upper.shifts.size))
         # What is narrower is to have the density: P(1 - lower > 1 - upper + gap).
         if upper.spread < lower.spread:
             upper, lower = lower.mirrored, upper.mirrored
@@ -389,12 +393,14 @@ def _exceeds(
     far, near = np.maximum(-gap, 0), np.maximum(gap, 0)
     room, rest = 1 - near - far, sqrt(1 - r * r)
 
-    def integrand(y: Floats) -> Floats:
+    def integrand(y: Floats, alone: bool = False) -> Floats:
         """At lower = far + s and upper = near + s, where s / room has the log-odds y."""
         s, t = room * expit(y), room * expit(-y)
         odds = [np.log1p(shift / share) for shift in (far, near) for share in (s, t)]
         below, above = y + odds[0] - odds[3], y + odds[2] - odds[1]
         logs = lower.log_odds_logpdf(below) - odds[0] - odds[3] - np.log(room)
+        if alone:
+            return np.asarray(logs)
         if r:
             u, v = lower.log_odds_scores(below), upper.log_odds_scores(above)
         if density:
@@ -402,36 +408,52 @@ def _exceeds(
             logs += (u * u - ((u - r * v) / rest) ** 2) / 2 - log(rest) if r else 0.0
         else:
             logs += log_ndtr((r * u - v) / rest) if r else upper.log_odds_logsf(above)
-        return logs
+        return np.asarray(logs)
 
-    y, step = trapezoid(integrand, len(gap), rest)
+    # With a copula there is one peak where the narrower law is, but maybe others far away.
+    y, step = trapezoid(integrand, len(gap), rest, partial(integrand, alone=True) if r else None)
     found = np.exp(integrand(y)).sum(axis=-1) * step
     if density:
         pole = min(lower.a + upper.a, lower.b + upper.b) <= 1
-        return np.where((gap[:, 0] == 0) & pole & (r == 0), inf, found)
-    return np.minimum(found + lower.cdf(far[:, 0]), 1.0)
+        found = np.where((gap[:, 0] == 0) & pole & (r == 0), inf, found)
+    else:
+        found = np.minimum(found + lower.cdf(far[:, 0]), 1.0)
+    return np.asarray(found)
 
 
 def trapezoid(
-    function: Callable[[Floats], Floats], rows: int, finest: float = 1.0
+    function: Callable[[Floats], Floats],
+    rows: int,
+    finest: float = 1.0,
+    factor: Callable[[Floats], Floats] | None = None,
 ) -> tuple[Floats, Floats]:
     """Nodes (rows, nodes) and steps (rows,) of the trapezoidal rule for exp(function).
 
-    `function` is analytic and has one peak in each row; `finest` is a width of what it has inside
-    of that, relative to the peak's.
+    `function` is analytic and has one peak in each row, at least where its `factor` is a float;
+    `finest` is a width of what it has inside of that, relative to the peak's.
     """
-    low, high, places = np.full(rows, -END), np.full(rows, END), np.arange(rows)
+    low, high = np.full(rows, -END), np.full(rows, END)
+    if factor:
+        low, high = _zoomed(factor, low, high, END)
+    low, high = _zoomed(function, low, high, NEGLIGIBLE)
+    steps = int(max(NODES, (high - low).max() / STEP) / finest)
+    return np.linspace(low, high, steps + 1, axis=-1), (high - low) / steps
+
+
+def _zoomed(
+    function: Callable[[Floats], Floats], low: Floats, high: Floats, depth: float
+) -> tuple[Floats, Floats]:
+    """About where a function is not less than its peak less `depth`."""
+    places = np.arange(low.size)
     while True:
         x = np.linspace(low, high, SCOUTS, axis=-1)
         logs = function(x)
-        seen = logs > logs.max(axis=-1, keepdims=True) - NEGLIGIBLE
+        seen = logs > logs.max(axis=-1, keepdims=True) - depth
         first = np.maximum(seen.argmax(axis=-1) - 1, 0)
         last = np.minimum(SCOUTS - seen[:, ::-1].argmax(axis=-1), SCOUTS - 1)
         before, low, high = high - low, x[places, first], x[places, last]
         if (high - low > before / 2).all():
-            break
-    steps = int(max(NODES, (high - low).max() / STEP) / finest)
-    return np.linspace(low, high, steps + 1, axis=-1), (high - low) / steps
+            return low, high
 
 
 def _root(tail: Callable[[float], float], q: float, whole: float, none: float) -> float:
@@ -754,7 +776,7 @@ class BayesTestResult(AsJson):
         if self.correlation:
             source = f"estimated from {self.rows} rows" if self.rows else "from what they share"
             return f"correlation {self.correlation:.2f}, {source}"
-        what = f"{self.n_folds} folds"
+        what = f"{self.n_folds} {'rows' if self.weight == 1 else 'folds'}"
         if self.n_folds == 1:
             what = "one hold-out set" if self.weight == 1 else "counts added up"
         elif self._by_design:
@@ -823,7 +845,7 @@ def bayes_test(
         Jeffreys' for 1/2.
     weight : float, optional
         What share of the summed counts independent items would make. Default: by design, 1 for
-        one row and `block_weight(m)` for 2 m rows.
+        one row and `block_weight(m)` for 2 m rows. Rows for single sentences have 1.
     paired : array_like of the shape of `folds_a`, True or None, default None
         What both models have in common, in the same columns: items that both found (tp), that both
         took wrongly for one (fp), that both missed (fn). True estimates from the rows how the

@@ -390,6 +390,24 @@ def test_f_scores_of_pairs():
     assert law.p_h1 > alt.bayes_test(A, B, "f2").p_h1 + 0.05
 
 
+@pytest.mark.parametrize("r", [-0.9, 0.9, 0.999])
+@pytest.mark.parametrize(
+    ("a", "b"), [(A, B), ([9, 1, 2], [900, 90, 150]), ([3, 0, 300], [4000, 0, 10])]
+)
+def test_copulas_of_unlike_laws_are_sums_over_normal_scores(a, b, r):
+    a, b = alt.posterior(a), alt.posterior(b)
+    gap, ends = alt.DifferencePosterior(b, a, r), np.array([0.0, 0.003, -0.02, 0.3])
+    z = np.linspace(-9, 9, 2001)
+    values = np.clip(a.ppf(special.ndtr(z))[:, None] + ends, 0, 1)
+    with np.errstate(divide="ignore"):
+        scores = np.where(
+            b.cdf(values) < 0.5, special.ndtri(b.cdf(values)), -special.ndtri(b.sf(values))
+        )
+    given = special.ndtr((r * z[:, None] - scores) / math.sqrt(1 - r * r))
+    assert gap.sf(ends) == pytest.approx(stats.norm.pdf(z) @ given * (z[1] - z[0]), abs=1e-6)
+    assert gap.sf(ends) + gap.cdf(ends) == pytest.approx(1, abs=1e-12)
+
+
 def test_models_that_share_everything_are_equal():
     for counts in (A, [9, 0, 1], [10**6, 10**5, 10**5]):
         found = alt.bayes_test(counts, counts, paired=counts)
