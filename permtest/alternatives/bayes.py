@@ -198,14 +198,16 @@ class MetricPosterior(Posterior):
         def rise(x: float) -> float:
             """The slope of the logarithm of the density, in log-odds."""
             shares = softmax(np.log(self.weights) + self._log_density(x - self.shifts))
-            own = self.a - (self.a + self.b) * expit(x - self.shifts)
-            return float(shares @ own) - 1 + 2 * float(expit(x))
+            side, end = (1, self.a - 1) if x <= 0 else (-1, 1 - self.b)  # so that nothing cancels
+            own = (self.a + self.b) * expit(side * (x - self.shifts)) - 2 * expit(side * x)
+            return float(end - side * (shares @ own))
 
         x = trapezoid(lambda x: self.log_odds_logpdf(x) - _log_slope(x), 1)[0][0]
         top = int(np.argmax(self.log_odds_logpdf(x) - _log_slope(x)))
-        if top in (0, x.size - 1):
-            return float(top > 0)
-        return float(expit(brentq(rise, x[top - 1], x[top + 1], xtol=1e-15)))
+        low, high = x[max(top - 1, 0)], x[min(top + 1, x.size - 1)]
+        if rise(low) <= 0 or rise(high) >= 0:  # it is flat towards an end, and highest there
+            return float(rise(low) > 0)
+        return float(expit(brentq(rise, low, high, xtol=1e-15)))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, *, rng: RNG = None) -> Any:
         """Random values, an array of shape `size`; a single one by default."""

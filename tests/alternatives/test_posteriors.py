@@ -134,6 +134,11 @@ def test_ends_and_shapes():
     assert law.cdf([-1, 0, 1, 2]).tolist() == [0, 0, 1, 1]
     assert law.sf([-1, 0, 1, 2]).tolist() == [1, 1, 0, 0]
     assert law.mode() == 0
+    for n in (0.5, 5.532, 40, 10**6):
+        for metric in ("precision", "f2"):
+            assert alt.posterior([0, n, 9 * n], metric).mode() == 0
+        assert alt.posterior([n, 0, 0], "f1", prior=0.5).mode() > 0.5
+        assert alt.posterior([n, 0, 0], "precision").mode() == 1
     jeffreys = alt.posterior([0, 3, 0], "precision", prior=0.5)
     assert jeffreys.pdf(0) == math.inf
     assert jeffreys.mode() == 0
