@@ -14,6 +14,7 @@ import permtest as pt
 from benchmarks import __main__ as command
 from benchmarks import (
     accuracy,
+    bayes,
     calibration,
     f1_accuracy,
     f1_data,
@@ -612,6 +613,19 @@ def test_a_test_that_rejects_too_often_is_noticed(monkeypatch):
     size, coverage = calibration.run(300, [biased], sizes=()).failures
     assert size.startswith("size 0.")
     assert coverage.startswith("coverage 0.0000, less than 0.95 (biased, N = 20, 300 data sets)")
+
+
+def test_pairs_make_the_bayes_test_as_sure_as_it_should_be(tmp_path, monkeypatch):
+    found = bayes.run(60)
+    assert found.failures == []
+    spreads = {row["kind"]: [] for row in found.data["rows"]}
+    for row in found.data["rows"]:
+        spreads[row["kind"]].append(row["spread"])
+    for kind in ("hold-out set, equal", "3 x 2 BCV, equal"):
+        assert spreads[kind][0] < 0.25 < spreads[kind][1]
+    monkeypatch.setattr(bayes, "probabilities", lambda _: (0.5, 0.99, 0.5))
+    assert bayes.main(["--sets", "9"], tmp_path) == 1
+    assert "are sure in 100.0%" in bayes.run(9).failures[0]
 
 
 def test_leaderboards_err_as_seldom_as_they_should():

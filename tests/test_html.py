@@ -17,7 +17,6 @@ NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
 COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0, 2, 1], [2, 2, 3]]
 NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
-PARTITION = alt.BlockRegularizedCV(3, rng=0).partition([NAMES[0], NAMES[1]] * 8, [*NAMES] * 8)
 QUICK = {"power_experiments": 20, "power_sizes": 2, "K": 99}
 NAMELESS = {
     "BatchResult",
@@ -57,8 +56,6 @@ RESULTS = [
     BAYES,
     BAYES.posterior_a,
     BAYES.difference,
-    PARTITION,
-    PARTITION.balance,
     study.cohen_d(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED).section(),

@@ -1,6 +1,5 @@
 """Posteriors of two models and of their difference: what is drawn is what the result says."""
 
-from dataclasses import replace
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -34,19 +33,6 @@ RESULTS = {
 }
 
 
-def thinned(result):
-    """With mixtures of a few shifts, which are quick."""
-    laws = {}
-    for name in ("posterior_a", "posterior_b"):
-        law = getattr(result, name)
-        weights = law.weights[::40] / law.weights[::40].sum()
-        laws[name] = replace(law, shifts=law.shifts[::40], weights=weights)
-    return replace(result, **laws)
-
-
-DIFFERENCES = RESULTS | {"f2": thinned(RESULTS["f2"])}
-
-
 def lines(ax, gid):
     return [line for line in ax.lines if line.get_gid() == gid]
 
@@ -66,7 +52,7 @@ def posteriors(name, **options):
 
 
 def difference(name, **options):
-    return plot_difference(DIFFERENCES[name], ax=Figure(figsize=(8, 4.5)).subplots(), **options)
+    return plot_difference(RESULTS[name], ax=Figure(figsize=(8, 4.5)).subplots(), **options)
 
 
 @pytest.fixture
@@ -159,7 +145,7 @@ def test_several_results_stand_side_by_side():
 @pytest.mark.usefixtures("few_points")
 @pytest.mark.parametrize("name", RESULTS)
 def test_the_difference_is_drawn_between_its_quantiles(name):
-    ax, law = difference(name, confidence_level=0.9), DIFFERENCES[name].difference
+    ax, law = difference(name, confidence_level=0.9), RESULTS[name].difference
     x, y = one(ax, "density").get_data()
     assert x[[0, -1]] == pytest.approx(law.interval(0.998))
     assert y == pytest.approx(law.pdf(x))

@@ -5,24 +5,27 @@ Every test takes the scores of two systems (or counts, or scores of folds), retu
 answers with probabilities of the hypotheses instead.
 """
 
-from permtest.alternatives.bayes import bayes_test
-from permtest.alternatives.bayes_result import BayesTestResult
+from permtest.alternatives.bayes import (
+    BayesTestResult,
+    DifferencePosterior,
+    MetricPosterior,
+    bayes_test,
+    posterior,
+)
 from permtest.alternatives.compare import AnswerTable, compare_all
 from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
-from permtest.alternatives.crossval import BalanceReport, BlockPartition, BlockRegularizedCV
-from permtest.alternatives.differences import DifferencePosterior
-from permtest.alternatives.fold_tests import (
+from permtest.alternatives.crossval import BlockPartition, BlockRegularizedCV
+from permtest.alternatives.folds import (
+    FoldCounts,
     block_3x2_t,
+    block_weight,
     corrected_resampled_t,
     five_by_two_f,
     five_by_two_t,
     kfold_t,
 )
-from permtest.alternatives.folds import FoldCounts, block_weight
-from permtest.alternatives.metric_posterior import MetricPosterior
 from permtest.alternatives.parametric import independent_t, inflation, paired_t
 from permtest.alternatives.parametric import normal_z as normal_z
-from permtest.alternatives.posteriors import posterior
 from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
 from permtest.alternatives.resampling import bootstrap, paired_bootstrap, permutation_mean
 from permtest.alternatives.resampling import randomisation as randomisation
@@ -32,7 +35,6 @@ from permtest.alternatives.result import PairedSample as PairedSample
 __all__ = [
     "AlternativeResult",
     "AnswerTable",
-    "BalanceReport",
     "BayesTestResult",
     "BlockPartition",
     "BlockRegularizedCV",

@@ -15,9 +15,7 @@ from matplotlib.patches import Patch
 from permtest.plots import roles, sheet
 
 if TYPE_CHECKING:
-    from permtest.alternatives.bayes_result import BayesTestResult
-    from permtest.alternatives.log_odds import Floats
-    from permtest.alternatives.metric_posterior import MetricPosterior
+    from permtest.alternatives.bayes import BayesTestResult, Floats, MetricPosterior
 
 TAIL = 0.001  # a curve leaves out as much at both ends
 INNER = 0.05  # the highest value between these quantiles sets the height; others may be infinite

@@ -10,8 +10,7 @@ import ipywidgets as controls
 import numpy as np
 from matplotlib.axes import Axes
 
-from permtest.alternatives.bayes import bayes_test
-from permtest.alternatives.bayes_result import BayesTestResult
+from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
 from permtest.alternatives.result import interval_text
 from permtest.plots import plot_difference, plot_posteriors

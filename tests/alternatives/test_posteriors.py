@@ -1,7 +1,6 @@
 """Posteriors of ratios of counts against SciPy's Beta, printed formulas and ball arithmetic."""
 
 import math
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -39,7 +38,6 @@ def test_density_and_tails_in_ball_arithmetic(metric, prior, seen, value, answer
     found = law.pdf(value), law.cdf(value), law.sf(value)
     # A rounding of the value alone changes these by parts in 1e11 at counts of a million.
     assert found == pytest.approx(answers, rel=3e-10, abs=0)
-    assert math.exp(law.logpdf(value)) == pytest.approx(answers[0], rel=1e-9, abs=0)
 
 
 @given(cells, priors, st.sampled_from(["precision", "recall", "specificity"]))
@@ -66,7 +64,9 @@ def test_f1_has_the_printed_density_and_interval(seen, prior):
     law, t = alt.posterior(seen, "f1", prior=prior), np.array([0.03, 0.4, 0.77, 0.98])
     logs = a * np.log(2) + (a - 1) * np.log1p(-t) - (a + b) * np.log(2 - t) + (b - 1) * np.log(t)
     log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-    assert law.logpdf(t) == pytest.approx(logs - log_beta, rel=1e-11, abs=1e-10)
+    finite = logs - log_beta > -700
+    density = np.log(law.pdf(t[finite]))
+    assert density == pytest.approx((logs - log_beta)[finite], rel=1e-11, abs=1e-10)
     odds = stats.betaprime(a, b).ppf([0.975, 0.025])
     assert law.interval() == pytest.approx(2 / (2 + odds), rel=1e-9)
     jaccard = alt.posterior(seen, "jaccard", prior=prior)
@@ -130,10 +130,15 @@ def test_moments_of_rare_hits(prior, seen):
 
 def test_ends_and_shapes():
     law = alt.posterior([0, 3, 0], "precision")  # Beta(1, 4)
-    assert law.pdf([-1, 0, 1, 2]).tolist() == [0, 4, 0, 0]
+    assert law.pdf([-1, 0, 1, 2]) == pytest.approx([0, 4, 0, 0], rel=1e-13)
     assert law.cdf([-1, 0, 1, 2]).tolist() == [0, 0, 1, 1]
     assert law.sf([-1, 0, 1, 2]).tolist() == [1, 1, 0, 0]
     assert law.mode() == 0
+    for n in (0.5, 5.532, 40, 10**6):
+        for metric in ("precision", "f2"):
+            assert alt.posterior([0, n, 9 * n], metric).mode() == 0
+        assert alt.posterior([n, 0, 0], "f1", prior=0.5).mode() > 0.5
+        assert alt.posterior([n, 0, 0], "precision").mode() == 1
     jeffreys = alt.posterior([0, 3, 0], "precision", prior=0.5)
     assert jeffreys.pdf(0) == math.inf
     assert jeffreys.mode() == 0
@@ -151,11 +156,6 @@ def test_ends_and_shapes():
         assert both.rvs((2, 3), rng=0).shape == (2, 3)
 
 
-def test_logarithms_do_not_underflow():
-    law = alt.posterior([10**6, 10**6, 0], "precision")
-    assert law.logpdf(0.1) == pytest.approx(stats.beta(10**6 + 1, 10**6 + 1).logpdf(0.1), rel=1e-9)
-
-
 @pytest.mark.parametrize("metric", ["recall", "f1", "f2", "f0.5"])
 def test_random_values_follow_the_law(metric):
     law = alt.posterior([30, 4, 11], metric)
@@ -164,17 +164,9 @@ def test_random_values_follow_the_law(metric):
     assert (drawn == law.rvs(4000, rng=1)).all()
 
 
-def test_random_values_with_next_to_no_prior():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        drawn = alt.posterior([10, 0, 0], "precision", prior=0.01).rvs(20_000, rng=0)
-    assert ((drawn >= 0) & (drawn <= 1)).all()
-    assert (drawn == 1).any(), "gamma variables of 0.01 underflow"
-
-
 def test_few_of_one_kind_of_error_are_no_burden():
     law = alt.posterior([10**6, 0, 10**6], "f2")
-    assert law.shifts.size <= 64
+    assert law.shifts.size <= 32
     # With next to no fp it is a function of recall.
     recall = alt.posterior([10**6, 0, 10**6], "recall")
     assert law.mean() == pytest.approx(5 * recall.mean() / (4 + recall.mean()), rel=3e-6)
@@ -189,11 +181,11 @@ def test_text_and_errors():
         law.interval(1)
     with pytest.raises(ValueError, match=r"counts\[0\] has fn = -1"):
         alt.posterior([1, 2, -1])
-    with pytest.raises(ValueError, match="prior=-1 must be a number above 0"):
+    with pytest.raises(ValueError, match="prior=-1 must be a number"):
         alt.posterior([1, 2, 3], prior=-1)
     with pytest.raises((TypeError, ValueError), match="prior='flat'"):
         alt.posterior([1, 2, 3], prior="flat")
-    with pytest.raises(ValueError, match=r"prior=0\.0001 is too small"):
+    with pytest.raises(ValueError, match=r"prior=0\.0001 must be a number from 0.1"):
         alt.posterior([1, 0, 3], "precision", prior=1e-4)
     with pytest.raises(ValueError, match="metric='mcc' is no ratio"):
         alt.posterior([1, 2, 3, 4], "mcc")

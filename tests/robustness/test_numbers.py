@@ -192,8 +192,8 @@ FOLDS = np.array([[8, 1, 2], [9, 0, 3]])
         ({"tp": masked([8, 9]), "fp": [1, 0], "fn": [2, 3]}, r"^counts\['tp'\]\[1\] is masked"),
         (FOLDS.astype("m8[ns]"), r"^counts\[0, 0\] = .* is not a number"),
         (dict.fromkeys(NAMES, FOLDS[0].astype("m8[s]")), r"^counts\['tp'\]\[0\] ="),
-        (np.array([[1, np.timedelta64(2, "ns"), 3]], object), "^counts must be numbers"),
-        ([["8", "1", "2"]], "^counts must be numbers"),
+        (np.array([[1, np.timedelta64(2, "ns"), 3]], object), r"^counts\[0\] has fp = 2 nano"),
+        ([["8", "1", "2"]], r"^counts\[0\] has tp = 8"),
         ([[1, 2, 3], [1, 2]], "^counts must be numbers, .* rows differ in length"),
     ],
 )  # fmt: skip

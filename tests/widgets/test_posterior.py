@@ -254,7 +254,7 @@ def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
         (FOLDS_A, FOLDS_B[:5], {}, "they must match"),
         (A, B, {"metric": "bleu"}, "metric='bleu' is no ratio"),
         ((*A, 9), (*B, 9), {"metric": "specificity"}, "'specificity' takes more than tp, fp, fn"),
-        (A, B, {"prior": 0}, "prior=0 must be a number above 0"),
+        (A, B, {"prior": 0}, "prior=0 must be a number from 0.1"),
         (A, B, {"weight": -1}, "weight=-1 must be a number above 0"),
         (A, B, {"rope": 1.0}, "rope=1.0 must lie in"),
         (A, B, {"threshold": 0.2}, "threshold=0.2 must lie in"),

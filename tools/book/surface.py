@@ -121,8 +121,7 @@ PAGES = (
             "Probabilities": "alternatives.bayes_test alternatives.BayesTestResult "
             "alternatives.posterior alternatives.MetricPosterior alternatives.DifferencePosterior "
             "alternatives.FoldCounts alternatives.block_weight",
-            "Folds": "alternatives.BlockRegularizedCV alternatives.BlockPartition "
-            "alternatives.BalanceReport",
+            "Folds": "alternatives.BlockRegularizedCV alternatives.BlockPartition",
             "Tests of folds": "alternatives.block_3x2_t alternatives.corrected_resampled_t "
             "alternatives.five_by_two_f alternatives.five_by_two_t alternatives.kfold_t",
         },
