@@ -46,6 +46,7 @@ from permtest.alternatives.result import (
 )
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
+from permtest.score import counted
 from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
 from permtest.symmetry import PER_SQUARED_SKEWNESS
 
@@ -253,7 +254,9 @@ class Answer:
             names = [c.assumption.name + f" ({c.evidence})" * (held is False) for c in found]
             texts += [f"{word}: {', '.join(names)}"] * bool(names)
         if zeros := self.result.details.get("n_zero", 0):
-            texts.append(f"p leaves out {zeros} differences of 0, the interval does not")
+            rest = "which are so many that the median is 0"
+            rest = "the interval does not" if self.interval else rest
+            texts.append(f"p leaves out {counted(zeros, 'differences')} of 0, {rest}")
         return "; ".join(texts)
 
 
@@ -586,6 +589,8 @@ def _answer(
     interval, checks = None, []
     with suppress(ValueError):  # there is none at this level
         interval = result.confidence_interval(confidence_level) if result.has_interval else None
+        if interval and interval[0] == interval[1] and result.details.get("n_zero"):
+            interval = None  # a median of 0, whatever p says of the other differences
     for assumption in result.assumptions:
         found = UNKNOWN
         if assumption.name == "large counts":

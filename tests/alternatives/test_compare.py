@@ -144,7 +144,7 @@ def test_what_is_sampled_a_bound_or_contradictory_is_marked():
     a, b = known.TIED
     table = pt.compare_all(a, b, K=300)
     assert table["bootstrap_mean"].result.pvalue_text().startswith("\N{ALMOST EQUAL TO} ")
-    note = "p leaves out 1 differences of 0, the interval does not"
+    note = "p leaves out 1 difference of 0, the interval does not"
     assert note in table["wilcoxon"].assumptions_text
     assert note in table["sign"].assumptions_text
     assert note not in table["paired_t"].assumptions_text
