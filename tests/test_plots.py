@@ -18,7 +18,7 @@ from matplotlib.patches import StepPatch
 
 import permtest as pt
 from permtest.plots import STYLE, plot_null, plot_plane, plot_values, roles, style
-from permtest.plots.null import COLUMNS
+from permtest.plots.null import COLUMNS, look, marks
 from permtest.plots.sheet import p_text
 
 mpl.use("Agg")
@@ -567,3 +567,13 @@ def test_the_sketch_gives_up_where_h_is_not_for_floats():
 def test_the_sketch_of_several_sums_is_left_out_where_it_would_take_long():
     u, v = np.random.default_rng(1).integers(0, 50, (2, 100, 3))
     assert "too long to draw here" in html(u, v, statistic="f1")
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_columns_of_many_values_leave_no_gap_and_begin_at_the_marks(scale):
+    u, v = counts(300)
+    result = pt.exact_perm_test(u, v, statistic="f1")
+    view = look(result, scale)
+    assert len(view.edges) == len(view.body) + 1
+    assert not np.any(np.isnan(view.body) & np.isnan(view.rejected))
+    assert all(np.abs(view.edges - mark).min() < 1e-4 for mark in marks(result))

@@ -80,7 +80,7 @@ def look(
     merge = np.add if isinstance(result, StructuredTestResult) else np.maximum
     heights, middles = merge.reduceat(pmf, starts), _between(result, values, extreme, starts[1:])
     kinds = extreme[starts]
-    if starts.size <= BARS:
+    if values.size <= BARS:
         edges, heights = _bars(values[starts], heights, THIN * (right - left))
         kinds = np.insert(kinds, np.arange(1, kinds.size), False)
     else:

@@ -26,6 +26,7 @@ CELLS = 640  # at most so many rows and columns are drawn
 SPARSE = 8  # and at most so many cells for each point that some labelling reaches
 SEEN = 1e-6  # of the peak: less likely points of a plane are not sought
 COARSE, FINE = 8, 160  # rows and columns that lines of equal values need, and use at most
+NEAR = 0.06, 0.12  # of the axes: closer to a mark, no value is written
 DARK = 0.7  # how dark the region becomes: hatches must be seen on it
 
 
@@ -232,5 +233,10 @@ def _draw_levels(ax: Axes, plane: Plane) -> None:
     drawn.set_gid("levels")
     size = 0.8 * mpl.rcParams["font.size"]
     written = ax.clabel(drawn, fontsize=size, fmt=lambda x: sheet.digits(x, "+.4g") if x else "0")
+    spans = [high - low for low, high in plane.limits]
     for label in written:
         label.set(path_effects=roles.halo(ax), clip_on=True)
+        place = label.get_position()
+        for mark in plane.marks:  # a mark would hide the sign
+            far = np.abs(np.subtract(place, mark)) / spans > NEAR
+            label.set_visible(label.get_visible() and bool(far.any()))
