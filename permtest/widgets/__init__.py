@@ -7,13 +7,7 @@ except ModuleNotFoundError as error:
     message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.widgets.answers import (
-    AssumptionsExplorer,
-    Dependence,
-    Plan,
-    PowerExplorer,
-    two_systems,
-)
+from permtest.widgets.answers import AssumptionsExplorer, PowerExplorer, two_systems
 from permtest.widgets.boards import LeaderboardExplorer, with_variant
 from permtest.widgets.null import ConvolutionExplorer, SamplingExplorer, TailExplorer
 from permtest.widgets.posterior import PosteriorExplorer
@@ -22,9 +16,7 @@ from permtest.widgets.systems import StaircaseExplorer, TwoSystemsExplorer
 __all__ = [
     "AssumptionsExplorer",
     "ConvolutionExplorer",
-    "Dependence",
     "LeaderboardExplorer",
-    "Plan",
     "PosteriorExplorer",
     "PowerExplorer",
     "SamplingExplorer",

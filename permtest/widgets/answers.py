@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable
 from fractions import Fraction
 from math import isfinite, log10, sqrt
 from typing import Any
@@ -13,26 +12,18 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from numpy.typing import NDArray
 
 from permtest._rng import RNG, as_generator
-from permtest.alternatives import (
-    AlternativeResult,
-    PairedSample,
-    independent_t,
-    inflation,
-    paired_t,
-    permutation_mean,
-)
+from permtest.alternatives import PairedSample, independent_t, paired_t, permutation_mean
 from permtest.alternatives.result import one_sided, tail_level
 from permtest.plots import roles, sheet
 from permtest.plots.sheet import digits
 from permtest.study import (
-    PowerCurve,
     minimum_detectable_effect,
     power_curve,
     power_curve_normal,
     power_t,
     sample_size,
 )
-from permtest.widgets.frame import Explorer, Interval, check_range, choice, slider, stops, words
+from permtest.widgets.frame import Explorer, choice, slider, words
 
 # ---- assumptions ---------------------------------------------------------------------------------
 
@@ -42,77 +33,10 @@ LEAST, MOST = 10, 200  # items
 GRAIN = 0.05  # points that scores are multiples of
 
 
-@dataclass(frozen=True, eq=False)
-class Dependence:
-    """The same pairs, tested as pairs and as if the two systems were independent.
-
-    Parameters
-    ----------
-    sample : PairedSample
-        The scores.
-    exact, paired, independent : AlternativeResult
-        Of the exact permutation test of the mean, of the paired t-test and of the two-sample
-        t-test.
-
-    Examples
-    --------
-    >>> from permtest.widgets import Dependence
-    >>> found = Dependence.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> found.exact.pvalue, round(found.independent.pvalue, 3)
-    (0.125, 0.147)
-    >>> round(found.spread, 2), round(found.believed, 2)
-    (1.14, 1.95)
-    """
-
-    sample: PairedSample
-    exact: AlternativeResult
-    paired: AlternativeResult
-    independent: AlternativeResult
-
-    @classmethod
-    def of(cls, a: Any, b: Any, names: tuple[str, str] | None = None) -> Dependence:
-        """All three tests of scores `a` and `b`, of shape (N,)."""
-        sample = PairedSample.of(a, b, names=names, least=2)
-        pairs, other = sample.pairs, independent_t(sample.a, sample.b, names=sample.names)
-        return cls(sample, permutation_mean(pairs), paired_t(pairs), other)
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of the differences, as they are."""
-        return float(self.paired.details["standard_error"]) * sqrt(self.sample.n)
-
-    @property
-    def believed(self) -> float:
-        """What it would be if the two systems did not depend on each other."""
-        return float(self.independent.details["standard_error"]) * sqrt(self.sample.n)
-
-    def __str__(self) -> str:
-        sample, times = self.sample, self.believed / self.spread
-        (a, b), r = sample.names, sample.correlation
-        paired, independent = (x.pvalue <= LEVEL for x in (self.exact, self.independent))
-        if paired != independent:
-            verdict = "only the tests of pairs see the difference."
-            if independent:
-                verdict = "the two-sample test alone rejects, and too easily."
-        else:
-            verdict = "they all reject." if paired else "they all let it pass."
-        return (
-            f"The scores have correlation r12 = {digits(r, '.2f')}, so their difference has a "
-            f"standard deviation of {self.spread:.1f} points. A test that takes the systems for "
-            f"independent believes {self.believed:.1f}, {times:.2f} times as much (1 / "
-            f"\N{SQUARE ROOT}(1 - r12) = {inflation(r):.2f}). {a} is "
-            f"{digits(self.exact.estimate, '.2f')} points ahead of {b}, on {sample.n} items: p = "
-            f"{self.exact.pvalue_text()} by the exact permutation test, "
-            f"{self.paired.pvalue_text()} by the paired t-test, {self.independent.pvalue_text()} "
-            f"by the two-sample t-test. At the level {LEVEL:g}, {verdict}"
-        )
-
-
 class AssumptionsExplorer(Explorer):
     """Drag the correlation of two systems; tests that know of it and one that does not disagree.
 
-    The scores are those of `two_systems`, and the tests those of `permtest.alternatives`. Source:
-    Yeh (2000), sec. 2.1.
+    The scores are those of `two_systems`. Source: Yeh (2000), sec. 2.1.
 
     Parameters
     ----------
@@ -122,27 +46,16 @@ class AssumptionsExplorer(Explorer):
         Number of items at first, from 10 to 200.
     lead : float, default 2.0
         By how many points the first system is better at first, from 0 to 6.
-    rng : int, default 0
-        Seed of the random numbers, which are the same for all positions of the sliders.
     names : tuple of two str, default ("a", "b")
         What the systems are called.
-
-    Attributes
-    ----------
-    r12, lead, n : ipywidgets.FloatSlider, ipywidgets.FloatSlider, ipywidgets.IntSlider
-    found : Dependence
-        What is shown.
 
     Examples
     --------
     >>> from permtest.widgets import AssumptionsExplorer
     >>> explorer = AssumptionsExplorer(n=40)
-    >>> explorer.r12.value = 0.5
-    >>> round(explorer.found.believed / explorer.found.spread, 2)
-    1.41
+    >>> explorer.exact.pvalue < 0.05 < explorer.independent.pvalue
+    True
     """
-
-    found: Dependence
 
     def __init__(
         self,
@@ -150,11 +63,9 @@ class AssumptionsExplorer(Explorer):
         r12: float = 0.8,
         n: int = 50,
         lead: float = 2.0,
-        rng: int = 0,
         names: tuple[str, str] = ("a", "b"),
     ) -> None:
-        check_range(r12=(r12, -0.5, 0.95), n=(n, LEAST, MOST), lead=(lead, 0.0, LARGEST))
-        self._rng, self._names = rng, names
+        self._names = names
         controls = {
             "r12": slider("Correlation r12", r12, -0.5, 0.95, 0.01),
             "n": slider("Items", n, LEAST, MOST),
@@ -164,10 +75,31 @@ class AssumptionsExplorer(Explorer):
         self._open(places, controls, "r12", "n", "lead")
 
     def _compute(self) -> tuple[str, str]:
-        n = self.n.value
-        scores = two_systems(self.r12.value, n=n, lead=self.lead.value, rng=self._rng)
-        self.found = Dependence.of(*scores, self._names)
-        return f"Scores of two systems on {n} items, and what three tests find", str(self.found)
+        n, (a, b) = self.n.value, self._names
+        scores = two_systems(self.r12.value, n=n, lead=self.lead.value)
+        self.sample = sample = PairedSample.of(*scores, names=self._names, least=2)
+        self.exact, self.paired = permutation_mean(sample.pairs), paired_t(sample.pairs)
+        self.independent = independent_t(sample.a, sample.b, names=self._names)
+        spread, believed = (
+            float(result.details["standard_error"]) * sqrt(n)
+            for result in (self.paired, self.independent)
+        )
+        seen, blind = (x.pvalue <= LEVEL for x in (self.exact, self.independent))
+        verdict = {
+            (True, True): "they all reject.",
+            (True, False): "only the tests of pairs see the difference.",
+            (False, True): "the two-sample test alone rejects, and too easily.",
+            (False, False): "they all let it pass.",
+        }[seen, blind]
+        return f"Scores of two systems on {n} items, and what three tests find", (
+            f"The scores have correlation r12 = {digits(sample.correlation, '.2f')}, so their "
+            f"difference has a standard deviation of {spread:.1f} points. A test that takes the "
+            f"systems for independent believes {believed:.1f}, {believed / spread:.2f} times as "
+            f"much. {a} is {digits(self.exact.estimate, '.2f')} points ahead of {b}, on {n} items: "
+            f"p = {self.exact.pvalue_text()} by the exact permutation test, "
+            f"{self.paired.pvalue_text()} by the paired t-test, {self.independent.pvalue_text()} "
+            f"by the two-sample t-test. At the level {LEVEL:g}, {verdict}"
+        )
 
     def _draw(self) -> None:
         cloud, leads = self._axes
@@ -179,24 +111,24 @@ class AssumptionsExplorer(Explorer):
         labels = (cloud.xaxis.label, cloud.yaxis.label)
         for label, name in zip(labels, self._names[::-1], strict=True):
             sheet.literal(label, f"score of {name}", 30)
-        leads.set(xlim=(-10, 20), xlabel="mean difference")
+        leads.set(xlim=(-15, 20), xlabel="mean difference")
         leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
         sheet.name_rows(leads, ["paired t", "two-sample t"], pad=4)
         sheet.ticks(leads.xaxis, 4)
-        self._bars, self._texts = [], [ax.set_title(" ", loc="left") for ax in self._axes]
+        self._texts = [ax.set_title(" ", loc="left") for ax in self._axes]
         for row, role in enumerate((roles.HOLDS, roles.BROKEN)):
             look = roles.INTERVAL | role.dot(leads, gid="interval")
-            self._bars.append(Interval(*leads.plot([0], [row], **look)))
-            self._texts.append(leads.text(5, row + 0.22, "", ha="center", gid="p"))
+            leads.plot([0] * 3, [row] * 3, markevery=[1], **look)
+            self._texts.append(leads.text(1.5, row + 0.22, "", gid="p"))
 
     def _paint(self) -> None:
-        found, sample = self.found, self.found.sample
+        sample, both = self.sample, (self.paired, self.independent)
         self._parts["items"][0].set_data(sample.b, sample.a)
-        both = (found.paired, found.independent)
-        for bar, result in zip(self._bars, both, strict=True):
-            bar.move(result.confidence_interval()[:2], result.estimate)
+        for line, result in zip(self._parts["interval"], both, strict=True):
+            low, high = result.confidence_interval()[:2]
+            line.set_xdata([low, result.estimate, high])
         texts = [f"{sample.n} items, r12 = {digits(sample.correlation, '.2f')}"]
-        texts += [f"exact p = {found.exact.pvalue_text()}"]
+        texts += [f"exact p = {self.exact.pvalue_text()}"]
         texts += [f"p = {digits(result.pvalue)}" for result in both]
         for artist, text in zip(self._texts, texts, strict=True):
             artist.set_text(text)
@@ -206,6 +138,8 @@ def two_systems(
     r12: float, *, n: int = 50, lead: float = 2.0, rng: RNG = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scores of two systems on the same items, with a given correlation.
+
+    With another correlation all differences shrink or grow by the same factor.
 
     Parameters
     ----------
@@ -221,19 +155,8 @@ def two_systems(
     Returns
     -------
     a, b : ndarray of shape (n,)
-        Points, multiples of 0.05. Means of `b` are 50, standard deviations of both 10, and their
-        correlation is `r12`: not about so, but up to that rounding.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    What the systems have in common is ``sqrt((1 + r12) / 2) x``, and where they differ they do so
-    by ``2 sqrt((1 - r12) / 2) y``, of two random columns x and y that have been made uncorrelated.
-    So with another correlation all differences shrink or grow by the same factor.
+        Points, multiples of 0.05. Up to that rounding, means of `b` are 50, standard deviations of
+        both 10, and their correlation is `r12`.
 
     Examples
     --------
@@ -257,100 +180,11 @@ def two_systems(
 
 # ---- power ---------------------------------------------------------------------------------------
 
-FEWEST, MANY = 5, 5000  # pairs, the ends of the axis of a plan
-SIZES = sorted({round(n) for n in np.geomspace(FEWEST, MANY, 43)})  # that a curve is drawn through
+SIZES = sorted({round(n) for n in np.geomspace(5, 5000, 43)})  # pairs that have a place on the axis
 WIDEST = 1.5  # standard deviations of the differences that the axis of differences reaches beyond 0
 LEVELS = (0.001, 0.005, 0.01, 0.05, 0.1)
 TARGET = 0.8  # the power that is wanted
 EXPERIMENTS = 200  # samples that the exact test is made of at each step
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What so many pairs can show, if differences have this mean and this standard deviation.
-
-    Parameters
-    ----------
-    lead, sd : float
-        The true mean difference, and the standard deviation of the differences; above 0.
-    n : int
-        Number of pairs, at least 2.
-    alpha, alternative
-        Level of the test, and "two-sided", "greater" or "less".
-    power : float
-        Of the paired t-test.
-    needed : int or None
-        How many pairs have a power of 80%; None where there is nothing to find.
-    detectable : float
-        The mean difference that n pairs find with a power of 80%.
-    expected : tuple of two float
-        An interval of the confidence level 1 - alpha, were the observed mean and standard deviation
-        the true ones.
-    exact : PowerCurve or None
-        The exact test at n, simulated.
-
-    Examples
-    --------
-    >>> from permtest.widgets import Plan
-    >>> plan = Plan.of(0.1, 0.5, 100)
-    >>> round(plan.power, 3), round(plan.detectable, 3)
-    (0.508, 0.141)
-    >>> [round(power, 2) for power in plan.curve([50, 200, 400])]
-    [0.28, 0.8, 0.98]
-    """
-
-    lead: float
-    sd: float
-    n: int
-    alpha: float
-    alternative: str
-    power: float
-    needed: int | None
-    detectable: float
-    expected: tuple[float, float]
-    exact: PowerCurve | None = None
-
-    @classmethod
-    def of(
-        cls,
-        lead: float,
-        sd: float,
-        n: int,
-        *,
-        alpha: float = 0.05,
-        alternative: str = "two-sided",
-        exact: PowerCurve | None = None,
-    ) -> Plan:
-        """Everything there is to know; arguments as they are named above."""
-        from scipy.special import stdtrit
-
-        level: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
-        power = power_t(n, lead, sd, **level)
-        detectable = minimum_detectable_effect(n, sd, power=TARGET, **level)
-        needed = sample_size(lead, sd, power=TARGET, **level) if lead else None
-        reach = -float(stdtrit(n - 1, tail_level(alternative, 1 - alpha))) * sd / sqrt(n)
-        expected = one_sided(alternative, lead - reach, lead + reach)
-        return cls(lead, sd, n, alpha, alternative, power, needed, detectable, expected, exact)
-
-    def curve(self, sizes: Sequence[int]) -> list[float]:
-        """The power of the paired t-test with other numbers of pairs."""
-        level: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        return [power_t(n, self.lead, self.sd, **level) for n in sizes]
-
-    def __str__(self) -> str:
-        aim, simulated = f"{100 * TARGET:.3g}%", ""
-        if self.exact is not None:
-            bottom, top = (f"{100 * end:.0f}" for end in self.exact.intervals[0])
-            simulated = f" (the exact test, simulated: {bottom} to {top}%)"
-        takes = f"{aim} takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
-        return (
-            f"With {self.n:,} pairs, a mean difference of {digits(self.lead)} and a standard "
-            f"deviation of {self.sd:.3g}, the paired t-test ({self.alternative}, level "
-            f"{self.alpha:g}) has a power of {100 * self.power:.1f}%{simulated}; {takes}. A "
-            f"{100 * (1 - self.alpha):.4g}% interval to expect is {sheet.span(*self.expected)}. "
-            f"The smallest mean difference that {self.n:,} pairs find with a power of {aim} is "
-            f"{digits(self.detectable)}."
-        )
 
 
 class PowerExplorer(Explorer):
@@ -373,27 +207,14 @@ class PowerExplorer(Explorer):
         Number of pairs at first, 5 to 5000. Default: N, or 100 without scores.
     alpha : float, default 0.05
         Level at first: 0.001, 0.005, 0.01, 0.05 or 0.1.
-    rng : int, default 0
-        Seed of the simulation.
-
-    Attributes
-    ----------
-    lead : ipywidgets.FloatSlider
-        From 0 to the standard deviation, or to twice the first mean difference, on its side.
-    n, alpha, alternative : ipywidgets.Widget
-        "one-sided" looks for a lead of the sign that the first one has.
-    plan : Plan
-        What is shown.
 
     Examples
     --------
     >>> from permtest.widgets import PowerExplorer
     >>> explorer = PowerExplorer(lead=0.1, sd=0.5, n=50)
-    >>> explorer.plan.needed, explorer.plan.power < 0.8
+    >>> explorer.needed, explorer.power < 0.8
     (199, True)
     """
-
-    plan: Plan
 
     def __init__(
         self,
@@ -404,62 +225,71 @@ class PowerExplorer(Explorer):
         sd: float | None = None,
         n: int | None = None,
         alpha: float = 0.05,
-        rng: int = 0,
     ) -> None:
-        self._rng, self._sample, size = rng, None, 100
+        self._sample, size = None, 100
         if a is not None:
             self._sample = sample = PairedSample.of(a, b, least=2)
             size, lead = sample.n, sample.mean if lead is None else lead
             if sd is not None:
                 raise ValueError("sd is that of the scores where there are scores; leave it out")
-            if np.ptp(sample.differences) == 0:
-                raise ValueError(
-                    f"all {size} differences are {sample.differences[0]:g}; power needs some spread"
-                )
-            sd = float(sample.differences.std(ddof=1))
+            sd = float(sample.differences.std(ddof=1)) if np.ptp(sample.differences) else 0.0
         if lead is None or sd is None:
             raise ValueError("give scores of two systems, a and b, or lead and sd")
         if not isfinite(lead) or not 0 < sd < np.inf:
-            raise ValueError(f"lead={lead} and sd={sd} must be finite, and sd above 0")
-        if alpha not in LEVELS:
-            raise ValueError(f"alpha={alpha} is not to be chosen; take one of {LEVELS}")
-        n = min(max(size, FEWEST), MANY) if n is None else n
-        check_range(n=(n, FEWEST, MANY))
+            raise ValueError(f"lead={lead} and sd={sd} must be finite; power needs some spread")
+        n = min(max(size, SIZES[0]), SIZES[-1]) if n is None else n
+        if not SIZES[0] <= n <= SIZES[-1]:
+            raise ValueError(f"n={n} is not on the slider, from {SIZES[0]} to {SIZES[-1]}")
         self._sd, self._side, reach = sd, (-1 if lead < 0 else 1), max(sd, 2 * abs(lead))
         low, high = sorted((0.0, self._side * reach))
-        look: dict[str, Any] = {"readout_format": ".3g"}
+        form, sizes = {"readout_format": ".3g"}, {f"{size:,}": size for size in sorted({*SIZES, n})}
         controls = {
-            "lead": slider("Mean difference", float(lead), low, high, reach / 500, **look),
-            "n": stops("Pairs", {f"{size:,}": size for size in sorted({*SIZES, n})}, n),
-            "alpha": choice("Level", {f"{level:g}": level for level in LEVELS}, alpha),
+            "lead": slider("Mean difference", float(lead), low, high, reach / 500, **form),
+            "n": choice("Pairs", sizes, n, "SelectionSlider", "11em"),
+            "alpha": choice("Level", LEVELS, alpha),
             "alternative": choice("Test", ("two-sided", "one-sided")),
         }
         places = [(0.1, 0.475, 0.86, 0.405), (0.1, 0.14, 0.86, 0.165)]
         self._open(places, controls, "lead", "n", "alpha alternative")
 
     def _compute(self) -> tuple[str, str]:
-        one = "greater" if self._side > 0 else "less"
-        side = one if self.alternative.value == "one-sided" else "two-sided"
-        level: dict[str, Any] = {"alpha": self.alpha.value, "alternative": side}
-        lead, n = self.lead.value, self.n.value
-        how: dict[str, Any] = {"sizes": (n,), "experiments": EXPERIMENTS, "rng": self._rng} | level
+        side = self.alternative.value
+        if side == "one-sided":
+            side = "greater" if self._side > 0 else "less"
+        alpha, lead, sd, n = self.alpha.value, self.lead.value, self._sd, self.n.value
+        self._level: dict[str, Any] = {"alpha": alpha, "alternative": side}
+        how: dict[str, Any] = {"sizes": (n,), "experiments": EXPERIMENTS, "rng": 0}
         if self._sample is None:
-            exact = power_curve_normal(lead, self._sd, **how)
+            self.exact = power_curve_normal(lead, sd, **how, **self._level)
         else:
             # All its binary digits: such samples are put on a lattice that is quick to test.
             delta = None if lead == self._sample.mean else Fraction(lead)
-            exact = power_curve(self._sample.pairs, delta=delta, **how)
-        self.plan = Plan.of(lead, self._sd, n, exact=exact, **level)
-        alt = f"Power against the number of pairs, and the interval to expect of {n}"
-        return alt, str(self.plan)
+            self.exact = power_curve(self._sample.pairs, delta=delta, **how, **self._level)
+        from scipy.special import stdtrit
+
+        self.power = power_t(n, lead, sd, **self._level)
+        self.needed = sample_size(lead, sd, power=TARGET, **self._level) if lead else None
+        self.detectable = minimum_detectable_effect(n, sd, power=TARGET, **self._level)
+        reach = -float(stdtrit(n - 1, tail_level(side, 1 - alpha))) * sd / sqrt(n)
+        self.expected = one_sided(side, lead - reach, lead + reach)
+        bottom, top = (f"{100 * end:.0f}" for end in self.exact.intervals[0])
+        takes = f"80% takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
+        return f"Power against the number of pairs, and the interval to expect of {n}", (
+            f"With {n:,} pairs, a mean difference of {digits(lead)} and a standard deviation of "
+            f"{sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
+            f"{100 * self.power:.1f}% (the exact test, simulated: {bottom} to {top}%); {takes}. A "
+            f"{100 * (1 - alpha):.4g}% interval to expect is {sheet.span(*self.expected)}. The "
+            f"smallest mean difference that {n:,} pairs find with a power of 80% is "
+            f"{digits(self.detectable)}."
+        )
 
     def _kind(self) -> Hashable:
-        return (self.plan.needed or MANY + 1) <= MANY, self.plan.alternative
+        return (self.needed or np.inf) <= SIZES[-1], self.alternative.value
 
     def _draw(self) -> None:
         upper, lower = self._axes
         upper.axhline(TARGET, zorder=1, gid="target", **roles.LEVEL.line())
-        now = roles.MIRRORED.line(gid="n", label=f"n = {MANY:,}", zorder=1)
+        now = roles.MIRRORED.line(gid="n", label="n = 5,000", zorder=1)
         shown: list[Any] = [upper.axvline(0, **now)]
         # The axis of pairs has logarithms, which is quicker than a logarithmic axis.
         curve = roles.CURVES[0].line(gid="power", label="paired t-test")
@@ -467,11 +297,11 @@ class PowerExplorer(Explorer):
         look: dict[str, Any] = {"color": roles.CURVES[1].rgba(), "marker": "s", "markersize": 8}
         look |= roles.INTERVAL | {"label": "exact test", "gid": "exact", "markevery": [1]}
         shown += upper.plot([0] * 3, [0] * 3, **look)
-        if self._kind()[0]:  # type: ignore[index]
+        if (self.needed or np.inf) <= SIZES[-1]:
             cross: dict[str, Any] = {"color": roles.ink(), "marker": "X", "markersize": 11}
             cross |= {"linestyle": "none", "zorder": 4, "gid": "needed", "label": "5,000 for 80%"}
             shown += upper.plot([0], [TARGET], **cross)
-        upper.set_xlim(log10(FEWEST) - 0.03, log10(MANY) + 0.03)
+        upper.set_xlim(log10(SIZES[0]) - 0.03, log10(SIZES[-1]) + 0.03)
         upper.set(ylim=(0, 1.03), yticks=[0, 0.5, TARGET, 1], ylabel="power", xlabel="pairs")
         ticks = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
         upper.xaxis.set_major_locator(FixedLocator([log10(tick) for tick in ticks]))
@@ -481,7 +311,9 @@ class PowerExplorer(Explorer):
         lower.set_xlim(*sorted((-reach / 2, reach)))
         lower.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
         dot = roles.INTERVAL | roles.HOLDS.dot(lower, gid="interval")
-        self._bar = Interval(*lower.plot([0], [0], **dot))
+        lower.plot([0] * 3, [0] * 3, markevery=[1], **dot)
+        for edge, marker in zip(lower.get_xlim(), "<>", strict=True):
+            sheet.mark_open(lower, 0, edge, marker, dot["color"])
         mark = roles.BROKEN.dot(lower, marker="^", color=roles.ink(), linestyle="none")
         lower.plot([], [], gid="detectable", **mark)
         sheet.name_rows(lower, ["interval", "found"], pad=4)
@@ -489,18 +321,21 @@ class PowerExplorer(Explorer):
         lower.set_xlabel("mean difference (triangles: found with a power of 80%)")
 
     def _paint(self) -> None:
-        plan, parts, at = self.plan, self._parts, log10(self.plan.n)
-        assert plan.exact is not None
-        (low, high), power = plan.exact.intervals[0], plan.exact.power[0]
+        parts, at, lead = self._parts, log10(self.n.value), self.lead.value
+        (low, high), power = self.exact.intervals[0], self.exact.power[0]
         parts["n"][0].set_xdata([at, at])
-        parts["power"][0].set_ydata(plan.curve(SIZES))
+        parts["power"][0].set_ydata([power_t(n, lead, self._sd, **self._level) for n in SIZES])
         parts["exact"][0].set_data([at] * 3, [low, power, high])
         texts = words(self._axes[0])
-        texts[0].set_text(f"n = {plan.n:,}")
+        texts[0].set_text(f"n = {self.n.value:,}")
         for cross in parts.get("needed", ()):
-            cross.set_xdata([log10(plan.needed or 1)])
-            texts[-1].set_text(f"{plan.needed:,} for 80%")
-        self._bar.move(plan.expected, plan.lead)
-        two = plan.alternative == "two-sided"
-        found = [-plan.detectable, plan.detectable] if two else [plan.detectable]
+            cross.set_xdata([log10(self.needed or 1)])
+            texts[-1].set_text(f"{self.needed:,} for 80%")
+        ends = np.clip(self.expected, *self._axes[1].get_xlim())
+        parts["interval"][0].set_xdata([ends[0], lead, ends[1]])
+        for arrow, end, edge in zip(parts["open"], self.expected, ends, strict=True):
+            arrow.set_visible(bool(end != edge))
+        found = [self._side * self.detectable]
+        if self.alternative.value == "two-sided":
+            found.append(-found[0])
         parts["detectable"][0].set_data(found, [1] * len(found))

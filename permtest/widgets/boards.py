@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from permtest.alternatives.result import rejects
 from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many
 from permtest.plots import plot_ranking, roles, sheet
 from permtest.plots.boards import numbers, p_text
-from permtest.widgets.frame import Explorer, choice, slider, words
+from permtest.widgets.frame import Explorer, choice, slider
 
 MOST = 11  # systems that are there already
 REACH = 0.15  # of the items may be won or lost
 FIRST = (0.03, 0.01)  # of the items are won, and lost, at first
+NOTE: dict[str, Any] = {"xytext": (14, 6), "textcoords": "offset points"}
 LETTERS = 300.0  # points of size that the letters of the longest name have together
 
 
@@ -34,17 +34,6 @@ class LeaderboardExplorer(Explorer):
         What the new one is called.
     alpha : float, default 0.05
         Level of the board.
-    rng : int, default 0
-        Seed of the items that are won and lost, and of "max_t".
-
-    Attributes
-    ----------
-    base, correction : ipywidgets.Dropdown
-    gains, losses : ipywidgets.IntSlider
-        Items that the new system has right and the base wrong, and the other way round: up to 15 %
-        of all; 3 % and 1 % at first.
-    board : Leaderboard
-        What is shown: the exact tests of all pairs.
 
     Examples
     --------
@@ -58,26 +47,18 @@ class LeaderboardExplorer(Explorer):
     board: Leaderboard
 
     def __init__(
-        self,
-        table: Any,
-        *,
-        base: str | None = None,
-        name: str = "new",
-        alpha: float = 0.05,
-        rng: int = 0,
+        self, table: Any, *, base: str | None = None, name: str = "new", alpha: float = 0.05
     ) -> None:
-        self._table = _right_or_wrong(table)
-        self._name, self._alpha, self._rng = name, alpha, rng
+        self._table, self._name, self._alpha = _right_or_wrong(table), name, alpha
         self._shares = [float(x) for x in self._table.exact_values]
         base = base or self._table.systems[int(np.argmax(self._shares))]
         with_variant(self._table, base, 0, 0, name=name)  # refuses what is none
         self._reach = max(1, round(REACH * self._table.n_items))
         titles = {entry.title: key for key, entry in CORRECTIONS.items()}
         texts = ("Right, base is wrong", "Wrong, base is right")
-        starts = [round(share * self._table.n_items) for share in FIRST]
         gains, losses = (
-            slider(text, min(start, end), 0, end, style={"description_width": "13em"})
-            for text, start, end in zip(texts, starts, self._ends(base), strict=True)
+            slider(text, min(round(share * self._table.n_items), end), 0, end, label="13em")
+            for text, share, end in zip(texts, FIRST, self._ends(base), strict=True)
         )
         controls = {
             "base": choice("Base", self._table.systems, base),
@@ -85,7 +66,7 @@ class LeaderboardExplorer(Explorer):
             "gains": gains,
             "losses": losses,
         }
-        places = [(0.255, 0.14, 0.43, 0.75)]
+        places = [(0.255, 0.14, 0.43, 0.68)]
         self._open(places, controls, "base correction", "gains", "losses")
 
     def _ends(self, base: str) -> tuple[int, int]:
@@ -93,19 +74,16 @@ class LeaderboardExplorer(Explorer):
         right = int(np.count_nonzero(self._table.scores[self._table.systems.index(base)]))
         return min(self._reach, self._table.n_items - right), min(self._reach, right)
 
-    def _settle(self, moved: Any) -> None:
+    def _settle(self, moved: Any) -> None:  # noqa: ARG002
         """Let the sliders end where this base ends."""
         self.gains.max, self.losses.max = self._ends(self.base.value)
 
     def _compute(self) -> tuple[str, str]:
         base, gains, losses = self.base.value, self.gains.value, self.losses.value
-        options: dict[str, Any] = {"name": self._name, "rng": self._rng}
-        table = with_variant(self._table, base, gains, losses, **options)
-        level: dict[str, Any] = {"alpha": self._alpha, "rng": self._rng}
-        self.board = board = compare_many(table, correction=self.correction.value, **level)
+        table = with_variant(self._table, base, gains, losses, name=self._name)
+        options: dict[str, Any] = {"correction": self.correction.value, "rng": 0}
+        self.board = board = compare_many(table, alpha=self._alpha, **options)
         new, size = len(table.systems) - 1, table.n_items
-        low, high = board.rank_ranges()[new].tolist()
-        ranks = f"its rank is {low}" if low == high else f"its rank may be {low} to {high}"
         p, adjusted = (
             p_text(float(board.matrix(what)[new, table.systems.index(base)]), board.alpha)
             for what in ("pvalue", "adjusted")
@@ -113,54 +91,37 @@ class LeaderboardExplorer(Explorer):
         return f"What {new + 1} systems score, and their ranks", (
             f"With {gains:,} more and {losses:,} fewer right than {base}, {self._name} has "
             f"{round(board.values[0, new] * size):,} of {size:,} right, and both agree on "
-            f"{100 * (1 - (gains + losses) / size):.1f}% of the items: {ranks}, "
-            f"{self._relations()}. Against {base}: p = {p}, adjusted for {len(board)} tests "
-            f"{adjusted} ({CORRECTIONS[board.correction].title})."
+            f"{100 * (1 - (gains + losses) / size):.1f}% of the items: {_rank(board, new)}; against "
+            f"{base} p = {p}, adjusted for {len(board)} tests {adjusted}. {board.sentence()}"
         )
-
-    def _relations(self) -> str:
-        """Whom the new system is ahead of, tied with and behind."""
-        board, new = self.board, len(self.board.systems) - 1
-        lead, adjusted = (board.matrix(what)[new] for what in ("statistic", "adjusted"))
-        sides: dict[str, list[str]] = {"ahead of": [], "tied with": [], "behind": []}
-        for name in board.order():
-            i = board.systems.index(name)
-            if i != new:
-                ahead = "ahead of" if lead[i] > 0 else "behind"
-                sides[ahead if rejects(adjusted[i], board.alpha) else "tied with"].append(name)
-        listed = {side: [", ".join(x[:-1]), x[-1]] for side, x in sides.items() if x}
-        return "; ".join(f"{side} {' and '.join(filter(None, x))}" for side, x in listed.items())
 
     def _kind(self) -> Hashable:
         board = self.board
         return tuple(board.order()), board.tied_with_best(), tuple(board.groups())
 
     def _draw(self) -> None:
-        """The ranking with a band behind the new system, small letters, and a key in one line."""
-        (ax,), reach = self._axes, self._reach / self._table.n_items
+        """The ranking, with a band behind the new system and small letters."""
+        (ax,), reach, order = self._axes, self._reach / self._table.n_items, self.board.order()
         plot_ranking(self.board, ax=ax)
         ax.set_title("", loc="left")
-        ax.set_xlim(max(0.0, min(self._shares) - reach) - 0.03, min(1, max(self._shares) + reach))
-        ax.set_xlim(right=ax.get_xlim()[1] + 0.16)
+        low, high = min(self._shares) - reach, max(self._shares) + reach
+        ax.set(xlim=(max(0.0, low) - 0.03, min(1.0, high) + 0.16))
         ax.set_xlabel("share of the items that are right")
-        legend, letter = ax.get_legend(), LETTERS / (1.4 * max(map(len, self.board.systems)))
-        assert legend is not None
-        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.55, 1), "ncols": 3}
-        place |= {"frameon": False, "fontsize": 11, "columnspacing": 1.3, "handletextpad": 0.5}
-        labels = [text.get_text() for text in words(ax)]
-        ax.legend(handles=legend.legend_handles, labels=labels, **place)
+        letter = LETTERS / (1.4 * max(map(len, order)))
         ax.tick_params(axis="y", labelsize=min(sheet.font(), letter))
-        y, note = self.board.order().index(self._name), {"textcoords": "offset points"}
+        y = order.index(self._name)
         ax.axhspan(y - 0.45, y + 0.45, color=roles.BAND, zorder=-1, gid="new")
         for text in ax.texts:
             text.set_fontsize(11)
+        title = ax.annotate("", (1, 1), xycoords="axes fraction", fontsize=11, **NOTE)
+        sheet.literal(title, f"adjusted p against {self._name}", 24)
 
     def _paint(self) -> None:
         board, ax = self.board, self._axes[0]
         order = [board.systems.index(name) for name in board.order()]
         places = [float(board.values[0, i]) for i in order]
         marks = [line for line in ax.lines if line.get_gid() in ("tied", "behind")]
-        ranks, p = board.rank_ranges(), board.matrix("adjusted")[-1]
+        p = board.matrix("adjusted")[-1]
         parts = zip(marks, *(self._parts[x] for x in ("value", "note")), strict=True)
         for (mark, value, note), i, at, text in zip(
             parts, order, places, numbers(places), strict=True
@@ -168,21 +129,21 @@ class LeaderboardExplorer(Explorer):
             mark.set_xdata([at])
             value.xy = (at, value.xy[1])
             value.set_text(text)
-            rank = "rank " + " to ".join(map(str, sorted({*ranks[i].tolist()})))
-            note.set_text(rank if i == len(order) - 1 else f"p = {p_text(p[i], board.alpha)}")
+            new, other = i == len(order) - 1, f"p = {p_text(p[i], board.alpha)}"
+            note.set_text(_rank(board, i) if new else other)
+
+
+def _rank(board: Leaderboard, i: int) -> str:
+    return "rank " + " to ".join(map(str, sorted({*board.rank_ranges()[i].tolist()})))
 
 
 def _right_or_wrong(table: Any) -> ScoreTable:
     """A table of zeros and ones, or an error that says where it is something else."""
     found = table if isinstance(table, ScoreTable) else ScoreTable.of(table)
-    if found.statistic.name != "mean":
+    if found.statistic.name != "mean" or len(found.systems) > MOST or not found.n_items:
         raise ValueError(
-            f"table is for statistic={found.statistic.name!r}, but this explorer is for 'mean'"
-        )
-    if len(found.systems) > MOST or not found.n_items:
-        raise ValueError(
-            f"table has {len(found.systems)} systems and {found.n_items} items; one picture shows "
-            f"2 to {MOST} systems, and needs an item"
+            f"table has {len(found.systems)} systems and {found.n_items} items, for statistic="
+            f"{found.statistic.name!r}; this explorer takes 2 to {MOST}, some items, and 'mean'"
         )
     for name, row in zip(found.systems, found.scores, strict=True):
         for bad in np.flatnonzero((row != 0) & (row != found.scale))[:1]:
@@ -214,11 +175,6 @@ def with_variant(
     Returns
     -------
     ScoreTable
-
-    Raises
-    ------
-    ValueError
-        If there is no such base, a system of that name already, or not so many items.
 
     Examples
     --------

@@ -6,39 +6,30 @@ from base64 import b64encode
 from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 from io import BytesIO
-from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from PIL import Image
 
 from permtest.plots import sheet
+
+Names: TypeAlias = tuple[str, str] | None
 
 DPI = 100  # pixels per inch
 TAILS = {"two tails: do A and B differ?": "two-sided", "one tail: is A better?": "greater"}
 
 
 class Explorer:
-    """Controls, and a picture and a sentence that follow them.
+    """Controls, each an attribute, and a `picture` and a `sentence` that follow them, in a `box`.
 
     A subclass describes its controls and calls `_open`. Then, at each movement, `_compute` makes a
     result of what the controls say and puts it in words; `_draw` makes the artists, but only where
     `_kind` is another one than before; and `_paint` moves them.
-
-    Attributes
-    ----------
-    picture : ipywidgets.HTML
-        The picture, with an alternative text.
-    sentence : ipywidgets.HTML
-        Says in words what the picture shows, or what went wrong.
-    box : ipywidgets.VBox
-        All of them together.
     """
 
     _figure: Figure
@@ -125,74 +116,46 @@ class Explorer:
 # ---- controls ------------------------------------------------------------------------------------
 
 
-def wide(label: str) -> dict[str, Any]:
-    """Options of a control as wide as the box, with so much room for its label."""
-    return {"style": {"description_width": label}, "layout": {"width": "98%"}}
-
-
-def slider(words: str, value: float, low: float, high: float, step: float = 1, **more: Any) -> Any:
+def slider(
+    words: str,
+    value: float,
+    low: float,
+    high: float,
+    step: float = 1,
+    label: str = "11em",
+    **more: Any,
+) -> Any:
     """A slider of whole numbers, or of others if its step is a float."""
+    if not low <= value <= high:
+        raise ValueError(f"{words}: {value} is not on the slider, from {low} to {high}")
     kind = ipywidgets.IntSlider if isinstance(step, int) else ipywidgets.FloatSlider
-    look = wide("11em") | {"description": words} | more
-    return kind(value=value, min=low, max=high, step=step, **look)
+    look: dict[str, Any] = {"style": {"description_width": label}, "layout": {"width": "98%"}}
+    return kind(value=value, min=low, max=high, step=step, description=words, **look | more)
 
 
-def stops(words: str, options: Mapping[str, Any], value: Any, **more: Any) -> Any:
-    """A slider that stops at some values."""
-    look = wide("11em") | {"description": words} | more
-    return ipywidgets.SelectionSlider(options=list(options.items()), value=value, **look)
+def choice(
+    words: str, options: Any, value: Any = None, kind: str = "Dropdown", label: str = "5.5em"
+) -> Any:
+    """One of the options, a mapping or a list; the first, or that of a value, is chosen."""
+    known = dict(options) if isinstance(options, Mapping) else {str(x): x for x in options}
+    value = next(iter(known.values())) if value is None else value
+    if value not in known.values():
+        some = ", ".join(map(str, list(known.values())[:20]))
+        raise ValueError(f"{words}: {value!r} is not to be chosen; take one of {some}")
+    width = {"SelectionSlider": "98%", "RadioButtons": "max-content"}.get(kind, "")
+    look = {"style": {"description_width": label}, "layout": {"width": width} if width else {}}
+    return getattr(ipywidgets, kind)(
+        options=list(known.items()), value=value, description=words, **look
+    )
 
 
-def choice(words: str, options: Any, value: Any = None, label: str = "5.5em", **more: Any) -> Any:
-    """A list that drops down; the first option is chosen, or a value."""
-    look = {"description": words, "style": {"description_width": label}} | more
-    start = {} if value is None else {"value": value}
-    return ipywidgets.Dropdown(options=options, **start, **look)
-
-
-def radio(options: Mapping[str, Any], words: str = "") -> Any:
-    """Buttons of which one is pressed, at first the first."""
-    layout = {"width": "max-content"}
-    return ipywidgets.RadioButtons(options=options, description=words, layout=layout)
-
-
-def beside(*parts: Any, gap: str = "0 1em") -> Any:
+def beside(*parts: Any) -> Any:
     """Controls beside each other, or below where there is no room."""
-    layout = {"flex_flow": "row wrap", "grid_gap": gap}
+    layout = {"flex_flow": "row wrap", "grid_gap": "0 1em"}
     return parts[0] if len(parts) == 1 else ipywidgets.HBox(parts, layout=layout)
 
 
-def check_range(**arguments: tuple[float, float, float]) -> None:
-    """Refuse a first value, given with the ends of its slider, that is not on it."""
-    for name, (value, low, high) in arguments.items():
-        if not low <= value <= high:
-            raise ValueError(f"{name}={value} is not on the slider, from {low} to {high}")
-
-
 # ---- the picture and the sentence ----------------------------------------------------------------
-
-
-class Interval:
-    """A line with its estimate in a row, and an arrow where it goes on outside of the axes."""
-
-    def __init__(self, line: Line2D) -> None:
-        ax = line.axes
-        assert ax is not None
-        self.line, (self.row, *_) = line, np.asarray(line.get_ydata())
-        self.edges = ax.get_xlim()
-        look: dict[str, Any] = {"color": line.get_color(), "markersize": 11, "clip_on": False}
-        self.arrows = [
-            ax.plot([edge], [self.row], linestyle="none", marker=marker, gid="open", **look)[0]
-            for edge, marker in zip(self.edges, "<>", strict=True)
-        ]
-
-    def move(self, ends: Sequence[float], estimate: float = np.nan) -> None:
-        """Show other ends, and an estimate unless it is not a number."""
-        low, high = np.clip(ends, *self.edges)
-        self.line.set_data([low, low if isnan(estimate) else estimate, high], [self.row] * 3)
-        self.line.set_markevery([] if isnan(estimate) else [1])
-        for arrow, end, shown in zip(self.arrows, ends, (low, high), strict=True):
-            arrow.set_visible(bool(end != shown))
 
 
 def words(ax: Axes) -> list[Text]:
@@ -205,9 +168,10 @@ def png(figure: Figure) -> bytes:
     """The picture as a PNG file: quickly, not as small as can be."""
     canvas = figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
-    canvas.draw()
-    pixels, file = Image.fromarray(np.asarray(canvas.buffer_rgba())), BytesIO()
-    pixels.convert("RGB").save(file, format="png", compress_level=1)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    file = BytesIO()
+    Image.fromarray(pixels).convert("RGB").save(file, format="png", compress_level=1)
     return file.getvalue()
 
 

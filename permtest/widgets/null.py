@@ -21,7 +21,7 @@ from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
 from permtest.plots.null import LARGEST, FarTail, FarTails, plot_tail
 from permtest.result import PermutationTestResult, counted
-from permtest.widgets.frame import Explorer, beside, radio, slider, stops, words
+from permtest.widgets.frame import Explorer, Names, beside, choice, slider, words
 
 # ---- the convolution -----------------------------------------------------------------------------
 
@@ -48,13 +48,6 @@ class ConvolutionExplorer(Explorer):
         How many entries are in at first. Default: 3, or as many as there are.
     label : str, default "sum"
         What the sum is, for the name of the horizontal axis.
-
-    Attributes
-    ----------
-    n, play, order : ipywidgets.IntSlider, ipywidgets.Play, ipywidgets.RadioButtons
-        How many entries are in, what moves that slider, and in which order they come.
-    step : Step
-        What is shown.
 
     Examples
     --------
@@ -86,10 +79,9 @@ class ConvolutionExplorer(Explorer):
         self._in_view = {key: _in_view(laws) for key, laws in self._orders.items()}
         pause = min(1000, max(100, 15_000 // size))  # ms: a long play is quicker, not jerky
         self.play = ipywidgets.Play(first, 0, size, interval=pause, show_repeat=False)
-        look = {"style": {"description_width": "initial"}, "layout": {"flex": "1 1 20em"}}
         controls = {
-            "n": slider("Entries so far", first, 0, size, **look),
-            "order": radio(ORDERS, "Order"),
+            "n": slider("Entries so far", first, 0, size, layout={"flex": "1 1 20em"}),
+            "order": choice("Order", ORDERS, None, "RadioButtons"),
         }
         self._link = ipywidgets.jslink((self.play, "value"), (controls["n"], "value"))
         # The buttons carry icons alone, and those come from a font that Voila has to fetch.
@@ -216,13 +208,6 @@ class SamplingExplorer(Explorer):
     names : tuple of two str, optional
         What the systems are called.
 
-    Attributes
-    ----------
-    K, seed : ipywidgets.SelectionSlider, ipywidgets.IntSlider
-        Labellings of every estimate, and the seed of the first; the others have those that follow.
-    exact, results : PermutationTestResult and a list of them
-        What is shown.
-
     Examples
     --------
     >>> from permtest.widgets import SamplingExplorer
@@ -234,15 +219,12 @@ class SamplingExplorer(Explorer):
 
     results: list[PermutationTestResult]
 
-    def __init__(
-        self, u: Any, v: Any, *, K: int = 200, names: tuple[str, str] | None = None
-    ) -> None:
-        if K not in SAMPLES:
-            raise ValueError(f"K={K!r} is not on the slider; choose one of {SAMPLES}")
+    def __init__(self, u: Any, v: Any, *, K: int = 200, names: Names = None) -> None:
         self._pairs = Pairs.of(u, v, names)
         self.exact = exact_perm_test(self._pairs)
+        sizes = {f"{k:,}": k for k in SAMPLES}
         controls = {
-            "K": stops("Random labellings K", {f"{k:,}": k for k in SAMPLES}, K),
+            "K": choice("Random labellings K", sizes, K, "SelectionSlider", "11em"),
             "seed": slider("Seed of the first", 0, 0, SEEDS - 1),
         }
         self._open([(0.075, 0.16, 0.885, 0.68)], controls, "K", "seed")
@@ -312,14 +294,6 @@ class TailExplorer(Explorer):
     names : tuple of two str, optional
         What the systems are called.
 
-    Attributes
-    ----------
-    lead : ipywidgets.SelectionSlider
-        The observed sum, from the middle of the null law to its end. It counts for either system,
-        as the test has two sides.
-    tail : FarTail
-        What is shown.
-
     Examples
     --------
     >>> from permtest.widgets import TailExplorer
@@ -338,7 +312,7 @@ class TailExplorer(Explorer):
         *,
         observed: Any = None,
         statistic: str = "sum",
-        names: tuple[str, str] | None = None,
+        names: Names = None,
     ) -> None:
         self._tails = tails = FarTails.of(u, v, statistic, names)
         first, possible = tails.tail(observed).lead, np.flatnonzero(attainable(tails.steps))
@@ -346,8 +320,8 @@ class TailExplorer(Explorer):
         thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
         values = sorted({*map(tails.law.value, thinned), first})
         options = {sheet.number(value, 1.0): value for value in values}
-        lead = stops("Lead", options, first, style={"description_width": "initial"})
-        self._open([(0.125, 0.47, 0.855, 0.35), (0.125, 0.16, 0.855, 0.26)], {"lead": lead}, "lead")
+        controls = {"lead": choice("Lead", options, first, "SelectionSlider")}
+        self._open([(0.125, 0.47, 0.855, 0.35), (0.125, 0.16, 0.855, 0.26)], controls, "lead")
 
     def _compute(self) -> tuple[str, str]:
         self.tail = self._tails.tail(self.lead.value)

@@ -8,17 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from permtest._integers import IntArray
-from permtest.decimals import as_integers
 from permtest.exact import exact_perm_test
 from permtest.pairs import Pairs
 from permtest.plots import plot_null, plot_plane, plot_values, sheet
 from permtest.plots.null import HEADROOM, View, heights_in_view, look, marks
 from permtest.plots.plane import hits_weight, look_at_plane, outline, shades, staircase
-from permtest.plots.sheet import SUMS, digits, number
+from permtest.plots.sheet import SUMS
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.statistics import CountStatistic, lookup
-from permtest.widgets.frame import TAILS, Explorer, beside, choice, radio, slider, words
+from permtest.widgets.frame import TAILS, Explorer, Names, choice, slider, words
 
 SCALES = {"linear axis": "linear", "logarithmic axis": "log"}
 PLACE = (0.125, 0.16, 0.835, 0.66)  # of the axes in either picture
@@ -64,13 +62,6 @@ class TwoSystemsExplorer(Explorer):
     items : str, default "items"
         What one row of the scores is, for the label of the slider.
 
-    Attributes
-    ----------
-    a, b, n, tails, scale : ipywidgets.Widget
-        The controls; n counts items from the first one on.
-    result : PermutationTestResult
-        What is shown.
-
     Examples
     --------
     >>> from permtest.widgets import TwoSystemsExplorer
@@ -91,51 +82,39 @@ class TwoSystemsExplorer(Explorer):
         statistic: str = "sum",
         items: str = "items",
     ) -> None:
-        self._scores, self._statistic = _columns(scores), statistic
-        names = list(self._scores)
-        a, b, size = a or names[0], b or names[1], len(self._scores[names[0]])
-        for role, name in (("a", a), ("b", b)):
-            if name not in names:
-                raise ValueError(f"{role}={name!r} is not a system; choose one of {names}")
-        initial = {"style": {"description_width": "initial"}}
+        if not hasattr(scores, "items"):
+            kind = type(scores).__name__
+            raise TypeError(f"scores must map names of systems to their scores, not be a {kind}")
+        self._scores = {str(name): np.asarray(column) for name, column in scores.items()}
+        sizes = {name: len(column) for name, column in self._scores.items()}
+        if len(sizes) < 2 or len({*sizes.values()}) > 1 or 0 in sizes.values():
+            raise ValueError(f"scores must be of two systems on the same items, not {sizes}")
+        self._statistic, (first, second, *_) = statistic, sizes
         controls = {
-            "a": choice("A", names, a, "2em"),
-            "b": choice("B", names, b, "2em"),
-            "tails": radio(TAILS),
-            "scale": radio(SCALES),
-            "n": slider(f"How many {items}", size, 1, size, **initial),
+            "a": choice("A", sizes.keys(), a or first, label="2em"),
+            "b": choice("B", sizes.keys(), b or second, label="2em"),
+            "tails": choice("", TAILS, None, "RadioButtons", "0"),
+            "scale": choice("", SCALES, None, "RadioButtons", "0"),
+            "n": slider(f"How many {items}", sizes[first], 1, sizes[first], label="initial"),
         }
         self._open([PLACE], controls, "a b", "tails scale", "n")
 
     def _compute(self) -> tuple[str, str]:
         a, b, n = self.a.value, self.b.value, self.n.value
         names = (a, b if b != a else a + AGAIN)
-        pairs = Pairs(self._scores[a][:n], self._scores[b][:n], names)
-        sides: dict[str, Any] = {"statistic": self._statistic, "alternative": self.tails.value}
-        self.result = exact_perm_test(pairs, **sides)
+        options: dict[str, Any] = {"statistic": self._statistic, "alternative": self.tails.value}
+        u, v = (self._scores[name][:n] for name in (a, b))
+        self.result = result = exact_perm_test(u, v, names=names, **options)
         self._limits = _coarse_limits(self.result, self.scale.value)
         self._view = look(self.result, self.scale.value, self._limits[0])
-        return "Null distribution of {} minus {}".format(*names), self._sentence()
-
-    def _sentence(self) -> str:
-        """The result, and what p is a share of."""
-        result, (a, b), lead = self.result, self.result.names, self.result.observed_sum
-        if b == a + AGAIN:
-            return f"{a} is compared with itself: no swap changes anything, so p = 1."
-        if result.alternative == "two-sided":
-            event = f"puts them at least {abs(lead):,} apart, whichever is ahead"
-        elif lead > 0:
-            event = f"gives {a} a lead of at least {lead:,}"
-        elif lead == 0:
-            event = f"leaves {a} level with {b} or ahead"
-        else:
-            event = f"leaves {a} at most {-lead:,} behind {b}, or level or ahead"
-        null = result.null_distribution
+        alt, null = "Null distribution of {} minus {}".format(*names), result.null_distribution
+        if a == b:
+            return alt, f"{a} is compared with itself: no swap changes anything, so p = 1."
         mean = round(null.mean(), 6) + 0.0  # no rounding error, no minus zero
-        return (
+        return alt, (
             f"{result} If the labels meant nothing, the difference would be {mean:g} on average "
             f"with a standard deviation of {null.std():.3g}; of all labellings, a share of "
-            f"{result.pvalue_text()} {event}."
+            f"{result.pvalue_text()} is at least as extreme as what was observed."
         )
 
     def _kind(self) -> Hashable:
@@ -171,20 +150,6 @@ def _step(least: float, steps: Sequence[float]) -> float:
     return float(next((s * power for s in steps if s * power >= least), 10 * power))
 
 
-def _columns(scores: Mapping[str, Any]) -> dict[str, IntArray]:
-    """The scores as integer arrays of one length."""
-    if not hasattr(scores, "items"):
-        kind = type(scores).__name__
-        raise TypeError(f"scores must map names of systems to their scores, not be a {kind}")
-    columns = {str(name): as_integers(column, str(name)) for name, column in scores.items()}
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(columns) < 2 or min(lengths.values()) == 0:
-        raise ValueError(f"scores must hold at least two systems and one item, not {lengths}")
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"all systems must have been scored on the same items, not {lengths}")
-    return columns
-
-
 # ---- the staircase -------------------------------------------------------------------------------
 
 MEASURES = ("precision", "recall", "f1", "f0.5", "f2", "jaccard")
@@ -209,15 +174,6 @@ class StaircaseExplorer(Explorer):
     names : tuple of two str, optional
         What the systems are called.
 
-    Attributes
-    ----------
-    statistic, tails : ipywidgets.Dropdown, ipywidgets.RadioButtons
-    hits, misses : ipywidgets.IntSlider
-        The observed point: what the first system has of both sums. What one of them gains the
-        second system loses. If no labelling comes there, the nearest possible misses are taken.
-    result : StructuredTestResult
-        What is shown.
-
     Examples
     --------
     >>> from permtest.widgets import StaircaseExplorer
@@ -233,34 +189,23 @@ class StaircaseExplorer(Explorer):
     result: StructuredTestResult
 
     def __init__(
-        self,
-        u: Any,
-        v: Any = None,
-        *,
-        statistic: str = "f1",
-        names: tuple[str, str] | None = None,
+        self, u: Any, v: Any = None, *, statistic: str = "f1", names: Names = None
     ) -> None:
-        if statistic not in MEASURES:
-            message = f"statistic={statistic!r} is not in the list; choose one of {MEASURES}"
-            raise ValueError(message)
         entries = {name: cast(CountStatistic, lookup(name)) for name in MEASURES}
+        titles = {entry.title: name for name, entry in entries.items()}
+        self.statistic = choice("Measure", titles, statistic)
+        self.hits, self.misses = (slider("", 0, 0, 100, label="16em") for _ in range(2))
         given = v is None and isinstance(u, Pairs)
         self._pairs = u if given else entries[statistic].pairs(u, v, names)
         self._names = names
-        titles = {entry.title: name for name, entry in entries.items()}
-        controls = {
-            "statistic": choice("Measure", titles, statistic),
-            "tails": radio(TAILS),
-            **{name: slider("", 0, 0, 100) for name in ("hits", "misses")},
-        }
-        for name in ("hits", "misses"):
-            controls[name].style.description_width = "16em"
-        self.statistic, self.hits, self.misses = (
-            controls[name] for name in ("statistic", "hits", "misses")
-        )
         self._start()
-        top = beside(controls["statistic"], controls["tails"])
-        self._open([PLACE], controls, top, "hits", "misses")
+        controls = {
+            "statistic": self.statistic,
+            "tails": choice("", TAILS, None, "RadioButtons", "0"),
+            "hits": self.hits,
+            "misses": self.misses,
+        }
+        self._open([PLACE], controls, "statistic tails", "hits", "misses")
 
     def _settle(self, moved: Any) -> None:
         """Go to the nearest possible point; the count that was moved is kept if it can be."""
@@ -286,26 +231,16 @@ class StaircaseExplorer(Explorer):
         seen = null.support[null.pmf >= REACH * null.pmf.max()]
         both = np.array([base.sums, base.other_sums])
         self._points = np.concatenate((seen, both)).astype(np.int64) // (self._weight, 1)
-        self._limits = self._ends(base)
+        low, high = self._points.min(axis=0), self._points.max(axis=0)
+        margin = np.maximum(MARGIN * (high - low), 1.0)
+        (bottom, left), (top, right) = (low - margin).tolist(), (high + margin).tolist()
+        self._limits = (left, right), (bottom, top)
         for k, (bar, part) in enumerate(((self.hits, hits), (self.misses, base.parts[1]))):
             name = SUMS.get(part, part)
             bar.description = name[0].upper() + name[1:] if part in SUMS else name
             bar.continuous_update = len(null.support) <= DRAGGED
-            low, high = int(self._points[:, k].min()), int(self._points[:, k].max())
-            bar.max = max(high, bar.max)  # in an order in which the slider accepts them
-            bar.min, bar.max, bar.value = low, high, base.sums[k] // (self._weight, 1)[k]
-
-    def _ends(self, base: StructuredTestResult) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Limits of both axes, with room for all that the sliders can reach."""
-        if base.rank == 2:
-            low, high = self._points.min(axis=0), self._points.max(axis=0)
-            margin = np.maximum(MARGIN * (high - low), 1.0)
-            (bottom, left), (top, right) = (low - margin).tolist(), (high + margin).tolist()
-            return (left, right), (bottom, top)
-        view, null = look(base, "linear"), base.null_distribution
-        seen = np.abs(base.null_values[null.pmf >= REACH * null.pmf.max()])
-        reach = max(view.reach, (1 + MARGIN) * float(seen.max()))
-        return (-reach, reach), heights_in_view(view, "linear")
+            bar.max = max(high[k], bar.max)  # in an order in which the slider accepts them
+            bar.min, bar.max, bar.value = low[k], high[k], base.sums[k] // (self._weight, 1)[k]
 
     def _compute(self) -> tuple[str, str]:
         base = self._tests[self.tails.value]
@@ -314,52 +249,28 @@ class StaircaseExplorer(Explorer):
         if result.rank == 2:
             self._counts = (len({result.sums, result.other_sums}), 1)
         else:
+            self._limits = _coarse_limits(result, "linear")
             self._view = look(result, "linear", self._limits[0])
             self._counts = len(marks(result)), len(self._view.region)
-        (a, b), (x, y) = result.names, result.scores or (0.0, 0.0)
-        title = cast(CountStatistic, lookup(result.metric)).title
-        counts, others = (self._terms(x) for x in (result.sums, result.other_sums or ()))
-        what = " This is what was observed." if result.sums == base.sums else ""
-        law = "Joint null law of hits and misses" if result.rank == 2 else "Null law"
-        return f"{law} for {title}", (
-            f"With {counts}, {a} has {title} {x:.4f}; that leaves {b} with {others}, {title} "
-            f"{y:.4f}. The difference is {digits(x - y, '+.4f')}: p = {result.pvalue_text()} "
-            f"({result.sides_text()}).{what}{self._on_a_line()}"
-        )
-
-    def _terms(self, sums: tuple[int, ...]) -> str:
-        """Hits and misses with their names."""
-        parts = hits_weight(self.result.parts[0])[1], self.result.parts[1]
-        counts = zip((sums[0] // self._weight, sums[1]), parts, strict=True)
-        return " and ".join(
-            f"{number(count)} {SUMS[part]}" if part in SUMS else f"{part} = {number(count)}"
-            for count, part in counts
-        )
-
-    def _on_a_line(self) -> str:
-        """Why there is no plane, if there is none."""
-        result = self.result
-        hits, misses = (SUMS.get(part, part) for part in result.parts)
+        parts = (hits_weight(result.parts[0])[1], result.parts[1])
+        counts = zip((self.hits.value, self.misses.value), parts, strict=True)
+        point = " and ".join(f"{sheet.number(count)} {SUMS.get(x, x)}" for count, x in counts)
+        text = f"With {point} of {result.names[0]}, {result}"
+        text += " This is what was observed." * (result.sums == base.sums)
         if result.rank == 2:
-            return ""
-        if result.rank == 0:
-            return f" No swap changes {hits} or {misses}: there is a single point."
-        total = result.null_distribution.support.sum(axis=1)
-        why = "move together"
-        if int(total.min()) == int(total.max()):
-            why = f"add up to {number(float(total[0]))} in every labelling"
-        return (
-            f" {hits.capitalize()} and {misses} {why}; so they lie on a line, not in a plane, and "
-            "the picture shows the difference itself."
-        )
+            return f"Joint null law of hits and misses for {result.unit}", text
+        text += " Here both counts move together" if result.rank else " Here no swap changes them"
+        text += "; so they lie on a line, not in a plane: the picture shows the difference itself."
+        return f"Null law for {result.unit}", text
 
     def _kind(self) -> Hashable:
-        return self.statistic.value, self.tails.value, self._counts
+        return self.statistic.value, self.tails.value, self._limits, self._counts
 
     def _draw(self) -> None:
         (ax,), (x, y) = self._axes, self._limits
         ax.set(xlim=x, ylim=y)
         (plot_plane if self.result.rank == 2 else plot_values)(self.result, ax=ax)
+        sheet.literal(ax.xaxis.label, ax.get_xlabel().replace("\n", " "), ax)
         ax.set_title("", loc="left")  # p is in the key
 
     def _paint(self) -> None:
