@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from fractions import Fraction
-from math import isfinite, log10, sqrt
+from math import log10, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from permtest.plots.sheet import digits
 from permtest.study import (
     minimum_detectable_effect,
     power_curve,
-    power_curve_normal,
     power_t,
     sample_size,
 )
@@ -29,7 +28,7 @@ from permtest.widgets.frame import Explorer, choice, slider, words
 
 MEAN, SD, LARGEST = 50, 10, 6.0  # of the scores of either system, and lead, in points
 LEVEL = 0.05
-LEAST, MOST = 10, 200  # items
+MOST = 200  # items
 GRAIN = 0.05  # points that scores are multiples of
 
 
@@ -40,36 +39,23 @@ class AssumptionsExplorer(Explorer):
 
     Parameters
     ----------
-    r12 : float, default 0.8
-        The correlation at first, from -0.5 to 0.95.
-    n : int, default 50
-        Number of items at first, from 10 to 200.
-    lead : float, default 2.0
-        By how many points the first system is better at first, from 0 to 6.
     names : tuple of two str, default ("a", "b")
         What the systems are called.
 
     Examples
     --------
     >>> from permtest.widgets import AssumptionsExplorer
-    >>> explorer = AssumptionsExplorer(n=40)
+    >>> explorer = AssumptionsExplorer()
     >>> explorer.exact.pvalue < 0.05 < explorer.independent.pvalue
     True
     """
 
-    def __init__(
-        self,
-        *,
-        r12: float = 0.8,
-        n: int = 50,
-        lead: float = 2.0,
-        names: tuple[str, str] = ("a", "b"),
-    ) -> None:
+    def __init__(self, *, names: tuple[str, str] = ("a", "b")) -> None:
         self._names = names
         controls = {
-            "r12": slider("Correlation r12", r12, -0.5, 0.95, 0.01),
-            "n": slider("Items", n, LEAST, MOST),
-            "lead": slider("Lead (points)", lead, 0.0, LARGEST, 0.1, readout_format=".1f"),
+            "r12": slider("Correlation r12", 0.8, -0.5, 0.95, 0.01),
+            "n": slider("Items", 50, 10, MOST),
+            "lead": slider("Lead (points)", 2.0, 0.0, LARGEST, 0.1, readout_format=".1f"),
         }
         places = [(0.09, 0.15, 0.36, 0.75), (0.63, 0.15, 0.35, 0.75)]
         self._open(places, controls, "r12", "n", "lead")
@@ -195,58 +181,35 @@ class PowerExplorer(Explorer):
 
     Parameters
     ----------
-    a, b : array_like of shape (N,), optional
+    a, b : array_like of shape (N,)
         Two systems' scores on the same items, from which the sliders start: at their mean
-        difference, at N (5 or 5000, if it is beyond), and for good at the standard deviation of
-        their differences. The exact test is simulated with samples of these differences, shifted to
-        the chosen mean. `a` may be `Pairs`.
-    lead, sd : float, optional
-        Mean at first, and standard deviation, of the differences; both are needed where there are
-        no scores, and differences are then taken for normal.
-    n : int, optional
-        Number of pairs at first, 5 to 5000. Default: N, or 100 without scores.
-    alpha : float, default 0.05
-        Level at first: 0.001, 0.005, 0.01, 0.05 or 0.1.
+        difference, at N, and for good at the standard deviation of their differences. The exact
+        test is simulated with samples of these differences, shifted to the chosen mean.
+    lead : float, optional
+        Another mean difference to start from; "one-sided" looks for a lead of its sign.
 
     Examples
     --------
     >>> from permtest.widgets import PowerExplorer
-    >>> explorer = PowerExplorer(lead=0.1, sd=0.5, n=50)
+    >>> explorer = PowerExplorer([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5])
     >>> explorer.needed, explorer.power < 0.8
-    (199, True)
+    (18, True)
     """
 
-    def __init__(
-        self,
-        a: Any = None,
-        b: Any = None,
-        *,
-        lead: float | None = None,
-        sd: float | None = None,
-        n: int | None = None,
-        alpha: float = 0.05,
-    ) -> None:
-        self._sample, size = None, 100
-        if a is not None:
-            self._sample = sample = PairedSample.of(a, b, least=2)
-            size, lead = sample.n, sample.mean if lead is None else lead
-            if sd is not None:
-                raise ValueError("sd is that of the scores where there are scores; leave it out")
-            sd = float(sample.differences.std(ddof=1)) if np.ptp(sample.differences) else 0.0
-        if lead is None or sd is None:
-            raise ValueError("give scores of two systems, a and b, or lead and sd")
-        if not isfinite(lead) or not 0 < sd < np.inf:
-            raise ValueError(f"lead={lead} and sd={sd} must be finite; power needs some spread")
-        n = min(max(size, SIZES[0]), SIZES[-1]) if n is None else n
-        if not SIZES[0] <= n <= SIZES[-1]:
-            raise ValueError(f"n={n} is not on the slider, from {SIZES[0]} to {SIZES[-1]}")
-        self._sd, self._side, reach = sd, (-1 if lead < 0 else 1), max(sd, 2 * abs(lead))
+    def __init__(self, a: Any, b: Any = None, *, lead: float | None = None) -> None:
+        self._sample = sample = PairedSample.of(a, b, least=2)
+        lead = sample.mean if lead is None else float(lead)
+        self._sd = sd = float(sample.differences.std(ddof=1))
+        if not np.ptp(sample.differences):
+            raise ValueError(f"all {sample.n} differences are {lead:g}; power needs some spread")
+        n = min(max(sample.n, SIZES[0]), SIZES[-1])
+        self._side, reach = (-1 if lead < 0 else 1), max(sd, 2 * abs(lead))
         low, high = sorted((0.0, self._side * reach))
         form, sizes = {"readout_format": ".3g"}, {f"{size:,}": size for size in sorted({*SIZES, n})}
         controls = {
-            "lead": slider("Mean difference", float(lead), low, high, reach / 500, **form),
+            "lead": slider("Mean difference", lead, low, high, reach / 500, **form),
             "n": choice("Pairs", sizes, n, "SelectionSlider", "11em"),
-            "alpha": choice("Level", LEVELS, alpha),
+            "alpha": choice("Level", LEVELS, LEVEL),
             "alternative": choice("Test", ("two-sided", "one-sided")),
         }
         places = [(0.1, 0.475, 0.86, 0.405), (0.1, 0.14, 0.86, 0.165)]
@@ -258,13 +221,10 @@ class PowerExplorer(Explorer):
             side = "greater" if self._side > 0 else "less"
         alpha, lead, sd, n = self.alpha.value, self.lead.value, self._sd, self.n.value
         self._level: dict[str, Any] = {"alpha": alpha, "alternative": side}
-        how: dict[str, Any] = {"sizes": (n,), "experiments": EXPERIMENTS, "rng": 0}
-        if self._sample is None:
-            self.exact = power_curve_normal(lead, sd, **how, **self._level)
-        else:
-            # All its binary digits: such samples are put on a lattice that is quick to test.
-            delta = None if lead == self._sample.mean else Fraction(lead)
-            self.exact = power_curve(self._sample.pairs, delta=delta, **how, **self._level)
+        # All its binary digits: such samples are put on a lattice that is quick to test.
+        delta = None if lead == self._sample.mean else Fraction(lead)
+        how: dict[str, Any] = {"sizes": (n,), "experiments": EXPERIMENTS, "rng": 0, "delta": delta}
+        self.exact = power_curve(self._sample.pairs, **how, **self._level)
         from scipy.special import stdtrit
 
         self.power = power_t(n, lead, sd, **self._level)

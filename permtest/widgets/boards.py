@@ -32,8 +32,6 @@ class LeaderboardExplorer(Explorer):
         The system that the new one resembles, at first. Default: the best one.
     name : str, default "new"
         What the new one is called.
-    alpha : float, default 0.05
-        Level of the board.
 
     Examples
     --------
@@ -46,10 +44,8 @@ class LeaderboardExplorer(Explorer):
 
     board: Leaderboard
 
-    def __init__(
-        self, table: Any, *, base: str | None = None, name: str = "new", alpha: float = 0.05
-    ) -> None:
-        self._table, self._name, self._alpha = _right_or_wrong(table), name, alpha
+    def __init__(self, table: Any, *, base: str | None = None, name: str = "new") -> None:
+        self._table, self._name = _right_or_wrong(table), name
         self._shares = [float(x) for x in self._table.exact_values]
         base = base or self._table.systems[int(np.argmax(self._shares))]
         with_variant(self._table, base, 0, 0, name=name)  # refuses what is none
@@ -81,8 +77,7 @@ class LeaderboardExplorer(Explorer):
     def _compute(self) -> tuple[str, str]:
         base, gains, losses = self.base.value, self.gains.value, self.losses.value
         table = with_variant(self._table, base, gains, losses, name=self._name)
-        options: dict[str, Any] = {"correction": self.correction.value, "rng": 0}
-        self.board = board = compare_many(table, alpha=self._alpha, **options)
+        self.board = board = compare_many(table, correction=self.correction.value, rng=0)
         new, size = len(table.systems) - 1, table.n_items
         p, adjusted = (
             p_text(float(board.matrix(what)[new, table.systems.index(base)]), board.alpha)
@@ -91,8 +86,8 @@ class LeaderboardExplorer(Explorer):
         return f"What {new + 1} systems score, and their ranks", (
             f"With {gains:,} more and {losses:,} fewer right than {base}, {self._name} has "
             f"{round(board.values[0, new] * size):,} of {size:,} right, and both agree on "
-            f"{100 * (1 - (gains + losses) / size):.1f}% of the items: {_rank(board, new)}; against "
-            f"{base} p = {p}, adjusted for {len(board)} tests {adjusted}. {board.sentence()}"
+            f"{1 - (gains + losses) / size:.1%} of the items: {_rank(board, new)}; against {base} "
+            f"p = {p}, adjusted for {len(board)} tests {adjusted}. {board.sentence()}"
         )
 
     def _kind(self) -> Hashable:
@@ -140,17 +135,14 @@ def _rank(board: Leaderboard, i: int) -> str:
 def _right_or_wrong(table: Any) -> ScoreTable:
     """A table of zeros and ones, or an error that says where it is something else."""
     found = table if isinstance(table, ScoreTable) else ScoreTable.of(table)
-    if found.statistic.name != "mean" or len(found.systems) > MOST or not found.n_items:
+    bad = np.argwhere((found.scores != 0) & (found.scores != found.scale)).tolist()
+    if found.statistic.name != "mean" or len(found.systems) > MOST or not found.n_items or bad:
+        where = "".join(f", and table[{found.systems[i]!r}][{k}] is neither" for i, k in bad[:1])
         raise ValueError(
             f"table has {len(found.systems)} systems and {found.n_items} items, for statistic="
-            f"{found.statistic.name!r}; this explorer takes 2 to {MOST}, some items, and 'mean'"
+            f"{found.statistic.name!r}; this explorer takes the 'mean' of 0 and 1, of 2 to {MOST} "
+            f"systems and some items{where}"
         )
-    for name, row in zip(found.systems, found.scores, strict=True):
-        for bad in np.flatnonzero((row != 0) & (row != found.scale))[:1]:
-            raise ValueError(
-                f"table[{name!r}][{bad}] = {int(row[bad]) / found.scale:g} is neither 0 nor 1; "
-                "items are right or wrong here"
-            )
     return found
 
 

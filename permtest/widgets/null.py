@@ -64,13 +64,11 @@ class ConvolutionExplorer(Explorer):
         self, laws: Sequence[LatticeDistribution], *, n: int | None = None, label: str = "sum"
     ) -> None:
         laws = list(laws)
-        if not laws:
-            raise ValueError("laws must hold the law of at least one entry")
         cells, size = as_two_point_sum(laws).top + 1, len(laws)
-        if cells > LARGEST:
+        if not laws or cells > LARGEST:
             raise ValueError(
-                f"the sum of the laws has {cells:,} cells, too many to be drawn at each step; show "
-                "fewer entries, or divide all scores by the same number and round them"
+                f"the sum of {size} laws has {cells:,} cells; one law at least and {LARGEST:,} "
+                "cells at most can be drawn"
             )
         first = min(FEW, size) if n is None else n
         check_n(first, size)
@@ -103,12 +101,12 @@ class ConvolutionExplorer(Explorer):
         effects = " or ".join(sheet.signed(copy.effect) for copy in copies)
         terms = " + ".join(f"{copy.weight:g} × {copy.law(mode):.4g}" for copy in copies)
         sure = ", with probability 1/2 each" * all(copy.weight == 0.5 for copy in copies)
-        count, (first, *_, last) = self.step.n_values, (*law.support[:1], *law.support[-1:])
+        low, high, best = (sheet.signed(int(x)) for x in (*law.support[[0, -1]], mode))
         return (
-            f"Entry {self.step.n} of {size} adds {effects}{sure}. So far {count:,} "
-            f"value{'s' * (count != 1)} can occur, from {sheet.signed(int(first))} to "
-            f"{sheet.signed(int(last))}, with a standard deviation of {law.std():.3g}. The most "
-            f"likely one is {sheet.signed(mode)}, with probability {terms} = {law(mode):.4g}."
+            f"Entry {self.step.n} of {size} adds {effects}{sure}. So far the sum can take "
+            f"{self.step.n_values:,} values, from {low} to {high}, with a standard deviation of "
+            f"{law.std():.3g}. The most likely one is {best}, with probability {terms} = "
+            f"{law(mode):.4g}."
         )
 
     def _kind(self) -> int:
@@ -203,8 +201,6 @@ class SamplingExplorer(Explorer):
     ----------
     u, v : array_like of shape (N,)
         The two systems' scores, integers, as in `monte_carlo`.
-    K : int, default 200
-        The number of labellings at first, one of 50, 100, 200, 500, ..., 50 000.
     names : tuple of two str, optional
         What the systems are called.
 
@@ -219,12 +215,12 @@ class SamplingExplorer(Explorer):
 
     results: list[PermutationTestResult]
 
-    def __init__(self, u: Any, v: Any, *, K: int = 200, names: Names = None) -> None:
+    def __init__(self, u: Any, v: Any = None, *, names: Names = None) -> None:
         self._pairs = Pairs.of(u, v, names)
         self.exact = exact_perm_test(self._pairs)
         sizes = {f"{k:,}": k for k in SAMPLES}
         controls = {
-            "K": choice("Random labellings K", sizes, K, "SelectionSlider", "11em"),
+            "K": choice("Random labellings K", sizes, 200, "SelectionSlider", "11em"),
             "seed": slider("Seed of the first", 0, 0, SEEDS - 1),
         }
         self._open([(0.075, 0.16, 0.885, 0.68)], controls, "K", "seed")
@@ -287,8 +283,6 @@ class TailExplorer(Explorer):
     ----------
     u, v : array_like of shape (N,)
         The two systems' scores, as in `exact_perm_test`; `u` may be `Pairs`.
-    observed : int or float, optional
-        Where the slider stands at first. Default: at what was observed.
     statistic : str, default "sum"
         As in `exact_perm_test`.
     names : tuple of two str, optional
@@ -297,7 +291,7 @@ class TailExplorer(Explorer):
     Examples
     --------
     >>> from permtest.widgets import TailExplorer
-    >>> explorer = TailExplorer([1] * 90, [0] * 90, observed=10)
+    >>> explorer = TailExplorer([1] * 90, [0] * 89 + [2])
     >>> explorer.lead.value = 90
     >>> explorer.tail.result.pvalue_text()
     '1.62e-27'
@@ -306,16 +300,10 @@ class TailExplorer(Explorer):
     tail: FarTail
 
     def __init__(
-        self,
-        u: Any,
-        v: Any = None,
-        *,
-        observed: Any = None,
-        statistic: str = "sum",
-        names: Names = None,
+        self, u: Any, v: Any = None, *, statistic: str = "sum", names: Names = None
     ) -> None:
         self._tails = tails = FarTails.of(u, v, statistic, names)
-        first, possible = tails.tail(observed).lead, np.flatnonzero(attainable(tails.steps))
+        first, possible = tails.tail(None).lead, np.flatnonzero(attainable(tails.steps))
         upper = possible[2 * possible >= tails.steps.top]
         thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
         values = sorted({*map(tails.law.value, thinned), first})
@@ -325,22 +313,17 @@ class TailExplorer(Explorer):
 
     def _compute(self) -> tuple[str, str]:
         self.tail = self._tails.tail(self.lead.value)
-        a, b = self.tail.result.names
-        return f"Null law of {a} minus {b} and the law tilted to its tail", self._sentence()
-
-    def _sentence(self) -> str:
-        """p, and what the tilt does for it."""
         result, null, tilted = self.tail.result, self.tail.null, self.tail.tilted
-        lead, spread = counted(self.tail.lead, result.unit), null.std()
+        alt = "Null law of {} minus {} and the law tilted to its tail".format(*result.names)
+        lead, spread, bound = counted(self.tail.lead, result.unit), null.std(), result.error_bound
         start = f"A lead of {lead}, for either system, has p = {result.pvalue_text()}"
         if not spread:
-            return f"{start}: no swap changes anything."
-        bound = result.error_bound
-        off = f"off by at most {bound:.0e} of itself" if bound else "exact"
+            return alt, f"{start}: no swap changes anything."
         seen = null.pmf[result.observed_cell] > self.tail.noise
         sight = "can still make out the cells" if seen else "sees nothing but its own noise"
-        return (
-            f"{start} (log10 p = {result.log10_pvalue:.4f}; p is {off}). It is "
+        return alt, (
+            f"{start} (log10 p = {result.log10_pvalue:.4f}; p is "
+            f"{f'off by at most {bound:.0e} of itself' if bound else 'exact'}). It is "
             f"{abs(result.observed_sum - null.mean()) / spread:.3g} standard deviations out, where "
             f"an FFT without a tilt {sight}. Tilted by a factor of {np.exp(self.tail.tau):.3g} per "
             f"{result.unit.removesuffix('s')}, the law has its mean at "

@@ -12,7 +12,6 @@ import numpy as np
 from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.bayes_result import BayesTestResult
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
-from permtest.alternatives.result import interval_text
 from permtest.plots import plot_difference, plot_posteriors
 from permtest.plots.bayes import density, density_of_difference
 from permtest.widgets.frame import Explorer, beside, choice, slider, words
@@ -101,14 +100,8 @@ class PosteriorExplorer(Explorer):
         quick = result.posterior_a.shifts.size == 1  # F-beta is too slow while a slider moves
         for bar in (*self.counts.values(), self.rope):
             bar.continuous_update = quick
-        (a, b), laws = result.names, (result.posterior_a, result.posterior_b)
-        one, other = (interval_text(law.interval()) for law in laws)
-        rule = f"H1, {b} is better" if result.accepted == "H1" else f"H0, {b} is not better"
-        return f"What is known of {a} and {b}, and of their difference", (
-            f"{result} With a probability of 95%, {result.title} is {one} for {a} and {other} for "
-            f"{b}. The rule of Wang and Li, which takes what is more probable than not, says "
-            f"{rule}."
-        )
+        alt = "What is known of {} and {}, and of their difference".format(*result.names)
+        return alt, str(result)
 
     def _kind(self) -> Hashable:
         return self.result.metric, bool(self.result.rope), self._limits

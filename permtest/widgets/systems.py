@@ -169,8 +169,6 @@ class StaircaseExplorer(Explorer):
     u, v : array_like of shape (N, 3)
         Both systems' counts of true positives, false positives and false negatives, as in
         `exact_perm_test`; `u` may be `Pairs`.
-    statistic : str, default "f1"
-        Which measure is shown first: "precision", "recall", "f1", "f0.5", "f2" or "jaccard".
     names : tuple of two str, optional
         What the systems are called.
 
@@ -188,16 +186,13 @@ class StaircaseExplorer(Explorer):
 
     result: StructuredTestResult
 
-    def __init__(
-        self, u: Any, v: Any = None, *, statistic: str = "f1", names: Names = None
-    ) -> None:
+    def __init__(self, u: Any, v: Any = None, *, names: Names = None) -> None:
         entries = {name: cast(CountStatistic, lookup(name)) for name in MEASURES}
         titles = {entry.title: name for name, entry in entries.items()}
-        self.statistic = choice("Measure", titles, statistic)
+        self.statistic = choice("Measure", titles, "f1")
         self.hits, self.misses = (slider("", 0, 0, 100, label="16em") for _ in range(2))
         given = v is None and isinstance(u, Pairs)
-        self._pairs = u if given else entries[statistic].pairs(u, v, names)
-        self._names = names
+        self._pairs = u if given else entries["f1"].pairs(u, v, names)
         self._start()
         controls = {
             "statistic": self.statistic,
@@ -218,15 +213,12 @@ class StaircaseExplorer(Explorer):
 
     def _start(self) -> None:
         """Both sliders at what was observed; what stays as it is while the point is moved."""
-        options = {"statistic": self.statistic.value, "names": self._names}
-        self._tests = {
-            side: cast(
-                StructuredTestResult,
-                exact_perm_test(self._pairs, alternative=cast(Any, side), **options),
-            )
-            for side in TAILS.values()
+        sides: Any = TAILS.values()
+        self._tests: dict[str, Any] = {
+            side: exact_perm_test(self._pairs, statistic=self.statistic.value, alternative=side)
+            for side in sides
         }
-        base = self._tests["two-sided"]
+        base: StructuredTestResult = self._tests["two-sided"]
         null, (self._weight, hits) = base.null_distribution, hits_weight(base.parts[0])
         seen = null.support[null.pmf >= REACH * null.pmf.max()]
         both = np.array([base.sums, base.other_sums])
