@@ -62,7 +62,7 @@ class LeaderboardExplorer(Explorer):
             "gains": gains,
             "losses": losses,
         }
-        places = [(0.255, 0.14, 0.43, 0.68)]
+        places = [(0.255, 0.14, 0.43, 0.65)]
         self._open(places, controls, "base correction", "gains", "losses")
 
     def _ends(self, base: str) -> tuple[int, int]:

@@ -416,6 +416,7 @@ def test_long_names_stay_in_the_picture(systems):
         for k in range(systems)
     }
     e = LeaderboardExplorer(table)
+    e._figure.canvas.draw()
     (ax,) = e._axes
     parts = [*ax.get_yticklabels(), *ax.texts, ax.xaxis.label, ax.get_legend()]
     for box in [part.get_window_extent() for part in parts]:
