@@ -142,8 +142,8 @@ def choice(
     if value not in known.values():
         some = ", ".join(map(str, list(known.values())[:20]))
         raise ValueError(f"{words}: {value!r} is not to be chosen; take one of {some}")
-    width = {"SelectionSlider": "98%", "RadioButtons": "max-content"}.get(kind, "")
-    look = {"style": {"description_width": label}, "layout": {"width": width} if width else {}}
+    width = {"SelectionSlider": "98%", "RadioButtons": "max-content"}.get(kind, "auto")
+    look = {"style": {"description_width": label}, "layout": {"width": width}}
     return getattr(ipywidgets, kind)(
         options=list(known.items()), value=value, description=words, **look
     )

@@ -176,12 +176,11 @@ def _probabilities(law: LatticeDistribution, values: Any) -> Any:
 
 def _in_view(laws: Sequence[LatticeDistribution]) -> tuple[float, float]:
     """Ends of an axis that holds what can be seen of the law at every step."""
-    means, sds = np.array([(0.0, 0.0), *((f.mean(), f.std()) for f in laws)]).T
-    ends = np.array([(0, 0), *((f.support[0], f.support[-1]) for f in laws)]).cumsum(axis=0)
-    middles, reach = means.cumsum(), SDS * np.sqrt((sds**2).cumsum())
-    low = np.maximum(middles - reach, ends[:, 0]).min()
-    high = np.minimum(middles + reach, ends[:, 1]).max()
-    return float(low - spacing(laws)), float(high + spacing(laws))
+    moments = [(f.mean(), f.std() ** 2, f.support[0], f.support[-1]) for f in laws]
+    middle, variance, first, last = np.cumsum([(0.0, 0.0, 0.0, 0.0), *moments], axis=0).T
+    reach = SDS * np.sqrt(variance)
+    low, high = np.maximum(middle - reach, first), np.minimum(middle + reach, last)
+    return float(low.min() - spacing(laws)), float(high.max() + spacing(laws))
 
 
 # ---- sampled p-values ----------------------------------------------------------------------------

@@ -251,8 +251,8 @@ class StaircaseExplorer(Explorer):
         text += " This is what was observed." * (result.sums == base.sums)
         if result.rank == 2:
             return f"Joint null law of hits and misses for {result.unit}", text
-        text += " Here both counts move together" if result.rank else " Here no swap changes them"
-        text += "; so they lie on a line, not in a plane: the picture shows the difference itself."
+        where = "Both move together, on a line" if result.rank else "No swap changes them"
+        text += f" {where}; so there is no plane, and the picture shows the difference itself."
         return f"Null law for {result.unit}", text
 
     def _kind(self) -> Hashable:

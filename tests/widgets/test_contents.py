@@ -231,7 +231,7 @@ def test_few_sentences_and_many():
         for e.statistic.value in MEASURES:
             e.hits.value, e.misses.value = e.hits.max, e.misses.min
             assert "role='status'" in e.sentence.value
-    assert "Here no swap changes them" in StaircaseExplorer(COUNTS[0], COUNTS[0]).sentence.value
+    assert "No swap changes them" in StaircaseExplorer(COUNTS[0], COUNTS[0]).sentence.value
     pairs = pt.Pairs.of_counts(*COUNTS, [("tp", "fp", "fn")], ("new", "old"))
     e = StaircaseExplorer(pairs)
     assert e.result == pt.exact_perm_test(*COUNTS, statistic="f1", names=("new", "old"))
