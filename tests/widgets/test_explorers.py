@@ -148,7 +148,7 @@ def test_texts_stay_in_the_picture_and_apart(case):
                 label
                 for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim()))
                 for at, label in zip(
-                    axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True
+                    axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False
                 )
                 if min(low, high) <= at <= max(low, high)
             ]
