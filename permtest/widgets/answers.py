@@ -244,7 +244,7 @@ class PowerExplorer(Explorer):
         )
 
     def _kind(self) -> Hashable:
-        return (self.needed or np.inf) <= SIZES[-1], self.alternative.value
+        return bool((self.needed or np.inf) <= SIZES[-1])
 
     def _draw(self) -> None:
         upper, lower = self._axes

@@ -128,7 +128,8 @@ class ConvolutionExplorer(Explorer):
             look = role.area(upper, edgecolor=role.rgba(), facecolor=role.rgba(0.25))
             _add_columns(upper, fill=True, linewidth=1.8, gid="copy", label=copy, **look)
             _add_columns(lower, fill=True, linewidth=0, gid="stacked", **look)
-        law = _add_columns(lower, edgecolor=roles.ink(), linewidth=1.5, gid="law", label=name)
+        rim: dict[str, Any] = {"fill": False, "edgecolor": roles.ink(), "linewidth": 1.5}
+        law = _add_columns(lower, gid="law", label=name, **rim)
         sheet.key(upper, upper.patches, columns=2)
         sheet.key(lower, [law])
         for ax in self._axes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from html import escape
+from math import isnan
 from typing import Any, TypeAlias
 
 import ipywidgets
@@ -12,7 +13,7 @@ import numpy as np
 from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.bayes_result import BayesTestResult
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
-from permtest.plots import plot_difference, plot_posteriors
+from permtest.plots import plot_difference, plot_posteriors, sheet
 from permtest.plots.bayes import density, density_of_difference
 from permtest.widgets.frame import Explorer, beside, choice, slider, words
 
@@ -104,21 +105,24 @@ class PosteriorExplorer(Explorer):
         return alt, str(result)
 
     def _kind(self) -> Hashable:
-        return self.result.metric, bool(self.result.rope), self._limits
+        laws = (self.result.posterior_a, self.result.posterior_b)
+        return bool(self.result.rope), *(isnan(law.mode()) for law in laws)
 
     def _draw(self) -> None:
         upper, lower = self._axes
         plot_posteriors(self.result, ax=upper)
         plot_difference(self.result, ax=lower)
-        upper.set_xlabel(self.result.title)
-        for ax, limits in zip(self._axes, self._limits, strict=True):
-            ax.set_xlim(limits)
+        for ax in self._axes:
             ax.tick_params(axis="y", labelsize=11, pad=12)
         # Heights are scaled to those that were drawn, so that the axes stay as they are.
         self._tops = [ax.get_ylim()[1] / 1.08 for ax in self._axes]
 
     def _paint(self) -> None:
-        result, parts = self.result, self._parts
+        result, parts, (upper, lower) = self.result, self._parts, self._axes
+        upper.set(xlim=self._limits[0], xlabel=result.title)
+        lower.set_xlim(self._limits[1])
+        label = f"{result.title} of {result.names[1]} less that of {result.names[0]}"
+        sheet.literal(lower.xaxis.label, label, lower)
         laws = dict(zip("ab", (result.posterior_a, result.posterior_b), strict=True))
         curves = {letter: density(law, LEVEL) for letter, law in laws.items()}
         unit = self._tops[0] / max(curve.top for curve in curves.values())
@@ -142,7 +146,7 @@ class PosteriorExplorer(Explorer):
         for band in parts.get("rope", ()):
             band.set(x=-rope, width=2 * rope)
         chances, sides = result.chances(2), ["a", *["neither"] * bool(rope), "b"]
-        for text, who in zip(words(self._axes[1]), sides, strict=True):
+        for text, who in zip(words(lower), sides, strict=True):
             text.set_text(f"{text.get_text().rpartition(': ')[0]}: {chances[who]}")
 
 
