@@ -164,7 +164,7 @@ def _draw_plane(ax: Axes, plane: Plane) -> list[Any]:
     look: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
     ax.imshow(shades(plane), extent=extent, zorder=0.5, gid="cells", **look)
     lines: dict[str, Any] = {"facecolor": "none", "edgecolor": hatched, "linewidth": 0}
-    ax.add_artist(PathPatch(_outline(plane), hatch=roles.TAIL.hatch, gid="region", **lines))
+    ax.add_artist(PathPatch(outline(plane), hatch=roles.TAIL.hatch, gid="region", **lines))
     _draw_levels(ax, plane)
     edges = LineCollection(list(staircase(plane)), colors=roles.ink(), linewidths=1.6)
     edges.set(gid="staircase", capstyle="round")
@@ -197,7 +197,7 @@ def shades(plane: Plane) -> NDArray[np.uint8]:
     return np.asarray(found)
 
 
-def _outline(plane: Plane) -> Outline:
+def outline(plane: Plane) -> Outline:
     """The region as rectangles, one for each run of cells in a row."""
     turns = np.diff(np.pad(plane.region, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     rows, first = np.nonzero(turns == 1)

@@ -7,15 +7,11 @@ except ModuleNotFoundError as error:
     message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.widgets.assumptions import AssumptionsExplorer
-from permtest.widgets.convolution import ConvolutionExplorer
-from permtest.widgets.leaderboard import LeaderboardExplorer
+from permtest.widgets.answers import AssumptionsExplorer, PowerExplorer, two_systems
+from permtest.widgets.boards import LeaderboardExplorer, with_variant
+from permtest.widgets.null import ConvolutionExplorer, SamplingExplorer, TailExplorer
 from permtest.widgets.posterior import PosteriorExplorer
-from permtest.widgets.power import PowerExplorer
-from permtest.widgets.sampling import SamplingExplorer
-from permtest.widgets.staircase import StaircaseExplorer
-from permtest.widgets.tail import TailExplorer
-from permtest.widgets.two_systems import TwoSystemsExplorer
+from permtest.widgets.systems import StaircaseExplorer, TwoSystemsExplorer
 
 __all__ = [
     "AssumptionsExplorer",
@@ -27,4 +23,6 @@ __all__ = [
     "StaircaseExplorer",
     "TailExplorer",
     "TwoSystemsExplorer",
+    "two_systems",
+    "with_variant",
 ]

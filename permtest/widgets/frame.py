@@ -1,121 +1,183 @@
-"""What all explorers share: controls, a picture and a sentence in a box, and how they fail."""
+"""What all explorers share: controls, a picture and a sentence, and how these follow or fail."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import ipywidgets as controls
+import ipywidgets
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
 
-from permtest.plots.sheet import SIZE, Place, style
+from permtest.plots import sheet
 
-TAILS = [("two tails: do A and B differ?", "two-sided"), ("one tail: is A better?", "greater")]
+Names: TypeAlias = tuple[str, str] | None
+
 DPI = 100  # pixels per inch
+TAILS = {"two tails: do A and B differ?": "two-sided", "one tail: is A better?": "greater"}
 
 
 class Explorer:
-    """What all explorers share.
+    """Controls, each an attribute, and a `picture` and a `sentence` that follow them, in a `box`.
 
-    A subclass calls `_make_picture`, makes its controls, stacks them with `_stack` and ends with
-    `_follow`. What the controls say becomes a result in `_update`, which calls `_show`; `_paint`
-    draws the result on `_axes`.
+    A subclass describes its controls and calls `_open`. Then, at each movement, `_compute` makes a
+    result of what the controls say and puts it in words; `_draw` makes the artists, but only where
+    `_kind` is another one than before; and `_paint` moves them.
     """
 
-    picture: controls.HTML
-    sentence: controls.HTML
-    box: controls.VBox
     _figure: Figure
     _axes: list[Axes]
+    _parts: dict[str, list[Any]]  # the artists of each gid
+    _drawn: Hashable = None
     _quiet = False
+
+    if TYPE_CHECKING:  # controls become attributes
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
-    def _make_picture(self, *places: Place) -> None:
-        self._figure = Figure(figsize=SIZE, dpi=DPI)
-        FigureCanvasAgg(self._figure)
-        with style():
+    def _open(self, places: Sequence[sheet.Place], controls: Mapping[str, Any], *rows: Any) -> None:
+        """Show everything; a row is a widget, or the names of controls beside each other."""
+        for name, control in controls.items():
+            setattr(self, name, control)
+        with sheet.style():
+            self._figure = Figure(figsize=sheet.SIZE, dpi=DPI)
+            FigureCanvasAgg(self._figure)
             self._axes = [self._figure.add_axes(place) for place in places]
-
-    def _stack(self, *rows: controls.Widget) -> None:
-        """The box: these rows of controls, the picture, the sentence."""
         # Not an Image widget: that has no alternative text, and fails if it is given a tooltip.
-        self.picture, self.sentence = controls.HTML(), controls.HTML()
+        self.picture, self.sentence = ipywidgets.HTML(), ipywidgets.HTML()
+        parts = [
+            beside(*(controls[name] for name in row.split())) if isinstance(row, str) else row
+            for row in rows
+        ]
         layout = {"width": "100%", "max_width": "820px"}
-        self.box = controls.VBox([*rows, self.picture, self.sentence], layout=layout)
-
-    def _follow(self, *watched: controls.Widget) -> None:
-        """Show what the controls say now, and whenever one of these moves."""
+        self.box = ipywidgets.VBox([*parts, self.picture, self.sentence], layout=layout)
         self._update()
-        for control in watched:
+        for control in controls.values():
             control.observe(self._on_change, names="value")
 
-    def _on_change(self, _: Any) -> None:
-        """Update; an error is shown where the person looks, not in a log."""
+    def _on_change(self, change: Any) -> None:
+        """Update once; an error is shown where the person looks, not in a log."""
         if self._quiet:
             return
-        try:
-            self._update()
-        except Exception as error:
-            self.picture.value = ""
-            self.sentence.value = alert(error)
-
-    @contextmanager
-    def _quietly(self) -> Iterator[None]:
-        """Controls may be moved without an update for each of them."""
         self._quiet = True
         try:
-            yield
+            self._settle(change["owner"])
+            self._update()
+        except Exception as error:
+            self._drawn, self.picture.value, self.sentence.value = None, "", alert(error)
         finally:
             self._quiet = False
 
     def _update(self) -> None:
-        raise NotImplementedError
-
-    def _show(self, alt: str, text: str) -> None:
-        """The picture, with an alternative text, and the sentence below it."""
-        self.picture.value = picture(self._draw(), f"{alt}; described below")
+        alt, text = self._compute()
+        with sheet.style():
+            kind = (self._kind(),)
+            if self._drawn != kind:
+                for ax in self._axes:
+                    ax.clear()
+                self._draw()
+                self._parts = {}
+                for artist in [child for ax in self._axes for child in ax.get_children()]:
+                    self._parts.setdefault(str(artist.get_gid()), []).append(artist)
+                self._drawn = kind
+            self._paint()
+            file = png(self._figure)
+        self.picture.value = picture(file, f"{alt}; described below")
         self.sentence.value = spoken(text)
 
-    def _draw(self) -> bytes:
-        """The picture as a PNG file."""
-        with style():
-            for ax in self._axes:
-                ax.clear()
-            self._paint()
-            return png(self._figure)
+    def _settle(self, moved: Any) -> None:
+        """Move the controls that depend on the one that a person has moved."""
+
+    def _compute(self) -> tuple[str, str]:
+        """Keep the result; what the picture shows, and the sentence."""
+        raise NotImplementedError
+
+    def _kind(self) -> Hashable:
+        """All that the artists cannot follow: if it changes, they are made anew."""
+        return None
+
+    def _draw(self) -> None:
+        raise NotImplementedError
 
     def _paint(self) -> None:
         raise NotImplementedError
 
 
-def wide(label: str) -> dict[str, Any]:
-    """Options of a slider as wide as the box, with so much room for its label."""
-    return {"style": {"description_width": label}, "layout": {"width": "98%"}}
+# ---- controls ------------------------------------------------------------------------------------
 
 
-def beside(*parts: controls.Widget, gap: str = "0") -> controls.HBox:
+def slider(
+    words: str,
+    value: float,
+    low: float,
+    high: float,
+    step: float = 1,
+    label: str = "11em",
+    **more: Any,
+) -> Any:
+    """A slider of whole numbers, or of others if its step is a float."""
+    if not low <= value <= high:
+        raise ValueError(f"{words}: {value} is not on the slider, from {low} to {high}")
+    kind = ipywidgets.IntSlider if isinstance(step, int) else ipywidgets.FloatSlider
+    look: dict[str, Any] = {"style": {"description_width": label}, "layout": {"width": "98%"}}
+    return kind(value=value, min=low, max=high, step=step, description=words, **look | more)
+
+
+def choice(
+    words: str, options: Any, value: Any = None, kind: str = "Dropdown", label: str = "5.5em"
+) -> Any:
+    """One of the options, a mapping or a list; the first, or that of a value, is chosen."""
+    known = dict(options) if isinstance(options, Mapping) else {str(x): x for x in options}
+    value = next(iter(known.values())) if value is None else value
+    if value not in known.values():
+        some = ", ".join(map(str, list(known.values())[:20]))
+        raise ValueError(f"{words}: {value!r} is not to be chosen; take one of {some}")
+    width = {"SelectionSlider": "98%", "RadioButtons": "max-content"}.get(kind, "auto")
+    look = {"style": {"description_width": label}, "layout": {"width": width}}
+    return getattr(ipywidgets, kind)(
+        options=list(known.items()), value=value, description=words, **look
+    )
+
+
+def beside(*parts: Any) -> Any:
     """Controls beside each other, or below where there is no room."""
-    return controls.HBox(parts, layout={"flex_flow": "row wrap", "grid_gap": gap})
+    layout = {"flex_flow": "row wrap", "grid_gap": "0 1em"}
+    return parts[0] if len(parts) == 1 else ipywidgets.HBox(parts, layout=layout)
+
+
+# ---- the picture and the sentence ----------------------------------------------------------------
+
+
+def words(ax: Axes) -> list[Text]:
+    """The texts of the key; none if there is no key."""
+    legend = ax.get_legend()
+    return [] if legend is None else legend.get_texts()
 
 
 def png(figure: Figure) -> bytes:
     """The picture as a PNG file: quickly, not as small as can be."""
+    canvas = figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
     file = BytesIO()
-    figure.savefig(file, format="png", dpi=DPI, pil_kwargs={"compress_level": 1})
+    Image.fromarray(pixels).convert("RGB").save(file, format="png", compress_level=1)
     return file.getvalue()
 
 
 def picture(file: bytes, alt: str) -> str:
     """A PNG file as HTML that needs no second request and keeps its place while it changes."""
-    width, height = (round(DPI * side) for side in SIZE)
+    width, height = (round(DPI * side) for side in sheet.SIZE)
     return (
         f"<img alt='{escape(alt, quote=True)}' width='{width}' height='{height}' decoding='sync' "
         "style='max-width:100%;height:auto' "

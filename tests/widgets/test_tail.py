@@ -1,9 +1,6 @@
-"""The far tail: p of any lead against enumeration, tilted laws, and the explorer of both."""
+"""The far tail: p of any lead against enumeration, tilted laws, and the picture of both."""
 
-import re
-from base64 import b64decode
 from fractions import Fraction
-from io import BytesIO
 from math import exp, log
 
 import matplotlib as mpl
@@ -11,32 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib import image
 from matplotlib.figure import Figure
 
 import permtest as pt
 from permtest.plots import FarTail, plot_tail
-from permtest.widgets import TailExplorer
-from permtest.widgets.tail import STOPS, describe
 from tests import naive, strategies
 
 RNG = np.random.default_rng(6)
 U, V = RNG.integers(0, 9, (2, 120))
 TOP = int(np.abs(U - V).sum())
-
-
-def explorer(**options: object) -> TailExplorer:
-    return TailExplorer(U, V, **options)
-
-
-def shown(e: TailExplorer) -> tuple[str, str]:
-    return e.picture.value, e.sentence.value
-
-
-def pixels(e: TailExplorer) -> np.ndarray:
-    source = re.search("base64,([^']+)'", e.picture.value)
-    assert source is not None
-    return image.imread(BytesIO(b64decode(source[1])), format="png")
 
 
 def drawn(tail: FarTail):
@@ -189,93 +169,7 @@ def test_without_axes_a_figure_is_made_in_the_style_of_the_project():
     pyplot.close(upper.figure)
 
 
-# ---- the explorer ------------------------------------------------------------------------------
-
-
-def test_the_first_view_is_what_was_observed():
-    e = explorer(names=("'a'", "b"))
-    result = pt.exact_perm_test(U, V)
-    assert e.lead.value == abs(result.statistic)
-    assert e.tail.result.pvalue == result.pvalue
-    assert "alt='Null law of &#x27;a&#x27; minus b and the law tilted to" in e.picture.value
-    assert "aria-live='polite'" in e.sentence.value
-    assert pixels(e).shape[:2] == (440, 800)
-    assert explorer(observed=-TOP).lead.value == TOP
-
-
-def test_the_slider_has_every_lead_that_can_be():
-    labels, values = zip(*TailExplorer([2, 3, 3], [0, 0, 0]).lead.options, strict=True)
-    assert values == (2, 4, 8)  # of ±2 ±3 ±3
-    assert labels == ("2", "4", "8")
-    many = TailExplorer([1] * 9000, [0] * 9000)
-    values = [value for _, value in many.lead.options]
-    assert STOPS / 2 < len(values) <= STOPS + 2
-    assert (values[0], values[-1], many.lead.value) == (0, 9000, 9000)
-
-
-def test_every_position_shows_its_own_p():
-    e = explorer()
-    before, first = shown(e), e.lead.value
-    for lead in (TOP - 100, TOP - 8, TOP):
-        e.lead.value = lead
-        assert e.tail.result.log10_pvalue == at(U, V, lead).log10_pvalue
-        assert f"p = {e.tail.result.pvalue_text()} (log10 p = " in e.sentence.value
-        assert e.picture.value != before[0]
-    e.lead.value = first
-    assert shown(e) == before
-
-
-def test_the_sentence_says_what_the_picture_shows():
-    tail = FarTail.of(U, V, 40)
-    text = describe(tail)
-    assert text.startswith(
-        f"A lead of 40 points, for either system, has p = {tail.result.pvalue:.3g}"
-    )
-    assert f"{40 / tail.null.std():.3g} standard deviations out" in text
-    assert "can still make out the cells" in text
-    assert f"a factor of {exp(tail.tau):.3g} per point" in text
-    assert f"a standard deviation of {tail.tilted.std():.3g}." in text
-    assert "sees nothing but its own noise" in describe(FarTail.of(U, V, TOP - 2))
-    assert describe(FarTail.of(U, V, -40)) == text
-
-
-def test_identical_systems():
-    e = TailExplorer([1, 2], [1, 2])
-    assert "A lead of 0 points, for either system, has p = 1: no swap" in e.sentence.value
-    assert [value for _, value in e.lead.options] == [0]
-    assert pixels(e).shape[:2] == (440, 800)
-
-
-@pytest.mark.usefixtures("unseen")
-def test_axes_stand_still():
-    e = explorer()
-    limits = set()
-    for _, lead in e.lead.options[::20]:
-        e.lead.value = lead
-        limits.add(tuple(limit for ax in e._axes for limit in (*ax.get_xlim(), *ax.get_ylim())))
-        left, right = e._axes[1].get_xlim()
-        assert left < lead < right
-    assert len(limits) == 1
-
-
-def test_an_error_in_a_callback_is_shown_and_forgotten(monkeypatch):
-    e = explorer()
-    before, first = shown(e), e.lead.value
-
-    def broken(*_: object) -> None:
-        raise RuntimeError("the <b>test</b> is broken")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("permtest.result.solve", broken)
-        e.lead.value = TOP
-        assert "RuntimeError: the &lt;b&gt;test&lt;/b&gt; is broken" in e.sentence.value
-        assert "role='alert'" in e.sentence.value
-        assert not e.picture.value
-    e.lead.value = first
-    assert shown(e) == before
-
-
 def test_what_cannot_be_drawn_is_refused_at_once():
     with pytest.raises(ValueError, match="has 1,000,002 cells, too many to be drawn"):
-        TailExplorer([10**6, 1], [0, 0])
+        FarTail.of([10**6, 1], [0, 0])
     assert at([10**6, 1], [0, 0], 10**6 - 1).pvalue == 1.0

@@ -174,8 +174,7 @@ PAGES = (
             "widgets.AssumptionsExplorer widgets.PowerExplorer widgets.PosteriorExplorer "
             "widgets.LeaderboardExplorer",
             "What explorers show": "null.dp.Step plots.FarTail plots.plot_tail "
-            "widgets.assumptions.two_systems widgets.assumptions.Dependence widgets.power.Plan "
-            "widgets.leaderboard.with_variant",
+            "widgets.two_systems widgets.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },
     ),

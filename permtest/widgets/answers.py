@@ -1,0 +1,301 @@
+"""Explorers of two questions about tests: who knows of the correlation, and how many items."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from fractions import Fraction
+from math import log10, sqrt
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import FixedLocator, FuncFormatter
+from numpy.typing import NDArray
+
+from permtest._rng import RNG, as_generator
+from permtest.alternatives import PairedSample, independent_t, paired_t, permutation_mean
+from permtest.alternatives.result import one_sided, tail_level
+from permtest.plots import roles, sheet
+from permtest.plots.sheet import digits
+from permtest.study import (
+    minimum_detectable_effect,
+    power_curve,
+    power_t,
+    sample_size,
+)
+from permtest.widgets.frame import Explorer, choice, slider, words
+
+# ---- assumptions ---------------------------------------------------------------------------------
+
+MEAN, SD, LARGEST = 50, 10, 6.0  # of the scores of either system, and lead, in points
+LEVEL = 0.05
+MOST = 200  # items
+GRAIN = 0.05  # points that scores are multiples of
+
+
+class AssumptionsExplorer(Explorer):
+    """Drag the correlation of two systems; tests that know of it and one that does not disagree.
+
+    The scores are those of `two_systems`. Source: Yeh (2000), sec. 2.1.
+
+    Parameters
+    ----------
+    names : tuple of two str, default ("a", "b")
+        What the systems are called.
+
+    Examples
+    --------
+    >>> from permtest.widgets import AssumptionsExplorer
+    >>> explorer = AssumptionsExplorer()
+    >>> explorer.exact.pvalue < 0.05 < explorer.independent.pvalue
+    True
+    """
+
+    def __init__(self, *, names: tuple[str, str] = ("a", "b")) -> None:
+        self._names = names
+        controls = {
+            "r12": slider("Correlation r12", 0.8, -0.5, 0.95, 0.01),
+            "n": slider("Items", 50, 10, MOST),
+            "lead": slider("Lead (points)", 2.0, 0.0, LARGEST, 0.1, readout_format=".1f"),
+        }
+        places = [(0.09, 0.15, 0.36, 0.75), (0.63, 0.15, 0.35, 0.75)]
+        self._open(places, controls, "r12", "n", "lead")
+
+    def _compute(self) -> tuple[str, str]:
+        n, (a, b) = self.n.value, self._names
+        scores = two_systems(self.r12.value, n=n, lead=self.lead.value)
+        self.sample = sample = PairedSample.of(*scores, names=self._names, least=2)
+        self.exact, self.paired = permutation_mean(sample.pairs), paired_t(sample.pairs)
+        self.independent = independent_t(sample.a, sample.b, names=self._names)
+        spread, believed = (
+            float(result.details["standard_error"]) * sqrt(n)
+            for result in (self.paired, self.independent)
+        )
+        seen, blind = (x.pvalue <= LEVEL for x in (self.exact, self.independent))
+        verdict = {
+            (True, True): "they all reject.",
+            (True, False): "only the tests of pairs see the difference.",
+            (False, True): "the two-sample test alone rejects, and too easily.",
+            (False, False): "they all let it pass.",
+        }[seen, blind]
+        return f"Scores of two systems on {n} items, and what three tests find", (
+            f"The scores have correlation r12 = {digits(sample.correlation, '.2f')}, so their "
+            f"difference has a standard deviation of {spread:.1f} points. A test that takes the "
+            f"systems for independent believes {believed:.1f}, {believed / spread:.2f} times as "
+            f"much. {a} is {digits(self.exact.estimate, '.2f')} points ahead of {b}, on {n} items: "
+            f"p = {self.exact.pvalue_text()} by the exact permutation test, "
+            f"{self.paired.pvalue_text()} by the paired t-test, {self.independent.pvalue_text()} "
+            f"by the two-sample t-test. At the level {LEVEL:g}, {verdict}"
+        )
+
+    def _draw(self) -> None:
+        cloud, leads = self._axes
+        ends, at = (MEAN - 4 * SD, MEAN + 4 * SD + LARGEST), [20, 40, 60, 80]
+        cloud.set(xlim=ends, ylim=ends, xticks=at, yticks=at)
+        dots = roles.CURVES[0].dot(cloud, markersize=5, linestyle="none", alpha=0.7, gid="items")
+        cloud.plot([], [], **dots)
+        cloud.plot(ends, ends, scalex=False, scaley=False, gid="equal", **roles.EQUAL.line())
+        labels = (cloud.xaxis.label, cloud.yaxis.label)
+        for label, name in zip(labels, self._names[::-1], strict=True):
+            sheet.literal(label, f"score of {name}", 30)
+        leads.set(xlim=(-15, 20), xlabel="mean difference")
+        leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
+        sheet.name_rows(leads, ["paired t", "two-sample t"], pad=4)
+        sheet.ticks(leads.xaxis, 4)
+        self._texts = [ax.set_title(" ", loc="left") for ax in self._axes]
+        for row, role in enumerate((roles.HOLDS, roles.BROKEN)):
+            look = roles.INTERVAL | role.dot(leads, gid="interval")
+            leads.plot([0] * 3, [row] * 3, markevery=[1], **look)
+            self._texts.append(leads.text(1.5, row + 0.22, "", gid="p"))
+
+    def _paint(self) -> None:
+        sample, both = self.sample, (self.paired, self.independent)
+        self._parts["items"][0].set_data(sample.b, sample.a)
+        for line, result in zip(self._parts["interval"], both, strict=True):
+            low, high = result.confidence_interval()[:2]
+            line.set_xdata([low, result.estimate, high])
+        texts = [f"{sample.n} items, r12 = {digits(sample.correlation, '.2f')}"]
+        texts += [f"exact p = {self.exact.pvalue_text()}"]
+        texts += [f"p = {digits(result.pvalue)}" for result in both]
+        for artist, text in zip(self._texts, texts, strict=True):
+            artist.set_text(text)
+
+
+def two_systems(
+    r12: float, *, n: int = 50, lead: float = 2.0, rng: RNG = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of two systems on the same items, with a given correlation.
+
+    With another correlation all differences shrink or grow by the same factor.
+
+    Parameters
+    ----------
+    r12 : float
+        Pearson's correlation of the two columns of scores, in [-1, 1).
+    n : int, default 50
+        Number of items, 3 to 200.
+    lead : float, default 2.0
+        By how many points the mean of the first system is higher.
+    rng : numpy.random.Generator, int or None, default 0
+        The same seed gives the same random numbers for all other arguments.
+
+    Returns
+    -------
+    a, b : ndarray of shape (n,)
+        Points, multiples of 0.05. Up to that rounding, means of `b` are 50, standard deviations of
+        both 10, and their correlation is `r12`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from permtest.widgets import two_systems
+    >>> a, b = two_systems(0.8)
+    >>> round(float(np.corrcoef(a, b)[0, 1]), 2), round(float(np.mean(a - b)), 2)
+    (0.8, 2.0)
+    """
+    if not -1 <= r12 < 1:
+        raise ValueError(f"r12 must lie in [-1, 1), got {r12}")
+    if not 3 <= n <= MOST:
+        raise ValueError(f"n must be between 3 and {MOST}, got {n}")
+    numbers = as_generator(rng).standard_normal((MOST, 2))[:n]
+    x, y = (sqrt(n - 1) * np.linalg.qr(numbers - numbers.mean(axis=0))[0]).T
+    common, own = sqrt((1 + r12) / 2) * x, sqrt((1 - r12) / 2) * y
+    a, b = MEAN + lead + SD * (common + own), MEAN + SD * (common - own)
+    # Coarse enough for exact tests to be quick, fine enough not to be seen in the moments.
+    return np.round(np.rint(a / GRAIN) * GRAIN, 2), np.round(np.rint(b / GRAIN) * GRAIN, 2)
+
+
+# ---- power ---------------------------------------------------------------------------------------
+
+SIZES = sorted({round(n) for n in np.geomspace(5, 5000, 43)})  # pairs that have a place on the axis
+WIDEST = 1.5  # standard deviations of the differences that the axis of differences reaches beyond 0
+LEVELS = (0.001, 0.005, 0.01, 0.05, 0.1)
+TARGET = 0.8  # the power that is wanted
+EXPERIMENTS = 200  # samples that the exact test is made of at each step
+
+
+class PowerExplorer(Explorer):
+    """Choose a mean difference and a number of pairs; power and interval follow at once.
+
+    The curve is that of the paired t-test, from the noncentral t distribution; the exact test is
+    simulated at n alone.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (N,)
+        Two systems' scores on the same items, from which the sliders start: at their mean
+        difference, at N, and for good at the standard deviation of their differences. The exact
+        test is simulated with samples of these differences, shifted to the chosen mean.
+    lead : float, optional
+        Another mean difference to start from; "one-sided" looks for a lead of its sign.
+
+    Examples
+    --------
+    >>> from permtest.widgets import PowerExplorer
+    >>> explorer = PowerExplorer([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5])
+    >>> explorer.needed, explorer.power < 0.8
+    (18, True)
+    """
+
+    def __init__(self, a: Any, b: Any = None, *, lead: float | None = None) -> None:
+        self._sample = sample = PairedSample.of(a, b, least=2)
+        lead = sample.mean if lead is None else float(lead)
+        self._sd = sd = float(sample.differences.std(ddof=1))
+        if not np.ptp(sample.differences):
+            raise ValueError(f"all {sample.n} differences are {lead:g}; power needs some spread")
+        n = min(max(sample.n, SIZES[0]), SIZES[-1])
+        self._side, reach = (-1 if lead < 0 else 1), max(sd, 2 * abs(lead))
+        low, high = sorted((0.0, self._side * reach))
+        form, sizes = {"readout_format": ".3g"}, {f"{size:,}": size for size in sorted({*SIZES, n})}
+        controls = {
+            "lead": slider("Mean difference", lead, low, high, reach / 500, **form),
+            "n": choice("Pairs", sizes, n, "SelectionSlider", "11em"),
+            "alpha": choice("Level", LEVELS, LEVEL),
+            "alternative": choice("Test", ("two-sided", "one-sided")),
+        }
+        places = [(0.1, 0.475, 0.86, 0.405), (0.1, 0.14, 0.86, 0.165)]
+        self._open(places, controls, "lead", "n", "alpha alternative")
+
+    def _compute(self) -> tuple[str, str]:
+        side = self.alternative.value
+        if side == "one-sided":
+            side = "greater" if self._side > 0 else "less"
+        alpha, lead, sd, n = self.alpha.value, self.lead.value, self._sd, self.n.value
+        self._level: dict[str, Any] = {"alpha": alpha, "alternative": side}
+        # All its binary digits: such samples are put on a lattice that is quick to test.
+        delta = None if lead == self._sample.mean else Fraction(lead)
+        how: dict[str, Any] = {"sizes": (n,), "experiments": EXPERIMENTS, "rng": 0, "delta": delta}
+        self.exact = power_curve(self._sample.pairs, **how, **self._level)
+        from scipy.special import stdtrit
+
+        self.power = power_t(n, lead, sd, **self._level)
+        self.needed = sample_size(lead, sd, power=TARGET, **self._level) if lead else None
+        self.detectable = minimum_detectable_effect(n, sd, power=TARGET, **self._level)
+        reach = -float(stdtrit(n - 1, tail_level(side, 1 - alpha))) * sd / sqrt(n)
+        self.expected = one_sided(side, lead - reach, lead + reach)
+        bottom, top = (f"{100 * end:.0f}" for end in self.exact.intervals[0])
+        takes = f"80% takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
+        return f"Power against the number of pairs, and the interval to expect of {n}", (
+            f"With {n:,} pairs, a mean difference of {digits(lead)} and a standard deviation of "
+            f"{sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
+            f"{100 * self.power:.1f}% (the exact test, simulated: {bottom} to {top}%); {takes}. A "
+            f"{100 * (1 - alpha):.4g}% interval to expect is {sheet.span(*self.expected)}. The "
+            f"smallest mean difference that {n:,} pairs find with a power of 80% is "
+            f"{digits(self.detectable)}."
+        )
+
+    def _kind(self) -> Hashable:
+        return bool((self.needed or np.inf) <= SIZES[-1])
+
+    def _draw(self) -> None:
+        upper, lower = self._axes
+        upper.axhline(TARGET, zorder=1, gid="target", **roles.LEVEL.line())
+        now = roles.MIRRORED.line(gid="n", label="n = 5,000", zorder=1)
+        shown: list[Any] = [upper.axvline(0, **now)]
+        # The axis of pairs has logarithms, which is quicker than a logarithmic axis.
+        curve = roles.CURVES[0].line(gid="power", label="paired t-test")
+        shown += upper.plot(np.log10(SIZES), np.zeros(len(SIZES)), **curve)
+        look: dict[str, Any] = {"color": roles.CURVES[1].rgba(), "marker": "s", "markersize": 8}
+        look |= roles.INTERVAL | {"label": "exact test", "gid": "exact", "markevery": [1]}
+        shown += upper.plot([0] * 3, [0] * 3, **look)
+        if (self.needed or np.inf) <= SIZES[-1]:
+            cross: dict[str, Any] = {"color": roles.ink(), "marker": "X", "markersize": 11}
+            cross |= {"linestyle": "none", "zorder": 4, "gid": "needed", "label": "5,000 for 80%"}
+            shown += upper.plot([0], [TARGET], **cross)
+        upper.set_xlim(log10(SIZES[0]) - 0.03, log10(SIZES[-1]) + 0.03)
+        upper.set(ylim=(0, 1.03), yticks=[0, 0.5, TARGET, 1], ylabel="power", xlabel="pairs")
+        ticks = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
+        upper.xaxis.set_major_locator(FixedLocator([log10(tick) for tick in ticks]))
+        upper.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{round(10**x):,}"))
+        sheet.key(upper, shown)
+        reach = self._side * max(WIDEST * self._sd, 1.2 * abs(self.lead.max - self.lead.min))
+        lower.set_xlim(*sorted((-reach / 2, reach)))
+        lower.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
+        dot = roles.INTERVAL | roles.HOLDS.dot(lower, gid="interval")
+        lower.plot([0] * 3, [0] * 3, markevery=[1], **dot)
+        for edge, marker in zip(lower.get_xlim(), "<>", strict=True):
+            sheet.mark_open(lower, 0, edge, marker, dot["color"])
+        mark = roles.BROKEN.dot(lower, marker="^", color=roles.ink(), linestyle="none")
+        lower.plot([], [], gid="detectable", **mark)
+        sheet.name_rows(lower, ["interval", "found"], pad=4)
+        sheet.ticks(lower.xaxis, 7)
+        lower.set_xlabel("mean difference (triangles: found with a power of 80%)")
+
+    def _paint(self) -> None:
+        parts, at, lead = self._parts, log10(self.n.value), self.lead.value
+        (low, high), power = self.exact.intervals[0], self.exact.power[0]
+        parts["n"][0].set_xdata([at, at])
+        parts["power"][0].set_ydata([power_t(n, lead, self._sd, **self._level) for n in SIZES])
+        parts["exact"][0].set_data([at] * 3, [low, power, high])
+        texts = words(self._axes[0])
+        texts[0].set_text(f"n = {self.n.value:,}")
+        for cross in parts.get("needed", ()):
+            cross.set_xdata([log10(self.needed or 1)])
+            texts[-1].set_text(f"{self.needed:,} for 80%")
+        ends = np.clip(self.expected, *self._axes[1].get_xlim())
+        parts["interval"][0].set_xdata([ends[0], lead, ends[1]])
+        for arrow, end, edge in zip(parts["open"], self.expected, ends, strict=True):
+            arrow.set_visible(bool(end != edge))
+        found = [self._side * self.detectable]
+        if self.alternative.value == "two-sided":
+            found.append(-found[0])
+        parts["detectable"][0].set_data(found, [1] * len(found))

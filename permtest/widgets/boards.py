@@ -1,0 +1,195 @@
+"""An explorer of leaderboards: how many items one more system has to win before it stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many
+from permtest.plots import plot_ranking, roles, sheet
+from permtest.plots.boards import numbers, p_text
+from permtest.widgets.frame import Explorer, choice, slider
+
+MOST = 11  # systems that are there already
+REACH = 0.15  # of the items may be won or lost
+FIRST = (0.03, 0.01)  # of the items are won, and lost, at first
+NOTE: dict[str, Any] = {"xytext": (14, 6), "textcoords": "offset points"}
+LETTERS = 300.0  # points of size that the letters of the longest name have together
+
+
+class LeaderboardExplorer(Explorer):
+    """Let one more system win and lose some items; its rank, and its ties, follow at once.
+
+    Parameters
+    ----------
+    table : data frame, mapping, or ScoreTable
+        As in `compare_many`: the scores of 2 to 11 systems, 0 or 1 for each item. A `ScoreTable`
+        may have clusters, which are swapped as a whole.
+    base : str, optional
+        The system that the new one resembles, at first. Default: the best one.
+    name : str, default "new"
+        What the new one is called.
+
+    Examples
+    --------
+    >>> from permtest.widgets import LeaderboardExplorer
+    >>> explorer = LeaderboardExplorer({"good": [1] * 60 + [0] * 40, "bad": [0] * 60 + [1] * 40})
+    >>> explorer.gains.value = 12
+    >>> explorer.board.order(), explorer.board.tied_with_best()
+    (['new', 'good', 'bad'], ('new',))
+    """
+
+    board: Leaderboard
+
+    def __init__(self, table: Any, *, base: str | None = None, name: str = "new") -> None:
+        self._table, self._name = _right_or_wrong(table), name
+        self._shares = [float(x) for x in self._table.exact_values]
+        base = base or self._table.systems[int(np.argmax(self._shares))]
+        with_variant(self._table, base, 0, 0, name=name)  # refuses what is none
+        self._reach = max(1, round(REACH * self._table.n_items))
+        titles = {entry.title: key for key, entry in CORRECTIONS.items()}
+        texts = ("Right, base is wrong", "Wrong, base is right")
+        gains, losses = (
+            slider(text, min(round(share * self._table.n_items), end), 0, end, label="13em")
+            for text, share, end in zip(texts, FIRST, self._ends(base), strict=True)
+        )
+        controls = {
+            "base": choice("Base", self._table.systems, base),
+            "correction": choice("Correction", titles),
+            "gains": gains,
+            "losses": losses,
+        }
+        places = [(0.255, 0.14, 0.43, 0.65)]
+        self._open(places, controls, "base correction", "gains", "losses")
+
+    def _ends(self, base: str) -> tuple[int, int]:
+        """How many items a variant of the base can win, and how many it can lose."""
+        right = int(np.count_nonzero(self._table.scores[self._table.systems.index(base)]))
+        return min(self._reach, self._table.n_items - right), min(self._reach, right)
+
+    def _settle(self, moved: Any) -> None:  # noqa: ARG002
+        """Let the sliders end where this base ends."""
+        self.gains.max, self.losses.max = self._ends(self.base.value)
+
+    def _compute(self) -> tuple[str, str]:
+        base, gains, losses = self.base.value, self.gains.value, self.losses.value
+        table = with_variant(self._table, base, gains, losses, name=self._name)
+        self.board = board = compare_many(table, correction=self.correction.value, rng=0)
+        new, size = len(table.systems) - 1, table.n_items
+        p, adjusted = (
+            p_text(float(board.matrix(what)[new, table.systems.index(base)]), board.alpha)
+            for what in ("pvalue", "adjusted")
+        )
+        return f"What {new + 1} systems score, and their ranks", (
+            f"With {gains:,} more and {losses:,} fewer right than {base}, {self._name} has "
+            f"{round(board.values[0, new] * size):,} of {size:,} right, and both agree on "
+            f"{1 - (gains + losses) / size:.1%} of the items: {_rank(board, new)}; against {base} "
+            f"p = {p}, adjusted for {len(board)} tests {adjusted}. {board.sentence()}"
+        )
+
+    def _kind(self) -> Hashable:
+        board = self.board
+        return tuple(board.order()), board.tied_with_best(), tuple(board.groups())
+
+    def _draw(self) -> None:
+        """The ranking, with a band behind the new system and small letters."""
+        (ax,), reach, order = self._axes, self._reach / self._table.n_items, self.board.order()
+        plot_ranking(self.board, ax=ax)
+        ax.set_title("", loc="left")
+        low, high = min(self._shares) - reach, max(self._shares) + reach
+        ax.set(xlim=(max(0.0, low) - 0.03, min(1.0, high) + 0.16))
+        ax.set_xlabel("share of the items that are right")
+        letter = LETTERS / (1.4 * max(map(len, order)))
+        ax.tick_params(axis="y", labelsize=min(sheet.font(), letter))
+        y = order.index(self._name)
+        ax.axhspan(y - 0.45, y + 0.45, color=roles.BAND, zorder=-1, gid="new")
+        for text in ax.texts:
+            text.set_fontsize(11)
+        title = ax.annotate("", (1, 1), xycoords="axes fraction", fontsize=11, **NOTE)
+        sheet.literal(title, f"adjusted p against {self._name}", 24)
+
+    def _paint(self) -> None:
+        board, ax = self.board, self._axes[0]
+        order = [board.systems.index(name) for name in board.order()]
+        places = [float(board.values[0, i]) for i in order]
+        marks = [line for line in ax.lines if line.get_gid() in ("tied", "behind")]
+        p = board.matrix("adjusted")[-1]
+        parts = zip(marks, *(self._parts[x] for x in ("value", "note")), strict=True)
+        for (mark, value, note), i, at, text in zip(
+            parts, order, places, numbers(places), strict=True
+        ):
+            mark.set_xdata([at])
+            value.xy = (at, value.xy[1])
+            value.set_text(text)
+            new, other = i == len(order) - 1, f"p = {p_text(p[i], board.alpha)}"
+            note.set_text(_rank(board, i) if new else other)
+
+
+def _rank(board: Leaderboard, i: int) -> str:
+    return "rank " + " to ".join(map(str, sorted({*board.rank_ranges()[i].tolist()})))
+
+
+def _right_or_wrong(table: Any) -> ScoreTable:
+    """A table of zeros and ones, or an error that says where it is something else."""
+    found = table if isinstance(table, ScoreTable) else ScoreTable.of(table)
+    bad = np.argwhere((found.scores != 0) & (found.scores != found.scale)).tolist()
+    if found.statistic.name != "mean" or len(found.systems) > MOST or not found.n_items or bad:
+        where = "".join(f", and table[{found.systems[i]!r}][{k}] is neither" for i, k in bad[:1])
+        raise ValueError(
+            f"table has {len(found.systems)} systems and {found.n_items} items, for statistic="
+            f"{found.statistic.name!r}; this explorer takes the 'mean' of 0 and 1, of 2 to {MOST} "
+            f"systems and some items{where}"
+        )
+    return found
+
+
+def with_variant(
+    table: ScoreTable, base: str, gains: int, losses: int, *, name: str = "new", rng: int = 0
+) -> ScoreTable:
+    """Add a system that is another one but for some items, drawn at random.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Of the statistic "mean", with a score of 0 or 1 for each item.
+    base : str
+        The system that the new one resembles.
+    gains, losses : int
+        How many of the items that the base has wrong it has right, and the other way round.
+    name : str, default "new"
+        What it is called.
+    rng : int, default 0
+        Seed. With the same one, more gains are the same items and others.
+
+    Returns
+    -------
+    ScoreTable
+
+    Examples
+    --------
+    >>> from permtest import ScoreTable
+    >>> from permtest.widgets import with_variant
+    >>> table = ScoreTable.of({"old": [1, 1, 0, 0, 0], "older": [1, 0, 0, 0, 0]})
+    >>> more = with_variant(table, "old", 2, 1)
+    >>> more.systems, [float(x) for x in more.exact_values]
+    (('old', 'older', 'new'), [0.4, 0.2, 0.6])
+    """
+    if base not in table.systems:
+        raise ValueError(f"base={base!r} is no system; there are {', '.join(table.systems)}")
+    if name in table.systems:
+        raise ValueError(f"name={name!r} is a system already; choose another name")
+    scores = table.scores[table.systems.index(base)].copy()
+    order = np.random.default_rng(rng).permutation(scores.size)
+    right = scores[order] != 0
+    for what, number, items, score in (
+        ("gains", gains, order[~right], table.scale),
+        ("losses", losses, order[right], 0),
+    ):
+        if not 0 <= number <= items.size:
+            raise ValueError(f"{what}={number} must lie between 0 and {items.size}")
+        scores[items[:number]] = score
+    rows = np.concatenate([table.scores, scores[None]])
+    return replace(table, systems=(*table.systems, name), scores=rows, source={})

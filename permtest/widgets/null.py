@@ -1,0 +1,350 @@
+"""Explorers of one null distribution: how it grows, samples of it, and its far tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, log, log2, sqrt
+from typing import Any
+
+import ipywidgets
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import StepPatch
+
+from permtest.exact import exact_perm_test
+from permtest.monte_carlo import monte_carlo
+from permtest.null.distribution import LatticeDistribution
+from permtest.null.dp import Step, check_n, spacing
+from permtest.null.grouping import as_two_point_sum, attainable
+from permtest.pairs import Pairs
+from permtest.plots import roles, sheet
+from permtest.plots.null import LARGEST, FarTail, FarTails, plot_tail
+from permtest.result import PermutationTestResult, counted
+from permtest.widgets.frame import Explorer, Names, beside, choice, slider, words
+
+# ---- the convolution -----------------------------------------------------------------------------
+
+ORDERS = {"as they come": "given", "shortest first": "shortest"}
+COPIES = (roles.NULL._replace(hatch="\\\\"), roles.TAIL)
+FEW = 3  # entries that are in at first
+ABOVE = 1.08  # where the axis of probabilities ends, as a multiple of a power of two
+SDS = 4.2  # how much of the law is in view, in standard deviations
+TINY = 1e-9  # of a power of two: rounding must not double the axis
+FAINT = 1e-4  # cells below this share of the peak cannot be seen
+
+
+class ConvolutionExplorer(Explorer):
+    """Watch the null distribution grow: each entry adds two moved copies of what was there.
+
+    The axis of sums stays as it is. That of probabilities ends a little above 1, 1/2, 1/4, ..., the
+    lowest that holds the law.
+
+    Parameters
+    ----------
+    laws : sequence of LatticeDistribution
+        The local laws f_1, ..., f_N, as `permtest.pmf` makes them. At least one.
+    n : int, optional
+        How many entries are in at first. Default: 3, or as many as there are.
+    label : str, default "sum"
+        What the sum is, for the name of the horizontal axis.
+
+    Examples
+    --------
+    >>> from permtest import pmf
+    >>> from permtest.widgets import ConvolutionExplorer
+    >>> explorer = ConvolutionExplorer([pmf(1, -1), pmf(2, -2)])
+    >>> explorer.step.law.pmf.tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+
+    step: Step
+
+    def __init__(
+        self, laws: Sequence[LatticeDistribution], *, n: int | None = None, label: str = "sum"
+    ) -> None:
+        laws = list(laws)
+        cells, size = as_two_point_sum(laws).top + 1, len(laws)
+        if not laws or cells > LARGEST:
+            raise ValueError(
+                f"the sum of {size} laws has {cells:,} cells; one law at least and {LARGEST:,} "
+                "cells at most can be drawn"
+            )
+        first = min(FEW, size) if n is None else n
+        check_n(first, size)
+        self._label, self._width = label, spacing(laws)
+        self._orders = {"given": laws, "shortest": sorted(laws, key=lambda f: np.ptp(f.support))}
+        self._in_view = {key: _in_view(laws) for key, laws in self._orders.items()}
+        pause = min(1000, max(100, 15_000 // size))  # ms: a long play is quicker, not jerky
+        self.play = ipywidgets.Play(first, 0, size, interval=pause, show_repeat=False)
+        controls = {
+            "n": slider("Entries so far", first, 0, size, layout={"flex": "1 1 20em"}),
+            "order": choice("Order", ORDERS, None, "RadioButtons"),
+        }
+        self._link = ipywidgets.jslink((self.play, "value"), (controls["n"], "value"))
+        # The buttons carry icons alone, and those come from a font that Voila has to fetch.
+        row = beside(ipywidgets.Label("Play, stop"), self.play, *controls.values())
+        row.layout.align_items = "center"
+        self._open([(0.125, 0.575, 0.855, 0.305), (0.125, 0.16, 0.855, 0.305)], controls, row)
+
+    def _compute(self) -> tuple[str, str]:
+        laws, n = self._orders[self.order.value], self.n.value
+        self.step = Step.of(laws, n)
+        return f"Null distribution of {self._label} after {n} entries", self._sentence(len(laws))
+
+    def _sentence(self, size: int) -> str:
+        """The step in words, with the sum of Alg. 3, line 8, at the most likely value."""
+        law, copies = self.step.law, self.step.copies
+        if not copies:
+            return "No entry is in yet: the sum is 0 with certainty."
+        mode = int(law.support[np.argmax(law.pmf)])
+        effects = " or ".join(sheet.signed(copy.effect) for copy in copies)
+        terms = " + ".join(f"{copy.weight:g} × {copy.law(mode):.4g}" for copy in copies)
+        sure = ", with probability 1/2 each" * all(copy.weight == 0.5 for copy in copies)
+        low, high, best = (sheet.signed(int(x)) for x in (*law.support[[0, -1]], mode))
+        return (
+            f"Entry {self.step.n} of {size} adds {effects}{sure}. So far the sum can take "
+            f"{self.step.n_values:,} values, from {low} to {high}, with a standard deviation of "
+            f"{law.std():.3g}. The most likely one is {best}, with probability {terms} = "
+            f"{law(mode):.4g}."
+        )
+
+    def _kind(self) -> int:
+        return len(self.step.copies)
+
+    def _labels(self) -> list[str]:
+        """What the copies are called, and their sum."""
+        n, copies = self.step.n, self.step.copies
+        before, after = (f"F{k}".translate(INDICES) for k in (n - 1, n))
+        weights = [{0.5: "½ ", 1.0: ""}.get(c.weight, f"{c.weight:g} ") for c in copies]
+        moves = [f"{before} moved by {sheet.signed(copy.effect)}" for copy in copies]
+        names = [weight + move for weight, move in zip(weights, moves, strict=True)]
+        return [*names, after + ", their sum" * (len(copies) > 1)]
+
+    def _draw(self) -> None:
+        upper, lower = self._axes
+        *names, name = self._labels()
+        for copy, role in zip(names, COPIES, strict=False):
+            look = role.area(upper, edgecolor=role.rgba(), facecolor=role.rgba(0.25))
+            _add_columns(upper, fill=True, linewidth=1.8, gid="copy", label=copy, **look)
+            _add_columns(lower, fill=True, linewidth=0, gid="stacked", **look)
+        rim: dict[str, Any] = {"fill": False, "edgecolor": roles.ink(), "linewidth": 1.5}
+        law = _add_columns(lower, gid="law", label=name, **rim)
+        sheet.key(upper, upper.patches, columns=2)
+        sheet.key(lower, [law])
+        for ax in self._axes:
+            ax.set_ylabel("probability")
+            sheet.ticks(ax.yaxis, 3)
+            sheet.counts(ax.xaxis, 8)
+        upper.tick_params(labelbottom=False)
+        sheet.literal(lower.xaxis.label, self._label, lower)
+
+    def _paint(self) -> None:
+        law, top = self.step.law, 2.0 ** ceil(log2(self.step.law.pmf.max()) - TINY)
+        for ax in self._axes:
+            ax.set(xlim=self._in_view[self.order.value], ylim=(0, ABOVE * top))
+        seen = law.support[law.pmf > FAINT * law.pmf.max()]
+        values = np.arange(int(seen[0]), int(seen[-1]) + 1, self._width)
+        edges = values[0] + self._width * (np.arange(values.size + 1) - 0.5)
+        ground = np.zeros(values.size)
+        for k, copy in enumerate(self.step.copies):
+            heights = copy.weight * _probabilities(copy.law, values)
+            clear = heights > copy.weight * FAINT * copy.law.pmf.max()
+            self._parts["copy"][k].set_data(np.where(clear, heights, np.nan), edges)
+            self._parts["stacked"][k].set_data(ground + heights, edges, ground)
+            ground = ground + heights
+        self._parts["law"][0].set_data(_probabilities(law, values), edges)
+        texts = [text for ax in self._axes for text in words(ax)]
+        for text, label in zip(texts, self._labels(), strict=True):
+            text.set_text(label)
+
+
+INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def _add_columns(ax: Axes, **look: Any) -> StepPatch:
+    columns = StepPatch([0.0], [0.0, 1.0], **look)
+    ax.add_patch(columns)
+    return columns
+
+
+def _probabilities(law: LatticeDistribution, values: Any) -> Any:
+    """Of each value, 0 where the law has none."""
+    cells, rest = np.divmod(values - int(law.offset), law.unit)
+    known = (rest == 0) & (cells >= 0) & (cells < law.pmf.size)
+    return np.where(known, law.pmf[np.where(known, cells, 0)], 0.0)
+
+
+def _in_view(laws: Sequence[LatticeDistribution]) -> tuple[float, float]:
+    """Ends of an axis that holds what can be seen of the law at every step."""
+    moments = [(f.mean(), f.std() ** 2, f.support[0], f.support[-1]) for f in laws]
+    middle, variance, first, last = np.cumsum([(0.0, 0.0, 0.0, 0.0), *moments], axis=0).T
+    reach = SDS * np.sqrt(variance)
+    low, high = np.maximum(middle - reach, first), np.minimum(middle + reach, last)
+    return float(low.min() - spacing(laws)), float(high.max() + spacing(laws))
+
+
+# ---- sampled p-values ----------------------------------------------------------------------------
+
+ALPHA = 0.05
+SAMPLES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)  # choices of K
+RUNS, SEEDS = 25, 1000  # sampled tests in one picture, and choices of the first seed
+REACH = 4.5  # how far the axis of p goes beyond p, in standard errors for the smallest K
+
+
+class SamplingExplorer(Explorer):
+    """Choose the number of random labellings and the seeds; the estimates scatter round p.
+
+    The axis of p-values is the same for all K, so that the intervals are seen to shrink.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,)
+        The two systems' scores, integers, as in `monte_carlo`.
+    names : tuple of two str, optional
+        What the systems are called.
+
+    Examples
+    --------
+    >>> from permtest.widgets import SamplingExplorer
+    >>> explorer = SamplingExplorer([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> explorer.K.value = 1000
+    >>> {result.n_samples for result in explorer.results}
+    {1000}
+    """
+
+    results: list[PermutationTestResult]
+
+    def __init__(self, u: Any, v: Any = None, *, names: Names = None) -> None:
+        self._pairs = Pairs.of(u, v, names)
+        self.exact = exact_perm_test(self._pairs)
+        sizes = {f"{k:,}": k for k in SAMPLES}
+        controls = {
+            "K": choice("Random labellings K", sizes, 200, "SelectionSlider", "11em"),
+            "seed": slider("Seed of the first", 0, 0, SEEDS - 1),
+        }
+        self._open([(0.075, 0.16, 0.885, 0.68)], controls, "K", "seed")
+
+    def _compute(self) -> tuple[str, str]:
+        size, first, p = self.K.value, self.seed.value, self.exact.pvalue
+        seeds = range(first, first + RUNS)
+        self.results = [monte_carlo(self._pairs, K=size, rng=seed) for seed in seeds]
+        found = sorted(result.pvalue for result in self.results)
+        missed = sum(not self._hits(result) for result in self.results)
+        wrong = sum((x < ALPHA) != (p < ALPHA) for x in found)
+        return f"{RUNS} p-values from {size} random labellings each", (
+            f"{RUNS} sampled tests with K = {size:,} labellings each find p-values between "
+            f"{found[0]:.3g} and {found[-1]:.3g}; the exact one is {p:.3g}. Theory expects a "
+            f"relative standard error of {100 * sqrt((1 - p) / (p * size)):.3g} %. Of the {RUNS} "
+            f"tests, {wrong} {'is' if wrong == 1 else 'are'} on the wrong side of {ALPHA:g}, and "
+            f"{missed} of the 95% intervals {'misses' if missed == 1 else 'miss'} the exact p."
+        )
+
+    def _hits(self, result: PermutationTestResult) -> bool:
+        low, high = result.pvalue_interval()
+        return low <= self.exact.pvalue <= high
+
+    def _draw(self) -> None:
+        (ax,), p = self._axes, self.exact.pvalue
+        right = min(max(p + REACH * sqrt(p * (1 - p) / SAMPLES[0]), 2 * ALPHA), 1.0)
+        ax.set(xlim=(-0.03 * right, 1.03 * right), ylim=(RUNS - 0.4, -0.6), yticks=[])
+        for row in range(RUNS):
+            ax.plot([0] * 3, [row] * 3, gid=f"run {row}", markevery=[1], **roles.INTERVAL)
+        self._looks: dict[bool, Any] = {
+            True: roles.HOLDS.dot(ax, markersize=6, linewidth=1.5),
+            False: roles.BROKEN.dot(ax, markersize=8, linewidth=3.5),
+        }
+        rule = roles.EQUAL.line(linewidth=2, zorder=1, gid="exact", label=f"exact p = {p:.3g}")
+        level = roles.LEVEL.line(zorder=1, gid="level", label=f"level {ALPHA:g}")
+        shown = [ax.axvline(p, **rule), ax.axvline(ALPHA, **level)]
+        names = {True: "interval holds p", False: "misses p"}
+        shown += [Line2D([], [], label=names[hit], **look) for hit, look in self._looks.items()]
+        ax.set(xlabel="p-value", ylabel="one sampled test each")
+        sheet.key(ax, shown)
+
+    def _paint(self) -> None:
+        for row, result in enumerate(self.results):
+            (low, high), (line,) = result.pvalue_interval(), self._parts[f"run {row}"]
+            line.set(xdata=[low, result.pvalue, high], **self._looks[self._hits(result)])
+
+
+# ---- the far tail --------------------------------------------------------------------------------
+
+STOPS = 1000  # of the slider, at most
+
+
+class TailExplorer(Explorer):
+    """Drag the observed sum: log p and the tilted law follow at once, however small p is.
+
+    With more than 1000 sums to choose from, the slider has some of them, evenly spaced, and the
+    observed one.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,)
+        The two systems' scores, as in `exact_perm_test`; `u` may be `Pairs`.
+    statistic : str, default "sum"
+        As in `exact_perm_test`.
+    names : tuple of two str, optional
+        What the systems are called.
+
+    Examples
+    --------
+    >>> from permtest.widgets import TailExplorer
+    >>> explorer = TailExplorer([1] * 90, [0] * 89 + [2])
+    >>> explorer.lead.value = 90
+    >>> explorer.tail.result.pvalue_text()
+    '1.62e-27'
+    """
+
+    tail: FarTail
+
+    def __init__(
+        self, u: Any, v: Any = None, *, statistic: str = "sum", names: Names = None
+    ) -> None:
+        self._tails = tails = FarTails.of(u, v, statistic, names)
+        first, possible = tails.tail(None).lead, np.flatnonzero(attainable(tails.steps))
+        upper = possible[2 * possible >= tails.steps.top]
+        thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
+        values = sorted({*map(tails.law.value, thinned), first})
+        options = {sheet.number(value, 1.0): value for value in values}
+        controls = {"lead": choice("Lead", options, first, "SelectionSlider")}
+        self._open([(0.125, 0.47, 0.855, 0.35), (0.125, 0.16, 0.855, 0.26)], controls, "lead")
+
+    def _compute(self) -> tuple[str, str]:
+        self.tail = self._tails.tail(self.lead.value)
+        result, null, tilted = self.tail.result, self.tail.null, self.tail.tilted
+        alt = "Null law of {} minus {} and the law tilted to its tail".format(*result.names)
+        lead, spread, bound = counted(self.tail.lead, result.unit), null.std(), result.error_bound
+        start = f"A lead of {lead}, for either system, has p = {result.pvalue_text()}"
+        if not spread:
+            return alt, f"{start}: no swap changes anything."
+        seen = null.pmf[result.observed_cell] > self.tail.noise
+        sight = "can still make out the cells" if seen else "sees nothing but its own noise"
+        return alt, (
+            f"{start} (log10 p = {result.log10_pvalue:.4f}; p is "
+            f"{f'off by at most {bound:.0e} of itself' if bound else 'exact'}). It is "
+            f"{abs(result.observed_sum - null.mean()) / spread:.3g} standard deviations out, where "
+            f"an FFT without a tilt {sight}. Tilted by a factor of {np.exp(self.tail.tau):.3g} per "
+            f"{result.unit.removesuffix('s')}, the law has its mean at "
+            f"{sheet.signed(tilted.mean())} and a standard deviation of {tilted.std():.3g}."
+        )
+
+    def _draw(self) -> None:
+        plot_tail(self.tail, axes=self._axes)
+
+    def _paint(self) -> None:
+        tail, upper, parts = self.tail, self._axes[0], self._parts
+        logs, extreme = tail.null.log_pmf / log(10), tail.result.extreme
+        reached = np.isfinite(logs)
+        for gid, kind in (("null", ~extreme), ("extreme", extreme)):
+            parts[gid][0].set_data(np.where(reached & kind, logs, np.nan))
+        line, columns = parts["tilted"]
+        lowest = 2 * upper.get_ylim()[0]  # well below the axes
+        line.set_ydata(np.maximum(tail.tilted.log_pmf / log(10), lowest)[reached])
+        columns.set_data(tail.tilted.pmf / tail.tilted.pmf.max())
+        for rule in parts["observed"]:
+            rule.set_xdata([tail.lead] * 2)
+        texts = words(upper)
+        texts[1].set_text(f"at least as extreme: {sheet.p_text(tail.result)}")
+        texts[-1].set_text(f"lead {sheet.number(tail.lead, 1.0)}")

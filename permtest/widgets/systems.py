@@ -1,0 +1,278 @@
+"""Explorers of two systems: which ones, how many items, and what else might have been observed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from math import floor, log10
+from typing import Any, cast
+
+import numpy as np
+
+from permtest.exact import exact_perm_test
+from permtest.pairs import Pairs
+from permtest.plots import plot_null, plot_plane, plot_values, sheet
+from permtest.plots.null import HEADROOM, View, heights_in_view, look, marks
+from permtest.plots.plane import hits_weight, look_at_plane, outline, shades, staircase
+from permtest.plots.sheet import SUMS
+from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.statistics import CountStatistic, lookup
+from permtest.widgets.frame import TAILS, Explorer, Names, choice, slider, words
+
+SCALES = {"linear axis": "linear", "logarithmic axis": "log"}
+PLACE = (0.125, 0.16, 0.835, 0.66)  # of the axes in either picture
+
+
+def _move_columns(explorer: Explorer, view: View, result: PermutationTestResult) -> None:
+    """Move what `plot_null` has drawn."""
+    (ax,), parts = explorer._axes, explorer._parts
+    for gid, heights in (("body", view.body), ("rejected", view.rejected)):
+        parts[gid][0].set_data(heights, view.edges)
+    for tint, (low, high) in zip(parts.get("region", ()), view.region, strict=True):
+        tint.set(x=low, width=high - low)
+    texts = words(ax)
+    texts[1].set_text(f"at least as extreme: {sheet.p_text(result)}")
+    for text, value, gid in zip(texts[2:], marks(result), ("observed", "mirrored"), strict=False):
+        parts[gid][0].set_xdata([value] * 2)
+        text.set_text(f"{gid} {sheet.signed(value, view.reach)}")
+
+
+# ---- which systems, on how many items ------------------------------------------------------------
+
+AGAIN = " again"  # a system that is compared with itself needs another name
+WIDTHS = (1, 2, 5, 10)  # where the axis of sums may end, times a power of ten
+HEIGHTS = (1, 1.5, 2, 3, 5, 7, 10)  # the same for the axis of probabilities
+
+
+class TwoSystemsExplorer(Explorer):
+    """Pick two systems, how many items, and one tail or two; the picture and p follow at once.
+
+    So that the picture does not jump while the slider is dragged, the axes change in coarse steps
+    only. The horizontal one reaches from -r to r, where r is 1, 2 or 5 times a power of ten: the
+    smallest that holds what can be seen of the bell and what was observed.
+
+    Parameters
+    ----------
+    scores : mapping or DataFrame
+        Name of a system -> its scores, integers, of shape (N,), on the same items in the same
+        order. At least two systems and one item.
+    a, b : str, optional
+        Which two are shown first. Default: the first two.
+    statistic : str, default "sum"
+        As in `exact_perm_test`.
+    items : str, default "items"
+        What one row of the scores is, for the label of the slider.
+
+    Examples
+    --------
+    >>> from permtest.widgets import TwoSystemsExplorer
+    >>> explorer = TwoSystemsExplorer({"old": [1, 4, 2], "new": [2, 4, 5]}, items="sentences")
+    >>> explorer.n.value = 2
+    >>> explorer.result.n, explorer.result.pvalue
+    (2, 1.0)
+    """
+
+    result: PermutationTestResult
+
+    def __init__(
+        self,
+        scores: Mapping[str, Any],
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        statistic: str = "sum",
+        items: str = "items",
+    ) -> None:
+        if not hasattr(scores, "items"):
+            kind = type(scores).__name__
+            raise TypeError(f"scores must map names of systems to their scores, not be a {kind}")
+        self._scores = {str(name): np.asarray(column) for name, column in scores.items()}
+        sizes = {name: len(column) for name, column in self._scores.items()}
+        if len(sizes) < 2 or len({*sizes.values()}) > 1 or 0 in sizes.values():
+            raise ValueError(f"scores must be of two systems on the same items, not {sizes}")
+        self._statistic, (first, second, *_) = statistic, sizes
+        controls = {
+            "a": choice("A", sizes.keys(), a or first, label="2em"),
+            "b": choice("B", sizes.keys(), b or second, label="2em"),
+            "tails": choice("", TAILS, None, "RadioButtons", "0"),
+            "scale": choice("", SCALES, None, "RadioButtons", "0"),
+            "n": slider(f"How many {items}", sizes[first], 1, sizes[first], label="initial"),
+        }
+        self._open([PLACE], controls, "a b", "tails scale", "n")
+
+    def _compute(self) -> tuple[str, str]:
+        a, b, n = self.a.value, self.b.value, self.n.value
+        names = (a, b if b != a else a + AGAIN)
+        options: dict[str, Any] = {"statistic": self._statistic, "alternative": self.tails.value}
+        u, v = (self._scores[name][:n] for name in (a, b))
+        self.result = result = exact_perm_test(u, v, names=names, **options)
+        self._limits = _coarse_limits(self.result, self.scale.value)
+        self._view = look(self.result, self.scale.value, self._limits[0])
+        alt, null = "Null distribution of {} minus {}".format(*names), result.null_distribution
+        if a == b:
+            return alt, f"{a} is compared with itself: no swap changes anything, so p = 1."
+        mean = round(null.mean(), 6) + 0.0  # no rounding error, no minus zero
+        return alt, (
+            f"{result} If the labels meant nothing, the difference would be {mean:g} on average "
+            f"with a standard deviation of {null.std():.3g}; of all labellings, a share of "
+            f"{result.pvalue_text()} is at least as extreme as what was observed."
+        )
+
+    def _kind(self) -> Hashable:
+        counts = len(marks(self.result)), len(self._view.region)
+        return self.result.names, self.scale.value, self._limits, counts
+
+    def _draw(self) -> None:
+        (ax,) = self._axes
+        ax.set(xlim=self._limits[0], ylim=self._limits[1])
+        plot_null(self.result, ax=ax, scale=self.scale.value)
+        ax.set_title("", loc="left")  # p is in the key
+        label = "{} minus {} ({})".format(*self.result.names, self.result.unit)
+        sheet.literal(ax.xaxis.label, label, ax)
+
+    def _paint(self) -> None:
+        _move_columns(self, self._view, self.result)
+
+
+def _coarse_limits(result: PermutationTestResult, scale: Any) -> tuple[Any, Any]:
+    """Limits of the axes of sums and of probabilities, in coarse steps."""
+    view = look(result, scale)
+    bottom, top = heights_in_view(view, scale)
+    reach = _step(view.reach, WIDTHS)
+    if scale == "linear":
+        return (-reach, reach), (0.0, _step(top, HEIGHTS))
+    lowest = 10.0 ** -min(_step(-log10(bottom), WIDTHS), 300)
+    return (-reach, reach), (lowest, lowest ** (-HEADROOM / (1 - HEADROOM)))
+
+
+def _step(least: float, steps: Sequence[float]) -> float:
+    """The smallest of the steps times a power of ten that is not less."""
+    power = 10.0 ** floor(log10(least))
+    return float(next((s * power for s in steps if s * power >= least), 10 * power))
+
+
+# ---- the staircase -------------------------------------------------------------------------------
+
+MEASURES = ("precision", "recall", "f1", "f0.5", "f2", "jaccard")
+REACH = 1e-9  # of the peak: the sliders go as far as points are so likely
+DRAGGED = 50_000  # points of the joint law; with more the picture follows when a slider stops
+MARGIN = 0.03  # of what the sliders reach, on all sides of the picture
+
+
+class StaircaseExplorer(Explorer):
+    """Move the observed point through the plane of hits and misses; staircase and p follow.
+
+    The axes stay as they are while the point is moved. Another measure starts at what was observed.
+    Where hits and misses move together, as for recall, the picture is that of `plot_values`.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N, 3)
+        Both systems' counts of true positives, false positives and false negatives, as in
+        `exact_perm_test`; `u` may be `Pairs`.
+    names : tuple of two str, optional
+        What the systems are called.
+
+    Examples
+    --------
+    >>> from permtest.widgets import StaircaseExplorer
+    >>> u, v = [[3, 1, 0], [2, 0, 1]], [[2, 2, 1], [2, 1, 1]]      # tp, fp, fn of two sentences
+    >>> explorer = StaircaseExplorer(u, v)
+    >>> explorer.result.pvalue
+    0.5
+    >>> explorer.misses.value = 3
+    >>> explorer.result.sums, explorer.result.pvalue
+    ((10, 3), 1.0)
+    """
+
+    result: StructuredTestResult
+
+    def __init__(self, u: Any, v: Any = None, *, names: Names = None) -> None:
+        entries = {name: cast(CountStatistic, lookup(name)) for name in MEASURES}
+        titles = {entry.title: name for name, entry in entries.items()}
+        self.statistic = choice("Measure", titles, "f1")
+        self.hits, self.misses = (slider("", 0, 0, 100, label="16em") for _ in range(2))
+        given = v is None and isinstance(u, Pairs)
+        self._pairs = u if given else entries["f1"].pairs(u, v, names)
+        self._start()
+        controls = {
+            "statistic": self.statistic,
+            "tails": choice("", TAILS, None, "RadioButtons", "0"),
+            "hits": self.hits,
+            "misses": self.misses,
+        }
+        self._open([PLACE], controls, "statistic tails", "hits", "misses")
+
+    def _settle(self, moved: Any) -> None:
+        """Go to the nearest possible point; the count that was moved is kept if it can be."""
+        if moved is self.statistic:
+            self._start()
+        kept = int(moved is self.misses)
+        away = np.abs(self._points - (self.hits.value, self.misses.value))
+        far = away[:, kept] * (1 + int(away.max())) + away[:, 1 - kept]
+        self.hits.value, self.misses.value = self._points[int(far.argmin())].tolist()
+
+    def _start(self) -> None:
+        """Both sliders at what was observed; what stays as it is while the point is moved."""
+        sides: Any = TAILS.values()
+        self._tests: dict[str, Any] = {
+            side: exact_perm_test(self._pairs, statistic=self.statistic.value, alternative=side)
+            for side in sides
+        }
+        base: StructuredTestResult = self._tests["two-sided"]
+        null, (self._weight, hits) = base.null_distribution, hits_weight(base.parts[0])
+        seen = null.support[null.pmf >= REACH * null.pmf.max()]
+        both = np.array([base.sums, base.other_sums])
+        self._points = np.concatenate((seen, both)).astype(np.int64) // (self._weight, 1)
+        low, high = self._points.min(axis=0), self._points.max(axis=0)
+        margin = np.maximum(MARGIN * (high - low), 1.0)
+        (bottom, left), (top, right) = (low - margin).tolist(), (high + margin).tolist()
+        self._limits = (left, right), (bottom, top)
+        for k, (bar, part) in enumerate(((self.hits, hits), (self.misses, base.parts[1]))):
+            name = SUMS.get(part, part)
+            bar.description = name[0].upper() + name[1:] if part in SUMS else name
+            bar.continuous_update = len(null.support) <= DRAGGED
+            bar.max = max(high[k], bar.max)  # in an order in which the slider accepts them
+            bar.min, bar.max, bar.value = low[k], high[k], base.sums[k] // (self._weight, 1)[k]
+
+    def _compute(self) -> tuple[str, str]:
+        base = self._tests[self.tails.value]
+        found = base.at((self.hits.value * self._weight, self.misses.value))
+        self.result = result = cast(StructuredTestResult, found)
+        if result.rank == 2:
+            self._counts = (len({result.sums, result.other_sums}), 1)
+        else:
+            self._limits = _coarse_limits(result, "linear")
+            self._view = look(result, "linear", self._limits[0])
+            self._counts = len(marks(result)), len(self._view.region)
+        parts = (hits_weight(result.parts[0])[1], result.parts[1])
+        counts = zip((self.hits.value, self.misses.value), parts, strict=True)
+        point = " and ".join(f"{sheet.number(count)} {SUMS.get(x, x)}" for count, x in counts)
+        text = f"With {point} of {result.names[0]}, {result}"
+        text += " This is what was observed." * (result.sums == base.sums)
+        if result.rank == 2:
+            return f"Joint null law of hits and misses for {result.unit}", text
+        where = "Both move together, on a line" if result.rank else "No swap changes them"
+        text += f" {where}; so there is no plane, and the picture shows the difference itself."
+        return f"Null law for {result.unit}", text
+
+    def _kind(self) -> Hashable:
+        return self.statistic.value, self.tails.value, self._limits, self._counts
+
+    def _draw(self) -> None:
+        (ax,), (x, y) = self._axes, self._limits
+        ax.set(xlim=x, ylim=y)
+        (plot_plane if self.result.rank == 2 else plot_values)(self.result, ax=ax)
+        sheet.literal(ax.xaxis.label, ax.get_xlabel().replace("\n", " "), ax)
+        ax.set_title("", loc="left")  # p is in the key
+
+    def _paint(self) -> None:
+        if self.result.rank < 2:
+            _move_columns(self, self._view, self.result)
+            return
+        plane, parts = look_at_plane(self.result, *self._limits), self._parts
+        parts["cells"][0].set_data(shades(plane))
+        parts["region"][0].set_path(outline(plane))
+        parts["staircase"][0].set_segments(staircase(plane))
+        for gid, place in zip(("observed", "mirrored"), plane.marks, strict=False):
+            parts[gid][0].set_data(*([at] for at in place))
+        words(self._axes[0])[1].set_text(f"at least as extreme: {sheet.p_text(self.result)}")

@@ -1,0 +1,245 @@
+"""What holds of all explorers: they open with something to see, follow, and fail visibly."""
+
+import re
+import subprocess
+import sys
+from base64 import b64decode
+from io import BytesIO
+from itertools import combinations
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import image
+
+import permtest as pt
+from permtest import widgets
+from permtest.widgets import frame
+
+RNG = np.random.default_rng(4)
+SCORES = {name: RNG.integers(low, 9, 400) for low, name in enumerate(["weak", "fair", "good"])}
+GOLD = RNG.integers(0, 4, 150)
+COUNTS = [
+    np.column_stack((hits, RNG.integers(0, 2, 150), GOLD - hits))
+    for hits in (RNG.binomial(GOLD, 0.8), RNG.binomial(GOLD, 0.7))
+]
+A = RNG.integers(0, 9, 90)
+B = np.clip(A + RNG.integers(-3, 3, 90), 0, 9)
+HARD = RNG.random(200)
+RIGHT = {
+    name: (share + RNG.normal(0, 0.15, 200) > HARD).astype(int)
+    for name, share in (("weak", 0.3), ("good", 0.7), ("better", 0.78), ("middle", 0.5))
+}
+LAWS = [pt.pmf(int(d), -int(d)) for d in (-1, -3, -1, -1, 3, -2, 0, 2, 1, 4, 1, -1)]
+
+#: What makes each explorer, and where its controls are put; those that are dragged come first.
+CASES = {
+    "assumptions": (widgets.AssumptionsExplorer, {"r12": 0.3, "n": 120, "lead": 4.5}, 3),
+    "convolution": (
+        lambda: widgets.ConvolutionExplorer(LAWS),
+        {"n": 5, "order": "shortest"},
+        1,
+    ),
+    "leaderboard": (
+        lambda: widgets.LeaderboardExplorer(RIGHT, base="good"),
+        {"gains": 7, "losses": 3, "base": "weak", "correction": "none"},
+        2,
+    ),
+    "posterior": (
+        lambda: widgets.PosteriorExplorer((90, 10, 20), (95, 9, 15), rope=0.02),
+        {"tp_a": 85, "fp_b": 12, "gold_a": 120, "rope": 0.03}
+        | {"metric": "recall", "prior": 10.0, "weight": 1 / 6},
+        4,
+    ),
+    "power": (
+        lambda: widgets.PowerExplorer(A, B, lead=0.25),
+        {"lead": 0.5, "n": 5000, "alpha": 0.1, "alternative": "one-sided"},
+        3,
+    ),
+    "sampling": (
+        lambda: widgets.SamplingExplorer(SCORES["weak"], SCORES["fair"]),
+        {"seed": 7, "K": 1000},
+        2,
+    ),
+    "staircase": (
+        lambda: widgets.StaircaseExplorer(*COUNTS, names=("new", "old")),
+        {"hits": 155, "misses": 125, "statistic": "precision", "tails": "greater"},
+        2,
+    ),
+    "tail": (lambda: widgets.TailExplorer(SCORES["weak"], SCORES["good"]), {"lead": 400}, 1),
+    "two systems": (
+        lambda: widgets.TwoSystemsExplorer(SCORES),
+        {"n": 390, "a": "good", "b": "good", "tails": "greater", "scale": "log"},
+        1,
+    ),
+}
+#: Other controls follow these, or axes, and stay where they are then.
+CHANGED_FOR_GOOD = {("posterior", "gold_a"), ("posterior", "weight"), ("leaderboard", "base")}
+MOVES = [(name, control) for name, (_, moves, _) in CASES.items() for control in moves]
+
+
+def shown(e):
+    return e.picture.value, e.sentence.value
+
+
+def control_of(e, name):
+    return getattr(e, name)
+
+
+def pixels(e):
+    source = re.search("base64,([^']+)'", e.picture.value)
+    assert source is not None
+    return image.imread(BytesIO(b64decode(source[1])), format="png")
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    make, moves, dragged = CASES[request.param]
+    return SimpleNamespace(e=make(), moves=moves, dragged=list(moves)[:dragged])
+
+
+def test_it_opens_with_something_to_see(case):
+    found = pixels(case.e)
+    assert found.shape[:2] == (440, 800)
+    assert len(np.unique(found.reshape(-1, found.shape[2]), axis=0)) > 20
+    assert re.search("alt='[^']{20,}; described below'", case.e.picture.value)
+    assert "role='status' aria-live='polite'" in case.e.sentence.value
+    assert re.search(r"\d", case.e.sentence.value)
+
+
+@pytest.mark.parametrize(("name", "control"), MOVES)
+def test_every_control_changes_the_picture_and_back(name, control):
+    make, moves, _ = CASES[name]
+    e = make()
+    bar = control_of(e, control)
+    before, first = bar.value, shown(e)
+    assert before != moves[control]
+    bar.value = moves[control]
+    assert "alert" not in e.sentence.value
+    assert e.picture.value != first[0]
+    assert (e.sentence.value != first[1]) == (control != "scale")
+    bar.value = before
+    if (name, control) not in CHANGED_FOR_GOOD:
+        assert shown(e) == first
+
+
+def test_what_is_dragged_keeps_its_artists_and_makes_one_picture(case, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(frame, "png", lambda figure: drawn.append(len(figure.findobj())) or b"")
+    for count, name in enumerate(case.dragged, start=1):
+        before = [child for ax in case.e._axes for child in ax.get_children()]
+        limits = [(ax.get_xlim(), ax.get_position().bounds) for ax in case.e._axes]
+        control_of(case.e, name).value = case.moves[name]
+        assert [child for ax in case.e._axes for child in ax.get_children()] == before
+        assert [(ax.get_xlim(), ax.get_position().bounds) for ax in case.e._axes] == limits
+        assert len(drawn) == count
+        assert drawn[-1] < 1000
+
+
+def test_texts_stay_in_the_picture_and_apart(case):
+    e = case.e
+    for name in [None, *case.moves]:
+        if name:
+            control_of(e, name).value = case.moves[name]
+        boxes, whole = [], e._figure.bbox
+        for ax in e._axes:
+            ticks = [
+                label
+                for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim()))
+                for at, label in zip(
+                    axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False
+                )
+                if min(low, high) <= at <= max(low, high)
+            ]
+            parts = [ax.xaxis.label, ax.yaxis.label, ax.title, ax._left_title, *ticks]
+            parts = [part for part in parts if part.get_visible() and part.get_text()]
+            boxes += [part.get_window_extent() for part in [*parts, ax.get_legend()] if part]
+        for box in [box for box in boxes if box.width]:
+            assert whole.x0 - 1 <= box.x0 < box.x1 <= whole.x1 + 1, (name, box)
+            assert whole.y0 - 1 <= box.y0 < box.y1 <= whole.y1 + 1, (name, box)
+        for one, other in combinations([box for box in boxes if box.width], 2):
+            across = min(one.x1, other.x1) - max(one.x0, other.x0)
+            along = min(one.y1, other.y1) - max(one.y0, other.y0)
+            assert min(across, along) < 5, (name, one, other)
+
+
+def test_an_error_is_shown_where_one_looks_and_forgotten(case, monkeypatch):
+    e, name = case.e, case.dragged[0]
+    before, first = control_of(e, name).value, shown(e)
+
+    def broken(*_):
+        raise RuntimeError("the <b>test</b> is broken")
+
+    for method in ("_compute", "_paint"):
+        with monkeypatch.context() as patch:
+            patch.setattr(e, method, broken)
+            control_of(e, name).value = case.moves[name]
+            assert "RuntimeError: the &lt;b&gt;test&lt;/b&gt; is broken" in e.sentence.value
+            assert "role='alert'" in e.sentence.value
+            assert not e.picture.value
+        control_of(e, name).value = before
+        assert shown(e) == first
+
+
+def test_it_is_displayed_as_a_widget_and_leaves_matplotlib_alone(case):
+    before = dict(mpl.rcParams)
+    bundle = case.e._repr_mimebundle_()
+    control_of(case.e, case.dragged[0]).value = case.moves[case.dragged[0]]
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        ("import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)", 0),
+        ("import sys; sys.modules['ipywidgets'] = None; import permtest.widgets", "permtest[lab]"),
+    ],
+)
+def test_what_is_imported(code, wanted):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert wanted in done.stderr if wanted else done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "message"),
+    [
+        (lambda: widgets.TwoSystemsExplorer({}), ValueError, "two systems on the same items"),
+        (lambda: widgets.TwoSystemsExplorer({"a": [], "b": []}), ValueError, "{'a': 0, 'b': 0}"),
+        (lambda: widgets.TwoSystemsExplorer({"a": [1], "b": [1, 2]}), ValueError, "'b': 2"),
+        (lambda: widgets.TwoSystemsExplorer([[1], [2]]), TypeError, "not be a list"),
+        (lambda: widgets.TwoSystemsExplorer(SCORES, a="z"), ValueError, "A: 'z' is not to be"),
+        (lambda: widgets.ConvolutionExplorer([]), ValueError, "the sum of 0 laws"),
+        (lambda: widgets.ConvolutionExplorer(LAWS, n=13), ValueError, "n=13 must lie between 0"),
+        (
+            lambda: widgets.ConvolutionExplorer([pt.pmf(0, x) for x in (1, 10**6)]),
+            ValueError,
+            "1,000,002 c",
+        ),
+        (lambda: widgets.StaircaseExplorer(COUNTS[0], COUNTS[1][:3]), ValueError, "v"),
+        (lambda: widgets.PowerExplorer([2, 2], [1, 1]), ValueError, "all 2 differences are 1"),
+        (lambda: widgets.PosteriorExplorer((1, 2.5, 3)), ValueError, "sliders need whole ones"),
+        (
+            lambda: widgets.PosteriorExplorer((1, 2, 3, 4), (1, 2, 3, 4), metric="specificity"),
+            ValueError,
+            "'specificity' takes more than tp, fp, fn",
+        ),
+        (lambda: widgets.LeaderboardExplorer(RIGHT, base="no"), ValueError, "base='no' is no sys"),
+        (lambda: widgets.LeaderboardExplorer(RIGHT, name="good"), ValueError, "is a system alrea"),
+        (
+            lambda: widgets.LeaderboardExplorer({"a": [1, 0], "b": [0, 0.5]}),
+            ValueError,
+            r"table\['b'\]\[1\] is neither",
+        ),
+        (
+            lambda: widgets.LeaderboardExplorer({f"{k}": [0, 1] for k in range(12)}),
+            ValueError,
+            "12 systems and 2 items",
+        ),
+    ],
+)
+def test_arguments_are_checked(make, kind, message):
+    with pytest.raises(kind, match=message):
+        make()
