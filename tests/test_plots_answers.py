@@ -57,18 +57,6 @@ def test_every_p_has_its_dot_in_its_row(name):
     assert texts == [x.result.pvalue_text() for x in table if x.result]
 
 
-def test_assumptions_are_seen_without_colour():
-    ax, beside = draw("scores")
-    looks = {
-        (line.get_gid(), line.get_marker(), line.get_markerfacecolor() == ax.get_facecolor())
-        for line in lines(ax, "met", "not met")
-    }
-    assert looks == {("met", "o", False), ("not met", "s", True)}
-    assert {line.get_marker() for line in lines(beside, "interval")} == {"o", "s"}
-    words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["assumptions met, or unknown", "level 0.05", "one not met"]
-
-
 @pytest.mark.parametrize("name", ["scores", "constant", "right or wrong"])
 def test_the_exact_test_stands_out(name):
     ax, beside = draw(name)
@@ -110,15 +98,6 @@ def test_intervals_of_the_mean_difference_are_drawn_and_others_written(name):
     assert f"({100 * table.confidence_level:g}%" in ax.get_xlabel().replace("\n", " ")
 
 
-def test_differences_of_accuracies_share_the_axis_of_means():
-    table = TABLES["right or wrong"]
-    _, ax = draw("right or wrong")
-    rows = {line.get_ydata()[0] for line in lines(ax, "interval")}
-    names = [x.test for i, x in enumerate(table) if i in rows]
-    assert {"exact", "mcnemar", "two_proportion_z"} <= set(names)
-    assert "sign" not in names
-
-
 @pytest.mark.parametrize(("name", "marker", "end"), [("greater", ">", 1), ("less", "<", 0)])
 def test_an_open_end_is_an_arrow_at_the_edge(name, marker, end):
     _, ax = draw(name)
@@ -141,12 +120,6 @@ def test_the_smallest_p_and_no_interval_can_be_drawn():
     ax.figure.canvas.draw()
     assert [text.get_text() for text in ax.texts] == ["< 5e-324"]
     assert not lines(beside, "interval")
-
-
-def test_one_axes_gets_the_p_values_alone():
-    ax = Figure().subplots()
-    assert plot_answers(TABLES["delta"], ax=ax) == (ax,)
-    assert len(lines(ax, "met", "not met")) == 2
 
 
 def test_arguments_are_checked():

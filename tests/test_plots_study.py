@@ -40,13 +40,6 @@ EFFECTS = [
     wilcoxon_r(A, B, names=NAMES),
     hodges_lehmann(A, B, names=NAMES),
 ]
-DRAWN = {
-    "power": lambda **o: plot_power(CURVES, **o),
-    "one curve": lambda **o: plot_power(CURVES[1], **o),
-    "effects": lambda **o: plot_effects(EFFECTS, **o),
-    "one effect": lambda **o: plot_effects(cohen_d(B, A), **o),
-    "units": lambda **o: plot_unit_sizes(unit_sizes(A, B, [1, 2, 3, 4, 6], tolerance=0.3), **o),
-}
 
 
 def lines(ax, *gids):
@@ -55,15 +48,6 @@ def lines(ax, *gids):
 
 def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-# ---- what all pictures share ---------------------------------------------------------------------
-
-
-# ---- rejections ----------------------------------------------------------------------------------
-
-
-# ---- power ---------------------------------------------------------------------------------------
 
 
 def test_curves_have_bands_and_the_size_that_is_needed():
@@ -88,22 +72,6 @@ def test_curves_have_bands_and_the_size_that_is_needed():
     assert set(lines(ax, "target")[0].get_ydata()) == {0.8}
 
 
-def test_curves_differ_in_marker_and_line():
-    drawn = lines(plot_power(CURVES, ax=Figure().subplots()), "power")
-    assert len({line.get_marker() for line in drawn}) == 3
-    assert len({str(line._dash_pattern) for line in drawn}) == 3
-
-
-def test_another_target_and_names_of_the_same_test():
-    two = [curve(), curve(delta=0.25, power=(0.1, 0.2, 0.3))]
-    ax = plot_power(two, ax=Figure().subplots(), target=0.5)
-    assert legend(ax) == [
-        "exact, difference 0.5: 20 pairs for 50%",
-        "exact, difference 0.25: 50% not reached",
-    ]
-    assert set(lines(ax, "target")[0].get_ydata()) == {0.5}
-
-
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
@@ -115,9 +83,6 @@ def test_another_target_and_names_of_the_same_test():
 def test_curves_that_cannot_be_drawn(given, options, message):
     with pytest.raises(ValueError, match=message):
         plot_power(given, **options)
-
-
-# ---- effects -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
@@ -159,9 +124,6 @@ def test_effects_of_several_pairs_of_systems_say_which():
         plot_effects([])
 
 
-# ---- histograms and units ------------------------------------------------------------------------
-
-
 def test_three_histograms():
     found = describe(A, B, names=NAMES)
     axes = plot_histograms(found)
@@ -181,14 +143,6 @@ def test_three_histograms():
     assert [ax.get_title(loc="left") for ax in axes] == ["$new_1$", "old", "$new_1$ minus old"]
     assert legend(axes[2]) == ["mean", "median"]
     plt.close(axes[0].figure)
-
-
-def test_histograms_of_scores_that_are_all_equal():
-    axes = plot_histograms(describe([2, 2], [1, 1]), ax=Figure().subplots(1, 3))
-    assert [max(bar.get_height() for bar in ax.patches) for ax in axes] == [2, 2, 2]
-    assert lines(axes[2], "mean")[0].get_xdata()[0] == 1
-    with pytest.raises(ValueError, match="ax has 2 axes, but there are 3 histograms"):
-        plot_histograms(describe([1], [2]), ax=Figure().subplots(1, 2))
 
 
 def test_sizes_of_units():

@@ -181,21 +181,20 @@ def plot_effects(
         raise ValueError("effects is empty; pass at least one size of an effect")
     alone = len({effect.names for effect in rows}) == 1
     title = "{}" if alone else "{} ({} over {})"
-    names = [title.format(effect.title, *effect.names) for effect in rows]
     with sheet.canvas(ax, (sheet.NARROW, sheet.height_of_rows(len(rows), 2))) as ax:
-        sheet.name_rows(ax, names, pad=2)
+        sheet.name_rows(ax, [title.format(effect.title, *effect.names) for effect in rows], pad=2)
         ax.axvline(0, zorder=1, gid="none", **roles.EQUAL.line())
         intervals = [effect.confidence_interval(confidence_level) for effect in rows]
         placed = [row for row, effect in enumerate(rows) if effect.thresholds]
         ends = [copysign(rows[row].thresholds[-1], rows[row].value) for row in placed]
         sheet.fit(ax, [0.0, *ends, *(end for row in placed for end in intervals[row])])
-        dot = roles.HOLDS.dot(ax, gid="effect")
-        for row, effect in enumerate(rows):
-            if row in placed:
-                sheet.draw_interval(ax, row, intervals[row], effect.value, **dot)
-                continue
-            words = f"{sheet.digits(effect.value)} ({sheet.span(*intervals[row])})\n"
-            sheet.write_row(ax, row, words + effect.interpretation, "unit")
+        for row, (effect, interval) in enumerate(zip(rows, intervals, strict=True)):
+            if effect.thresholds:
+                look = roles.HOLDS.dot(ax, gid="effect")
+                sheet.draw_interval(ax, row, interval, effect.value, **look)
+            else:
+                words = f"{sheet.digits(effect.value)} ({sheet.span(*interval)})\n"
+                sheet.write_row(ax, row, words + effect.interpretation, "unit")
         row, (left, right) = 0, ax.get_xlim()
         line: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.6, "zorder": 1}
         words_at: dict[str, Any] = {"ha": "center", "fontsize": sheet.SMALL * sheet.font()}
@@ -209,8 +208,8 @@ def plot_effects(
                     ax.text(value, first - 0.25, word, va="bottom", gid="word", **words_at)
         sheet.ticks(ax.xaxis, 7)
         whose = " of {} over {}".format(*rows[0].names) * alone
-        words = f"size of the effect{whose} ({sheet.sure(confidence_level)} intervals)"
-        sheet.literal(ax.xaxis.label, f"{words}\nS, M, L: small, medium, large", ax)
+        words = f"size of the effect{whose} ({sheet.sure(confidence_level)} intervals)\n"
+        sheet.literal(ax.xaxis.label, words + "S, M, L: small, medium, large", ax)
     return ax
 
 

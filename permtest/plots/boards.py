@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard
 
 NAME = 28  # letters of a name
-PANELS, MOST = 12, 30  # data sets in one picture, and systems that are drawn of each
+PANELS, MOST = 13, 30  # data sets in one picture, and systems that are drawn of each
 LANES = 90.0  # points that bars beside each other take at most
 LARGE = 10**7  # from here on numbers are written with an exponent
 TINY = 1e-300  # smaller p-values may have been rounded to the smallest number there is
@@ -137,9 +137,9 @@ def _draw_panels(
     rankings: Sequence[tuple[Leaderboard, str]], ax: Any, most: int
 ) -> tuple[Axes, ...]:
     panels = len(rankings)
-    if panels > PANELS + 1:
+    if panels > PANELS:
         raise ValueError(
-            f"there are {panels} rankings, but one picture shows {PANELS + 1} at most; choose a "
+            f"there are {panels} rankings, but one picture shows {PANELS} at most; choose a "
             "data set, data_set=..., or write a page (.html)"
         )
     rows = min(max(len(board.systems) for board, _ in rankings), most)
