@@ -212,15 +212,6 @@ def test_the_smaller_p_the_darker_and_the_larger_a_difference():
             assert text.get_color() == ("w" if light[i, j] < 0.5 else "k")
 
 
-def test_many_systems_are_shades():
-    board = BOARDS["many"]
-    ax = plot_pairs(board)
-    assert ax.images[0].get_array().shape == (34, 34, 3)
-    assert names(ax)[0] == f"1  {board.order()[0]}"
-    assert not ax.texts
-    assert np.all(np.einsum("iic->ic", ax.images[0].get_array()) == 0)
-
-
 def test_a_hundred_systems_are_drawn_with_few_artists():
     size = 100
     scores = np.triu(np.ones((size, size), dtype=int))
