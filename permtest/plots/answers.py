@@ -39,8 +39,9 @@ def plot_answers(
     The axis of intervals is that of the exact test; estimates of another kind are written out.
     Intervals of tests whose assumptions are not met may leave the axes, with an arrow.
 
-    The p-values, with gids "met", "not met", "refused" and "level"; then the intervals, with
-    gids "interval", "null" and "other". The exact test stands on a grey band (gid "exact").
+    The first axes have the p-values, with gids "met", "not met", "refused" and "level"; the second
+    ones have the intervals, with gids "interval", "null" and "other". The exact test stands on a
+    grey band (gid "exact").
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def plot_posteriors(
     Curves go from the 0.001 to the 0.999 quantile, and leave the axes where they are infinite. The
     mark of an interval is the most likely value; it has none if both ends of [0, 1] are infinite.
 
-    One for one result. Gids: "a" and "b" for the densities, "interval a" and "mode a", ... for
+    One result has one axes. Gids: "a" and "b" for the densities, "interval a" and "mode a", ... for
     the rows below; the conservative ones end in " conservative".
 
     Parameters

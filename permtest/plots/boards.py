@@ -313,30 +313,23 @@ def _colours(p: Any, difference: Any, alpha: float) -> tuple[Any, list[Patch]]:
 
 
 def _write_pairs(
-    ax: Axes,
-    colours: Any,
-    p: Any,
-    difference: Any,
-    values: Sequence[str],
-    alpha: float,
-    font: float,
+    ax: Axes, colours: Any, p: Any, difference: Any, values: Any, alpha: float, font: float
 ) -> None:
     """Adjusted p and difference of every pair, and what every system scores."""
     for i, j in product(range(len(p)), repeat=2):
         x = float(difference[i, j])
-        look: dict[str, Any]
+        dark = float(colours[i, j] @ (0.299, 0.587, 0.114)) < 0.5
+        look: dict[str, Any] = {"ha": "center", "va": "center", "color": "w" if dark else "k"}
         if i == j:
-            text, look = values[i], {"gid": "value", "fontweight": "bold"}
+            text, gid, look["fontweight"] = values[i], "value", "bold"
         elif i > j:
             form = "+#.3g" if abs(x) < 100 else "+,.0f" if abs(x) < LARGE else "+.3g"
-            text, look = sheet.digits(x, form) if x else "0", {"gid": "difference"}
+            text, gid = sheet.digits(x, form) if x else "0", "difference"
         else:
-            text, look = p_text(float(p[i, j]), alpha), {"gid": "p"}
+            text, gid = p_text(float(p[i, j]), alpha), "p"
             if not rejects(p[i, j], alpha):
                 frame: dict[str, Any] = {"facecolor": "none", "edgecolor": "0.6", "linewidth": 0}
                 corner = (j - 0.46, i - 0.46)
                 ax.add_patch(Rectangle(corner, 0.92, 0.92, hatch="///", gid="same", **frame))
                 look["path_effects"] = roles.halo(ax)
-        dark = float(colours[i, j] @ (0.299, 0.587, 0.114)) < 0.5
-        look |= {"ha": "center", "va": "center", "color": "w" if dark else "k"}
-        ax.text(j, i, text, fontsize=font, parse_math=False, **look)
+        ax.text(j, i, text, fontsize=font, gid=gid, parse_math=False, **look)

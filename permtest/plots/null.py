@@ -181,7 +181,7 @@ def plot_null(
     values of the statistic. Neighbouring values share a column where there are more than pixels; it
     is as high as the likeliest of them, or as all together where values form no lattice.
 
-    With the gids "body", "rejected", "region", "observed" and "mirrored".
+    The gids are "body", "rejected", "region", "observed" and "mirrored".
 
     Parameters
     ----------
@@ -210,9 +210,8 @@ def plot_null(
         ax.set(xlim=(view.left, view.right), ylim=heights)
         for low, high in view.region:  # thin tails are seen by a tint
             ax.axvspan(low, high, linewidth=0, color=roles.TAIL.rgba(0.13), gid="region", zorder=0)
-        gids = ("body", "rejected")
-        bottom = SMALLEST if scale == "log" else 0.0
-        shown = _draw_law(ax, result, gids, view.body, view.rejected, view.edges, bottom)
+        parts = {"body": view.body, "rejected": view.rejected}
+        shown = _draw_law(ax, result, parts, view.edges, SMALLEST if scale == "log" else 0.0)
         rules = {"observed": roles.OBSERVED, "mirrored": roles.MIRRORED}
         for value, (gid, rule) in zip(marks(result), rules.items(), strict=False):
             label = f"{gid} {sheet.signed(value, view.reach)}"
@@ -241,21 +240,15 @@ def _columns(
 
 
 def _draw_law(
-    ax: Axes,
-    result: PermutationTestResult,
-    gids: tuple[str, str],
-    body: Floats,
-    extreme: Floats,
-    edges: Floats,
-    bottom: float,
+    ax: Axes, result: PermutationTestResult, parts: dict[str, Floats], edges: Floats, bottom: float
 ) -> list[Any]:
-    """Columns of a law and of its extreme part; what is in the key."""
+    """Columns of a law and of its extreme part, by gid; what is in the key."""
     sampled = result.n_samples is not None
     name = f"{result.n_samples:,} random labellings" if sampled else "null distribution"
-    words = f"at least as extreme: {sheet.p_text(result)}"
+    looks = (roles.NULL, name), (roles.TAIL, f"at least as extreme: {sheet.p_text(result)}")
     return [
-        _columns(ax, body, edges, bottom, roles.NULL, gid=gids[0], label=name),
-        _columns(ax, extreme, edges, bottom, roles.TAIL, gid=gids[1], label=words),
+        _columns(ax, heights, edges, bottom, role, gid=gid, label=label)
+        for (gid, heights), (role, label) in zip(parts.items(), looks, strict=True)
     ]
 
 
@@ -385,7 +378,7 @@ class FarTails(NamedTuple):
 def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
     """Draw the null law and the law tilted to the observed sum.
 
-    Decimal logarithms of probabilities, and both laws as shares of their highest cell. Gids:
+    Above are decimal logarithms of probabilities, below both laws as shares of their peaks. Gids:
     "null", "extreme", "tilted", "noise" (how far down a Fourier transform without a tilt can
     see), "observed". The limits do not depend on what was observed.
 
@@ -402,9 +395,9 @@ def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[
     make = partial(Figure.subplots, nrows=2, sharex=True, height_ratios=(3, 2))
     with sheet.canvas(axes, make=make) as axes:
         upper, lower = axes
-        kinds = reached & ~result.extreme, reached & result.extreme
-        body, extreme = (np.where(kind, logs, np.nan) for kind in kinds)
-        shown = _draw_law(upper, result, ("null", "extreme"), body, extreme, edges, bottom)
+        kinds = {"null": reached & ~result.extreme, "extreme": reached & result.extreme}
+        parts = {gid: np.where(kind, logs, np.nan) for gid, kind in kinds.items()}
+        shown = _draw_law(upper, result, parts, edges, bottom)
         line = roles.TILTED.line(gid="tilted", label="tilted law")
         heights = np.maximum(tilted.log_pmf / np.log(10), 2 * bottom)
         shown += upper.plot(null.support[reached], heights[reached], **line)

@@ -106,7 +106,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
     goes with the square root of the probability). Hatched cells are at least as extreme as what was
     observed: p is their probability. Thin lines have the same value of the statistic everywhere.
 
-    With the gids "cells", "region", "staircase", "levels", "observed" and "mirrored".
+    The gids are "cells", "region", "staircase", "levels", "observed" and "mirrored".
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def plot_estimation(
 def plot_comparison(found: Overview) -> tuple[Axes, ...]:
     """Draw the estimation plot above the null distribution, in a new figure.
 
-    Those of `plot_estimation`, and of `plot_test`.
+    The axes are those of `plot_estimation`, and that of `plot_test`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def plot_test(found: Overview, *, ax: Axes | None = None) -> Axes:
     A law that is too long to be drawn is that of rounded differences, or of random labellings; p in
     the picture is that of the law in it.
 
-    That of `plot_null` or `plot_plane`.
+    The axes look like those of `plot_null` or `plot_plane`.
 
     Parameters
     ----------
@@ -297,8 +297,9 @@ def plot_histograms(
 ) -> tuple[Axes, Axes, Axes]:
     """Draw the scores of both systems and their differences as histograms.
 
-    Scores of the first system, of the second one, differences. The first two have the same
-    limits. Gids: "bars", "mean", "median", and "zero" for the line where the systems are equal.
+    The axes have the scores of the first system, those of the second one, and the differences. The
+    first two have the same limits. Gids: "bars", "mean", "median", and "zero" for the line where
+    the systems are equal.
 
     Parameters
     ----------
