@@ -280,8 +280,19 @@ def _tails(result: PermutationTestResult) -> str:
     return "the hatched values"
 
 
-#: The same picture, for a statistic of several sums, such as F1.
-plot_values = plot_null
+def plot_values(
+    result: StructuredTestResult, *, ax: Axes | None = None, scale: Scale = "linear"
+) -> Axes:
+    """Draw the null distribution of a statistic of several sums, such as F1, as `plot_null` does.
+
+    Parameters
+    ----------
+    result : StructuredTestResult
+        Of `exact_perm_test` with a statistic of counts, `exact_perm_test_m`, or `monte_carlo`.
+    ax, scale
+        As in `plot_null`.
+    """
+    return plot_null(result, ax=ax, scale=scale)
 
 
 # ---- far tails -----------------------------------------------------------------------------------
