@@ -1,6 +1,5 @@
 """Posteriors of two models and of their difference: what is drawn is what the result says."""
 
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -92,28 +91,6 @@ def test_intervals_and_modes_are_in_rows_of_their_own(name):
     assert ax.get_xlabel().endswith(" (mode, 90% credible)")
 
 
-def test_a_density_without_a_most_likely_value_has_no_mark():
-    ax = posteriors("infinite at both ends")
-    assert not lines(ax, "mode a")
-    assert np.isfinite(ax.get_ylim()).all()
-    assert ax.get_ylim()[1] < one(ax, "a").get_ydata().max(), "the curve leaves the axes"
-
-
-@pytest.mark.parametrize("name", ["folds", "one far narrower", "no counts"])
-def test_no_finite_density_leaves_the_axes(name):
-    ax = posteriors(name)
-    highest = max(one(ax, letter).get_ydata().max() for letter in "ab")
-    assert highest < ax.get_ylim()[1] < 1.2 * highest
-
-
-def test_models_are_told_apart_without_colour():
-    ax = posteriors("folds")
-    assert one(ax, "a").get_linestyle() == "-"
-    assert one(ax, "b").get_linestyle() == "--"
-    assert one(ax, "mode a").get_marker() != one(ax, "mode b").get_marker()
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["A", "B", "density"]
-
-
 def test_conservative_versions_are_thin_and_wider():
     ax, wide = posteriors("folds", conservative=True), RESULTS["folds"].conservative
     labels = [label.get_text() for label in ax.get_yticklabels()]
@@ -197,11 +174,6 @@ def test_areas_are_as_large_as_the_probabilities(name):
 )
 def test_probabilities_are_written_in_words(name, words):
     assert [text.get_text() for text in difference(name).get_legend().get_texts()] == words
-
-
-def test_an_infinite_density_of_the_difference_leaves_the_axes():
-    ax = difference("infinite")
-    assert ax.get_ylim()[1] < one(ax, "density").get_ydata().max() / 10
 
 
 def test_arguments_are_checked():

@@ -10,19 +10,10 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError("pictures need matplotlib: pip install 'permtest[plot]'") from error
 
-from permtest.plots.answers import (
-    plot_answers,
-    plot_effects,
-    plot_power,
-)
+from permtest.plots.answers import plot_answers, plot_effects, plot_power
 from permtest.plots.bayes import plot_difference, plot_posteriors
 from permtest.plots.boards import plot_pairs, plot_ranking, plot_rankings
-from permtest.plots.null import (
-    FarTail,
-    plot_null,
-    plot_tail,
-    plot_values,
-)
+from permtest.plots.null import FarTail, plot_null, plot_tail, plot_values
 from permtest.plots.plane import plot_plane
 from permtest.plots.sheet import STYLE, style
 from permtest.plots.systems import (

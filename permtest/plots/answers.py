@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
-from math import copysign, isclose, isfinite
+from math import copysign, isclose
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, NullLocator
 
 from permtest._checks import check_level
-from permtest.alternatives import (
-    AlternativeResult,
-)
+from permtest.alternatives import AlternativeResult
 from permtest.alternatives.result import TITLES
 from permtest.plots import roles, sheet
 from permtest.study import PowerCurve
@@ -27,16 +23,12 @@ if TYPE_CHECKING:
     from permtest.alternatives.compare import Answer, AnswerTable
     from permtest.study.effects import EffectSize
 
-WIDE, NARROW = 11.0, 8.0  # inches
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
 BROAD = 4  # times as wide as the others an interval may be without leaving the axes
-SMALL = 0.85  # size of notes, in sizes of the letters around them
-FEWEST, MOST = 5, 5000  # pairs, the ends of the axis of a plan
-STEPS = 14  # numbers of pairs in a decade
-WIDEST = 1.5  # standard deviations of the differences that the axis of differences reaches beyond 0
-
-
-# ---- several tests -------------------------------------------------------------------------------
+KINDS = {
+    True: ("met", roles.HOLDS, "assumptions met, or unknown"),
+    False: ("not met", roles.BROKEN, "one not met"),
+}
 
 
 def plot_answers(
@@ -47,8 +39,9 @@ def plot_answers(
     The axis of intervals is that of the exact test; estimates of another kind are written out.
     Intervals of tests whose assumptions are not met may leave the axes, with an arrow.
 
-    The p-values, with gids "met", "not met", "refused" and "level"; then the intervals, with
-    gids "interval", "null" and "other". The exact test stands on a grey band (gid "exact").
+    The first axes have the p-values, with gids "met", "not met", "refused" and "level"; the second
+    ones have the intervals, with gids "interval", "null" and "other". The exact test stands on a
+    grey band (gid "exact").
 
     Parameters
     ----------
@@ -73,27 +66,20 @@ def plot_answers(
     if not table.answers:
         raise ValueError("table has no answers; name at least one test in compare_all(tests=...)")
     level = check_level(1 - table.confidence_level if alpha is None else alpha)
-    size = (WIDE, sheet.height_of_rows(len(table.answers)))
+    size = (sheet.WIDE, sheet.height_of_rows(len(table.answers)))
     with sheet.canvas(ax, size, partial(Figure.subplots, ncols=2, width_ratios=(3, 7))) as ax:
-        axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
-        if len(axes) not in (1, 2):
-            raise ValueError(f"ax has {len(axes)} axes; pass one, for p-values, or two")
+        axes = sheet.check_axes(ax, 1 if isinstance(ax, Axes) else 2, "parts")
+        exact = [answer.test == "exact" for answer in table.answers]
         for each in axes:
-            sheet.name_rows(each, [answer.title for answer in table.answers])
-            for row, label in enumerate(each.get_yticklabels()):
-                if table.answers[row].test == "exact":
-                    label.set_fontweight("bold")
-                    band: dict[str, Any] = {"color": roles.BAND, "linewidth": 0, "zorder": 0}
-                    each.axhspan(row - 0.45, row + 0.45, gid="exact", **band)
+            sheet.name_rows(each, [answer.title for answer in table.answers], exact)
+            for row in np.flatnonzero(exact):
+                band: dict[str, Any] = {"color": roles.BAND, "linewidth": 0, "zorder": 0}
+                each.axhspan(row - 0.45, row + 0.45, gid="exact", **band)
         _draw_pvalues(axes[0], table, level)
         for beside in axes[1:]:
             _draw_intervals(beside, table)
             beside.tick_params(labelleft=False)
     return axes
-
-
-def _look(ax: Axes, held: bool | None) -> dict[str, Any]:
-    return (roles.BROKEN if held is False else roles.HOLDS).dot(ax)
 
 
 def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float) -> None:
@@ -102,28 +88,20 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float) -> None:
     found = [answer.result.pvalue for answer in table.answers if answer.result]
     left = max(min([*found, alpha / 10]) / 3, LEFTMOST)
     ax.set_xlim(left, left**-0.03)
-    ax.xaxis.set_major_locator(FixedLocator(sheet.decades(*ax.get_xlim(), most=2)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    level = roles.LEVEL.line(label=f"level {alpha:.3g}", gid="level")
-    line = ax.axvline(alpha, zorder=1, **level)
-    sides: dict[str, Any] = {"va": "center", "xycoords": ax.get_yaxis_transform()}
+    sheet.decades(ax.xaxis, most=2)
+    level = roles.LEVEL.line(label=f"level {alpha:.3g}", gid="level", zorder=1)
+    line = ax.axvline(alpha, **level)
     for row, answer in enumerate(table.answers):
         if answer.result is None:
-            words = {"ha": "center", "fontstyle": "italic", "gid": "refused"}
-            ax.annotate("does not fit these data", (0.5, row), **sides | words)
+            sheet.write_row(ax, row, "does not fit these data", "refused")
             continue
-        gid = "not met" if answer.held is False else "met"
-        dot = _look(ax, answer.held) | {"linestyle": "none", "clip_on": False, "gid": gid}
-        ax.plot([max(answer.result.pvalue, left)], [row], **dot)
-        away: dict[str, Any] = {"xytext": (12, 0), "textcoords": "offset points", "gid": "p"}
-        ax.annotate(answer.result.pvalue_text(), (1, row), **sides | away)
+        gid, role, _ = KINDS[answer.held is not False]
+        look = role.dot(ax, linestyle="none", clip_on=False, gid=gid)
+        ax.plot([max(answer.result.pvalue, left)], [row], **look)
+        sheet.write_beside(ax, row, answer.result.pvalue_text(), "p")
     one = "" if table.alternative == "two-sided" else "one-sided: "
     ax.set_xlabel(f"p-value ({one}{table.alternative})")
-    named = {True: "assumptions met, or unknown", False: "one not met"}
-    dots = [
-        Line2D([], [], linestyle="none", label=label, **_look(ax, held))
-        for held, label in named.items()
-    ]
+    dots = [sheet.dot(label, **role.dot(ax)) for _, role, label in KINDS.values()]
     sheet.key(ax, [dots[0], line, dots[1]], columns=2)
     legend = ax.get_legend()
     assert legend is not None
@@ -132,65 +110,51 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float) -> None:
 
 def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     """One scale, that of the exact test; what is estimated on others is written out."""
-    with_interval = [answer for answer in table.answers if answer.result and answer.interval]
-    with_interval.sort(key=lambda answer: answer.test != "exact")
-    scale = with_interval[0].result if with_interval else None
-    same = [answer for answer in with_interval if _is_on(answer, scale)]
+    answers = [answer for answer in table.answers if answer.result and answer.interval]
+    answers.sort(key=lambda answer: answer.test != "exact")
+    scale = answers[0].result if answers else None
+    same = [answer for answer in answers if _is_on(answer.result, scale)]
     _set_limits(ax, table, same)
-    null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null")
-    shown = ax.axvline(table.delta, zorder=1, **null)
+    null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null", zorder=1)
+    sheet.key(ax, [ax.axvline(table.delta, **null)])
     for row, answer in enumerate(table.answers):
-        if answer.result is None:
-            continue
-        estimate = answer.result.estimate
-        if answer in same:
-            thick = {"linewidth": 4} if answer.test == "exact" else {}
-            look = _look(ax, answer.held) | thick | {"gid": "interval"}
-            sheet.draw_interval(ax, row, answer.interval or (), estimate, **look)
-            continue
-        words = f"{answer.result.estimate_name} {sheet.digits(estimate)}"
-        words += f" ({sheet.span(*answer.interval)})" if answer.interval is not None else ""
-        where: dict[str, Any] = {"ha": "center", "va": "center", "gid": "other"}
-        where |= {"transform": ax.get_yaxis_transform(), "path_effects": roles.halo(ax)}
-        note = ax.text(0.5, row, "", fontsize=SMALL * mpl.rcParams["font.size"], **where)
-        sheet.literal(note, words, ax)
+        if answer in same and answer.result and answer.interval:
+            look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
+            look |= {"linewidth": 4} if answer.test == "exact" else {}
+            sheet.draw_interval(ax, row, answer.interval, answer.result.estimate, **look)
+        elif answer.result:
+            words = f"{answer.result.estimate_name} {sheet.digits(answer.result.estimate)}"
+            words += f" ({sheet.span(*answer.interval)})" if answer.interval is not None else ""
+            sheet.write_row(ax, row, words, "other")
     what = scale.estimate_name if scale else "estimate"
-    a, b = table.names
-    sure = f"{100 * table.confidence_level:.4g}% interval"
-    sheet.literal(ax.xaxis.label, f"{what}, {a} minus {b} ({sure})", 38)
-    sheet.key(ax, [shown])
+    whose = "{} minus {}".format(*table.names)
+    words = f"{what}, {whose} ({sheet.sure(table.confidence_level)} interval)"
+    sheet.literal(ax.xaxis.label, words, 38)
 
 
-def _is_on(answer: Answer, scale: AlternativeResult | None) -> bool:
+def _is_on(result: AlternativeResult | None, scale: AlternativeResult | None) -> bool:
     """Whether a test estimates the same, as a difference of accuracies is one of means."""
-    assert answer.result is not None
-    if scale is None or answer.result.estimate_name == scale.estimate_name:
+    if result is None or scale is None or result.estimate_name == scale.estimate_name:
         return scale is not None
-    alike = answer.result.estimate_name.startswith("difference of")
-    return alike and isclose(answer.result.estimate, scale.estimate, rel_tol=1e-9)
+    alike = result.estimate_name.startswith("difference of")
+    return alike and isclose(result.estimate, scale.estimate, rel_tol=1e-9)
 
 
 def _set_limits(ax: Axes, table: AnswerTable, answers: Sequence[Answer]) -> None:
     """All estimates, the ends that the alternative leaves closed, and the null hypothesis."""
-    one = {"greater": ("low",), "less": ("high",)}.get(table.alternative, ("low", "high"))
-
-    def finite_ends(some: Sequence[Answer]) -> list[float]:
-        ends = [float(getattr(answer.interval, end)) for answer in some for end in one]
-        return [end for end in ends if isfinite(end)]
-
-    ends = finite_ends(answers)
-    fit = finite_ends([answer for answer in answers if answer.held is not False])
-    if len(fit) > 1 and np.ptp(ends) > BROAD * np.ptp(fit) > 0:
-        ends = fit
-    ends += [answer.result.estimate for answer in answers if answer.result]
-    seen = [end for end in ends if isfinite(end)] + [table.delta]
-    reach = max(seen) - min(seen) or 1.0
-    room = [0.08 * reach if end in one else 0.3 * reach for end in ("low", "high")]
-    ax.set_xlim(min(seen) - room[0], max(seen) + room[1])
+    closed = {"greater": [0], "less": [1]}.get(table.alternative, [0, 1])
+    ends = np.array([answer.interval for answer in answers], float).reshape(-1, 2)[:, closed]
+    met = ends[[answer.held is not False for answer in answers]]
+    if met.size > 1 and np.ptp(ends) > BROAD * np.ptp(met) > 0:
+        ends = met
+    estimates = [answer.result.estimate for answer in answers if answer.result]
+    sheet.fit(ax, [*ends.ravel(), *estimates, table.delta], 0.08)
+    if len(closed) == 1:  # the other end has room for an arrow
+        low, high = ax.get_xlim()
+        ax.set_xlim(
+            low - 0.2 * (high - low) * closed[0], high + 0.2 * (high - low) * (1 - closed[0])
+        )
     sheet.ticks(ax.xaxis, 5)
-
-
-# ---- sizes of effects ----------------------------------------------------------------------------
 
 
 def plot_effects(
@@ -216,51 +180,38 @@ def plot_effects(
     rows = list(effects) if isinstance(effects, Sequence) else [effects]
     if not rows:
         raise ValueError("effects is empty; pass at least one size of an effect")
-    with sheet.canvas(ax, (NARROW, sheet.height_of_rows(len(rows), 2))) as ax:
+    alone = len({effect.names for effect in rows}) == 1
+    title = "{}" if alone else "{} ({} over {})"
+    with sheet.canvas(ax, (sheet.NARROW, sheet.height_of_rows(len(rows), 2))) as ax:
+        sheet.name_rows(ax, [title.format(effect.title, *effect.names) for effect in rows], pad=2)
+        ax.axvline(0, zorder=1, gid="none", **roles.EQUAL.line())
         intervals = [effect.confidence_interval(confidence_level) for effect in rows]
         placed = [row for row, effect in enumerate(rows) if effect.thresholds]
-        ends = [0.0, *(copysign(rows[row].thresholds[-1], rows[row].value) for row in placed)]
-        ends += [end for row in placed for end in intervals[row] if isfinite(end)]
-        margin = 0.06 * (max(ends) - min(ends)) or 1.0
-        ax.set_xlim(min(ends) - margin, max(ends) + margin)
-        alone = len({effect.names for effect in rows}) == 1
-        whose = "" if alone else " ({} over {})"
-        sheet.name_rows(ax, [effect.title + whose.format(*effect.names) for effect in rows], pad=2)
-        ax.axvline(0, zorder=1, gid="none", **roles.EQUAL.line())
-        small = SMALL * mpl.rcParams["font.size"]
-        for row, effect in enumerate(rows):
-            if row in placed:
+        ends = [copysign(rows[row].thresholds[-1], rows[row].value) for row in placed]
+        sheet.fit(ax, [0.0, *ends, *(end for row in placed for end in intervals[row])])
+        for row, (effect, interval) in enumerate(zip(rows, intervals, strict=True)):
+            if effect.thresholds:
                 look = roles.HOLDS.dot(ax, gid="effect")
-                sheet.draw_interval(ax, row, intervals[row], effect.value, **look)
-                continue
-            words = f"{sheet.digits(effect.value)} ({sheet.span(*intervals[row])})\n"
-            words += effect.interpretation
-            where: dict[str, Any] = {"ha": "center", "va": "center", "gid": "unit"}
-            where |= {"transform": ax.get_yaxis_transform(), "path_effects": roles.halo(ax)}
-            sheet.literal(ax.text(0.5, row, "", fontsize=small, **where), words, ax)
-        _draw_thresholds(ax, rows, small)
+                sheet.draw_interval(ax, row, interval, effect.value, **look)
+            else:
+                words = f"{sheet.digits(effect.value)} ({sheet.span(*interval)})\n"
+                sheet.write_row(ax, row, words + effect.interpretation, "unit")
+        row, (left, right) = 0, ax.get_xlim()
+        line: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.6, "zorder": 1}
+        words_at: dict[str, Any] = {"ha": "center", "fontsize": sheet.SMALL * sheet.font()}
+        for thresholds, block in groupby(rows, key=lambda effect: effect.thresholds):
+            first, row = row, row + len(list(block))
+            for value, word in zip(
+                (*thresholds, *(-x for x in thresholds)), "SMLSML", strict=False
+            ):
+                if left < value < right:
+                    ax.plot([value] * 2, [first - 0.25, row - 0.6], gid="threshold", **line)
+                    ax.text(value, first - 0.25, word, va="bottom", gid="word", **words_at)
         sheet.ticks(ax.xaxis, 7)
-        sure = f"{100 * confidence_level:.4g}% intervals)\nS, M, L: small, medium, large"
-        whose = " of {} over {}".format(*rows[0].names) if alone else ""
-        sheet.literal(ax.xaxis.label, f"size of the effect{whose} ({sure}", ax)
+        whose = " of {} over {}".format(*rows[0].names) * alone
+        words = f"size of the effect{whose} ({sheet.sure(confidence_level)} intervals)\n"
+        sheet.literal(ax.xaxis.label, words + "S, M, L: small, medium, large", ax)
     return ax
-
-
-def _draw_thresholds(ax: Axes, rows: Sequence[EffectSize], size: float) -> None:
-    """Where effects are called small, medium and large, in the rows that this is for."""
-    row, (left, right) = 0, ax.get_xlim()
-    look: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.6, "zorder": 1}
-    for thresholds, block in groupby(rows, key=lambda effect: effect.thresholds):
-        first, row = row, row + len(list(block))
-        for value, word in zip(thresholds, "SML", strict=False):
-            for place in (value, -value):
-                if left < place < right:
-                    ax.plot([place] * 2, [first - 0.25, row - 0.6], gid="threshold", **look)
-                    text: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": size}
-                    ax.text(place, first - 0.25, word, gid="word", **text)
-
-
-# ---- power ---------------------------------------------------------------------------------------
 
 
 def plot_power(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import isnan, log
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,6 @@ TAIL = 0.001  # a curve leaves out as much at both ends
 INNER = 0.05  # the highest value between these quantiles sets the height; others may be infinite
 POINTS = 121  # of the curve of a difference, each of which is a quadrature
 ROW = 0.13  # of the height: what a row of an interval takes
-MODELS = (roles.A, roles.B)
 CURVE, THIN = 2.5, 1.1  # width of lines, and of those of conservative versions
 
 
@@ -67,7 +67,7 @@ def plot_posteriors(
     Curves go from the 0.001 to the 0.999 quantile, and leave the axes where they are infinite. The
     mark of an interval is the most likely value; it has none if both ends of [0, 1] are infinite.
 
-    One for one result. Gids: "a" and "b" for the densities, "interval a" and "mode a", ... for
+    One result has one axes. Gids: "a" and "b" for the densities, "interval a" and "mode a", ... for
     the rows below; the conservative ones end in " conservative".
 
     Parameters
@@ -88,8 +88,7 @@ def plot_posteriors(
         raise ValueError("result is empty; pass at least one result of bayes_test")
     make = partial(Figure.subplots, ncols=len(results))
     with sheet.canvas(ax, (11.0 if len(results) > 1 else 8.0, 4.2), make) as ax:
-        axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
-        sheet.check_axes(axes, len(results), "results")
+        axes = sheet.check_axes(ax, len(results), "results")
         for place, each in zip(axes, results, strict=True):
             _draw_posteriors(place, each, confidence_level, conservative)
             if place is not axes[0] and each.names == results[0].names:
@@ -100,25 +99,24 @@ def plot_posteriors(
 def _draw_posteriors(ax: Axes, result: BayesTestResult, level: float, conservative: bool) -> None:
     wider = [(result.conservative, " conservative", THIN)] if conservative else []
     shown, names = [], []
-    for which, letter in enumerate("ab"):
+    for role, letter, name in zip((roles.A, roles.B), "ab", result.names, strict=True):
         for source, kind, width in [(result, "", CURVE), *wider]:
             law: MetricPosterior = getattr(source, f"posterior_{letter}")
-            shown.append((law, density(law, level), which, letter + kind, width))
-            names.append("\N{GREEK SMALL LETTER RHO} = 1" if kind else result.names[which])
+            shown.append((law, density(law, level), role, letter + kind, width))
+            names.append("\N{GREEK SMALL LETTER RHO} = 1" if kind else name)
     rows, values = _set_rows(ax, names, max(curve.top for _, curve, *_ in shown)), []
-    for row, (law, curve, which, gid, width) in zip(rows, shown, strict=True):
-        look = MODELS[which].line(linewidth=width)
-        ax.plot(curve.values, curve.heights, solid_capstyle="butt", gid=gid, **look)
+    for row, (law, curve, role, gid, width) in zip(rows, shown, strict=True):
+        look = role.line(linewidth=width, solid_capstyle="butt")
+        ax.plot(curve.values, curve.heights, gid=gid, **look)
         ends = roles.INTERVAL | {"linewidth": width, "color": look["color"]}
         ax.plot(curve.interval, [row] * 2, gid=f"interval {gid}", **ends)
-        mark = MODELS[which].dot(ax, markersize=8, linestyle="none", clip_on=False)
-        if width == THIN:
-            mark["markerfacecolor"] = ax.get_facecolor()
+        mark = role._replace(hollow=width == THIN).dot(ax, markersize=8, linestyle="none")
         if not isnan(mode := law.mode()):
-            ax.plot([mode], [row], gid=f"mode {gid}", **mark)
-        values += [*curve.interval, curve.values[0], curve.values[-1]]
-    _set_limits(ax, values)
-    sheet.literal(ax.xaxis.label, f"{result.title} (mode, {100 * level:.4g}% credible)", ax)
+            ax.plot([mode], [row], clip_on=False, gid=f"mode {gid}", **mark)
+        values += [*curve.interval, *curve.values[[0, -1]]]
+    sheet.fit(ax, values, 0.03, 1e-9)
+    sheet.ticks(ax.xaxis, 5)
+    sheet.literal(ax.xaxis.label, f"{result.title} (mode, {sheet.sure(level)} credible)", ax)
 
 
 def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
@@ -128,21 +126,12 @@ def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
     rows = [float(bottom * (row + 0.5) / len(names)) for row in range(len(names))]
     ax.axhline(0, color="0.6", linewidth=1, zorder=1)
     ax.set_ylim(bottom, 1.08 * highest)
-    ax.set_yticks([*rows, highest / 2], [*names, "density"])
-    for label, name in zip(ax.get_yticklabels(), names, strict=False):
-        sheet.literal(label, name, 20)
-    ax.set_yticks([*rows, highest / 2], [label.get_text() for label in ax.get_yticklabels()])
+    ax.set_yticks([*rows, highest / 2], [*("\n".join(wrap(x, 20)) for x in names), "density"])
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     return rows
-
-
-def _set_limits(ax: Axes, values: Sequence[float]) -> None:
-    low, high = float(min(values)), float(max(values))
-    margin = 0.03 * (high - low) or 1e-9
-    ax.set_xlim(low - margin, high + margin)
-    sheet.ticks(ax.xaxis, 5)
-    ax.ticklabel_format(axis="x", useOffset=False)
 
 
 def plot_difference(
@@ -178,34 +167,33 @@ def plot_difference(
     """
     curve, (a, b), rope = density_of_difference(result, confidence_level), result.names, result.rope
     with sheet.canvas(ax) as ax:
-        row = _set_rows(ax, [f"mean, {100 * confidence_level:.4g}%"], curve.top)[0]
-        black = roles.ink()
+        row = _set_rows(ax, [f"mean, {sheet.sure(confidence_level)}"], curve.top)[0]
+        black, handles = roles.ink(), []
         ax.plot(curve.values, curve.heights, color=black, gid="density")
         ax.axvline(0, zorder=2, gid="zero", **roles.EQUAL.line())
+        chances = {
+            who: x.replace(" - ", " \N{MINUS SIGN} ") for who, x in result.chances(2).items()
+        }
+        words = f"{a} better{'' if rope else ' or equal'}: {chances['a']}"
+        first = roles.A.area(ax, facecolor=roles.A.rgba(0.45))
+        areas = [("a better", words, first, -1.0, -rope)]
         if rope:
             ax.axvspan(-rope, rope, color=roles.BAND, linewidth=0, zorder=0, gid="rope")
-        chances = {
-            who: text.replace(" - ", " \N{MINUS SIGN} ") for who, text in result.chances(2).items()
-        }
-        white = {"facecolor": ax.get_facecolor(), "edgecolor": "0.5"}
-        left = f"{a} better{'' if rope else ' or equal'}: {chances['a']}"
-        first, second = (role.area(ax, linewidth=0.5) for role in MODELS)
-        second["facecolor"], first["facecolor"] = roles.B.rgba(0.7), roles.A.rgba(0.45)
-        areas = [("a better", left, first, -1.0, -rope)]
-        if rope:
-            equal = f"within {sheet.digits(rope)}: {chances['neither']}"
-            areas.append(("equivalent", equal, white, -rope, rope))
+            words = f"within {sheet.digits(rope)}: {chances['neither']}"
+            white = {"facecolor": ax.get_facecolor(), "edgecolor": "0.5"}
+            areas.append(("equivalent", words, white, -rope, rope))
+        second = roles.B.area(ax, facecolor=roles.B.rgba(0.7))
         areas.append(("b better", f"{b} better: {chances['b']}", second, rope, 1.0))
-        handles = []
         for gid, words, look, low, high in areas:
             inside = (curve.values >= low) & (curve.values <= high)
             heights = np.minimum(curve.heights[inside], 2 * curve.top)
-            ax.fill_between(curve.values[inside], heights, gid=gid, **look | {"linewidth": 0})
-            handles.append(Patch(label=words, **look))
+            ax.fill_between(curve.values[inside], heights, gid=gid, linewidth=0, **look)
+            handles.append(Patch(label=words, linewidth=0.5, **look))
         ax.plot(curve.interval, [row] * 2, color=black, gid="interval", **roles.INTERVAL)
         mean = result.difference.mean()
         ax.plot([mean], [row], marker="o", color=black, markersize=8, gid="mean")
-        _set_limits(ax, [curve.values[0], curve.values[-1], *curve.interval, -rope, rope])
+        sheet.fit(ax, [*curve.values[[0, -1]], *curve.interval, -rope, rope], 0.03, 1e-9)
+        sheet.ticks(ax.xaxis, 5)
         sheet.literal(ax.xaxis.label, f"{result.title} of {b} less that of {a}", ax)
         sheet.key(ax, handles)
     return ax

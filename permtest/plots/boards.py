@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import ScaledTranslation
 
@@ -18,14 +17,12 @@ from permtest.alternatives.result import rejects
 from permtest.many import CORRECTIONS
 from permtest.plots import roles, sheet
 from permtest.statistics import CountStatistic, lookup
-from permtest.study.document import legible
 
 if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard
 
-WIDE = 11.0  # inches: of a ranking
 NAME = 28  # letters of a name
-PANELS, MOST = 12, 30  # data sets in one picture, and systems that are drawn of each
+PANELS, MOST = 13, 30  # data sets in one picture, and systems that are drawn of each
 LANES = 90.0  # points that bars beside each other take at most
 LARGE = 10**7  # from here on numbers are written with an exponent
 TINY = 1e-300  # smaller p-values may have been rounded to the smallest number there is
@@ -37,16 +34,8 @@ LEGIBLE = 6.0  # points; smaller letters are left out
 
 def readable(board: Leaderboard) -> Leaderboard:
     """The same with names that can be seen, are not too long, and differ."""
-    systems, data_sets = (
-        tuple(f"{x} ({i})" if found.count(x) > 1 else x for i, x in enumerate(found, 1))
-        for found in (
-            [legible(x, NAME) for x in names] for names in (board.systems, board.data_sets)
-        )
-    )
-    if len(set(systems)) < len(systems):
-        systems = tuple(f"{i}: {x}" for i, x in enumerate(systems, 1))
-    if board.data_sets == ("",):
-        data_sets = ("",)
+    systems, data_sets = sheet.distinct(board.systems, NAME), board.data_sets
+    data_sets = data_sets if data_sets == ("",) else sheet.distinct(data_sets, NAME)
     baseline = board.baseline and systems[board.systems.index(board.baseline)]
     return replace(board, systems=systems, data_sets=data_sets, baseline=baseline)
 
@@ -57,11 +46,9 @@ def measure(board: Leaderboard) -> str:
     words = entry.title if isinstance(entry, CountStatistic) else f"sum of {score.unit or 'points'}"
     words = f"mean {score.name or 'score'}" if entry.name == "mean" else words
     words += " (lower is better)" * board.ascending
-    if board.baseline is None:
-        return words
-    return (
-        f"{words}, minus that of {board.baseline}, with p ({CORRECTIONS[board.correction].title})"
-    )
+    correction = CORRECTIONS[board.correction].title
+    beside = f", minus that of {board.baseline}, with p ({correction})"
+    return words + beside * (board.baseline is not None)
 
 
 def numbers(values: Sequence[float], sign: str = "") -> list[str]:
@@ -131,18 +118,8 @@ def plot_ranking(
         raise ValueError(f"most={most} must be 1 or more")
     if data_set is not None:
         board.order(data_set)  # refuses what is none
-    chosen = range(len(board.data_sets)) if data_set is None else [board.data_sets.index(data_set)]
-    if len(chosen) > PANELS:
-        raise ValueError(
-            f"board has {len(chosen)} data sets, but one picture shows {PANELS} at most; "
-            "choose one: data_set=..."
-        )
-    board = readable(board)
-    with sheet.canvas(ax, *_panels(min(most, len(board.systems)), len(chosen))) as ax:
-        axes = sheet.check_axes((ax,) if isinstance(ax, Axes) else ax, len(chosen), "data sets")
-        for panel, k in zip(axes, chosen, strict=True):
-            _draw_ranking(panel, board, k, most)
-    return tuple(axes)
+    names = board.data_sets if data_set is None else (data_set,)
+    return _draw_panels([(board, name) for name in names], ax, most)
 
 
 def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ...]:
@@ -153,107 +130,95 @@ def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ..
     rankings : sequence of (Leaderboard, str)
         Boards, each with the name of one of its data sets; at most 13.
     """
-    if len(rankings) > PANELS + 1:
+    return _draw_panels(rankings, None, MOST)
+
+
+def _draw_panels(
+    rankings: Sequence[tuple[Leaderboard, str]], ax: Any, most: int
+) -> tuple[Axes, ...]:
+    panels = len(rankings)
+    if panels > PANELS:
         raise ValueError(
-            f"there are {len(rankings)} rankings, but one picture shows {PANELS + 1} at most; "
-            "write a page (.html), or the board of one data set"
+            f"there are {panels} rankings, but one picture shows {PANELS} at most; choose a "
+            "data set, data_set=..., or write a page (.html)"
         )
-    rows = min(max(len(board.systems) for board, _ in rankings), MOST)
-    with sheet.canvas(None, *_panels(rows, len(rankings))) as axes:
-        for (board, name), ax in zip(rankings, axes, strict=True):
-            plot_ranking(board, name, ax=ax)
-    return tuple(axes)
-
-
-def _panels(rows: int, panels: int) -> tuple[tuple[float, float], Any]:
-    """Size of a figure with so many panels of so many rows, and what makes them."""
-    size = (WIDE, panels * (sheet.height_of_rows(rows) + 0.7))
-    return size, lambda figure: figure.subplots(panels, squeeze=False)[:, 0]
+    rows = min(max(len(board.systems) for board, _ in rankings), most)
+    size = (sheet.WIDE, panels * (sheet.height_of_rows(rows) + 0.7))
+    with sheet.canvas(ax, size, lambda figure: figure.subplots(panels, squeeze=False)[:, 0]) as ax:
+        axes = sheet.check_axes(ax, panels, "data sets")
+        for place, (board, name) in zip(axes, rankings, strict=True):
+            _draw_ranking(place, readable(board), board.data_sets.index(name), most)
+    return axes
 
 
 def _draw_ranking(ax: Axes, board: Leaderboard, k: int, most: int) -> None:
     every, zero = _rows(board, k), board.baseline is not None
     rows = every[:most]
-    sheet.name_rows(ax, [row.name for row in rows])
-    low, high = min(row.place for row in rows), max(row.place for row in rows)
-    reach = high - low or 0.1 * abs(low) or 1.0
-    ax.set_xlim(low - (0.2 if low < 0 else 0.06) * reach, high + 0.2 * reach)
+    sheet.name_rows(ax, [row.name for row in rows], [row.marked for row in rows])
+    places = [row.place for row in rows]
+    sheet.fit(ax, places, 0.2, 0.02 * abs(places[0]) or 1.0)
     sheet.ticks(ax.xaxis, 6)
-    ax.ticklabel_format(axis="x", useOffset=False)
+    words, gids = ("best, or tied with it", "behind the best"), ("tied", "behind")
     if zero:
         ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
-    width = 0.0 if zero else _draw_groups(ax, board, k, rows)
-    _draw_rows(ax, rows, zero, 14 + width)
-    left_out = len(every) - len(rows)
-    note = f"; the last {left_out} of {len(every)} systems are not drawn" if left_out else ""
-    sheet.literal(ax.xaxis.label, f"{measure(board)}{note}", ax)
-    verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
-    words = (f"not shown to {verb}", f"shown to {verb}")
-    words = words if zero else ("behind the best", "best, or tied with it")
+        verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
+        words, gids = (f"shown to {verb}", f"not shown to {verb}"), ("differs", "same")
+    away = 14 + (0.0 if zero else _draw_groups(ax, board.groups(board.data_sets[k]), rows))
+    looks: dict[bool | None, dict[str, Any]] = {
+        True: roles.HOLDS.dot(ax, gid=gids[0]),
+        False: roles.BROKEN.dot(ax, gid=gids[1]),
+        None: {"marker": "D", "markersize": 8, "color": roles.ink(), "gid": "baseline"},
+    }
+    for y, (row, text) in enumerate(zip(rows, numbers(places, "+" * zero), strict=True)):
+        ax.axhline(y, color="0.88", linewidth=1, zorder=0, gid="row")
+        ax.plot([row.place], [y], linestyle="none", **looks[row.marked])
+        sheet.write_beside(ax, y, row.note, "note", away)
+        if row.marked is not None:
+            left = zero and row.place < 0  # not on the line
+            at: dict[str, Any] = {"textcoords": "offset points", "path_effects": roles.halo(ax)}
+            at |= {"ha": "right" if left else "left", "va": "center", "gid": "value"}
+            ax.annotate(text, (row.place, y), (-11 if left else 11, 0), **at)
+    left_out = f"; the last {len(every) - most} of {len(every)} systems are not drawn"
+    sheet.literal(ax.xaxis.label, measure(board) + left_out * (len(every) > most), ax)
     handles = [
-        Line2D([], [], linestyle="none", label=words[marked], **_look(ax, marked))
-        for marked in (True, False)
+        sheet.dot(label, **looks[marked])
+        for marked, label in zip((True, False), words, strict=True)
         if marked in {row.marked for row in rows}
     ]
-    if width:
+    if away > 14:
         bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
-        bar |= {"color": roles.ink(), "linestyle": "none", "label": "no two of them differ"}
-        handles.append(Line2D([], [], **bar))
+        handles.append(sheet.dot("no two of them differ", color=roles.ink(), **bar))
     sheet.key(ax, handles, board.sentence(board.data_sets[k]), fontweight="normal")
-
-
-def _draw_rows(ax: Axes, rows: Sequence[Row], zero: bool, away: float) -> None:
-    """Marks with their numbers, and notes so many points beside the axes."""
-    gids = {True: "differs", False: "same"} if zero else {True: "tied", False: "behind"}
-    at: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
-    written = numbers([row.place for row in rows], "+" * zero)
-    for y, (row, label, text) in enumerate(zip(rows, ax.get_yticklabels(), written, strict=True)):
-        label.set_fontweight("bold" if row.marked else "normal")
-        ax.axhline(y, color="0.88", linewidth=1, zorder=0, gid="row")
-        gid = "baseline" if row.marked is None else gids[row.marked]
-        ax.plot([row.place], [y], linestyle="none", gid=gid, **_look(ax, row.marked))
-        if row.marked is not None:
-            side = ("right", -11) if zero and row.place < 0 else ("left", 11)  # not on the line
-            own = at | {"ha": side[0], "xytext": (side[1], 0), "path_effects": roles.halo(ax)}
-            ax.annotate(text, (row.place, y), gid="value", **own)
-        beside = at | {"xycoords": ax.get_yaxis_transform(), "xytext": (away, 0)}
-        ax.annotate(row.note, (1, y), gid="note", **beside)
-
-
-def _look(ax: Axes, marked: bool | None) -> dict[str, Any]:
-    if marked is None:
-        return {"marker": "D", "markersize": 8, "color": roles.ink()}
-    return (roles.HOLDS if marked else roles.BROKEN).dot(ax)
 
 
 def _rows(board: Leaderboard, k: int) -> list[Row]:
     """All systems; marked are those tied with the best, or that differ from the baseline."""
     name, found = board.data_sets[k], []
-    beside = board.baseline is not None
     pairs = {int(i): pair for pair, i in enumerate(board.first)}
+    beside = board.baseline is not None
+    tied, ranks = ((), ()) if beside else (board.tied_with_best(name), board.rank_ranges(name))
     for system in board.order(name):
         i = board.systems.index(system)
         if not beside:
-            ranks = sorted({*board.rank_ranges(name)[i].tolist()})
-            note = "rank " + " to ".join(map(str, ranks))
-            row = Row(system, float(board.values[k, i]), system in board.tied_with_best(name), note)
+            note = "rank " + " to ".join(map(str, sorted({*ranks[i].tolist()})))
+            found.append(Row(system, float(board.values[k, i]), system in tied, note))
         elif system == board.baseline:
-            row = Row(system, 0.0, None, "baseline")
+            found.append(Row(system, 0.0, None, "baseline"))
         else:
-            p = p_text(float(board.adjusted[k, pairs[i]]), board.alpha)
-            differs = bool(board.differs[k, pairs[i]])
-            place = float(board.statistic[k, pairs[i]])
-            row = Row(system, place, differs, f"p {p}" if p[0] in "<>" else f"p = {p}")
-        found.append(row)
+            pair = k, pairs[i]
+            p = p_text(float(board.adjusted[pair]), board.alpha)
+            note = f"p {p}" if p[0] in "<>" else f"p = {p}"
+            place, differs = float(board.statistic[pair]), bool(board.differs[pair])
+            found.append(Row(system, place, differs, note))
     return found
 
 
-def _draw_groups(ax: Axes, board: Leaderboard, k: int, rows: Sequence[Row]) -> float:
+def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], rows: Sequence[Row]) -> float:
     """Bars beside the axes, in as few lanes as they need; how many points they take."""
     where = {row.name: y for y, row in enumerate(rows)}
     lanes: list[int] = []  # where the last bar of each one ends
     bars = []
-    for group in board.groups(board.data_sets[k]):
+    for group in groups:
         inside = [where[name] for name in group if name in where]
         if inside:
             end = max(inside) + (0.28 if len(inside) == len(group) else 0.6)  # it goes on below
@@ -299,12 +264,18 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
     order = [board.systems.index(system) for system in board.order(name)]
     square = np.ix_(order, order)
     p, difference = (board.matrix(what, name)[square] for what in ("adjusted", "statistic"))
-    inches = (min(max(8.0, 3.5 + 0.85 * size), WIDE), 2.6 + min(0.5 * size, 7.0))
+    inches = (min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0))
     with sheet.canvas(ax, inches) as ax:
         colours, handles = _colours(p, difference, board.alpha)
         ax.imshow(colours, aspect="auto", interpolation="none", gid="cells")
-        _name_cells(ax, [str(places[i]) for i in order], [board.systems[i] for i in order])
-        font = min(72 * sheet.inches(ax) * 0.85 / (8 * sheet.LETTER * size), sheet.font())
+        step = 1 if size <= NAMED else 10  # of many systems, every tenth has a name
+        rows = [f"{places[i]}  {board.systems[i]}" for i in order]
+        for axis, labels in ((ax.xaxis, [str(places[i]) for i in order]), (ax.yaxis, rows)):
+            axis.set_ticks(range(0, size, step), labels[::step], parse_math=False)
+            axis.set_ticks(np.arange(1, size) - 0.5 if step == 1 else [], minor=True)
+        ax.grid(which="minor", color="0.8", linewidth=0.8)
+        ax.tick_params(which="both", length=0)
+        font = min(0.85 / 8 * sheet.letters(ax) * sheet.font() / size, sheet.font())
         if size <= FEW and font >= LEGIBLE:
             values = numbers(board.values[k, order].tolist())
             _write_pairs(ax, colours, p, difference, values, board.alpha, font)
@@ -315,20 +286,6 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
         ax.set_ylabel("rank, system")
         sheet.key(ax, handles, board.sentence(name), 3, fontweight="normal")
     return ax
-
-
-def _name_cells(ax: Axes, places: Sequence[str], names: Sequence[str]) -> None:
-    """Ranks on both axes, and lines between cells; of many systems, every tenth has a name."""
-    step = 1 if len(names) <= NAMED else 10
-    rows = [f"{place}  {name}" for place, name in zip(places, names, strict=True)]
-    for axis, labels in ((ax.xaxis, places), (ax.yaxis, rows)):
-        axis.set_ticks(range(0, len(names), step), labels[::step])
-        if step == 1:
-            axis.set_ticks(np.arange(1, len(names)) - 0.5, minor=True)
-    ax.grid(which="minor", color="0.8", linewidth=0.8)
-    ax.tick_params(which="both", length=0)
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
 
 
 def _colours(p: Any, difference: Any, alpha: float) -> tuple[Any, list[Patch]]:
@@ -356,30 +313,23 @@ def _colours(p: Any, difference: Any, alpha: float) -> tuple[Any, list[Patch]]:
 
 
 def _write_pairs(
-    ax: Axes,
-    colours: Any,
-    p: Any,
-    difference: Any,
-    values: Sequence[str],
-    alpha: float,
-    font: float,
+    ax: Axes, colours: Any, p: Any, difference: Any, values: Any, alpha: float, font: float
 ) -> None:
     """Adjusted p and difference of every pair, and what every system scores."""
     for i, j in product(range(len(p)), repeat=2):
         x = float(difference[i, j])
-        look: dict[str, Any]
+        dark = float(colours[i, j] @ (0.299, 0.587, 0.114)) < 0.5
+        look: dict[str, Any] = {"ha": "center", "va": "center", "color": "w" if dark else "k"}
         if i == j:
-            text, look = values[i], {"gid": "value", "fontweight": "bold"}
+            text, gid, look["fontweight"] = values[i], "value", "bold"
         elif i > j:
             form = "+#.3g" if abs(x) < 100 else "+,.0f" if abs(x) < LARGE else "+.3g"
-            text, look = sheet.digits(x, form) if x else "0", {"gid": "difference"}
+            text, gid = sheet.digits(x, form) if x else "0", "difference"
         else:
-            text, look = p_text(float(p[i, j]), alpha), {"gid": "p"}
+            text, gid = p_text(float(p[i, j]), alpha), "p"
             if not rejects(p[i, j], alpha):
                 frame: dict[str, Any] = {"facecolor": "none", "edgecolor": "0.6", "linewidth": 0}
                 corner = (j - 0.46, i - 0.46)
                 ax.add_patch(Rectangle(corner, 0.92, 0.92, hatch="///", gid="same", **frame))
                 look["path_effects"] = roles.halo(ax)
-        dark = float(colours[i, j] @ (0.299, 0.587, 0.114)) < 0.5
-        look |= {"ha": "center", "va": "center", "color": "w" if dark else "k"}
-        ax.text(j, i, text, fontsize=font, parse_math=False, **look)
+        ax.text(j, i, text, fontsize=font, gid=gid, parse_math=False, **look)

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
-from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import StrMethodFormatter
 from numpy.typing import NDArray
 
 from permtest.comparison import compare
@@ -62,10 +62,17 @@ def look(
 ) -> View:
     """What is in view between these limits, by default all that can be seen, as columns."""
     values, pmf, extreme = _law(result)
-    left, right = limits or _limits(values, pmf, marks(result), scale)
+    if limits is None:  # what can be seen, the marks, and a margin
+        ends = [
+            x[np.searchsorted(y.cumsum(), UNSEEN[scale])]
+            for x, y in ((values, pmf), (values[::-1], pmf[::-1]))
+        ]
+        low, high = (float(end(*ends, *marks(result))) for end in (min, max))
+        margin = 0.06 * (high - low) or max(1.0, 0.5 * abs(high))
+        limits = low - margin, high + margin
+    left, right = limits
     turns = np.flatnonzero(np.diff(extreme))
-    ends = [-np.inf, *_between(result, values, extreme, turns + 1), np.inf]
-    first = bool(extreme[0]) if extreme.size else False
+    ends, first = [-np.inf, *_between(result, values, extreme, turns + 1), np.inf], bool(extreme[0])
     region = [
         (max(low, left), min(high, right))
         for low, high in zip(ends[1 - first :: 2], ends[2 - first :: 2], strict=False)
@@ -80,9 +87,13 @@ def look(
     merge = np.add if isinstance(result, StructuredTestResult) else np.maximum
     heights, middles = merge.reduceat(pmf, starts), _between(result, values, extreme, starts[1:])
     kinds = extreme[starts]
-    if values.size <= BARS:
-        edges, heights = _bars(values[starts], heights, THIN * (right - left))
-        kinds = np.insert(kinds, np.arange(1, kinds.size), False)
+    if values.size <= BARS:  # bars with gaps; a lonely one is as wide as can be seen
+        places, thin = values[starts], THIN * (right - left)
+        gaps = np.diff(places, prepend=-np.inf, append=np.inf)
+        least = float(gaps.min()) if places.size > 1 else 4 * thin
+        half = np.maximum(0.4 * least, np.minimum(thin, np.minimum(gaps[:-1], gaps[1:])) / 2)
+        edges, between = np.ravel((places - half, places + half), "F"), np.arange(1, places.size)
+        heights, kinds = np.insert(heights, between, np.nan), np.insert(kinds, between, False)
     else:
         rim = min(values[1] - values[0], middles[0] - values[0])
         edges = np.concatenate(([values[0] - rim], middles, [values[-1] + rim]))
@@ -116,28 +127,6 @@ def _law(result: PermutationTestResult) -> tuple[Floats, Floats, NDArray[np.bool
     starts = np.flatnonzero(apart)  # values closer than that differ by rounding alone
     pmf = np.add.reduceat(law.pmf[order], starts)
     return values[starts], pmf, np.logical_or.reduceat(law.extreme[order], starts)
-
-
-def _limits(
-    values: Floats, pmf: Floats, marked: Sequence[float], scale: Scale
-) -> tuple[float, float]:
-    """Ends of the axis: visible mass and marks, and a margin."""
-    low = values[np.searchsorted(pmf.cumsum(), UNSEEN[scale])]
-    high = values[::-1][np.searchsorted(pmf[::-1].cumsum(), UNSEEN[scale])]
-    low, high = float(min(low, *marked)), float(max(high, *marked))
-    margin = 0.06 * (high - low) or max(1.0, 0.5 * abs(high))
-    return low - margin, high + margin
-
-
-def _bars(values: Floats, pmf: Floats, thin: float) -> tuple[Floats, Floats]:
-    """A bar for each value, with gaps; a lonely one is as wide as can be seen."""
-    gaps = np.diff(values, prepend=-np.inf, append=np.inf)
-    room = np.minimum(gaps[:-1], gaps[1:])
-    least = float(gaps.min()) if values.size > 1 else 4 * thin
-    half = np.maximum(0.4 * least, np.minimum(thin, room) / 2)
-    edges = np.column_stack((values - half, values + half)).ravel()
-    heights = np.insert(pmf, np.arange(1, pmf.size), np.nan)
-    return edges, heights
 
 
 def _starts(
@@ -192,7 +181,7 @@ def plot_null(
     values of the statistic. Neighbouring values share a column where there are more than pixels; it
     is as high as the likeliest of them, or as all together where values form no lattice.
 
-    With the gids "body", "rejected", "region", "observed" and "mirrored".
+    The gids are "body", "rejected", "region", "observed" and "mirrored".
 
     Parameters
     ----------
@@ -218,41 +207,23 @@ def plot_null(
         view = look(result, scale, None if ax.get_autoscalex_on() else ax.get_xlim())
         heights = heights_in_view(view, scale) if ax.get_autoscaley_on() else ax.get_ylim()
         ax.set_yscale(scale)
-        ax.set_xlim(view.left, view.right)
-        ax.set_ylim(heights)
+        ax.set(xlim=(view.left, view.right), ylim=heights)
         for low, high in view.region:  # thin tails are seen by a tint
             ax.axvspan(low, high, linewidth=0, color=roles.TAIL.rgba(0.13), gid="region", zorder=0)
-        bottom = SMALLEST if scale == "log" else 0.0
-        sampled = result.n_samples is not None
-        name = f"{result.n_samples:,} random labellings" if sampled else "null distribution"
-        shown: list[Any] = [
-            _columns(ax, view.body, view.edges, bottom, roles.NULL, gid="body", label=name),
-            _columns(
-                ax,
-                view.rejected,
-                view.edges,
-                bottom,
-                roles.TAIL,
-                gid="rejected",
-                label=f"at least as extreme: {sheet.p_text(result)}",
-            ),
-        ]
-        lines = zip(
-            marks(result), ("observed", "mirrored"), (roles.OBSERVED, roles.MIRRORED), strict=False
-        )
-        for value, gid, rule in lines:
+        parts = {"body": view.body, "rejected": view.rejected}
+        shown = _draw_law(ax, result, parts, view.edges, SMALLEST if scale == "log" else 0.0)
+        rules = {"observed": roles.OBSERVED, "mirrored": roles.MIRRORED}
+        for value, (gid, rule) in zip(marks(result), rules.items(), strict=False):
             label = f"{gid} {sheet.signed(value, view.reach)}"
             shown.append(ax.axvline(value, gid=gid, label=label, **rule.line()))
-        sheet.ticks(
-            ax.xaxis, min(8, sheet.letters(ax) // 7), partial(sheet.number, reach=view.reach)
-        )
+        written = partial(sheet.number, reach=view.reach)
+        sheet.ticks(ax.xaxis, min(8, sheet.letters(ax) // 7), written)
         if scale == "log":
-            ax.yaxis.set_major_locator(FixedLocator(sheet.decades(*ax.get_ylim())))
-            ax.yaxis.set_minor_locator(NullLocator())
+            sheet.decades(ax.yaxis)
         else:
             sheet.ticks(ax.yaxis, 5)
             ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
-        ax.set_ylabel("share of the samples" if sampled else "probability")
+        ax.set_ylabel("probability" if result.n_samples is None else "share of the samples")
         sheet.literal(ax.xaxis.label, _name_of_sum(result), ax)
         sheet.key(ax, shown, f"{sheet.p_text(result)} ({_tails(result)})")
     return ax
@@ -266,6 +237,19 @@ def _columns(
     artist = StepPatch(heights, edges, baseline=bottom, **look)
     ax.add_artist(artist)
     return artist
+
+
+def _draw_law(
+    ax: Axes, result: PermutationTestResult, parts: dict[str, Floats], edges: Floats, bottom: float
+) -> list[Any]:
+    """Columns of a law and of its extreme part, by gid; what is in the key."""
+    sampled = result.n_samples is not None
+    name = f"{result.n_samples:,} random labellings" if sampled else "null distribution"
+    looks = (roles.NULL, name), (roles.TAIL, f"at least as extreme: {sheet.p_text(result)}")
+    return [
+        _columns(ax, heights, edges, bottom, role, gid=gid, label=label)
+        for (gid, heights), (role, label) in zip(parts.items(), looks, strict=True)
+    ]
 
 
 def _name_of_sum(result: PermutationTestResult) -> str:
@@ -308,8 +292,6 @@ def plot_values(
     ax, scale
         As in `plot_null`.
     """
-    if not isinstance(result, StructuredTestResult):
-        raise ValueError("plot_values is for a statistic of several sums; call plot_null")
     return plot_null(result, ax=ax, scale=scale)
 
 
@@ -395,8 +377,8 @@ class FarTails(NamedTuple):
     def tail(self, observed: Any) -> FarTail:
         """The test of one sum, and the law tilted towards it: to its mirror image if that is it."""
         result = self.result if observed is None else self.result.at(observed)
-        cell, top, null = result.observed_cell, self.steps.top, self.law
-        cell = max(cell, top - cell)
+        top, null = self.steps.top, self.law
+        cell = max(result.observed_cell, top - result.observed_cell)
         tau = tilt_to(self.steps, min(cell, top - 1))  # at the very end it would be infinite
         logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
         logs = logs - np.logaddexp.reduce(logs)
@@ -407,7 +389,7 @@ class FarTails(NamedTuple):
 def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
     """Draw the null law and the law tilted to the observed sum.
 
-    Decimal logarithms of probabilities, and both laws as shares of their highest cell. Gids:
+    Above are decimal logarithms of probabilities, below both laws as shares of their peaks. Gids:
     "null", "extreme", "tilted", "noise" (how far down a Fourier transform without a tilt can
     see), "observed". The limits do not depend on what was observed.
 
@@ -416,48 +398,34 @@ def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[
     tail : FarTail
     axes : sequence of two matplotlib.axes.Axes, optional
     """
+    null, tilted, result = tail.null, tail.tilted, tail.result
+    step, (low, high) = float(null.step), (float(x) for x in null.support[[0, -1]])
+    edges, left = low + step * (np.arange(null.pmf.size + 1) - 0.5), null.mean() - SDS * null.std()
+    logs, reached = null.log_pmf / np.log(10), null.log_pmf > -np.inf
+    bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(tail.noise))
     make = partial(Figure.subplots, nrows=2, sharex=True, height_ratios=(3, 2))
     with sheet.canvas(axes, make=make) as axes:
         upper, lower = axes
-        null = tail.null
-        low, high = float(null.value(0)), float(null.value(null.pmf.size - 1))
-        left = max(low, null.mean() - SDS * null.std())
-        margin = max(0.02 * (high - left), float(null.step))
-        edges = low + float(null.step) * (np.arange(null.pmf.size + 1) - 0.5)
-        shown = _draw_logarithms(upper, tail, edges)
-        outline: dict[str, Any] = {"fill": False, "edgecolor": roles.TILTED.rgba(), "linewidth": 2}
+        kinds = {"null": reached & ~result.extreme, "extreme": reached & result.extreme}
+        parts = {gid: np.where(kind, logs, np.nan) for gid, kind in kinds.items()}
+        shown = _draw_law(upper, result, parts, edges, bottom)
+        line = roles.TILTED.line(gid="tilted", label="tilted law")
+        heights = np.maximum(tilted.log_pmf / np.log(10), 2 * bottom)
+        shown += upper.plot(null.support[reached], heights[reached], **line)
+        line = roles.THEORY.line(gid="noise", label="FFT noise")
+        shown.append(upper.axhline(log10(tail.noise), **line))
+        upper.set(ylim=(bottom, -0.06 * bottom), ylabel="probability")
+        sheet.counts(upper.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1")
         _columns(lower, null.pmf / null.pmf.max(), edges, 0.0, roles.NULL, gid="null")
-        shares = tail.tilted.pmf / tail.tilted.pmf.max()
-        _columns(lower, shares, edges, 0.0, roles.TILTED, gid="tilted", **outline)
+        look = {"fill": False, "edgecolor": roles.TILTED.rgba(), "linewidth": 2, "gid": "tilted"}
+        _columns(lower, tilted.pmf / tilted.pmf.max(), edges, 0.0, roles.TILTED, **look)
         lower.set(ylim=(0, 1.12), yticks=[0, 0.5, 1], ylabel="share of\nthe peak")
         for ax in axes:
             line = roles.OBSERVED.line(gid="observed", label=f"lead {sheet.number(tail.lead, 1.0)}")
             observed = ax.axvline(tail.lead, **line)
-            ax.set_xlim(left - margin, high + margin)
+            sheet.fit(ax, [max(low, left) - step / 2, high + step / 2], 0.02)
             sheet.ticks(ax.xaxis, 8, sheet.signed)
         upper.tick_params(labelbottom=False)
-        sheet.literal(lower.xaxis.label, _name_of_sum(tail.result), lower)
+        sheet.literal(lower.xaxis.label, _name_of_sum(result), lower)
         sheet.key(upper, [*shown, observed])
     return axes
-
-
-def _draw_logarithms(ax: Axes, tail: FarTail, edges: Floats) -> list[Any]:
-    """Whole laws, down to their thinnest cell; the axis is linear in the logarithm."""
-    logs = tail.null.log_pmf / np.log(10)
-    reached = np.isfinite(logs)
-    bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(tail.noise))
-    extreme = reached & tail.result.extreme
-    body, hatched = (np.where(kind, logs, np.nan) for kind in (reached & ~extreme, extreme))
-    label = f"at least as extreme: {sheet.p_text(tail.result)}"
-    shown: list[Any] = [
-        _columns(ax, body, edges, bottom, roles.NULL, gid="null", label="null distribution"),
-        _columns(ax, hatched, edges, bottom, roles.TAIL, gid="extreme", label=label),
-    ]
-    tilted = np.maximum(tail.tilted.log_pmf / np.log(10), 2 * bottom)[reached]
-    look = roles.TILTED.line(gid="tilted", label="tilted law")
-    shown += ax.plot(tail.null.support[reached], tilted, **look)
-    noise = roles.THEORY.line(gid="noise", label="FFT noise")
-    shown.append(ax.axhline(log10(tail.noise), **noise))
-    ax.set(ylim=(bottom, -0.06 * bottom), ylabel="probability")
-    sheet.counts(ax.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1")
-    return shown

@@ -6,7 +6,6 @@ import re
 from math import gcd
 from typing import Any, NamedTuple, TypeAlias
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -108,7 +107,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
     goes with the square root of the probability). Hatched cells are at least as extreme as what was
     observed: p is their probability. Thin lines have the same value of the statistic everywhere.
 
-    With the gids "cells", "region", "staircase", "levels", "observed" and "mirrored".
+    The gids are "cells", "region", "staircase", "levels", "observed" and "mirrored".
 
     Parameters
     ----------
@@ -117,65 +116,58 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Where to draw. Limits that were set on it beforehand are kept.
     """
-    _check_plane(result)
+    if not isinstance(result, StructuredTestResult):
+        raise ValueError("plot_plane is for a statistic of two sums; call plot_null for one sum")
+    if len(result.parts) != 2 or result.rank != 2:
+        why = f"has {len(result.parts)}"
+        if len(result.parts) == 2:
+            lie = "move together on a line" if result.rank else "are the same in all labellings"
+            why = f"has no plane, as {' and '.join(result.parts)} {lie}"
+        raise ValueError(
+            f"plot_plane is for a statistic of two sums, but {result.metric} {why}; "
+            "call plot_values"
+        )
     with sheet.canvas(ax) as ax:
         x = None if ax.get_autoscalex_on() else ax.get_xlim()
         y = None if ax.get_autoscaley_on() else ax.get_ylim()
         try:
             plane = look_at_plane(result, x, y)
         except MemoryError as error:
-            size = str(error).split(";")[0]
+            why = str(error).split(";")[0]
             raise MemoryError(
-                f"{size}; samples of monte_carlo can be drawn by plot_values"
+                f"{why}; samples of monte_carlo can be drawn by plot_values"
             ) from None
         handles = _draw_plane(ax, plane)
         ax.set(xlim=plane.limits[0], ylim=plane.limits[1])
-        sheet.counts(ax.xaxis)
-        sheet.counts(ax.yaxis)
         parts = (result.parts[1], hits_weight(result.parts[0])[1])
         whose = "" if result.other_sums is None else f" of {result.names[0]}"
-        for label, part in zip((ax.xaxis.label, ax.yaxis.label), parts, strict=True):
-            sheet.literal(label, f"{sheet.SUMS.get(part, part)}{whose}", 36)
+        for axis, part in zip((ax.xaxis, ax.yaxis), parts, strict=True):
+            sheet.counts(axis)
+            sheet.literal(axis.label, f"{sheet.SUMS.get(part, part)}{whose}", 36)
         two = result.alternative == "two-sided"
         regions = "both hatched regions" if two else "the hatched region"
         sheet.key(ax, handles, f"{sheet.p_text(result)} ({regions})")
     return ax
 
 
-def _check_plane(result: StructuredTestResult) -> None:
-    if not isinstance(result, StructuredTestResult):
-        raise ValueError("plot_plane is for a statistic of two sums; call plot_null for one sum")
-    if len(result.parts) != 2:
-        raise ValueError(
-            f"plot_plane is for a statistic of two sums, but {result.metric} has "
-            f"{len(result.parts)}; call plot_values"
-        )
-    if result.rank != 2:
-        lie = "move together on a line" if result.rank else "are the same in all labellings"
-        raise ValueError(
-            f"{result.parts[0]} and {result.parts[1]} {lie}, so there is no plane; call plot_values"
-        )
-
-
 def _draw_plane(ax: Axes, plane: Plane) -> list[Any]:
     """The cells, the region and its edge, lines of equal values and marks; what is in the key."""
-    hatched = to_rgba(roles.ink(), 0.7)  # dark enough for the likeliest cells of the region
-    extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
+    dark = to_rgba(roles.ink(), 0.7)  # enough for hatches on the likeliest cells of the region
+    extent = (*plane.x[[0, -1]], *plane.y[[0, -1]])
     look: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
     ax.imshow(shades(plane), extent=extent, zorder=0.5, gid="cells", **look)
-    lines: dict[str, Any] = {"facecolor": "none", "edgecolor": hatched, "linewidth": 0}
-    ax.add_artist(PathPatch(outline(plane), hatch=roles.TAIL.hatch, gid="region", **lines))
+    hatched: dict[str, Any] = {"hatch": roles.TAIL.hatch, "edgecolor": dark, "linewidth": 0}
+    ax.add_artist(PathPatch(outline(plane), facecolor="none", gid="region", **hatched))
     _draw_levels(ax, plane)
     edges = LineCollection(list(staircase(plane)), colors=roles.ink(), linewidths=1.6)
     edges.set(gid="staircase", capstyle="round")
     ax.add_collection(edges, autolim=False)
-    middle = {"facecolor": roles.TAIL.rgba(DARK / 2), "edgecolor": hatched, "linewidth": 0}
     found: list[Any] = [
         Patch(label="null distribution", **roles.NULL.area(ax)),
-        Patch(label="at least as extreme", **roles.TAIL.area(ax) | middle),
+        Patch(label="at least as extreme", facecolor=roles.TAIL.rgba(DARK / 2), **hatched),
     ]
-    white = ax.get_facecolor()
-    looks = [("observed", "o", roles.ink(), white), ("mirrored", "D", white, roles.ink())]
+    white, ink = ax.get_facecolor(), roles.ink()
+    looks = [("observed", "o", ink, white), ("mirrored", "D", white, ink)]
     for place, (gid, marker, face, edge) in zip(plane.marks, looks, strict=False):
         look = {"marker": marker, "markerfacecolor": face, "markeredgecolor": edge, "zorder": 4}
         look |= {"markersize": 10, "markeredgewidth": 1.6, "linestyle": "none"}
@@ -231,7 +223,7 @@ def _draw_levels(ax: Axes, plane: Plane) -> None:
     thin: dict[str, Any] = {"linewidths": 0.7, "linestyles": "dotted", "alpha": 0.7}
     drawn = ax.contour(x[::columns], y[::rows], values, levels=levels, colors=roles.ink(), **thin)
     drawn.set_gid("levels")
-    size = 0.8 * mpl.rcParams["font.size"]
+    size = sheet.SMALL * sheet.font()
     written = ax.clabel(drawn, fontsize=size, fmt=lambda x: sheet.digits(x, "+.4g") if x else "0")
     spans = [high - low for low, high in plane.limits]
     for label in written:

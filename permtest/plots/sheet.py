@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import zip_longest
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from textwrap import wrap
@@ -15,11 +16,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator, ScalarFormatter
 
 from permtest.plots import roles
 from permtest.result import PermutationTestResult
+from permtest.study.document import legible
 
 #: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
 STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
@@ -27,8 +30,10 @@ STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
 #: Of axes: left, bottom, width and height in shares of the picture.
 Place: TypeAlias = tuple[float, float, float, float]
 
-SIZE = (8.0, 4.4)  # inches: of a picture whose axes have places of their own
+NARROW, WIDE = 8.0, 11.0  # inches: of one picture, and of pictures side by side
+SIZE = (NARROW, 4.4)  # inches: of a picture whose axes have places of their own
 NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
+SMALL = 0.85  # size of notes, in sizes of the letters around them
 LETTER = 0.56  # the mean width of a letter, in sizes of the font
 LINE = 1.6  # the height of a line of a key, in sizes of the font
 LARGE = 10**15  # from here on numbers are written with an exponent
@@ -103,16 +108,24 @@ def canvas(
             yield make(plt.figure(**options))
 
 
-def check_axes(ax: Sequence[Any], number: int, what: str) -> Sequence[Any]:
-    """The axes, if there are as many as there is to draw."""
-    if len(ax) != number:
-        raise ValueError(f"ax has {len(ax)} axes, but there are {number} {what} to draw")
-    return ax
+def check_axes(ax: Axes | Sequence[Axes], number: int, what: str) -> tuple[Axes, ...]:
+    """One or several axes as a tuple, if there are as many as there is to draw."""
+    axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
+    if len(axes) != number:
+        raise ValueError(f"ax has {len(axes)} axes, but there are {number} {what} to draw")
+    return axes
 
 
 def height_of_rows(rows: int, marks: int = 1) -> float:
     """Inches that so many rows need, with so many marks in each."""
     return rows * (0.28 + 0.17 * marks) + 1.8
+
+
+def fit(ax: Axes, values: Iterable[float], share: float = 0.06, least: float = 1.0) -> None:
+    """Limits of the horizontal axis round all finite values, with margins of this share."""
+    seen = [value for value in values if isfinite(value)]
+    margin = share * (max(seen) - min(seen)) or least
+    ax.set_xlim(min(seen) - margin, max(seen) + margin)
 
 
 # ---- texts ---------------------------------------------------------------------------------------
@@ -123,9 +136,9 @@ def font() -> float:
     return float(mpl.rcParams["font.size"])
 
 
-def inches(ax: Axes) -> float:
-    """About how wide the axes are."""
-    return float(ax.bbox.width / ax.figure.dpi)
+def letters(ax: Axes) -> int:
+    """About how many letters fit beside each other over the width of the axes."""
+    return max(int(72 * ax.bbox.width / ax.figure.dpi / (LETTER * font())), 12)
 
 
 def literal(text: Text, words: str, room: Axes | int) -> Text:
@@ -136,9 +149,12 @@ def literal(text: Text, words: str, room: Axes | int) -> Text:
     return text
 
 
-def letters(ax: Axes) -> int:
-    """About how many letters fit beside each other over the width of the axes."""
-    return max(int(72 * inches(ax) / (LETTER * font())), 12)
+def distinct(names: Sequence[str], most: int) -> tuple[str, ...]:
+    """Names as they can be drawn, of so many letters; numbered if two would look the same."""
+    short = [legible(name, most) for name in names]
+    if len(set(short)) < len(short):
+        short = [f"{i}: {name}" for i, name in enumerate(short, 1)]
+    return tuple(short)
 
 
 def key(
@@ -164,18 +180,20 @@ def key(
         )
 
 
-def decades(bottom: float, top: float, most: int = 7) -> list[float]:
-    """Some powers of ten to label, seven or so; none above 1, which no probability exceeds."""
+def decades(axis: Any, most: int = 7) -> None:
+    """Label some powers of ten, seven or so; none above 1, which no probability exceeds."""
+    bottom, top = axis.get_view_interval()
     first, last = ceil(log10(bottom)), min(0, floor(log10(top)))
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200) if (last - first) / step <= most)
-    return [10.0**k for k in range(last - last % step, first - 1, -step) if k <= last]
+    axis.set_major_locator(FixedLocator([10.0**k for k in range(last, first - 1, -step)]))
+    axis.set_minor_locator(NullLocator())
 
 
 def ticks(axis: Any, most: int = 6, form: Callable[[float], str] | None = None) -> None:
     """At most so many ticks at round numbers, written with a true minus sign."""
     axis.set_major_locator(MaxNLocator(most, steps=NICE, min_n_ticks=1))
-    if form is not None:
-        axis.set_major_formatter(FuncFormatter(lambda x, _: form(float(x))))
+    written = FuncFormatter(lambda x, _: form(float(x))) if form else None
+    axis.set_major_formatter(written or ScalarFormatter(useOffset=False))
 
 
 def counts(axis: Any, most: int = 5, form: Callable[[float], str] | None = None) -> None:
@@ -203,6 +221,11 @@ def signed(value: float, reach: float = 0) -> str:
     return "+" * (value > 0) + number(value, reach)
 
 
+def sure(level: float) -> str:
+    """A level of confidence: 95%."""
+    return f"{100 * level:.4g}%"
+
+
 def span(low: float, high: float) -> str:
     """An interval: 0.1 to 0.4, 0.1 or more, 0.4 or less, any value."""
     if isfinite(low) and isfinite(high):
@@ -220,13 +243,15 @@ def p_text(result: PermutationTestResult) -> str:
 # ---- rows with intervals -------------------------------------------------------------------------
 
 
-def name_rows(ax: Axes, names: Sequence[str], pad: float = 9.0) -> None:
+def name_rows(
+    ax: Axes, names: Sequence[str], bold: Sequence[bool | None] = (), pad: float = 9.0
+) -> None:
     """A row for each name, the first at the top, at 0."""
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", length=0, pad=pad)
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+    for label, heavy in zip_longest(ax.get_yticklabels(), bold):
+        label.set(parse_math=False, fontweight="bold" if heavy else "normal")
 
 
 def draw_interval(
@@ -245,3 +270,21 @@ def mark_open(ax: Axes, row: float, place: float, marker: str, colour: Any) -> N
     """An arrow (gid "open") at the edge of the axes, beyond which an interval goes on."""
     look: dict[str, Any] = {"color": colour, "markersize": 11, "clip_on": False}
     ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **look)
+
+
+def write_row(ax: Axes, row: float, words: str, gid: str) -> None:
+    """Words in the middle of a row, for what has no place on the axis."""
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL * font()}
+    look |= {"transform": ax.get_yaxis_transform(), "path_effects": roles.halo(ax), "gid": gid}
+    literal(ax.text(0.5, row, "", **look), words, ax)
+
+
+def write_beside(ax: Axes, row: float, words: str, gid: str, away: float = 12) -> None:
+    """Words on the right of the axes, so many points away."""
+    at: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+    ax.annotate(words, (1, row), (away, 0), va="center", gid=gid, **at)
+
+
+def dot(label: str, **look: Any) -> Line2D:
+    """A mark in a key."""
+    return Line2D([], [], linestyle="none", label=label, **look)

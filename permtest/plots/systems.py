@@ -21,7 +21,6 @@ from permtest.plots import roles, sheet
 from permtest.plots.null import plot_null
 from permtest.plots.plane import plot_plane
 from permtest.result import PermutationTestResult, StructuredTestResult
-from permtest.study.document import legible
 from permtest.study.overview import Overview, item_scores, overview
 from permtest.study.sections import is_long
 
@@ -31,13 +30,12 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = NDArray[np.float64]
 
-WIDE, HIGH = 11.0, 5.0  # inches: of pictures side by side
+HIGH = 5.0  # inches: of scores, differences and their mean
 FEW = 40  # items that are joined by a line each
 BINS = 41  # bars of a histogram at most; odd, so that one of them has 0 in its middle
 NAME = 20  # letters of a system's name
 CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
-DROPS = 300  # of a raincloud; of more items, so many are drawn, evenly spread over the ranks
-POINTS = 1000  # the same for a Q-Q plot
+DROPS, POINTS = 300, 1000  # items of a raincloud and of a Q-Q plot; of more, so many are drawn
 ROUNDED_CELLS, SAMPLES = 10**5, 20_000  # about as many cells, or labellings, where a law is long
 KINDS = {"higher": (1, roles.A), "equal": (0, roles.NEITHER), "lower": (-1, roles.B)}
 
@@ -71,7 +69,7 @@ def plot_estimation(
         Where to draw: scores, differences of items, and their mean, which has its place below.
     """
     found = pairs if isinstance(pairs, Overview) else overview(pairs, statistic=statistic)
-    with sheet.canvas(ax, (WIDE, HIGH), _three_axes) as ax:
+    with sheet.canvas(ax, (sheet.WIDE, HIGH), _three_axes) as ax:
         scores, differences, mean = sheet.check_axes(ax, 3, "parts")
         _draw_scores(scores, found)
         _draw_differences(differences, found)
@@ -82,14 +80,14 @@ def plot_estimation(
 def plot_comparison(found: Overview) -> tuple[Axes, ...]:
     """Draw the estimation plot above the null distribution, in a new figure.
 
-    Those of `plot_estimation`, and of `plot_test`.
+    The axes are those of `plot_estimation`, and that of `plot_test`.
 
     Parameters
     ----------
     found : Overview
         Of `permtest.study.overview`.
     """
-    with sheet.canvas(None, (WIDE, HIGH + 4.4), partial(_three_axes, fourth=4.0)) as axes:
+    with sheet.canvas(None, (sheet.WIDE, HIGH + 4.4), partial(_three_axes, fourth=4.0)) as axes:
         plot_estimation(found, ax=axes[:3])
         plot_test(found, ax=axes[3])
     return tuple(axes)
@@ -109,7 +107,7 @@ def plot_test(found: Overview, *, ax: Axes | None = None) -> Axes:
     A law that is too long to be drawn is that of rounded differences, or of random labellings; p in
     the picture is that of the law in it.
 
-    That of `plot_null` or `plot_plane`.
+    The axes look like those of `plot_null` or `plot_plane`.
 
     Parameters
     ----------
@@ -118,10 +116,10 @@ def plot_test(found: Overview, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
     """
     result = drawable(found)
-    if not isinstance(result, StructuredTestResult) or result.n_samples is not None:
-        return plot_null(result, ax=ax)
-    plane = result.rank == len(result.parts) == 2
-    return plot_plane(result, ax=ax) if plane else plot_null(result, ax=ax)
+    plane = isinstance(result, StructuredTestResult) and result.rank == len(result.parts) == 2
+    if isinstance(result, StructuredTestResult) and plane and result.n_samples is None:
+        return plot_plane(result, ax=ax)
+    return plot_null(result, ax=ax)
 
 
 def drawable(found: Overview) -> PermutationTestResult:
@@ -139,69 +137,56 @@ def drawable(found: Overview) -> PermutationTestResult:
     return exact_perm_test(coarse, statistic="mean", alternative=found.alternative)
 
 
-def _names(names: Sequence[str]) -> tuple[str, str]:
-    """As they can be drawn, and different."""
-    a, b = (legible(name, NAME) for name in names)
-    return (a, b) if a != b else (f"{a} (A)", f"{b} (B)")
-
-
 def _draw_scores(ax: Axes, found: Overview) -> None:
     """What both systems score on the items, as far as these have scores of their own."""
-    items, names = found.items, _names(found.names)
+    items, names = found.items, sheet.distinct(found.names, NAME)
     known = ~(np.isnan(items.a) | np.isnan(items.b))
     a, b = items.a[known], items.b[known]
-    if not found.pairs.columns and np.isin((a, b), (0, 1)).all():
-        _draw_outcomes(ax, names, a, b)
+    if found.pairs.columns or not np.isin((a, b), (0, 1)).all():
+        _draw_clouds(ax, names, a, b)
+        what = f"{found.measured} of an item" if found.pairs.columns else "score of an item"
+        left_out = np.count_nonzero(~known)
+        what += f" ({left_out:,} without one left out)" * bool(left_out)
+        sheet.literal(ax.xaxis.label, what, ax)
         return
-    what = f"{found.measured} of an item" if found.pairs.columns else "score of an item"
-    left_out = np.count_nonzero(~known)
-    _draw_clouds(ax, names, a, b)
-    what += f" ({left_out:,} without one left out)" * bool(left_out)
-    sheet.literal(ax.xaxis.label, what, ax)
-
-
-def _draw_outcomes(ax: Axes, names: tuple[str, str], a: Floats, b: Floats) -> None:
-    """Bars: both right, the first one only, the second one only, neither."""
-    equal = roles.NEITHER.area(ax)
-    empty = equal | {"facecolor": ax.get_facecolor(), "edgecolor": "0.45"}
-    rows = [
-        ("both 1", a * b, equal),
-        (f"only\n{names[0]} 1", a * (1 - b), roles.A.area(ax)),
-        (f"only\n{names[1]} 1", b * (1 - a), roles.B.area(ax)),
-        ("both 0", (1 - a) * (1 - b), empty),
-    ]
-    for row, (_, which, look) in enumerate(rows):
+    empty = {"facecolor": ax.get_facecolor(), "edgecolor": "0.45"}
+    rows = {
+        "both 1": (a * b, roles.NEITHER.area(ax)),
+        f"only\n{names[0]} 1": (a * (1 - b), roles.A.area(ax)),
+        f"only\n{names[1]} 1": (b * (1 - a), roles.B.area(ax)),
+        "both 0": ((1 - a) * (1 - b), empty),
+    }
+    sheet.name_rows(ax, list(rows), pad=4)
+    for row, (which, look) in enumerate(rows.values()):
         bar = ax.barh([row], [which.sum()], gid="bars", **look)
         ax.bar_label(bar, [f"{which.sum():,.0f} ({which.mean() if a.size else 0:.1%})"], padding=6)
-    sheet.name_rows(ax, [name for name, _, _ in rows], pad=4)
-    ax.set_xlim(0, 1.5 * max(*(which.sum() for _, which, _ in rows), 1))
+    ax.set_xlim(0, 1.5 * max(*(which.sum() for which, _ in rows.values()), 1))
     sheet.counts(ax.xaxis, 3)
     ax.set_xlabel("items")
 
 
 def _draw_differences(ax: Axes, found: Overview) -> None:
     """Bars of the items' differences, by which system is higher; that at 0 may be cut."""
-    (a, b), worth, lead = _names(found.names), found.items.worth, found.items.lead
+    (a, b), worth = sheet.distinct(found.names, NAME), found.items.worth
     edges = _edges(worth, centred=True)
     middles, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     width = 0.8 * width if edges.size <= 12 else width
     below, handles = np.zeros(middles.size), []
-    words = {"higher": f"{a} higher", "equal": "equal", "lower": f"{b} higher"}
-    for kind, (side, role) in KINDS.items():
-        heights = np.histogram(worth[lead == side], edges)[0]
+    words = (f"{a} higher", "equal", f"{b} higher")
+    for (kind, (side, role)), label in zip(KINDS.items(), words, strict=True):
+        chosen = worth[found.items.lead == side]
+        heights = np.histogram(chosen, edges)[0]
         ax.bar(middles, heights, width, bottom=below, gid=kind, **role.area(ax))
         below = below + heights
-        label = f"{words[kind]}: {np.count_nonzero(lead == side):,}"
-        handles.append(Patch(label=label, **role.area(ax, linewidth=0.5)))
+        handles.append(Patch(label=f"{label}: {chosen.size:,}", **role.area(ax, linewidth=0.5)))
     middle = int(np.argmin(np.abs(middles)))
     others = float(np.delete(below, middle).max(initial=0.0))
     ax.set_ylim(0, 1.06 * max(float(below.max()), 1.0))
     if 0 < MUCH * others < below[middle]:
         ax.set_ylim(0, CUT * others)
-        look: dict[str, Any] = {"xytext": (8, -2), "textcoords": "offset points", "va": "top"}
-        text = f"\N{UPWARDS ARROW} {below[middle]:,.0f}"
-        note = ax.annotate(text, (0, CUT * others), gid="cut", **look)
-        note.set_path_effects(list(roles.halo(ax)))
+        at: dict[str, Any] = {"textcoords": "offset points", "va": "top", "gid": "cut"}
+        text, halo = f"\N{UPWARDS ARROW} {below[middle]:,.0f}", roles.halo(ax)
+        ax.annotate(text, (0, CUT * others), (8, -2), path_effects=halo, **at)
     ax.margins(x=0.03)
     ax.set_ylabel("items")
     (sheet.counts if np.all(worth == np.rint(worth)) else sheet.ticks)(ax.xaxis, 7)
@@ -219,9 +204,8 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
     per_item = 1.0 if counted or found.statistic.name == "mean" else len(found.pairs)
     mean = found.difference / per_item
     ends = [] if found.interval is None else [end / per_item for end in found.interval]
-    seen = [0.0, mean, *(end for end in ends if isfinite(end))]
-    room = 0.12 * (max(seen) - min(seen)) or 0.5 * float(np.ptp(above.get_xlim()))
-    ax.set_xlim(min(seen) - room, max(seen) + room)
+    limits = above.get_xlim()
+    sheet.fit(ax, [0.0, mean, *ends], 0.12, 0.5 * float(np.ptp(limits)))
     ax.axvline(0, gid="zero", **roles.EQUAL.line())
     sheet.draw_interval(ax, 0, ends or [mean, mean], mean, marker="o", markersize=9, gid="interval")
     ax.set(ylim=(-1, 1), yticks=[])
@@ -231,11 +215,10 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
     text += f" {mean:+.4g}" if mean else " 0"
     if ends:
         low, high = (f"{end:.4g}" if isfinite(end) else "open" for end in ends)
-        text += f"\n{100 * found.confidence_level:.4g}% interval {low} to {high}"
+        text += f"\n{sheet.sure(found.confidence_level)} interval {low} to {high}"
     sheet.literal(ax.xaxis.label, text, ax)
-    limits = above.get_xlim()
     for x, side in zip(ax.get_xlim(), (0, 1), strict=True):  # thin lines to where it lies above
-        ends_of = (side, 1), (min(max(x, limits[0]), limits[1]), 0)
+        ends_of = (side, 1), (np.clip(x, *limits), 0)
         look: dict[str, Any] = {"color": "0.6", "linewidth": 1, "gid": "link", "zorder": -1}
         link = ConnectionPatch(*ends_of, ax.transAxes, above.get_xaxis_transform(), **look)
         link.set_in_layout(False)
@@ -264,49 +247,49 @@ def plot_raincloud(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
     """
     with sheet.canvas(ax) as ax:
         sample = PairedSample(pairs)
-        _draw_clouds(ax, _names(pairs.names), sample.a, sample.b)
+        _draw_clouds(ax, sheet.distinct(pairs.names, NAME), sample.a, sample.b)
         ax.set_xlabel("score of an item")
     return ax
 
 
-def _draw_clouds(ax: Axes, names: tuple[str, str], a: Floats, b: Floats) -> None:
+def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats) -> None:
     """One cloud upwards, one downwards, and the rain between them."""
     if not a.size:
         return
     edges, moved = _edges(np.concatenate((a, b))), np.random.default_rng(0)
     peak = max(np.histogram(x, edges)[0].max() for x in (a, b))
     joined = a.size <= FEW
-    rain = [side * (0.3 if joined else 0.22) for side in (1, -1)]
+    rain = 0.3 if joined else 0.22
     for kind, (sign, role) in KINDS.items() if joined else ():
         for x, y in zip(a[np.sign(a - b) == sign], b[np.sign(a - b) == sign], strict=True):
-            ax.plot([x, y], rain, linewidth=1.2, zorder=1, gid=kind, **role.line())
-    for x, side, role, drops in zip((a, b), (1, -1), (roles.A, roles.B), rain, strict=True):
-        heights = side * 0.8 * np.histogram(x, edges)[0] / peak + side * 0.7
+            ax.plot([x, y], [rain, -rain], linewidth=1.2, zorder=1, gid=kind, **role.line())
+    ink, white = roles.ink(), ax.get_facecolor()
+    for x, side, role in ((a, 1, roles.A), (b, -1, roles.B)):
+        heights = side * (0.8 * np.histogram(x, edges)[0] / peak + 0.7)
         ax.stairs(heights, edges, baseline=side * 0.7, fill=True, gid="cloud", **role.area(ax))
         low, middle, high = np.quantile(x, (0.25, 0.5, 0.75))
-        box: dict[str, Any] = {"color": roles.ink(), "solid_capstyle": "butt", "gid": "quartiles"}
-        ax.plot([low, high], [side * 0.55] * 2, linewidth=7, **box)
-        white: dict[str, Any] = {"color": ax.get_facecolor(), "marker": "|", "markersize": 9}
-        ax.plot([middle], [side * 0.55], gid="median", markeredgewidth=2.5, **white)
+        thick: dict[str, Any] = {"linewidth": 7, "solid_capstyle": "butt", "gid": "quartiles"}
+        ax.plot([low, high], [side * 0.55] * 2, color=ink, **thick)
+        tick: dict[str, Any] = {
+            "marker": "|",
+            "markersize": 9,
+            "markeredgewidth": 2.5,
+            "gid": "median",
+        }
+        ax.plot([middle], [side * 0.55], color=white, **tick)
         ax.plot([x.mean()], [side * 0.55], gid="mean", **role.dot(ax, markeredgecolor="w"))
         chosen = np.sort(x)[_spread(x.size, DROPS)]
-        away = 0.0 if joined else moved.uniform(-0.16, 0.16, chosen.size)
+        away = moved.uniform(-0.16, 0.16, chosen.size) * (not joined)
         dots: dict[str, Any] = {"linestyle": "none", "markersize": 5 if joined else 3}
         dots |= {"alpha": 0.7, "markeredgewidth": 0, "gid": "rain"}
-        ax.plot(chosen, drops + away * np.ones(chosen.size), **role.dot(ax) | dots)
-    margin = 0.03 * float(edges[-1] - edges[0])
-    ax.set(xlim=(edges[0] - margin, edges[-1] + margin), ylim=(-1.6, 1.6))
-    ax.set_yticks([0.9, -0.9], ["\n".join(name.split(" ", 1)) for name in names])
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+        ax.plot(chosen, side * rain + away, **role.dot(ax, **dots))
+    sheet.fit(ax, edges[[0, -1]], 0.03)
+    ax.set_ylim(-1.6, 1.6)
+    ax.set_yticks([0.9, -0.9], ["\n".join(name.split(" ", 1)) for name in names], parse_math=False)
     ax.tick_params(axis="y", length=0)
     sheet.ticks(ax.xaxis, 5)
     parts = [("mean", "o", 8), ("quartiles", "s", 6)]
-    handles = [
-        ax.plot([], [], marker, color=roles.ink(), markersize=size, label=label)[0]
-        for label, marker, size in parts
-    ]
-    sheet.key(ax, handles)
+    sheet.key(ax, [sheet.dot(x, color=ink, marker=mark, markersize=n) for x, mark, n in parts])
 
 
 def plot_histograms(
@@ -314,8 +297,9 @@ def plot_histograms(
 ) -> tuple[Axes, Axes, Axes]:
     """Draw the scores of both systems and their differences as histograms.
 
-    Scores of the first system, of the second one, differences. The first two have the same
-    limits. Gids: "bars", "mean", "median", and "zero" for the line where the systems are equal.
+    The axes have the scores of the first system, those of the second one, and the differences. The
+    first two have the same limits. Gids: "bars", "mean", "median", and "zero" for the line where
+    the systems are equal.
 
     Parameters
     ----------
@@ -323,37 +307,33 @@ def plot_histograms(
         Of `describe`.
     ax : sequence of three matplotlib.axes.Axes, optional
     """
-    found = description
-    with sheet.canvas(ax, (WIDE, 4.2), partial(Figure.subplots, ncols=3)) as ax:
-        first, second, third = sheet.check_axes(ax, 3, "histograms")
-        a, b = _names(found.names)
+    found, size = description, (sheet.WIDE, 4.2)
+    with sheet.canvas(ax, size, partial(Figure.subplots, ncols=3)) as ax:
+        axes = sheet.check_axes(ax, 3, "histograms")
+        a, b = sheet.distinct(found.names, NAME)
         both = _edges(np.concatenate((found.a.values, found.b.values)))  # the same, to be compared
+        apart = _edges(found.difference.values, centred=True)
         parts = [
-            (first, found.a, a, roles.A, both),
-            (second, found.b, b, roles.B, both),
-            (third, found.difference, f"{a} minus {b}", roles.NEITHER, None),
+            (found.a, a, roles.A, both, "score"),
+            (found.b, b, roles.B, both, "score"),
+            (found.difference, f"{a} minus {b}", roles.NEITHER, apart, "difference of scores"),
         ]
-        tops = []
-        for place, summary, title, role, edges in parts:
-            edges = _edges(summary.values, centred=True) if edges is None else edges
-            heights = np.histogram(summary.values, edges)[0]
-            tops.append(heights.max())
-            ax_look = role.area(place, gid="bars")
-            place.bar(edges[:-1], heights, np.diff(edges), align="edge", **ax_look)
-            for name, value, dash in (
-                ("mean", summary.mean, "-"),
-                ("median", summary.median, ":"),
-            ):
+        for place, (summary, title, role, edges, what) in zip(axes, parts, strict=True):
+            heights, look = np.histogram(summary.values, edges)[0], role.area(place, gid="bars")
+            place.bar(edges[:-1], heights, np.diff(edges), align="edge", **look)
+            for name, dash in (("mean", "-"), ("median", ":")):
                 look = {"color": roles.ink(), "linewidth": 2.4, "path_effects": roles.halo(place)}
+                value = getattr(summary, name)
                 place.axvline(value, linestyle=dash, label=name, gid=name, **look)
             sheet.ticks(place.xaxis, 5)
             sheet.counts(place.yaxis)
-            place.set_xlabel("difference of scores" if place is third else "score")
+            place.set_xlabel(what)
             sheet.key(place, place.lines, title)
+        first, second, third = axes
         third.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
-        for place in (first, second):
-            place.set_ylim(0, 1.06 * max(tops[:2]))
-        first.set_ylabel("pairs")
+        top = max(ax.get_ylim()[1] for ax in (first, second))
+        first.set(ylim=(0, top), ylabel="pairs")
+        second.set_ylim(0, top)
     return first, second, third
 
 
@@ -381,7 +361,7 @@ def plot_quantiles(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
         expected = differences.mean() + differences.std() * ends
         look = roles.EQUAL.line(label="a normal law with this mean and standard deviation")
         shown += ax.plot(ends, expected, zorder=1, gid="normal", **look)
-        a, b = _names(pairs.names)
+        a, b = sheet.distinct(pairs.names, NAME)
         ax.set(xlim=ends, xlabel="standard normal quantile")
         sheet.literal(ax.yaxis.label, f"{a} minus {b}", 36)
         sheet.key(ax, shown)
@@ -407,8 +387,7 @@ def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
         mark = roles.BROKEN.dot(ax, color=roles.ink(), linestyle="none", gid="stable")
         change = f"changes by {found.tolerance:.2g} or less (first {stable.sum()})"
         shown += ax.plot(sizes[stable], sds[stable], label=change, **mark)
-        margin = 0.04 * max(float(sizes[-1] - sizes[0]), 1.0)
-        ax.set_xlim(float(sizes[0]) - margin, float(sizes[-1]) + margin)
+        sheet.fit(ax, sizes[[0, -1]], 0.04)
         ax.set_ylim(0, 1.1 * float(sds.max()) or 1.0)
         sheet.counts(ax.xaxis, 8)
         ax.set(xlabel="items in a unit", ylabel="sd of unit differences")

@@ -3,14 +3,12 @@
 from functools import cache
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from permtest import Pairs
-from permtest.plots import plot_estimation, style
+from permtest.plots import plot_estimation
 from permtest.plots.systems import _three_axes as estimation_axes
 from permtest.study import overview
 
@@ -52,12 +50,6 @@ def counted(ax, gid):
     return sum(bar.get_height() for bar in bars(ax, gid))
 
 
-def texts_of(ax):
-    legend = ax.get_legend()
-    parts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *([legend] if legend else [])]
-    return [part for part in parts if getattr(part, "_text", " ")]
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_bars_and_legend_are_the_record(name):
     found = found_in(name)
@@ -89,9 +81,6 @@ def test_the_mean_stands_below_its_differences(name):
     ]
 
 
-# ---- scores --------------------------------------------------------------------------------------
-
-
 def test_bits_are_four_bars():
     pairs, statistic = CASES["bits"]
     scores, _, _ = plot_estimation(pairs, statistic=statistic, ax=estimation_axes(Figure()))
@@ -99,9 +88,6 @@ def test_bits_are_four_bars():
     both = [u & v, u & ~v, ~u & v, ~u & ~v]
     assert [bar.get_width() for bar in bars(scores, "bars")] == [int(x.sum()) for x in both]
     assert next(t.get_text() for t in scores.texts) == f"{(u & v).sum()} ({(u & v).mean():.1%})"
-
-
-# ---- what else -----------------------------------------------------------------------------------
 
 
 def test_the_bar_of_equal_items_is_cut_only_where_it_dwarfs_the_others():
@@ -120,22 +106,3 @@ def test_open_ends_are_arrows():
     _, _, mean = plot_estimation(found, ax=estimation_axes(Figure()))
     assert [line.get_marker() for line in mean.lines if line.get_gid() == "open"] == [">"]
     assert "to open" in mean.get_xlabel()
-
-
-def test_colours_of_the_style_that_differ_in_grey():
-    axes = plot_estimation(CASES["points"][0])
-    with style():
-        higher, lower = to_rgba("C4"), to_rgba("C5")
-    shades = []
-    for gid, colour in (("higher", higher), ("lower", lower)):
-        bar = bars(axes[1], gid)[0]
-        assert bar.get_facecolor() == colour
-        shades.append(np.dot(colour[:3], (0.299, 0.587, 0.114)))
-    shades.append(np.dot(bars(axes[1], "equal")[0].get_facecolor()[:3], (0.299, 0.587, 0.114)))
-    assert np.diff(sorted(shades)).min() > 0.15
-    plt.close(axes[0].figure)
-
-
-def test_three_axes_are_needed():
-    with pytest.raises(ValueError, match="ax has 2 axes, but there are 3"):
-        plot_estimation(CASES["few"][0], ax=Figure().subplots(1, 2))
