@@ -45,7 +45,7 @@ CHECKS = {
     "types": ["-m", "mypy"],
     "tests": [*PYTEST, *SPREAD, "-m", "not browser and not notebook"],
     "notebooks": [*PYTEST, *SPREAD, "-m", "notebook", "tests/test_notebooks.py"],
-    "browser": [*PYTEST, "-m", "browser", *BROWSER],
+    "browser": [*PYTEST, *SPREAD, "--dist=loadfile", "-m", "browser", *BROWSER],
     "wheel": [str(ROOT / "tools" / "try_wheel.py")],
     "speed": ["-m", "benchmarks.gate"],
 }
