@@ -8,7 +8,6 @@ import build_book
 import pytest
 from book import commands, docstrings, documents, reference, surface
 from book.chapter import Chapter
-from book.surface import Thing
 from bs4 import BeautifulSoup
 
 THINGS = surface.public()

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,7 +105,6 @@ def modules() -> list[str]:
     return [".".join(file.parts).removesuffix(".__init__") for file in files]
 
 
-@cache
 def tree_of(module: str) -> ast.Module:
     path = ROOT.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
