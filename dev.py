@@ -37,7 +37,9 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed.json"
 
 PYTEST = ["-m", "pytest", "-q"]
-SPREAD = ["-n", "auto"]  # a process for each processor
+# A process for each processor; each goes through its share in order, so that what a module shares
+# is mostly made once, and takes from the others when it is done.
+SPREAD = ["-n", "auto", "--dist=worksteal"]
 BROWSER = ["tests/browser", "tests/test_api.py", "tests/test_book.py"]  # what drives Chromium
 CHECKS = {
     "lint": ["-m", "ruff", "check"],
@@ -45,7 +47,7 @@ CHECKS = {
     "types": ["-m", "mypy"],
     "tests": [*PYTEST, *SPREAD, "-m", "not browser and not notebook"],
     "notebooks": [*PYTEST, *SPREAD, "-m", "notebook", "tests/test_notebooks.py"],
-    "browser": [*PYTEST, "-m", "browser", *BROWSER],
+    "browser": [*PYTEST, *SPREAD, "--dist=loadfile", "-m", "browser", *BROWSER],
     "wheel": [str(ROOT / "tools" / "try_wheel.py")],
     "speed": ["-m", "benchmarks.gate"],
 }

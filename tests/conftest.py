@@ -13,7 +13,7 @@ timeless = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", timeless)
 settings.register_profile("few", timeless, max_examples=5)
 settings.register_profile("quick", timeless, max_examples=25)
-settings.register_profile("ci", timeless, max_examples=400, print_blob=True)
+settings.register_profile("ci", timeless, max_examples=200, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 NO_BROWSER = (

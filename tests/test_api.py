@@ -8,16 +8,11 @@ import build_book
 import pytest
 from book import commands, docstrings, documents, reference, surface
 from book.chapter import Chapter
-from book.surface import Thing
 from bs4 import BeautifulSoup
 
 THINGS = surface.public()
 CALLABLE = [thing for thing in THINGS if thing.kind != "constant"]
 CLASSES = [thing for thing in THINGS if thing.kind == "class"]
-
-
-def each(things: list[Thing]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("thing", things, ids=[thing.path for thing in things])
 
 
 def callables() -> list[tuple[str, object, bool]]:
@@ -50,34 +45,31 @@ def test_every_name_is_on_one_page_and_exported_where_there_is_a_list():
 # ---- docstrings --------------------------------------------------------------------------------
 
 
-@each(CALLABLE)
-def test_there_is_an_example(thing):
-    docstring = vars(thing.value).get("__doc__") or thing.value.__doc__
-    assert docstring, f"{thing.path} has no docstring"
-    if thing.name.startswith("plot_"):
-        return  # what a picture shows cannot be printed
-    assert docstrings.parsed(thing.value)["Examples"], f"{thing.path} has no section Examples"
-    assert ">>> " in docstring, f"the example of {thing.path} does not run"
+def test_there_is_an_example():
+    for thing in CALLABLE:
+        docstring = vars(thing.value).get("__doc__") or thing.value.__doc__
+        assert docstring, f"{thing.path} has no docstring"
+        if not thing.name.startswith("plot_"):  # what a picture shows cannot be printed
+            assert docstrings.parsed(thing.value)["Examples"], f"{thing.path} has no Examples"
+            assert ">>> " in docstring, f"the example of {thing.path} does not run"
 
 
-@each(CLASSES)
-def test_methods_and_properties_say_what_they_are(thing):
-    members = surface.members(thing.value).items()
-    silent = [name for name, member in members if not surface.function_of(member).__doc__]
-    assert not silent, f"{thing.path} has members without a docstring"
+def test_methods_and_properties_say_what_they_are():
+    for thing in CLASSES:
+        members = surface.members(thing.value).items()
+        silent = [name for name, member in members if not surface.function_of(member).__doc__]
+        assert not silent, f"{thing.path} has members without a docstring"
 
 
-@pytest.mark.parametrize(
-    ("name", "function", "is_method"), [pytest.param(*row, id=row[0]) for row in callables()]
-)
-def test_docstring_lists_the_parameters_of_the_signature(name, function, is_method):
-    parameters = [p for p in inspect.signature(function).parameters if not p.startswith("_")]
-    parameters = parameters[1:] if parameters[:1] == ["self"] else parameters
-    sections = docstrings.parsed(function)
-    heads = [head for entry in sections["Parameters"] for head in entry.name.split(",")]
-    documented = [head.strip().lstrip("*") for head in heads]
-    if documented or not is_method:  # a sentence is enough for a plain method
-        assert documented == parameters, f"{name} has other parameters than its docstring"
+def test_docstring_lists_the_parameters_of_the_signature():
+    for name, function, is_method in callables():
+        parameters = [p for p in inspect.signature(function).parameters if not p.startswith("_")]
+        parameters = parameters[1:] if parameters[:1] == ["self"] else parameters
+        sections = docstrings.parsed(function)
+        heads = [head for entry in sections["Parameters"] for head in entry.name.split(",")]
+        documented = [head.strip().lstrip("*") for head in heads]
+        if documented or not is_method:  # a sentence is enough for a plain method
+            assert documented == parameters, f"{name} has other parameters than its docstring"
 
 
 # ---- pages -------------------------------------------------------------------------------------

@@ -70,7 +70,6 @@ def stacks(draw, most: int = 8):
     return scores(shape), scores(shape), axis - draw(st.sampled_from([0, len(shape)]))
 
 
-@settings(max_examples=300)
 @given(stack=stacks(), alternative=alternatives, method=st.sampled_from(["auto", "tilted"]))
 def test_each_test_equals_the_single_one_and_enumeration(stack, alternative, method):
     u, v, axis = stack
@@ -275,7 +274,7 @@ def test_p_of_random_swaps_is_as_small_as_it_says(alternative):
 
     rng = np.random.default_rng(11)
     widths = rng.integers(0, 50, 300)
-    u = widths * rng.choice([-1, 1], (5000, 300))
+    u = widths * rng.choice([-1, 1], (1500, 300))
     p = exact_perm_test(u, 0 * widths, axis=1, alternative=alternative).pvalue
     assert kstest(p, "uniform").pvalue > 1e-4  # the lattice is fine: nearly uniform
     ahead = exact_perm_test(u + 10 * (rng.random(u.shape) < 0.2), 0 * widths, axis=1)
@@ -463,7 +462,6 @@ def test_masked_scores_and_frames_of_other_items():
         exact_perm_test(pd.DataFrame([[1, 2], [3, pd.NA]]), frame, axis=1)
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     st.integers(0, 9),
     st.sampled_from([1, 3, 1000, 1023, 1024, 10**9, 2**59, 2**60, 2**62]),

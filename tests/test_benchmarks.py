@@ -532,7 +532,9 @@ def test_the_high_water_mark_sees_an_array_and_forgets_it():
 @pytest.mark.usefixtures("clock")
 def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     """Of fewer and smaller cases than `--quick` has."""
-    small = {"entries": (7, 20), "large": (10**3,), "f1_entries": (6,), "f1_large": (10**3,)}
+    small = {"entries": (7,), "large": (10**3,), "f1_entries": (6,), "f1_large": (10**3,)}
+    small |= {"sizes": (50, 200), "gaps": (1,), "reference": 200, "f1_sizes": (20, 200)}
+    small |= {"rows": 200, "power": (100, 2, 50)}
     monkeypatch.setattr(command, "QUICK", replace(command.QUICK, **small))
     monkeypatch.setattr(fresh, "startup", lambda: tables.Section("Fresh process", "", {}))
     monkeypatch.setattr(fresh, "peak", lambda *_, **__: (1e6, 1e6))  # processes of their own

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import permtest as pt
@@ -17,7 +17,6 @@ from tests.strategies import alternatives
 decimals = st.integers(-300, 300).map(lambda x: x / 100)
 
 
-@settings(max_examples=200)
 @given(rows=st.lists(st.tuples(decimals, decimals), max_size=9), alternative=alternatives)
 def test_decimals_are_as_exact_as_integers(rows, alternative):
     u, v = [a for a, _ in rows], [b for _, b in rows]
@@ -108,7 +107,6 @@ def test_accuracy_wants_counts():
 # ---- other things that are said about p --------------------------------------------------------
 
 
-@settings(max_examples=200)
 @given(
     rows=st.lists(st.tuples(st.integers(-6, 6), st.integers(-6, 6)), max_size=9),
     alternative=alternatives,
@@ -195,7 +193,6 @@ def test_any_h_on_a_long_lattice_keeps_its_bound():
     assert result.error_bound <= 1.5e-12
 
 
-@settings(max_examples=100)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=9),
     denominator=st.sampled_from([3, 6, 7, 9, 11, 12, 360, 997]),
@@ -308,7 +305,6 @@ def test_what_was_recognised_is_said():
     assert pt.exact_perm_test([0.5, 1], [0.25, 0]).reading == ""
 
 
-@settings(max_examples=150)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 8),

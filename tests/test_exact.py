@@ -23,7 +23,6 @@ def close(result, expected: Fraction, tolerance: float = 1e-12) -> bool:
 
 
 @METHODS
-@settings(max_examples=400)
 @given(columns=pairs(("binary", "small", "signed", "even")), alternative=alternatives)
 def test_every_method_equals_enumeration(method, columns, alternative):
     u, v = columns
@@ -39,7 +38,6 @@ def test_every_method_equals_enumeration(method, columns, alternative):
     assert result.n_informative == sum(a != b for a, b in zip(u, v, strict=True))
 
 
-@settings(max_examples=400)
 @given(columns=pairs(("huge", "signed")), alternative=alternatives)
 def test_scores_of_any_size(columns, alternative):
     u, v = columns
@@ -66,7 +64,7 @@ H = {
 
 @METHODS
 @pytest.mark.parametrize("h", H)
-@settings(max_examples=60)
+@settings(max_examples=15)
 @given(columns=pairs(("small", "signed"), max_size=8), g=st.sampled_from(sorted(G)))
 def test_any_g_and_any_h(method, columns, h, g):
     u, v = columns
@@ -76,7 +74,6 @@ def test_any_g_and_any_h(method, columns, h, g):
     assert result.fraction() == expected
 
 
-@settings(max_examples=300)
 @given(
     columns=pairs(("small", "signed"), max_size=8),
     g=st.sampled_from(sorted(G)),

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,27 +105,30 @@ def modules() -> list[str]:
     return [".".join(file.parts).removesuffix(".__init__") for file in files]
 
 
-@cache
 def tree_of(module: str) -> ast.Module:
     path = ROOT.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("module", modules())
-def test_imports_point_down(module):
-    here = part(module)
-    assert here in LEVEL, "say in LAYERS where the new module belongs"
-    if module == "permtest":
-        return  # it collects the public names
-    for target, _ in imports(tree_of(module)):
-        if target.split(".")[0] == "permtest" and part(target) != here:
-            assert LEVEL[part(target)] > LEVEL[here], f"{module} must not import {target}"
+@pytest.fixture(scope="module")
+def imported() -> list[tuple[str, Import]]:
+    """Every import, with the module that imports."""
+    return [(module, one) for module in modules() for one in imports(tree_of(module))]
 
 
-@pytest.mark.parametrize("module", modules())
-def test_nothing_slow_or_optional_is_imported_at_once(module):
-    for target, at_once in imports(tree_of(module)):
+def test_imports_point_down(imported):
+    assert {part(module) for module in modules()} <= LEVEL.keys(), "say in LAYERS where it belongs"
+    for module, (target, _) in imported:
+        if module == "permtest":
+            continue  # it collects the public names
+        if target.split(".")[0] == "permtest" and part(target) != part(module):
+            below = LEVEL[part(target)] > LEVEL[part(module)]
+            assert below, f"{module} must not import {target}"
+
+
+def test_nothing_slow_or_optional_is_imported_at_once(imported):
+    for module, (target, at_once) in imported:
         top = target.split(".")[0]
         assert top != "numba" or module == "permtest._jit", "numba is for _jit.py alone"
         if at_once:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
@@ -20,7 +20,6 @@ from tests.strategies import alternatives, pairs
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@settings(max_examples=200)
 @given(columns=pairs(max_size=12), alternative=alternatives)
 def test_the_exact_p_lies_in_the_interval(columns, alternative):
     exact = exact_perm_test(*columns, alternative=alternative).pvalue

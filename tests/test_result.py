@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from permtest import exact_perm_test, monte_carlo
 from tests.strategies import alternatives, pairs
@@ -44,7 +44,6 @@ def test_sentences_of_other_cases():
     assert "95% interval" in sampled
 
 
-@settings(max_examples=150)
 @given(columns=pairs(max_size=10), alternative=alternatives)
 def test_the_distribution_and_the_region_give_p_back(columns, alternative):
     result = exact_perm_test(*columns, alternative=alternative)

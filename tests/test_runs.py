@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import Pairs, exact_perm_test, exact_runs_test
@@ -31,7 +31,6 @@ def exactly(rows):
     return [[Fraction(str(x)) for x in row] for row in rows]
 
 
-@settings(max_examples=200, deadline=None)
 @given(runs(), alternatives)
 def test_runs_against_all_ways_to_deal_them(both, alternative):
     a, b = both
@@ -43,7 +42,6 @@ def test_runs_against_all_ways_to_deal_them(both, alternative):
     assert found.statistic == float(worth[0] - worth[1])
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs(("binary",)), alternatives, st.sampled_from("@^"), st.data())
 def test_pass_at_k_against_all_ways_to_deal_the_runs(both, alternative, kind, data):
     a, b = both
@@ -61,7 +59,6 @@ def test_pass_at_k_against_all_ways_to_deal_the_runs(both, alternative, kind, da
     assert same.pvalue == found.pvalue
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs(), alternatives)
 def test_items_are_swapped_with_all_their_runs(both, alternative):
     means = [[sum(x) / len(x) for x in exactly(one)] for one in both]

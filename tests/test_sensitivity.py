@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test, monte_carlo
@@ -12,7 +12,6 @@ from tests import naive
 from tests.strategies import alternatives, pairs
 
 
-@settings(max_examples=150, deadline=None)
 @given(pairs(("binary", "small", "signed"), max_size=8), alternatives, st.sampled_from([1, 1.5, 4]))
 def test_bounds_against_all_biased_signs(both, alternative, gamma):
     u, v = both

@@ -27,7 +27,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, NEEDED_TO_BUILD = PYPROJECT["project"], PYPROJECT["build-system"]["requires"]
 LARGEST = 10 * 2**20  # bytes; what a distribution may weigh
 
 OLD = (3, 12)  # the last Python that has the oldest dependencies
@@ -48,8 +49,9 @@ OF_THE_CHECKOUT = ("test_layout", "test_packaging", "test_book", "test_api", "te
 def build(folder: Path) -> tuple[Path, Path]:
     """Make the sdist and from it the wheel."""
     python = environment(folder / "builder")
-    call(python, "-m", "pip", "install", "--quiet", "build")
-    call(python, "-m", "build", "--outdir", str(folder), str(ROOT))
+    # One environment serves for both; `build` would make a new one for each of them.
+    call(python, "-m", "pip", "install", "--quiet", "build", *NEEDED_TO_BUILD)
+    call(python, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT))
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
     for path, names in ((sdist, _in_sdist(sdist)), (wheel, _in_wheel(wheel))):
         print(f"{path.name}: {len(names)} files, {path.stat().st_size / 2**20:.2f} MB")

@@ -51,7 +51,6 @@ def enumerated(d, alternative, zero_method):
 
 
 @given(differences, sides, st.sampled_from(["wilcox", "pratt", "zsplit"]), st.integers(-2, 2))
-@settings(max_examples=300)
 def test_wilcoxon_equals_enumeration(d, alternative, zero_method, delta):
     zeros = [0] * len(d)
     options = {"alternative": alternative, "zero_method": zero_method, "delta": delta}
@@ -192,7 +191,6 @@ some = st.one_of(
 )
 
 
-@settings(max_examples=150)
 @given(some, sides, st.fractions(-8, 8, max_denominator=6))
 def test_median_is_exact(d, alternative, delta):
     r = alt.permutation_median(d, [0] * len(d), alternative=alternative, delta=delta)
@@ -267,7 +265,6 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=150)
 @given(STEPS, st.booleans())
 def test_every_sum_is_found_at_its_rank(steps, diagonal):
     pairs = combinations_with_replacement(steps, 2) if diagonal else combinations(steps, 2)

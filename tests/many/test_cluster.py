@@ -9,8 +9,8 @@ from permtest.many import leaderboard
 from tests.clusters import killing
 
 RNG = np.random.default_rng(12)
-LENGTHS = RNG.integers(3, 40, 3000)
-TABLE = {f"s{i}": RNG.binomial(LENGTHS, 0.9) for i in range(40)}
+LENGTHS = RNG.integers(3, 40, 500)
+TABLE = {f"s{i}": RNG.binomial(LENGTHS, 0.9) for i in range(20)}
 COUNTS = {name: RNG.integers(0, 4, (300, 3)) for name in "abcdefgh"}
 ARRAYS = ("statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "adjusted")
 
@@ -23,7 +23,7 @@ def _small_blocks(monkeypatch):
 
 def boards():
     """All pairs by the mean, and by F1; the first corrected by max-T."""
-    first = pt.compare_many(TABLE, correction="max_t", K=2000, rng=0)
+    first = pt.compare_many(TABLE, correction="max_t", K=500, rng=0)
     return first, pt.compare_many(COUNTS, statistic="f1", correction="none", rng=0)
 
 

@@ -33,7 +33,6 @@ def test_each_correction_says_what_it_is():
 
 
 @pytest.mark.parametrize("correction", naive.LEVELS)
-@settings(max_examples=150)
 @given(pvalues)
 def test_adjusted_pvalues_are_the_smallest_levels_of_rejection(correction, p):
     found = adjusted_pvalues([float(x) for x in p], correction)
@@ -42,7 +41,6 @@ def test_adjusted_pvalues_are_the_smallest_levels_of_rejection(correction, p):
 
 
 @pytest.mark.parametrize("correction", MADE)
-@settings(max_examples=150)
 @given(floats)
 def test_nothing_gets_smaller_or_changes_its_order(correction, p):
     found = adjusted_pvalues(p, correction)

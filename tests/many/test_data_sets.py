@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import combine_pvalues
@@ -38,7 +38,6 @@ def count_of(p, alpha=0.05):
 # ---- the count ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
 @given(some, shares)
 def test_the_count_is_the_partial_conjunction(p, alpha):
     """The largest u whose p^{u/D}, the worst of all subsets, is small enough."""
@@ -147,7 +146,6 @@ def test_an_example():
     ]
 
 
-@settings(max_examples=100)
 @given(st.lists(st.tuples(shares, shares, shares), min_size=2, max_size=5), shares)
 def test_counts_and_names_by_their_definitions(greater, alpha):
     """Half of alpha for each direction; by Bonferroni, as many are named as are counted."""

@@ -55,7 +55,6 @@ def boards(draw, kinds=("binary", "small", "signed"), data_sets=2, most=7, score
 # ---- where all labellings are listed -----------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=100)
 @given(boards(), alternatives)
 def test_listed_is_the_definition(tables, alternative):
     found = corrected(*tables, alternative=alternative, K=200)
@@ -66,7 +65,7 @@ def test_listed_is_the_definition(tables, alternative):
     np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(boards(most=5, data_sets=1, score=st.tuples(*[st.integers(0, 2)] * 3)), alternatives)
 def test_listed_f1_is_the_definition(tables, alternative):
     found = corrected(*tables, statistic="f1", alternative=alternative, K=32)
@@ -75,7 +74,7 @@ def test_listed_f1_is_the_definition(tables, alternative):
     np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(boards(kinds=("binary", "small", "huge")), alternatives)
 def test_no_pair_gains_by_the_others(tables, alternative):
     found = corrected(*tables, alternative=alternative, K=128).adjusted
@@ -85,7 +84,7 @@ def test_no_pair_gains_by_the_others(tables, alternative):
             assert p >= alone * (1 - Fraction(1, 10**15))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(boards(kinds=("binary", "small", "signed"), data_sets=1), alternatives)
 def test_one_pair_is_the_paired_permutation_test(tables, alternative):
     found = corrected(*tables, pairs=[(1, 0)], alternative=alternative, K=128)
@@ -93,7 +92,7 @@ def test_one_pair_is_the_paired_permutation_test(tables, alternative):
     assert found.adjusted.tolist() == [[float(alone.fraction())]]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(boards(kinds=("huge",), most=6), alternatives)
 def test_roundings_of_long_integers_can_only_raise_p(tables, alternative):
     found = corrected(*tables, alternative=alternative, K=64).adjusted
@@ -257,7 +256,7 @@ def test_clusters_are_turned_as_a_whole():
 # ---- parts -------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.integers(0, 3), st.integers(1, 300), st.integers(0, 5), st.sampled_from([np.int32, float])
 )
@@ -279,7 +278,7 @@ def test_what_else_is_refused():
         corrected([[(2**50, 1, 0)], [(0, 0, 1)]], statistic="f1")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(2, 6), st.integers(0, 40), st.booleans())
 def test_labellings_are_counted_whose_maximum_is_extreme(rows, draws, two_sided):
     rng = np.random.default_rng(rows * draws)

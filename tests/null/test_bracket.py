@@ -27,7 +27,7 @@ def contains(bounds, exact):
     return low.value <= exact * (1 + rounding) and exact <= Fraction(high.value) * (1 + rounding)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     widths=st.lists(
         st.one_of(st.integers(1, 10**4), st.integers(10**17, 10**18)), min_size=1, max_size=22
@@ -145,7 +145,6 @@ UNEVEN = {
 }
 
 
-@settings(max_examples=150)
 @given(
     kind=st.sampled_from(sorted(UNEVEN)),
     n=st.integers(3, 18),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import LatticeDistribution, convolve_dp, convolve_fft, enumerate_swaps, pmf
@@ -24,7 +24,6 @@ def law_of(rows):
     return group(stay, swap, int(np.minimum(stay, swap).sum()))
 
 
-@settings(max_examples=1500)
 @given(effects())
 def test_dp_is_relatively_accurate_in_every_cell(rows):
     expected = naive.convolve([naive.local_law(*row) for row in rows])
@@ -34,7 +33,6 @@ def test_dp_is_relatively_accurate_in_every_cell(rows):
         assert abs(Fraction(law(z)) - p) <= p * Fraction(1, 10**12)
 
 
-@settings(max_examples=1500)
 @given(effects())
 def test_fft_is_absolutely_accurate_and_zero_where_nothing_can_be(rows):
     expected = naive.convolve([naive.local_law(*row) for row in rows])
@@ -44,7 +42,6 @@ def test_fft_is_absolutely_accurate_and_zero_where_nothing_can_be(rows):
         assert p == 0 or z in expected
 
 
-@settings(max_examples=500)
 @given(effects())
 def test_grouped_and_listed_laws_agree(rows):
     grouped, listed = law_of(rows), as_two_point_sum([pmf(*row) for row in rows])
@@ -55,7 +52,6 @@ def test_grouped_and_listed_laws_agree(rows):
     np.testing.assert_array_equal(dp_cells(grouped), dp_cells(listed))
 
 
-@settings(max_examples=500)
 @given(effects())
 def test_integer_counts_and_attainable_cells(rows):
     law = law_of(rows)
@@ -72,7 +68,6 @@ def test_enumeration_lists_every_labelling_in_order(rows):
     assert enumerate_swaps(stay, swap).tolist() == expected
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 1000), st.integers(1, 400)), min_size=1, max_size=5),
 )

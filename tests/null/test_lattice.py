@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest.null.dp import dp_cells
@@ -35,7 +35,6 @@ def by_hand(stay, swap) -> Counter:
     return found
 
 
-@settings(max_examples=150)
 @given(rows=effects())
 def test_the_line_has_the_joint_law(rows):
     lattice, expected = LatticeSum.of(*rows), by_hand(*rows)
@@ -53,7 +52,6 @@ def test_the_line_has_the_joint_law(rows):
         assert np.count_nonzero(dp_cells(lattice.line)) == len(expected)
 
 
-@settings(max_examples=200)
 @given(rows=effects())
 def test_points_between_the_lattice_are_nowhere(rows):
     lattice = LatticeSum.of(*rows)
@@ -97,7 +95,6 @@ def test_many_large_random_differences_take_no_time():
     assert max(lattice.extents) < 4 * 300 * 10**6
 
 
-@settings(max_examples=100)
 @given(rows=effects())
 def test_the_window_has_the_joint_law(rows):
     lattice = LatticeSum.of(*rows)

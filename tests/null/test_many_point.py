@@ -5,7 +5,7 @@ from math import comb, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest.null.many_point import ManyPointSum
@@ -24,7 +24,6 @@ def tables_of(drawn):
     return [(values, weights[: len(values)], n) for values, weights, n in drawn]
 
 
-@settings(max_examples=300, deadline=None)
 @given(TABLES, st.data())
 def test_tails_are_those_of_fractions(drawn, data):
     tables = tables_of(drawn)

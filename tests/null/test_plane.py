@@ -74,7 +74,7 @@ def laws(draw):
     return u, v
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(
     law=laws(),
     whole=st.booleans(),

@@ -174,7 +174,6 @@ def test_entities_are_read_by_the_rule_of_conlleval(tags, expected):
 tags = st.sampled_from(["O", *(f"{p}-{t}" for p in "BIES" for t in ("X", "Y"))])
 
 
-@settings(max_examples=100)
 @given(st.lists(st.lists(st.tuples(tags, tags), min_size=1, max_size=6), min_size=1, max_size=4))
 def test_entities_and_counts_are_those_of_seqeval(drawn):
     sides = [[[both[side] for both in one] for one in drawn] for side in (0, 1)]
@@ -375,7 +374,6 @@ MIXED = "-DOCSTART- O\n\n# id = a\n" + PLAIN + "\n1 O\n" * 2
 TEXTS = {CONLLU.name: [GOLD + ONE], SPANS.name: [MIXED, MIXED.replace(" ", "\t"), "1\ta\tO\n"]}
 
 
-@settings(max_examples=300)
 @given(st.sampled_from([CONLLU, SPANS]), st.data())
 def test_nothing_but_read_errors(kind, data):
     """A good file with some characters replaced."""

@@ -17,7 +17,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
@@ -199,7 +199,6 @@ def test_a_cell_is_an_exact_number_or_refused(text):
             as_score(text)
 
 
-@settings(max_examples=200)
 @given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans()))
 def test_numbers_are_what_they_are_printed_as(number):
     (read,) = table(json.dumps([{"a": number}]), "a.json").columns[0]

@@ -6,7 +6,7 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -30,7 +30,6 @@ def test_summaries_are_known(kind):
     assert (found.shapiro_w, found.shapiro_p) == pytest.approx((w, p), rel=1e-4)
 
 
-@settings(max_examples=150)
 @given(columns)
 def test_summaries_by_numpy_and_counts_by_lists(rows):
     a, b = np.array(rows).T

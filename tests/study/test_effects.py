@@ -123,7 +123,7 @@ def test_wilcoxon_r_is_known(kind):
     assert found.details["rank_biserial"] == pytest.approx(biserial, **CLOSE)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(columns)
 def test_rank_effects_by_their_definition(rows):
     a, b = split(rows)
@@ -171,7 +171,6 @@ def test_hodges_lehmann_is_known(kind):
     assert found.details == {"i_lt_j": other, "k": k, "achieved_level": level}
 
 
-@settings(max_examples=150)
 @given(columns)
 def test_hodges_lehmann_by_its_definition(rows):
     a, b = split(rows)

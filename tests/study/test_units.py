@@ -5,7 +5,7 @@ from statistics import mean, median, stdev
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
@@ -28,7 +28,6 @@ def exact(scores, pairs):
     return [Fraction(int(x), pairs.scale) for x in scores]
 
 
-@settings(max_examples=150)
 @given(columns, st.data(), st.sampled_from(list(METRICS)), st.sampled_from(["drop", "keep"]))
 def test_units_are_what_they_say(rows, data, metric, remainder):
     a, b = [x for x, _ in rows], [y for _, y in rows]
@@ -102,7 +101,6 @@ def test_what_is_no_unit(size, options, error, message):
 # ---- how large ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
 @given(
     st.lists(st.tuples(scores, scores), min_size=4, max_size=30),
     st.sampled_from(list(METRICS)),
