@@ -408,7 +408,8 @@ class _Search:
             if simplest(self.low, self.high).denominator > n:
                 return self.high
             gap, shift = self.high - self.low, simplest(*self.window())
-            if gap <= self.tolerance and shift.denominator * self.lattice.top > LONG:
+            long = n > MAX_LISTED and shift.denominator * self.lattice.top > LONG
+            if gap <= self.tolerance and long:
                 break
             if shift.denominator < self.hard:
                 try:
