@@ -137,6 +137,8 @@ def verdict(assumption: str, sample: PairedSample, alpha: float = 0.05) -> Verdi
         return enough, f"{n} pairs, skewness {g1:.2f}"
     if assumption == "symmetric differences":
         found = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
+    elif assumption in ("normal differences", "normal scores") and sample.is_binary:
+        return False, "scores are 0 and 1"
     elif assumption in ("normal differences", "normal scores"):
         of_scores = assumption == "normal scores"
         found = _normal(alpha, *((sample.a, sample.b) if of_scores else (sample.centred,)))
@@ -189,7 +191,7 @@ def _independent_systems(sample: PairedSample) -> Verdict:
 
 def _equal_variances(sample: PairedSample, alpha: float) -> Verdict:
     """Brown and Forsythe's test, which is not misled by other shapes than the normal one."""
-    from scipy.stats import f_oneway
+    from scipy.special import fdtrc
 
     both = sample.a, sample.b
     text = "standard deviations {:.3g} and {:.3g}".format(*(spread(x - x.mean()) for x in both))
@@ -199,7 +201,10 @@ def _equal_variances(sample: PairedSample, alpha: float) -> Verdict:
     if np.ptp(first) == np.ptp(second) == 0:
         return bool(np.isclose(first[0], second[0])), text
     top = max(first.max(), second.max())
-    p = float(f_oneway(first / top, second / top).pvalue)
+    x, y, df = first / top, second / top, 2 * (sample.n - 1)
+    within = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / df
+    between = sample.n * (x.mean() - y.mean()) ** 2 / 2
+    p = float(fdtrc(1, df, between / within)) if within > 0 else 0.0
     return p >= alpha, f"{text}; Brown-Forsythe p = {p:.3g}"
 
 

@@ -25,6 +25,7 @@ from permtest.alternatives.result import (
     tail_level,
 )
 from permtest.pairs import Pairs
+from permtest.result import clopper_pearson
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
@@ -154,13 +155,16 @@ def _conditional(
     b: int, c: int, method: str, alternative: str, confidence_level: float
 ) -> tuple[float, float]:
     """The interval for the share of b in b + c, as a difference of the shares of b and c."""
-    from scipy.stats import binomtest
-
     if b + c == 0:
         return -1.0, 1.0
-    kind = {"chi2": "wilson", "chi2-corrected": "wilsoncc"}.get(method, "exact")
     level = two_sided(alternative, confidence_level)
-    low, high = binomtest(b, b + c).proportion_ci(level, kind)
+    if method in ("exact", "midp"):
+        low, high = clopper_pearson(b, b + c, level)
+    else:
+        from scipy.stats import binomtest
+
+        kind = "wilson" if method == "chi2" else "wilsoncc"
+        low, high = binomtest(b, b + c).proportion_ci(level, kind)
     return one_sided(alternative, 2 * low - 1, 2 * high - 1, -1.0, 1.0)
 
 

@@ -26,9 +26,9 @@ from permtest.statistics import check_alternative
 #: More items than this nobody has; and the most whose number is searched for among exact tests.
 MOST, MOST_EXACT = 10**15, 10**6
 
-#: Numbers of items that are looked at together; and the probability of numbers of discordant items
-#: that `exact_power` leaves out on either side.
-AT_ONCE, OUTSIDE = 128, 5e-16
+#: Numbers of items that are looked at together; and how far from the mean numbers of discordant
+#: items matter to `exact_power`: so many standard deviations, and so many more.
+AT_ONCE, REACH = 128, (9.0, 40.0)
 
 #: The methods of McNemar's test that have an exact power; for 0/1 scores the first three are one.
 MCNEMAR = {"mcnemar": "exact", "exact": "exact", "sign": "exact", "mcnemar_midp": "midp"}
@@ -326,14 +326,16 @@ def _powers(
     numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str, test: str
 ) -> NDArray[np.float64]:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.stats import binom
+    from scipy.special import betainc, gammaln, xlog1py, xlogy
 
     both, share = _discordant(p_b, p_c)
     check_level(alpha)
     check_alternative(alternative)
     check_option("test", test, MCNEMAR)
-    low, high = binom.ppf(OUTSIDE, numbers.min(), both), binom.isf(OUTSIDE, numbers.max(), both)
-    m = np.arange(max(int(low), 0), int(high) + 1)
+    fewest, most = int(numbers.min()), int(numbers.max())
+    reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
+    low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
+    m = np.arange(max(low, 0), min(high, most) + 1)
     # The fewest wins of m that reject, by bisection; m + 1 if none do. Both sides are alike.
     two = alternative == "two-sided"
     none, least = m // 2 if two else np.full_like(m, -1), m + 1
@@ -343,9 +345,15 @@ def _powers(
         extreme, open_ = rejects(p, alpha), least - none > 1
         least = np.where(open_ & extreme, wins, least)
         none = np.where(open_ & ~extreme, wins, none)
-    found = binom.sf(least - 1, m, share) if alternative != "less" else 0.0
-    found = found + (binom.cdf(m - least, m, share) if alternative != "greater" else 0.0)
-    return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ found, 0.0, 1.0))
+    # P(wins >= least), and the same for losses, by the incomplete beta function.
+    some, shape = (least > 0) & (least <= m), (np.maximum(least, 1), np.maximum(m - least + 1, 1))
+    sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
+    found = sum(np.where(some, betainc(*shape, x), least <= 0) for x in sides)
+    n = numbers[:, None]
+    logs = gammaln(n + 1) - gammaln(m + 1) - gammaln(np.maximum(n - m, 0) + 1)
+    logs = logs + xlogy(m, both) + xlog1py(np.maximum(n - m, 0), -both)
+    shares = np.where(m <= n, np.exp(logs), 0.0)  # but for what rounds alike in all of them
+    return np.asarray(np.clip(shares @ found / shares.sum(axis=1), 0.0, 1.0))
 
 
 # ---- the next study ------------------------------------------------------------------------------

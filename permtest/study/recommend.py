@@ -19,7 +19,7 @@ from permtest.alternatives.result import (
     PairedSample,
     interval_text,
 )
-from permtest.result import counted
+from permtest.result import clopper_pearson, counted
 from permtest.study.describe import Description, checked_sample, describe
 from permtest.study.document import Section, Table
 from permtest.study.effects import win_loss
@@ -225,14 +225,12 @@ class _Case:
 
     def measured(self, test: str) -> tuple[str, str]:
         """The list for a level that may be alpha, surely is above it, or surely is too high."""
-        from scipy.stats import binomtest
-
         lows, shown, alpha = [], [], self.found.alpha
         for level in (self.rates[test][0], self.rates["exact"][0]):
             # Clopper and Pearson's interval of the level, which simulation knows no better.
-            ends = binomtest(round(level * self.samples), self.samples).proportion_ci(SURE)
-            lows.append(ends.low)
-            shown.append(f"{level:.3f} ± {(ends.high - ends.low) / 2:.3f}")
+            low, high = clopper_pearson(round(level * self.samples), self.samples, SURE)
+            lows.append(low)
+            shown.append(f"{level:.3f} ± {(high - low) / 2:.3f}")
         text = f"it rejects {shown[0]} of samples like these without an effect"
         text += f", the exact test {shown[1]}" * (test != "exact")
         if lows[0] > TOLERANCE * alpha:
