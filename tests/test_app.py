@@ -408,7 +408,7 @@ def test_counts_in_a_file_for_each_system_are_compared(together):
 
 
 LABELS = {
-    name: f"id,{column}\n" + "".join(f"s{k},{k % step == 0}\n" for k in range(9))
+    name: f"id,{column}\n" + "".join(f"s{k},{'no' if k % step else 'yes'}\n" for k in range(9))
     for name, column, step in (
         ("gold.csv", "label", 2),
         ("predA.csv", "prediction", 2),

@@ -129,16 +129,17 @@ class Files:
         if was and added:
             alone, missing = _alone(added)
             if not (missing and self._missing):
-                files, right = [], None if alone else right
+                again = {one.sha256 for one in added}
+                files = [one for one in was if one.sha256 in again]
+                right = None if alone else right
         every = {one.sha256: one for one in (*files, *added)}
         if right is not None:  # it may have been taken for a system
             every.pop(right.sha256, None)
         if len(every) > MOST:
             self.note.value = problem(f"Not taken: {len(every)} files are more than {MOST}")
         elif self.load(list(every.values()), right, own=True):
-            if was and not files:
-                names = ", ".join(legible(one.name) for one in was)
-                self.note.value += said(f"These files take the place of {names}.")
+            if gone := ", ".join(legible(one.name) for one in was if one.sha256 not in every):
+                self.note.value += said(f"The new files take the place of {gone}.")
             return
         self.upload.value = self.gold_upload.value = ()  # the same file may be chosen again
 
