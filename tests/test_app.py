@@ -436,6 +436,16 @@ def test_a_file_of_right_answers_may_come_at_any_time(order):
     assert app.files.evaluation.systems == ("predA", "predB")
     assert app.found.exact.scores == (9, 5)
     assert "right answers: gold.csv" in app.files.about.value
+    app.files.remove.click()
+    assert app.files.upload.value == app.files.gold_upload.value == ()  # they can be chosen again
+
+
+def test_a_page_may_begin_with_a_path_of_right_answers(tmp_path):
+    for name, text in LABELS.items():
+        (tmp_path / name).write_text(text)
+    gold, a, b = (tmp_path / name for name in LABELS)
+    for one in (gold, str(gold)):
+        assert ComparisonApp([a, b], gold=one).found.exact.scores == (9, 5)
 
 
 @pytest.mark.parametrize("many", [1, 2])

@@ -11,6 +11,7 @@ from html import escape
 from io import BytesIO
 from mimetypes import guess_type
 from os import PathLike
+from pathlib import Path
 from threading import RLock
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -121,6 +122,8 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.add_class("permtest-app")
         one = isinstance(files, str | PathLike | File) or not isinstance(files, Sequence)
         listed = [files] if one else files
+        if isinstance(gold, PathLike) or (isinstance(gold, str) and Path(gold).is_file()):
+            gold = File.load(gold)
         self.files.load([x if isinstance(x, File) else File.load(x) for x in listed], gold)
         self._first = {}
 

@@ -112,6 +112,10 @@ class Files:
             known = (recognise(*files) if gold else evaluation).preview(1)[0]
             columns += [(legible(name), name) for name in dict.fromkeys(known)]
         self._choose(columns, gold)
+        if not files:  # the same ones may be chosen again
+            self.upload.value = ()
+        if not isinstance(gold, File):
+            self.gold_upload.value = ()
         self.fold.turn(self.fold.is_open or bool(missing))
         self._changed()
         return True
@@ -138,7 +142,8 @@ class Files:
         if len(every) > MOST:
             self.note.value = problem(f"Not taken: {len(every)} files are more than {MOST}")
         elif self.load(list(every.values()), right, own=True):
-            if gone := ", ".join(legible(one.name) for one in was if one.sha256 not in every):
+            gone = ", ".join(legible(one.name) for one in was if one not in files)
+            if gone:
                 self.note.value += said(f"The new files take the place of {gone}.")
             return
         self.upload.value = self.gold_upload.value = ()  # the same file may be chosen again
