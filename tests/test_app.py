@@ -22,6 +22,7 @@ import permtest as pt
 from permtest.app import ComparisonApp, bundled, comparison
 from permtest.app.comparison import STEM, verdict
 from permtest.app.files import MOST
+from permtest.app.parts import problem
 from permtest.readers import File
 from permtest.report import report_files
 from permtest.study import overview
@@ -118,6 +119,51 @@ def test_every_control_changes_the_answer():
     choices.a.value, choices.b.value = "new", "old"
     assert app.found.names == ("new", "old")
     assert app.found.difference == 4
+
+
+def test_the_page_says_which_of_several_systems_are_compared():
+    app = app_of(("scores.csv", b"id,s1,s2,s3\n" + b"".join(b"%d,1,2,0\n" % k for k in range(9))))
+    assert "3 systems; s1 and s2 are compared" in app.detail.value
+    app.choices.b.value = "s3"
+    assert "3 systems; s1 and s3 are compared" in app.detail.value
+    assert "permtest leaderboard compares all" in app.detail.value
+
+
+@pytest.mark.parametrize(("tails", "said"), [("less", "at most"), ("greater", "at least")])
+@pytest.mark.parametrize("table", [WIDE, COUNTS])
+def test_one_sided_intervals_have_one_end(table, tails, said):
+    app = app_of(("scores.csv", table))
+    app.choices.tails.value = tails
+    end = app.found.interval[tails == "less"]
+    assert f"95% interval {said} {end:.4g}" in app.detail.value
+
+
+def test_the_direction_is_always_said():
+    app = app_of(
+        ("scores.csv", b"id,u,v\n" + b"".join(b"%d,%d,1\n" % (k, k % 2) for k in range(9)))
+    )
+    assert "higher taken as better" in app.detail.value
+    app.choices.statistic.value = "accuracy"
+    assert "Higher is better." in app.detail.value
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "(--clusters document)",
+            "(choose &#x27;whole groups: document&#x27; under What is swapped)",
+        ),
+        ("(--no-clusters swaps items)", "(choose &#x27;each item&#x27; under What is swapped)"),
+        ("(--metric f1)", "(choose f1 under Metric)"),
+        ("(--a, --b)", "(choose them as System A and System B)"),
+        ("(--gold y)", "(choose y as Column of right answers)"),
+        ("--gold y scores u and v", "choosing y as Column of right answers scores u and v"),
+        ("(--thousands ,)", "(permtest compare --thousands ,)"),
+    ],
+)
+def test_the_page_names_its_own_controls(text, said):
+    assert f">Do it: {said}<" in problem(f"Do it: {text}")
 
 
 def test_systems_get_the_names_that_a_person_gives_them():
@@ -340,6 +386,81 @@ def test_a_column_of_a_table_says_what_is_right():
     app.files.gold_column.value = "t"
     app.files.remove.click()
     assert not visible(app.files.gold_column)
+
+
+TP = tuple(
+    (name, b"id,tp,fp,fn\n" + b"".join(b"s%d,%d,1,%d\n" % (i, i % k, i % 2) for i in range(12)))
+    for k, name in ((3, "new.csv"), (2, "old.csv"))
+)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_counts_in_a_file_for_each_system_are_compared(together):
+    app = ComparisonApp()
+    for files in [TP] if together else [TP[:1], TP[1:]]:
+        assert app.found is None
+        app.files.upload.value = upload(*files)
+        assert ("one system so far" in app.files.note.value) == (len(files) < 2 and not app.found)
+    wanted = pt.read(*(File(*one) for one in TP), statistic="f1")
+    assert app.found.exact.pvalue == pt.exact_perm_test(wanted, statistic="f1").pvalue
+    assert app.found.names == ("new", "old")
+    assert [value for _, value in app.choices.unit.options] == [False]  # no count is a cluster
+
+
+LABELS = {
+    name: f"id,{column}\n" + "".join(f"s{k},{'no' if k % step else 'yes'}\n" for k in range(9))
+    for name, column, step in (
+        ("gold.csv", "label", 2),
+        ("predA.csv", "prediction", 2),
+        ("predB.csv", "prediction", 3),
+    )
+}
+
+
+@pytest.mark.parametrize("order", ["ab gold", "gold ab", "gold a b", "a gold b", "a b gold", "all"])
+def test_a_file_of_right_answers_may_come_at_any_time(order):
+    app = ComparisonApp()
+    names = {"a": ["predA.csv"], "b": ["predB.csv"], "ab": ["predA.csv", "predB.csv"]}
+    for step in ["abgold", "gold"] if order == "all" else order.split():
+        assert app.found is None
+        some = names.get(step, [*LABELS] if step == "abgold" else ["gold.csv"])
+        control = app.files.gold_upload if step == "gold" else app.files.upload
+        control.value = upload(*((name, LABELS[name].encode()) for name in some))
+        assert "Not taken" not in app.files.note.value
+        assert (
+            app.found is not None
+            or "right answers" in app.files.note.value
+            or "one system" in (app.files.note.value)
+        )
+    assert app.files.note.value == ""
+    assert app.files.evaluation.systems == ("predA", "predB")
+    assert app.found.exact.scores == (9, 5)
+    assert "right answers: gold.csv" in app.files.about.value
+    app.files.remove.click()
+    assert app.files.upload.value == app.files.gold_upload.value == ()  # they can be chosen again
+
+
+def test_a_page_may_begin_with_a_path_of_right_answers(tmp_path):
+    for name, text in LABELS.items():
+        (tmp_path / name).write_text(text)
+    gold, a, b = (tmp_path / name for name in LABELS)
+    for one in (gold, str(gold)):
+        assert ComparisonApp([a, b], gold=one).found.exact.scores == (9, 5)
+
+
+@pytest.mark.parametrize("many", [1, 2])
+def test_new_files_take_the_place_of_those_that_are_compared(many):
+    app = ComparisonApp()
+    app.files.upload.value = upload(("scores.csv", WIDE))
+    app.choices.called_a.value = "Base"
+    app.files.upload.value = upload(*TP[:many])
+    assert "take the place of scores.csv" in app.files.note.value
+    assert len(app.files.files) == many
+    assert (app.found is None) == (many == 1)
+    app.files.upload.value = upload(("more.csv", WIDE + b"s24,d8,1,0\n"))
+    assert [file.name for file in app.files.files] == ["more.csv"]
+    assert app.found.names == ("Base", "new")  # what a person typed stays
+    assert app.found.exact.n == 25
 
 
 # ---- data is data ------------------------------------------------------------------------------

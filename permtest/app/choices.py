@@ -59,7 +59,7 @@ class Choices(widgets.VBox):  # type: ignore[misc]
 
     def offer(self, evaluation: Evaluation | None, **first: Any) -> None:
         """Show what can be asked of an evaluation, and `first` by the names of the controls."""
-        self._evaluation, self._called, self._read = evaluation, {}, None
+        self._evaluation, self._read = evaluation, None
         self.layout.display = "none" if evaluation is None else None
         if evaluation is None:
             return

@@ -11,6 +11,7 @@ from html import escape
 from io import BytesIO
 from mimetypes import guess_type
 from os import PathLike
+from pathlib import Path
 from threading import RLock
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -24,12 +25,12 @@ except ModuleNotFoundError as error:
 from permtest._html import said
 from permtest.app.choices import USUAL, Choices
 from permtest.app.files import Files
-from permtest.app.parts import STYLE, Fold, problem, shown, working
+from permtest.app.parts import STYLE, Fold, on_page, problem, shown, working
 from permtest.readers import File, describe
 from permtest.readers.pairing import Evaluation
 from permtest.report import report_files
 from permtest.study import run_study
-from permtest.study.document import VALUE, Table, legible, number
+from permtest.study.document import VALUE, Table, legible, number, span
 from permtest.study.overview import Overview, overview
 
 #: What the sections of a report are called on their buttons.
@@ -121,6 +122,8 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.add_class("permtest-app")
         one = isinstance(files, str | PathLike | File) or not isinstance(files, Sequence)
         listed = [files] if one else files
+        if isinstance(gold, PathLike) or (isinstance(gold, str) and Path(gold).is_file()):
+            gold = File.load(gold)
         self.files.load([x if isinstance(x, File) else File.load(x) for x in listed], gold)
         self._first = {}
 
@@ -181,9 +184,8 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         found, evaluation = self.found, self.files.evaluation
         if found is None or evaluation is None:
             return
-        read = said(describe(found.pairs.source, evaluation.format.title))
         jobs: dict[str, tuple[widgets.HTML, Callable[[], str]]] = {
-            "the interval": (self.detail, lambda: said(found.sentence()) + read),
+            "the interval": (self.detail, lambda: _detail(found, evaluation)),
             "the picture": (self.picture, lambda: shown(found["finding"].figure)),
         }
         for key in ("report", *found.parts):
@@ -230,6 +232,23 @@ def verdict(found: Overview) -> str:
     return f"No evidence at the level {level} that {claim} ({p}); {unequal}."
 
 
+def _detail(found: Overview, evaluation: Evaluation) -> str:
+    """The numbers, which systems they are of, and what was read."""
+    finding, direction = found.sentence(), found.exact.score.direction
+    if found.alternative != "two-sided" and found.interval is not None:
+        low, high = map(number, found.interval)
+        bound = f"at most {high}" if found.alternative == "less" else f"at least {low}"
+        finding = finding.replace(f"interval {span(found.interval)}", f"interval {bound}")
+    if direction not in finding:
+        finding += f" {direction.capitalize()}."
+    several, n = "", len(evaluation.systems)
+    if n > 2:
+        several = f"{n} systems; {found.names[0]} and {found.names[1]} are compared, unless you "
+        several += "choose others below. permtest leaderboard compares all."
+    read = on_page(describe(found.pairs.source, evaluation.format.title))
+    return said(finding) + said(several) + said(read[:1].upper() + read[1:])
+
+
 def _section(found: Overview, key: str, evaluation: Evaluation) -> str:
     """A section of the report, with its figure, its code, and the texts of items."""
     if key == "report":
@@ -241,7 +260,7 @@ def _section(found: Overview, key: str, evaluation: Evaluation) -> str:
         tables = (Table(("item", "text"), rows, "What they are"),) * bool(rows)
         section = replace(section, tables=(*section.tables, *tables))
     code = f"<pre tabindex='0'><code>{escape(section.code)}</code></pre>" if section.code else ""
-    return section._repr_html_() + shown(section.figure) + code
+    return on_page(section._repr_html_()) + shown(section.figure) + code
 
 
 def _files(found: Overview) -> str:

@@ -14,8 +14,10 @@ import permtest
 from permtest._html import grid, said, together
 from permtest._jupyter import FILE_LIMIT
 from permtest.app.parts import Fold, problem, working
-from permtest.readers import File, format_of, is_table, recognise
+from permtest.readers import File, ReadError, format_of, is_table, recognise
 from permtest.readers.pairing import Evaluation
+from permtest.readers.shape import WORDS, How, Sheet
+from permtest.readers.tables import table_of
 from permtest.study.document import legible
 
 #: How many files there may be; lines and columns of them that are shown.
@@ -63,6 +65,7 @@ class Files:
         self.files: list[File] = []
         self.gold: File | str | None = None  # what would be right: a file, or a column of a table
         self.evaluation: Evaluation | None = None
+        self._missing = ""  # what these files wait for
         # Without the icon, which a page of Voila would ask another server for.
         self.upload = widgets.FileUpload(description="Choose files", multiple=True, icon="")
         self.gold_upload = widgets.FileUpload(description="Choose a file of right answers", icon="")
@@ -77,8 +80,9 @@ class Files:
         self.gold_upload.observe(lambda change: self._uploaded((), change["new"]), names="value")
         self.gold_column.observe(self._column_chosen, names="value")
         self.remove.on_click(lambda _: self.load([], None, own=True))
-        self.top = widgets.VBox([self.about, self.upload, self.note])
-        inside = (self.gold_upload, self.gold_column, self.remove)
+        buttons = widgets.HBox([self.upload, self.remove], layout={"flex_flow": "row wrap"})
+        self.top = widgets.VBox([self.about, buttons, self.note])
+        inside = (self.gold_upload, self.gold_column)
         self.fold = Fold("the files and what was recognised", lambda: None, *inside)
 
     def load(self, files: Sequence[File], gold: File | str | None, *, own: bool = False) -> bool:
@@ -91,19 +95,27 @@ class Files:
             self.note.value = problem(error, "Not taken: ")
             return False
         self.files, self.gold, self._own = list(files), gold, own
-        self.evaluation = None if missing else evaluation
+        self.evaluation, self._missing = None if missing else evaluation, missing
         self.note.value = problem(missing) if missing else ""
         drop = "drop them on this page, or " if "VOILA_KERNEL_ID" in os.environ else ""
-        names = escape(", ".join(legible(one.name) for one in files) or "none yet")
+        names = ", ".join(legible(one.name) for one in files) or "none yet"
+        if isinstance(gold, File):
+            names += f"; right answers: {legible(gold.name)}"
         self.about.value = (
-            f"<p><b>Files:</b> {names}</p><p>To compare your own, {drop}choose them: one file of "
-            f"both systems, or one of each; at most {MOST} of {FILE_LIMIT // 10**6} MB.</p>"
+            f"<p><b>Files:</b> {escape(names)}</p><p>To compare your own, {drop}choose them: one "
+            f"file of both systems, or one of each; at most {MOST} files of up to "
+            f"{FILE_LIMIT // 10**6} MB each.</p>"
         )
         columns: list[tuple[str, str | None]] = [NO_COLUMN]
-        if evaluation is not None and is_table(evaluation.format):
+        table = evaluation is not None and is_table(evaluation.format)
+        if evaluation is not None and table and not isinstance(gold, File):
             known = (recognise(*files) if gold else evaluation).preview(1)[0]
             columns += [(legible(name), name) for name in dict.fromkeys(known)]
         self._choose(columns, gold)
+        if not files:  # the same ones may be chosen again
+            self.upload.value = ()
+        if not isinstance(gold, File):
+            self.gold_upload.value = ()
         self.fold.turn(self.fold.is_open or bool(missing))
         self._changed()
         return True
@@ -111,15 +123,28 @@ class Files:
     def _uploaded(
         self, new: Sequence[Mapping[str, Any]], gold: Sequence[Mapping[str, Any]]
     ) -> None:
-        """A person has chosen files; what is there already counts once."""
+        """A person has chosen files: they join those that wait for others, or replace them."""
         if not (new or gold):
             return
-        files, right = (self.files, self.gold) if self._own else ([], None)
-        every = {one.sha256: one for one in (*files, *map(_file, new))}
-        right = _file(gold[0]) if gold else right if isinstance(right, File) else None
+        was, added = (self.files if self._own else []), [_file(one) for one in new]
+        right = _file(gold[0]) if gold else self.gold if self._own else None
+        right = right if isinstance(right, File) else None
+        files = was
+        if was and added:
+            alone, missing = _alone(added)
+            if not (missing and self._missing):
+                again = {one.sha256 for one in added}
+                files = [one for one in was if one.sha256 in again]
+                right = None if alone else right
+        every = {one.sha256: one for one in (*files, *added)}
+        if right is not None:  # it may have been taken for a system
+            every.pop(right.sha256, None)
         if len(every) > MOST:
             self.note.value = problem(f"Not taken: {len(every)} files are more than {MOST}")
         elif self.load(list(every.values()), right, own=True):
+            gone = ", ".join(legible(one.name) for one in was if one not in files)
+            if gone:
+                self.note.value += said(f"The new files take the place of {gone}.")
             return
         self.upload.value = self.gold_upload.value = ()  # the same file may be chosen again
 
@@ -148,22 +173,50 @@ def _description(evaluation: Evaluation | None) -> str:
     names = ", ".join(map(legible, evaluation.systems[:MOST])) or "none"
     head, rows = evaluation.preview(LINES)
     cells = [[legible(str(cell)) for cell in line[:COLUMNS]] for line in (head, *rows)]
-    text = said(f"{evaluation.format.title}; systems: {names}")
+    title = evaluation.format.title
+    text = said(f"{title[:1].upper()}{title[1:]}; systems: {names}")
     return text + together(grid(cells[0], cells[1:], "The first items"))
+
+
+def _alone(files: Sequence[File]) -> tuple[Evaluation | None, str]:
+    """What files are without any others; nothing if they cannot be read so."""
+    try:
+        return _recognised(files, None)
+    except Exception as error:  # which is said when they are loaded
+        return None, str(error) or "they cannot be read"
 
 
 def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluation | None, str]:
     """What files are, and what is missing for a comparison."""
     if not files:
-        return None, ""
+        chosen = "These are the right answers: choose the files of the systems."
+        return None, chosen if isinstance(gold, File) else ""
     kind = format_of(files[0])
     if kind.gold == "required" and gold is None:
         return None, f"These are {kind.title}: choose the file of right answers."
-    if is_table(kind) and isinstance(gold, File):
-        raise ValueError("a table has the right answers in a column, not in a file")
-    evaluation = recognise(*files, gold=gold)
-    if len(evaluation.systems) > 1:
+    try:
+        evaluation = recognise(*files, gold=gold)
+    except ReadError as error:
+        if gold is not None or not all(map(_has_only_texts, files)):
+            raise
+        names = ", ".join(legible(one.name) for one in files)
+        wanted = (
+            f"No scores in {names}: if these are answers, choose the file of right answers below."
+        )
+        return None, f"{wanted} As scores they cannot be read: {error}."
+    bare = evaluation.usual == () and {x.lower() for x in evaluation.systems} <= {*WORDS}
+    if len(evaluation.systems) > 1 and not bare:
         return evaluation, ""
     count = "one system" if evaluation.systems else "no system"
-    column = ", or the column of right answers if it has answers" * is_table(evaluation.format)
+    column = ""
+    if is_table(evaluation.format) and not isinstance(gold, File):
+        column = ", or the column or file of right answers if it has answers"
     return evaluation, f"There is {count} so far: choose the file of another one{column}."
+
+
+def _has_only_texts(file: File) -> bool:
+    """Whether a file is a table of ids and texts, which may be answers."""
+    if not is_table(format_of(file)):
+        return False
+    sheet = Sheet.of(table_of(file), How())
+    return bool(sheet.ids) and len(sheet) > 1 and not {*sheet.numeric} - {*sheet.ids}

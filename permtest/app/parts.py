@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from html import escape
@@ -42,12 +43,36 @@ STYLE = """<style>
 </style>"""
 
 
+#: What an option of the command line is called on the page.
+CONTROLS = {
+    "--clusters": "choose 'whole groups: {}' under What is swapped",
+    "--no-clusters": "choose 'each item' under What is swapped",
+    "--metric": "choose {} under Metric",
+    "--score": "choose {} under Score",
+    "--gold": "choose {} as Column of right answers",
+    "--a,": "choose them as System A and System B",
+}
+
+
+def on_page(text: str) -> str:
+    """A text in which the page's own controls take the place of command-line options."""
+
+    def control(match: re.Match[str]) -> str:
+        option, _, value = match[1].partition(" ")
+        if option not in CONTROLS:
+            return f" (permtest compare {match[1]})"
+        return f" ({CONTROLS[option].format(value)})" if value else ""
+
+    text = re.sub(r"--gold (.+?) scores", r"choosing \1 as Column of right answers scores", text)
+    return re.sub(r" \((--[^()]+)\)", control, text)
+
+
 def problem(error: Exception | str, before: str = "") -> str:
     """What went wrong, where the person looks who did it."""
     text = str(error)
     if not isinstance(error, ValueError | ImportError | str) or not text:
         text = f"{type(error).__name__}: {text}"  # it was not written for a person
-    return f"<div role='alert' class='permtest-problem'>{escape(before + text)}</div>"
+    return f"<div role='alert' class='permtest-problem'>{escape(before + on_page(text))}</div>"
 
 
 def working(text: str) -> str:

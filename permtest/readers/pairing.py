@@ -162,8 +162,10 @@ class Evaluation:
 
     @property
     def groupings(self) -> tuple[str, ...]:
-        """Names of what items may belong to."""
-        return tuple(dict.fromkeys(name for one in self.found for name in one.clusters))
+        """Names of what items may belong to, which is never a count."""
+        counts = {x for one in self.found for name in one.counts for x in one.columns.get(name, ())}
+        every = dict.fromkeys(name for one in self.found for name in one.clusters)
+        return tuple(name for name in every if f"column {name!r}" not in counts)
 
     @property
     def is_labels(self) -> bool:
@@ -214,8 +216,11 @@ class Evaluation:
             elif self.sheet is not None:
                 columns |= {x.system: c for x in beside for c in x.scores.values()}
             else:
-                columns |= one.scores
-            columns |= one.clusters
+                columns |= {
+                    name: [", ".join(map(str, x)) if isinstance(x, tuple) else x for x in c[:rows]]
+                    for name, c in one.scores.items()
+                }
+            columns |= {name: one.clusters[name] for name in self.groupings if name in one.clusters}
         lines = list(zip(*(column[:rows] for column in columns.values()), strict=True))
         return tuple(map(brief, columns)), [tuple(brief(str(x)) for x in line) for line in lines]
 
@@ -355,7 +360,9 @@ class Evaluation:
         return self._system(parts[0], option)
 
     def _check_apart(self, two: Sequence[SystemScores]) -> None:
-        """Refuse one column of counts for both systems, unless it is of the item."""
+        """Refuse one column of counts for both systems of a table, unless it is of the item."""
+        if self.sheet is None:  # columns of several files may be called alike
+            return
         for name in two[0].counts.keys() & two[1].counts.keys():
             if any(name not in one.columns for one in two):
                 continue

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.readers import read
+from permtest.readers import File, read, recognise
 from permtest.readers.shape import JOINTS, readings
 from permtest.statistics import STATISTICS, CountStatistic, statistic
 from tests.readers.texts import assert_refused, columns, exact, file, files
@@ -267,3 +267,11 @@ def test_only_the_length_is_shared(header, a, b):
 def test_listed_columns_are_taken_whatever_the_width():
     pairs = read(file("3,1,0,2,2,1,1\n"), a=[1, 2, 3], b=[4, 5, 6], statistic="f1")
     assert columns(pairs) == ([[3, 1, 0]], [[2, 2, 1]])
+
+
+def test_files_of_two_systems_may_call_their_counts_alike():
+    one = File("new.csv", b"id,tp,fp,fn\n1,1,0,2\n2,3,1,0\n")
+    other = File("old.csv", b"id,tp,fp,fn\n1,0,0,2\n2,2,1,0\n")
+    named = read(one, other, a="new", b="old", statistic="f1")
+    assert named.u.tolist() == read(one, other, statistic="f1").u.tolist() == [[1, 0, 2], [3, 1, 0]]
+    assert recognise(one, other).groupings == ()  # no count is a cluster
