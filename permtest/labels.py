@@ -79,6 +79,11 @@ def judged(
         needs = entry.layouts() if isinstance(entry, CountStatistic) else "other scores"
         problem = f"labels are right or wrong, but {entry.name!r} needs {needs}"
         raise fail(f"{problem}; choose accuracy or macro_f1 (--metric)")
+    if positive is not None and columns != CONFUSION:
+        raise fail(
+            "pos_label (--pos-label) needs statistic (--metric) f1, precision, recall or another "
+            "measure of one label"
+        )
     if columns == BY_CLASS:
         if (needed := 6 * 3 * 8 * len(every) * len(gold)) > MEMORY:
             problem = f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB of memory"
