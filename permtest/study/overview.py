@@ -417,7 +417,7 @@ class Overview(Document):
         ahead = f"that {self.names[0]} is ahead by {number(self.delta)}"
         each = " per item" * (self.unit != "items")
         null = ahead + each if self.delta else "of equal systems"
-        found = {True: "rejects", False: "finds no evidence against", None: "does not decide on"}
+        found = {True: "rejects", False: "does not reject", None: "does not decide on"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
     def citation(self, style: str = "text") -> str:

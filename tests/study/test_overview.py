@@ -345,7 +345,7 @@ def test_the_sentence():
     )
     weak = overview(BITS, alternative="greater")
     assert (
-        "finds no evidence against the hypothesis of equal systems at the level 0.05"
+        "does not reject the hypothesis of equal systems at the level 0.05"
         in weak.sentence()
     )
     assert "against the alternative that new scores higher than old" in weak.sentence()
