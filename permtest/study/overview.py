@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -216,6 +217,12 @@ class Overview(Document):
         inside = f" in {doc.how_many(len(self.units), 'clusters')}" * (self.unit == "clusters")
         return doc.how_many(len(self.pairs), "items") + inside
 
+    def in_units(self, text: str) -> str:
+        """A text about pairs or items; about clusters, where those are swapped."""
+        if self.unit != "clusters":
+            return text
+        return re.sub(r"\bpairs\b|(?<=independent )items|(?<=of the )items", "clusters", text)
+
     @property
     def confidence_level(self) -> float:
         """Of all intervals: 1 - alpha, as decimals."""
@@ -273,7 +280,7 @@ class Overview(Document):
             if self.pairs.columns:  # of which resampling is the only interval
                 failed = [check for check in answer.checks if check.held is False]
                 doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
-            doubt = "; ".join(doubts).replace(" pairs)", f" {self.unit})")
+            doubt = self.in_units("; ".join(doubts).replace(" pairs)", f" {self.unit})"))
             rounded = answer.interval.resolution * times
             return ConfidenceInterval(low, high, self.confidence_level, rounded, doubt)
         self._notes["finding"] = why

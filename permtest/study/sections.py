@@ -244,8 +244,9 @@ def answers(found: Any) -> Section:
         p = answer.result.pvalue_text() if answer.result else "-"
         cells = [answer.title, p, decision, span(answer.interval)]
         cells += [f"{x:.3f}" for x in measured] or [""] * 2 * bool(rates)
-        rows.append((*cells, answer.assumptions_text))
-        facts |= {"rejects": decided[answer.test]}
+        assumed = found.in_units(answer.assumptions_text)
+        rows.append((*cells, assumed))
+        facts |= {"rejects": decided[answer.test], "assumptions": assumed}
         facts |= dict(zip(("level", "power"), measured, strict=False))
         data.append({key: value for key, value in facts.items() if key != "seconds"})
     made = [one for one in decided.values() if one is not None]
@@ -326,7 +327,7 @@ def effects(found: Any) -> Section:
         tests = [TITLES[x] for x in found.applicable if BELONGS_TO.get(x) == effect.name]
         interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
         in_scores = ", per item" * (effect.name == "hodges_lehmann")
-        size = effect.label or f"{effect.interpretation}{in_scores}"
+        size = effect.label or f"{found.in_units(effect.interpretation)}{in_scores}"
         rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
     if found.pairs.columns:
         problem = "standardised effect sizes are for single scores; the difference in "
@@ -346,7 +347,12 @@ def effects(found: Any) -> Section:
         figure=figure if drawn else None,
         limits=COHEN * any(effect.label for effect in sizes),
         problem=f"Not everything could be computed: {problem}." * bool(problem),
-        data={"effects": [effect.to_dict(level) for effect in sizes]},
+        data={
+            "effects": [
+                effect.to_dict(level) | {"interpretation": found.in_units(effect.interpretation)}
+                for effect in sizes
+            ]
+        },
     )
 
 

@@ -344,10 +344,7 @@ def test_the_sentence():
         f"(p = 0.0293; permtest {pt.__version__})."
     )
     weak = overview(BITS, alternative="greater")
-    assert (
-        "does not reject the hypothesis of equal systems at the level 0.05"
-        in weak.sentence()
-    )
+    assert "does not reject the hypothesis of equal systems at the level 0.05" in weak.sentence()
     assert "against the alternative that new scores higher than old" in weak.sentence()
 
 
@@ -597,3 +594,12 @@ def test_names_are_one_legible_line(name):
 def test_refusals(pairs, options, error, message):
     with pytest.raises(error, match=message):
         overview(pairs, **options)
+
+
+def test_a_report_on_clusters_speaks_of_clusters():
+    bits = replace(BITS, clusters=tuple(f"d{i // 3}" for i in range(len(BITS))))
+    text = str(overview(replace(bits, scale=2)))
+    for said in ("independent items", "pairs)", "shares of the items"):
+        assert said not in text
+    assert "independent clusters" in text
+    assert "a difference of shares of the clusters" in text
