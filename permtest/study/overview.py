@@ -305,6 +305,12 @@ class Overview(Document):
         wins, losses = (int(np.count_nonzero(lead == side)) for side in (1, -1))
         return Record(wins, lead.size - wins - losses, losses, self.items.rule)
 
+    @property
+    def better_on(self) -> tuple[int, int]:
+        """On how many items either system is the better one."""
+        wins, losses = self.record.wins, self.record.losses
+        return (wins, losses) if self.exact.score.higher_is_better else (losses, wins)
+
     @cached_property
     def most_different(self) -> tuple[ItemDifference, ...]:
         """The items on which the systems differ most."""

@@ -116,7 +116,8 @@ def finding(found: Any) -> Section:
     if interval is not None:
         rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
         rows += [("doubt about it", interval.warning)] if interval.warning else []
-    wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
+    first, second = found.better_on
+    wins = f"{a} better on {first:,}, {b} on {second:,}, equal on {record.ties:,}"
     other = interval is not None and "exact test" not in found.interval_about
     compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
     compared = compared or f"{entry.name}" + f" ({entry.about})" * bool(entry.about)
@@ -214,7 +215,8 @@ def items(found: Any) -> Section:
         which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" * (
             more > 0
         )
-    tally = ((f"{a} higher", record.wins), ("equal", record.ties), (f"{b} higher", record.losses))
+    first, second = found.better_on
+    tally = ((f"{a} better", first), ("equal", record.ties), (f"{b} better", second))
     adds = (
         f" An item adds half of what the difference in {found.measured} would lose if the two "
         "systems' counts of the item were exchanged."

@@ -603,3 +603,12 @@ def test_a_report_on_clusters_speaks_of_clusters():
         assert said not in text
     assert "independent clusters" in text
     assert "a difference of shares of the clusters" in text
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_items_are_counted_for_the_better_system(higher):
+    found = overview(replace(SCORES, score=SCORES.score.stated(higher)))
+    first, second = (8, 2) if higher else (2, 8)
+    assert f"new better on {first}, old on {second}, equal on 2" in str(found)
+    assert found["items"].tables[0].rows[0] == ("new better", f"{first}")
+    assert found["items"].data["record"]["wins"] == 8  # which score higher
