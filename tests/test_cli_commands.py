@@ -478,6 +478,7 @@ BAD = {
     "compare x.csv --fail-if worse --margin 1 --method monte_carlo": "leave --method out",
     "compare x.csv": "x.csv: there is no such file",
     "compare .": ".: this is a folder",
+    "compare pair.csv --metric macro-f1": "--metric macro-f1: not known (did you mean 'macro_f1'",
     "compare pair.csv --metric F1": "--metric F1: not known (did you mean 'f1'",
     "compare pair.csv --metric f0": "or f with a beta up to 1000, such as",
     "compare pair.csv --metric f1": "needs columns such as new_tp, new_fp, new_fn; this file",
