@@ -418,9 +418,11 @@ class Overview(Document):
             finding = f"{a} is {by} {'better' if self.difference < 0 else 'worse'} than {b} "
             finding += f"({self.measured} {x} against {y}{notes})"
         side = f", against the alternative that {score.claim(self.alternative, (a, b))}"
+        number = self.pairs.source.get("left_out")
+        others = f" ({doc.how_many(number, 'items')} left out)" if number else ""
         return (
-            f"On {self.amount}, {finding}, a difference of {self.difference_text}{interval}; the "
-            f"{self.test_text} {self.verdict()} "
+            f"On {self.amount}{others}, {finding}, a difference of "
+            f"{self.difference_text}{interval}; the {self.test_text} {self.verdict()} "
             f"({self.p_text}{side * (self.alternative != 'two-sided')}; "
             f"permtest {sections.computed_with()['permtest']})."
         )

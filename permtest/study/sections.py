@@ -398,7 +398,12 @@ def data(found: Any) -> Section:
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
-    told = ((legible(str(key)), doc.plain(x)) for key, x in pairs.source.items() if _says(x))
+    source = pairs.source
+    told = (
+        (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
+        for key, x in source.items()
+        if _says(x)
+    )
     rows = tuple(row for row in told if row[0] != row[1])[:ROWS]  # "score: score" says nothing
     read = "What was read, as the reader recorded it." if rows else "They were given as they are."
     return Section(
@@ -417,6 +422,14 @@ def _says(value: Any) -> bool:
         return value.strip().lower() not in ("", "none")
     value = list(value.values()) if isinstance(value, Mapping) else value
     return any(map(_says, value)) if isinstance(value, list | tuple) else value not in (None, 0)
+
+
+def _is_cut(source: Mapping[str, Any], key: str) -> bool:
+    """Whether a reader counted more items than it kept the ids of."""
+    if key not in ("unmatched_ids", "dropped_ids", "left_out_ids"):
+        return False
+    number = np.sum(source.get(key.removesuffix("_ids"), 0))
+    return bool(number > sum(len(x) if isinstance(x, list) else 1 for x in source[key]))
 
 
 def gold_doubt(pairs: Pairs) -> str:

@@ -612,3 +612,11 @@ def test_items_are_counted_for_the_better_system(higher):
     assert f"new better on {first}, old on {second}, equal on 2" in str(found)
     assert found["items"].tables[0].rows[0] == ("new better", f"{first}")
     assert found["items"].data["record"]["wins"] == 8  # which score higher
+
+
+def test_items_that_are_left_out_are_counted_and_lists_of_them_end_in_dots():
+    known = {"left_out": 7, "left_out_ids": list("abcde"), "dropped": 2, "dropped_ids": ["f", "g"]}
+    found = overview(replace(SCORES, source={**known, "unmatched": [5, 0]}))
+    assert found.sentence().startswith("On 12 items (7 items left out), new scores")
+    rows = dict(found["data"].tables[0].rows)
+    assert (rows["left_out_ids"], rows["dropped_ids"]) == ("a, b, c, d, e, ...", "f, g")
