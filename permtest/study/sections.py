@@ -255,14 +255,14 @@ def answers(found: Any) -> Section:
     alike = "Both tests decide alike." if len(made) == 2 else f"All {len(made)} tests decide alike."
     if len(set(made)) > 1:
         reject = "rejects" if sum(made) == 1 else "reject"
-        alike = f"{sum(made)} of {len(made)} tests {reject}: they ask different questions, or rest "
-        alike += "on assumptions that do not hold."
+        alike = f"{sum(made)} of {len(made)} tests {reject}. The tests that disagree ask different "
+        alike += "questions, or rest on assumptions that do not hold."
     of_sums = ", which compare clusters"
     of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
     simulated = (
         " Level and power are the shares of simulated data sets like these in which a test rejects "
         f"at the level {number(found.alpha)}, without and with the observed difference; they were "
-        "measured of some tests only."
+        "measured for some tests only."
     )
     scale = " Their intervals are per item; that of the difference is of the sum."
     left_out = (
