@@ -185,7 +185,7 @@ BAD = {
     "neither": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "f1"}, ["2 ('x', 'y')", "--pos-label"]),
     "no such": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "f1", "pos_label": "z"}, ["'z' is not"]),
     "no label": ("gold,a,b\nx,x,y\ny,x,y\n", {"pos_label": "x"}, ["needs", "f1, p"]),
-    "by class": ("gold,a,b\nx,x,y\ny,x,y\n", {"pos_label": "x", "statistic": "macro_f1"}, ["f1, p"]),
+    "by class": ("gold,a,b\nx,x,x\n", {"pos_label": "x", "statistic": "macro_f1"}, ["f1, p"]),
     "errors": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "wer"}, ["wrong, but 'wer' needs 2"]),
     "score": ("gold,a,b\nx,x,y\n", {"score": "acc"}, ["choose a statistic (--metric)"]),
     "one": ("gold,a\nx,x\n", {"gold": "gold"}, ["1 system ('a'); add the file of another"]),
