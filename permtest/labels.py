@@ -63,7 +63,7 @@ def judged(
     answers, notes = _spelt_alike(set(right), answers)
     every = sorted({*right, *chain(*answers)} - {""})
     _check_shared(names, [set(said) - {""} for said in answers], set(right), fail)
-    columns = _counts(entry)
+    columns = _wanted(entry, positive, fail)
     wrong = "wrong"
     if columns == CONFUSION:
         wrong = "finding nothing (fn where gold is positive, else tn)"
@@ -75,10 +75,6 @@ def judged(
     number = {"": 0} | {label: i for i, label in enumerate(every, 1)}
     gold, *given = (np.array([number[x] for x in said]) for said in (right, *answers))
     facts: dict[str, Any] = {"notes": notes}
-    if columns is None:
-        needs = entry.layouts() if isinstance(entry, CountStatistic) else "other scores"
-        problem = f"labels are right or wrong, but {entry.name!r} needs {needs}"
-        raise fail(f"{problem}; choose accuracy or macro_f1 (--metric)")
     if columns == BY_CLASS:
         if (needed := 6 * 3 * 8 * len(every) * len(gold)) > MEMORY:
             problem = f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB of memory"
@@ -95,6 +91,23 @@ def judged(
             f"{which}; name it (--pos-label), or choose macro_f1 (--metric macro_f1)"
         )
     return [_confusion(number[target], gold, said) for said in given], columns, facts
+
+
+def _wanted(
+    entry: Statistic | CountStatistic, positive: str | None, fail: Callable[[str], ValueError]
+) -> tuple[str, ...]:
+    """What a statistic counts of labels; an error if it counts none, or not those of one label."""
+    columns = _counts(entry)
+    if columns is None:
+        needs = entry.layouts() if isinstance(entry, CountStatistic) else "other scores"
+        problem = f"labels are right or wrong, but {entry.name!r} needs {needs}"
+        raise fail(f"{problem}; choose accuracy or macro_f1 (--metric)")
+    if positive is not None and columns != CONFUSION:
+        raise fail(
+            "pos_label (--pos-label) needs statistic (--metric) f1, precision, recall or another "
+            "measure of one label"
+        )
+    return columns
 
 
 def words_of(right: Collection[str]) -> Mapping[str, str]:

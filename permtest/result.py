@@ -450,7 +450,10 @@ class PermutationTestResult(AsJson):
         x, y = self.scores or self.totals
         note = score.note if direction else ""
         if self.metric == "mean":
-            return f"{a} has a {score.mean(x)} against {y:.6g} for {b}" + f" ({note})" * bool(note)
+            gap, way = abs(float(self.statistic)), "higher" if self.statistic > 0 else "lower"
+            note = note or "lower is better" * (not score.higher_is_better)
+            found = f"{a} has a {score.mean(x)} against {y:.6g} for {b}"
+            return found + f", {gap:.6g} {way}" * bool(gap) + f" ({note})" * bool(note)
         lead = score.lead((a, b), (x, y), abs(self.statistic))
         both = f"{as_said(x)} against {as_said(y)}"
         return lead if x == y else f"{lead} ({both}{'; ' * bool(note)}{note})"

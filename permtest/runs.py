@@ -275,12 +275,21 @@ class RunsPlan(NamedTuple):
     >>> plan = found.plan(100, item_cost=8)
     >>> plan.items, plan.runs
     (7, 3)
+    >>> print(str(plan).partition(";")[0])
+    7 items with 3 runs of each by either system cost 98
     """
 
     items: int
     runs: int
     standard_error: float
     cost: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.items:,} items with {counted(self.runs, 'runs')} of each by either system cost "
+            f"{self.cost:,.6g}; the standard error of the mean difference is then expected to be "
+            f"{self.standard_error:.3g}."
+        )
 
 
 @dataclass(frozen=True)

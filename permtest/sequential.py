@@ -128,18 +128,16 @@ class EProcess(AsJson):
     def __str__(self) -> str:
         a, b = self.names
         first = self.first_below(0.05)
-        when = (
-            "p was never at most 0.05"
-            if first is None
-            else (f"p was at most 0.05 for the first time after {counted(first, 'items')}")
-        )
+        when = "never at most 0.05"
+        if first is not None:
+            when = f"at most 0.05 for the first time after {counted(first, 'items')}"
         side = {"two-sided": "differ", "greater": "differ, the first scoring higher,"}
         claim = side.get(self.alternative, "differ, the first scoring lower,")
         last = self.values[-1] if self.n else 1.0
         return (
-            f"That {a} and {b} {claim} has evidence of E = {last:.4g} after "
-            f"{counted(self.n, 'items')}; p = {self.pvalue:.3g} holds whenever one stops, and "
-            f"{when}."
+            f"After {counted(self.n, 'items')} the evidence that {a} and {b} {claim} is "
+            f"E = {last:.4g}. p = {self.pvalue:.3g}, from the largest E so far, is valid whenever "
+            f"you stop; it was {when}."
         )
 
     def _repr_html_(self) -> str:

@@ -236,9 +236,24 @@ def test_a_system_against_itself_is_a_message_and_no_dead_end():
         ([1] * 12, [0] * 12, "two-sided", "u scores higher than v, by more than luck explains"),
         ([0] * 12, [1] * 12, "two-sided", "v scores higher than u, by more than luck explains"),
         ([0] * 12, [1] * 12, "less", "v scores higher than u, by more than luck explains"),
-        ([0] * 12, [1] * 12, "greater", "No evidence at the level 0.05 that u scores higher"),
-        ([1, 1], [0, 0], "less", "No evidence at the level 0.05 that u scores lower than v"),
-        ([1, 0], [0, 1], "two-sided", "No evidence at the level 0.05 that u and v differ"),
+        (
+            [0] * 12,
+            [1] * 12,
+            "greater",
+            "No significant evidence at the level 0.05 that u scores higher",
+        ),
+        (
+            [1, 1],
+            [0, 0],
+            "less",
+            "No significant evidence at the level 0.05 that u scores lower than v",
+        ),
+        (
+            [1, 0],
+            [0, 1],
+            "two-sided",
+            "No significant evidence at the level 0.05 that u and v differ",
+        ),
     ],
 )
 def test_the_verdict_says_which_system_is_ahead(u, v, alternative, said):
@@ -561,7 +576,7 @@ def test_the_first_answer_does_not_wait_for_the_others():
     async def change():
         app = app_of(("scores.csv", WIDE))
         first = app.found
-        assert "scores higher" in app.sentence.value or "No evidence" in app.sentence.value
+        assert "scores higher" in app.sentence.value or "No significant" in app.sentence.value
         assert "interval" not in vars(first)
         app.choices.tails.value = "greater"  # before the rest of the one before was made
         while "Working" in app.status.value or not app.picture.value:

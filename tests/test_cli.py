@@ -77,11 +77,13 @@ def test_json_has_everything(answer):
     found = answer("scores.csv", "--a", "old", "--b", "new")
     expected = permtest.exact_perm_test(OLD, NEW, names=("old", "new"))
     assert found.items() >= expected.to_dict().items()
-    more = {"seed", "source", "version"}
+    more = {"seed", "source", "unit", "version"}
     more |= {"confidence_interval", "confidence_interval_reason", "confidence_level", "paired_by"}
     assert found.keys() - expected.to_dict() == more
     assert found["confidence_interval"] == [12 * x for x in expected.confidence_interval()]
     assert found["version"] == permtest.__version__
+    assert found["unit"] == "points in all"
+    assert answer("scores.csv", "--metric", "mean")["unit"] == "mean per item"
     assert found["source"]["file"] == "scores.csv"
     assert len(found["source"]["sha256"]) == 64
     assert (found["statistic"], found["n"], found["n_informative"]) == (-18, 12, 10)

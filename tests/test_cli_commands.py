@@ -84,7 +84,7 @@ def board(run):
 
 def test_the_taggers(printed, board):
     out = printed("leaderboard", TAGGERS, "--metric", "accuracy")
-    assert out.startswith("rank   system               accuracy    ranks   alike   less the best")
+    assert out.startswith("rank   system               accuracy    ranks   alike   minus the best")
     assert max(map(len, out.partition("\n\ncrf_rich")[0].splitlines())) <= 100
     (first,) = [line for line in out.splitlines() if line.startswith("   2   svm_window")]
     assert first.endswith("[-o]")
@@ -131,8 +131,8 @@ def test_json_is_one_object_with_all_there_is(board):
 def test_options_of_a_leaderboard(printed, board):
     argv = ("scores.csv", "--baseline", "base", "--alternative", "greater")
     out = printed("leaderboard", *argv, "--systems", "base,old,new")
-    assert " ".join(out.splitlines()[0].split()) == "system mean less base: |"
-    assert re.search(r"less base +95% interval +p   adjusted p   differs", out)
+    assert " ".join(out.splitlines()[0].split()) == "system mean minus base: |"
+    assert re.search(r"minus base +95% interval +p   adjusted p   differs", out)
     assert [line.split()[0] for line in out.splitlines()[1:4]] == ["new", "old", "base"]
     assert "2 of 2 systems score more than base at a level of 0.05 (Holm), over 12 items." in out
     found = board(*argv)
@@ -478,6 +478,7 @@ BAD = {
     "compare x.csv --fail-if worse --margin 1 --method monte_carlo": "leave --method out",
     "compare x.csv": "x.csv: there is no such file",
     "compare .": ".: this is a folder",
+    "compare pair.csv --metric macro-f1": "--metric macro-f1: not known (did you mean 'macro_f1'",
     "compare pair.csv --metric F1": "--metric F1: not known (did you mean 'f1'",
     "compare pair.csv --metric f0": "or f with a beta up to 1000, such as",
     "compare pair.csv --metric f1": "needs columns such as new_tp, new_fp, new_fn; this file",

@@ -210,7 +210,10 @@ def test_what_to_do_next():
         return text.partition("Next: ")[2].partition("\n\n")[0].replace("\n", " ")
 
     clear, other = [1] * 40 + [0] * 40, [0] * 80
-    assert advice({"a": clear, "b": other}) == "a report on a and another tells where they differ."
+    assert (
+        advice({"a": clear, "b": other})
+        == "make a report on a and another system, to see on which items they differ."
+    )
     assert advice({"a": other, "b": other}).endswith("will hardly separate others from a.")
     near = [1] * 3 + [0] * 77
     assert re.match(

@@ -69,7 +69,7 @@ def test_words_and_edges():
     assert e_process([], []).pvalue == 1
     assert (e_process([1, 1], [1, 1]).values == 1).all()
     found = e_process(Pairs.of([3, 5, 6], [1, 1, 1], ("new", "old")))
-    assert "new and old" in str(found)
+    assert "the evidence that new and old differ" in str(found)
     assert found.to_dict()["n"] == 3
     with pytest.raises(ValueError, match="ascending numbers of items from 1 to 3"):
         found.confidence_sequence(at=[4])

@@ -229,7 +229,7 @@ def verdict(found: Overview) -> str:
     if found.alternative != "two-sided":
         claim = score.claim(found.alternative, found.names)
     unequal = "this does not show that they are equal"
-    return f"No evidence at the level {level} that {claim} ({p}); {unequal}."
+    return f"No significant evidence at the level {level} that {claim} ({p}); {unequal}."
 
 
 def _detail(found: Overview, evaluation: Evaluation) -> str:

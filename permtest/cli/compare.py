@@ -140,8 +140,12 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
         ends = [end * times if isfinite(end) else None for end in found]
     except (ValueError, MemoryError, ArithmeticError) as error:
         reason = str(error) or type(error).__name__
+        if pairs.columns or pairs.clusters is not None:
+            reason += "; permtest report has an interval for these"
+    unit = {"mean": "mean per item", "sum": f"{result.unit} in all"}.get(result.metric, result.unit)
     more = {
         "seed": args.seed,
+        "unit": unit,
         "confidence_interval": ends,
         "confidence_interval_reason": reason,
         "confidence_level": level,

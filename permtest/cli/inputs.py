@@ -268,12 +268,12 @@ def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
         raise ValueError(f"{problem}; leave one out, or name a statistic, such as --metric mean")
     if found is not None:
         return found
-    names = [known for known in STATISTICS if not known.startswith(("micro_", "macro_"))]
-    hint = did_you_mean(args.metric.lower(), [*names, *scores])
+    hint = did_you_mean(args.metric.lower().replace("-", "_"), [*STATISTICS, *scores])
     more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
+    known = ", ".join(STATISTICS)
     raise ValueError(
-        f"--metric {args.metric}: not known{hint}; choose one of {', '.join(names)}, or f with a "
-        f"beta up to 1000, such as f0.5 or f2{more}"
+        f"--metric {args.metric}: not known{hint}; choose one of {known}, or f with a beta up to "
+        f"1000, such as f0.5 or f2{more}"
     )
 
 

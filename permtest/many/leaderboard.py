@@ -698,7 +698,7 @@ class Leaderboard(AsJson):
                 cells = {"rank": str(row["rank"])} | cells | {"possible ranks": ranks}
                 cells["alike"] = alike.get(row["system"], "")
                 cells["tied"] = "yes" * row["tied_with_best"]
-            cells[f"less {self.baseline or 'the best'}"] = text("difference", "+.4g")
+            cells[f"minus {self.baseline or 'the best'}"] = text("difference", "+.4g")
             low, high = row["low"], row["high"]
             forms = {(True, True): "{:.4g} to {:.4g}", (False, False): "any value"}
             forms |= {(True, False): "{:.4g} or more", (False, True): "{1:.4g} or less"}

@@ -282,7 +282,8 @@ def recognise(
         What becomes of items without a score of every system. Default: "error" where systems are
         columns of one table, else "drop", which is counted and said.
     pos_label : str, optional
-        The label that "f1" and its like are of, where there are predictions.
+        The label that "f1" and its like are of, where there are predictions; other statistics
+        refuse it.
     thousands : {".", ",", "none"}, optional
         What separates thousands in numbers; "none" where a point is a decimal point.
     same_scale : bool, default False

@@ -723,6 +723,8 @@ class Chosen:
 
 def _no_score(some: Sequence[SystemScores], names: Sequence[str], wanted: str | None) -> ReadError:
     problem = f"{len(names)} scores ({', '.join(map(shown, names))}); choose one as score (--score)"
+    if len({re.sub(r"\d+", "", name) for name in names}) == 1:
+        problem += "; if they are runs of one score, see exact_runs_test in Python"
     if wanted is not None:
         notes = dict.fromkeys(note for one in some for note in one.notes)
         there = "; ".join([", ".join(names), *notes])

@@ -140,6 +140,9 @@ OUTPUTS = _set(
     "completion generation hypothesis mt translation candidate raw extracted parsed said"
 )
 
+#: How columns of labels are called, which are scored by comparing them with right ones.
+LABELS = _set("prediction predictions pred predicted label labels class")
+
 #: How summary rows are called: some words that no item is called, and others that some may be.
 TOTALS = _set("total totals subtotal sum mean average avg")
 SUMMARIES = TOTALS | _set(
@@ -447,6 +450,11 @@ class Sheet:
                 text = (odd if slip and odd else texts)[0]
                 place = f"; {self.table.place(self.texts(i).index(text))}, {self.label(i)}: "
                 said = place + PROBLEMS["text"].format(shown(text))
+                repeated = odd == texts and 2 * len({*odd}) <= len(odd)
+                plain = repeated and not any(re.search(r"\d", x) for x in odd)
+                if plain or not words(self.name(i)).isdisjoint(LABELS):
+                    said = f"; {self.label(i)} holds labels; name the file or the column of right "
+                    said += "answers (--gold)"
                 found.append((not slip or not odd, re.search(r"\d", text) is None, i, said))
         return min(found)[-1] if found else ""
 

@@ -240,7 +240,7 @@ def _ranking(board: Leaderboard, name: str) -> Table:
 
 
 def _less(board: Leaderboard) -> str:
-    return f"less {board.baseline or 'the best'}"
+    return f"minus {board.baseline or 'the best'}"
 
 
 def _in_terminal(board: Leaderboard, name: str) -> list[str]:
@@ -290,14 +290,14 @@ def _bars(rows: Sequence[Mapping[str, Any]], width: int) -> tuple[str, ...]:
 def _notes(board: Leaderboard, name: str) -> str:
     """What the columns are."""
     several, alone = board.baseline is None, len(board.systems) == 2
-    other = "the system before it" if several else str(board.baseline)
+    other = "the system above it" if several else str(board.baseline)
     text = "Systems that share a letter do not differ. " * (several and any(board.groups(name)))
     text += "Intervals are of each difference by itself. Those of up to 12 systems, without "
     text += "clusters, are exact, or Tango's for scores of 0 and 1; others, and those of measures "
     text += "such as F1, are approximate, by Student's t. "
     text += f"p before: against {other}. " * (several and not alone)
-    text += f"Items to separate: how many would tell it from {other} with a power of 80%, if "
-    text += "difference and spread stay as observed (normal approximation"
+    text += f"Items to separate: the number of items that would separate a system from {other} "
+    text += "with a power of 80%, if difference and spread stay as observed (normal approximation"
     text += ", corrected by Bonferroni" * (board.correction != "none")
     return f"{text}). Same: items on which it scores like {other}."
 
@@ -310,7 +310,10 @@ def _next(board: Leaderboard, name: str) -> str:
     tied = [row for row in rows if not isnan(row["low"]) and not row.get("differs")]
     tied = [row for row in tied if row.get("tied_with_best", True)]
     if not tied:
-        return f"Next: a report on {base or rows[0]['system']} and another tells where they differ."
+        first = base or rows[0]["system"]
+        return (
+            f"Next: make a report on {first} and another system, to see on which items they differ."
+        )
     row = min(tied, key=lambda row: row["separating_n"])
     other, n = base or rows[rows.index(row) - 1]["system"], row["separating_n"]
     if not isfinite(n):

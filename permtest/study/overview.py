@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -216,6 +217,12 @@ class Overview(Document):
         inside = f" in {doc.how_many(len(self.units), 'clusters')}" * (self.unit == "clusters")
         return doc.how_many(len(self.pairs), "items") + inside
 
+    def in_units(self, text: str) -> str:
+        """A text about pairs or items; about clusters, where those are swapped."""
+        if self.unit != "clusters":
+            return text
+        return re.sub(r"\bpairs\b|(?<=independent )items|(?<=of the )items", "clusters", text)
+
     @property
     def confidence_level(self) -> float:
         """Of all intervals: 1 - alpha, as decimals."""
@@ -273,7 +280,7 @@ class Overview(Document):
             if self.pairs.columns:  # of which resampling is the only interval
                 failed = [check for check in answer.checks if check.held is False]
                 doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
-            doubt = "; ".join(doubts).replace(" pairs)", f" {self.unit})")
+            doubt = self.in_units("; ".join(doubts).replace(" pairs)", f" {self.unit})"))
             rounded = answer.interval.resolution * times
             return ConfidenceInterval(low, high, self.confidence_level, rounded, doubt)
         self._notes["finding"] = why
@@ -297,6 +304,12 @@ class Overview(Document):
         lead = self.items.lead
         wins, losses = (int(np.count_nonzero(lead == side)) for side in (1, -1))
         return Record(wins, lead.size - wins - losses, losses, self.items.rule)
+
+    @property
+    def better_on(self) -> tuple[int, int]:
+        """On how many items either system is the better one."""
+        wins, losses = self.record.wins, self.record.losses
+        return (wins, losses) if self.exact.score.higher_is_better else (losses, wins)
 
     @cached_property
     def most_different(self) -> tuple[ItemDifference, ...]:
@@ -405,9 +418,11 @@ class Overview(Document):
             finding = f"{a} is {by} {'better' if self.difference < 0 else 'worse'} than {b} "
             finding += f"({self.measured} {x} against {y}{notes})"
         side = f", against the alternative that {score.claim(self.alternative, (a, b))}"
+        number = self.pairs.source.get("left_out")
+        others = f" ({doc.how_many(number, 'items')} left out)" if number else ""
         return (
-            f"On {self.amount}, {finding}, a difference of {self.difference_text}{interval}; the "
-            f"{self.test_text} {self.verdict()} "
+            f"On {self.amount}{others}, {finding}, a difference of "
+            f"{self.difference_text}{interval}; the {self.test_text} {self.verdict()} "
             f"({self.p_text}{side * (self.alternative != 'two-sided')}; "
             f"permtest {sections.computed_with()['permtest']})."
         )
@@ -417,7 +432,7 @@ class Overview(Document):
         ahead = f"that {self.names[0]} is ahead by {number(self.delta)}"
         each = " per item" * (self.unit != "items")
         null = ahead + each if self.delta else "of equal systems"
-        found = {True: "rejects", False: "finds no evidence against", None: "does not decide on"}
+        found = {True: "rejects", False: "does not reject", None: "does not decide on"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
     def citation(self, style: str = "text") -> str:

@@ -434,17 +434,11 @@ def _data(study: Study) -> Section:
 
 def _of_units(study: Study, found: Section) -> Section:
     """What is said of pairs, where those are clusters."""
-    if study.unit == "items":
-        return found
-
-    def said(text: str) -> str:
-        return re.sub(r"\bpairs\b", "clusters", text)
-
     tables = (
-        replace(table, rows=tuple(tuple(map(said, row)) for row in table.rows))
+        replace(table, rows=tuple(tuple(map(study.in_units, row)) for row in table.rows))
         for table in found.tables
     )
-    return replace(found, sentence=said(found.sentence), tables=tuple(tables))
+    return replace(found, sentence=study.in_units(found.sentence), tables=tuple(tables))
 
 
 def _units(study: Study) -> Section:

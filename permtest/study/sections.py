@@ -116,7 +116,8 @@ def finding(found: Any) -> Section:
     if interval is not None:
         rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
         rows += [("doubt about it", interval.warning)] if interval.warning else []
-    wins = f"{a} higher on {record.wins:,}, {b} on {record.losses:,}, equal on {record.ties:,}"
+    first, second = found.better_on
+    wins = f"{a} better on {first:,}, {b} on {second:,}, equal on {record.ties:,}"
     other = interval is not None and "exact test" not in found.interval_about
     compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
     compared = compared or f"{entry.name}" + f" ({entry.about})" * bool(entry.about)
@@ -214,7 +215,8 @@ def items(found: Any) -> Section:
         which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" * (
             more > 0
         )
-    tally = ((f"{a} higher", record.wins), ("equal", record.ties), (f"{b} higher", record.losses))
+    first, second = found.better_on
+    tally = ((f"{a} better", first), ("equal", record.ties), (f"{b} better", second))
     adds = (
         f" An item adds half of what the difference in {found.measured} would lose if the two "
         "systems' counts of the item were exchanged."
@@ -244,22 +246,23 @@ def answers(found: Any) -> Section:
         p = answer.result.pvalue_text() if answer.result else "-"
         cells = [answer.title, p, decision, span(answer.interval)]
         cells += [f"{x:.3f}" for x in measured] or [""] * 2 * bool(rates)
-        rows.append((*cells, answer.assumptions_text))
-        facts |= {"rejects": decided[answer.test]}
+        assumed = found.in_units(answer.assumptions_text)
+        rows.append((*cells, assumed))
+        facts |= {"rejects": decided[answer.test], "assumptions": assumed}
         facts |= dict(zip(("level", "power"), measured, strict=False))
         data.append({key: value for key, value in facts.items() if key != "seconds"})
     made = [one for one in decided.values() if one is not None]
     alike = "Both tests decide alike." if len(made) == 2 else f"All {len(made)} tests decide alike."
     if len(set(made)) > 1:
         reject = "rejects" if sum(made) == 1 else "reject"
-        alike = f"{sum(made)} of {len(made)} tests {reject}: they ask different questions, or rest "
-        alike += "on assumptions that do not hold."
+        alike = f"{sum(made)} of {len(made)} tests {reject}. The tests that disagree ask different "
+        alike += "questions, or rest on assumptions that do not hold."
     of_sums = ", which compare clusters"
     of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
     simulated = (
         " Level and power are the shares of simulated data sets like these in which a test rejects "
         f"at the level {number(found.alpha)}, without and with the observed difference; they were "
-        "measured of some tests only."
+        "measured for some tests only."
     )
     scale = " Their intervals are per item; that of the difference is of the sum."
     left_out = (
@@ -326,7 +329,7 @@ def effects(found: Any) -> Section:
         tests = [TITLES[x] for x in found.applicable if BELONGS_TO.get(x) == effect.name]
         interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
         in_scores = ", per item" * (effect.name == "hodges_lehmann")
-        size = effect.label or f"{effect.interpretation}{in_scores}"
+        size = effect.label or f"{found.in_units(effect.interpretation)}{in_scores}"
         rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
     if found.pairs.columns:
         problem = "standardised effect sizes are for single scores; the difference in "
@@ -346,7 +349,12 @@ def effects(found: Any) -> Section:
         figure=figure if drawn else None,
         limits=COHEN * any(effect.label for effect in sizes),
         problem=f"Not everything could be computed: {problem}." * bool(problem),
-        data={"effects": [effect.to_dict(level) for effect in sizes]},
+        data={
+            "effects": [
+                effect.to_dict(level) | {"interpretation": found.in_units(effect.interpretation)}
+                for effect in sizes
+            ]
+        },
     )
 
 
@@ -390,7 +398,12 @@ def data(found: Any) -> Section:
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
-    told = ((legible(str(key)), doc.plain(x)) for key, x in pairs.source.items() if _says(x))
+    source = pairs.source
+    told = (
+        (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
+        for key, x in source.items()
+        if _says(x)
+    )
     rows = tuple(row for row in told if row[0] != row[1])[:ROWS]  # "score: score" says nothing
     read = "What was read, as the reader recorded it." if rows else "They were given as they are."
     return Section(
@@ -409,6 +422,14 @@ def _says(value: Any) -> bool:
         return value.strip().lower() not in ("", "none")
     value = list(value.values()) if isinstance(value, Mapping) else value
     return any(map(_says, value)) if isinstance(value, list | tuple) else value not in (None, 0)
+
+
+def _is_cut(source: Mapping[str, Any], key: str) -> bool:
+    """Whether a reader counted more items than it kept the ids of."""
+    if key not in ("unmatched_ids", "dropped_ids", "left_out_ids"):
+        return False
+    number = np.sum(source.get(key.removesuffix("_ids"), 0))
+    return bool(number > sum(len(x) if isinstance(x, list) else 1 for x in source[key]))
 
 
 def gold_doubt(pairs: Pairs) -> str:

@@ -254,7 +254,7 @@ def test_each_row_says_how_a_system_stands_beside_the_best_and_its_neighbour():
     assert rows["good"]["pvalue"] == 1
     assert "both_right" not in pt.compare_many({"a": [2, 1], "b": [1, 0]}).standings()[0]
     cells = {row["system"]: row for row in BOARD.cells()}
-    assert cells["good"]["less the best"] == cells["good"]["items to separate"] == ""
+    assert cells["good"]["minus the best"] == cells["good"]["items to separate"] == ""
     assert cells["weak"]["possible ranks"] == "3 to 4"
     assert BOARD.to_csv().startswith("data_set,system,value,rank,rank_low")
     assert r"\bottomrule" in BOARD.to_latex()

@@ -184,6 +184,8 @@ BAD = {
     "not two": ("gold,a,b\nx,x,y\ny,z,y\n", {"statistic": "f1"}, ["are 3 ('x', 'y', 'z')", "mac"]),
     "neither": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "f1"}, ["2 ('x', 'y')", "--pos-label"]),
     "no such": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "f1", "pos_label": "z"}, ["'z' is not"]),
+    "no label": ("gold,a,b\nx,x,y\ny,x,y\n", {"pos_label": "x"}, ["needs", "f1, p"]),
+    "by class": ("gold,a,b\nx,x,x\n", {"pos_label": "x", "statistic": "macro_f1"}, ["f1, p"]),
     "errors": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "wer"}, ["wrong, but 'wer' needs 2"]),
     "score": ("gold,a,b\nx,x,y\n", {"score": "acc"}, ["choose a statistic (--metric)"]),
     "one": ("gold,a\nx,x\n", {"gold": "gold"}, ["1 system ('a'); add the file of another"]),
@@ -239,3 +241,11 @@ def test_files_of_what_is_right_that_cannot_be_joined(gold, mine, parts):
     with pytest.raises(ReadError) as caught:
         read(*files(mine, BASE), gold=file(gold), statistic="accuracy")
     assert all(part in str(caught.value) for part in parts), str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["prediction", "answer"])
+def test_labels_without_right_answers_ask_for_these(name):
+    both = [f"id,{name}\n1,pos\n2,neg\n3,pos\n4,{last}\n" for last in ("pos", "neg")]
+    assert_refused(
+        lambda: read(*files(*both)), f"column {name!r} holds labels", "right answers (--gold)"
+    )

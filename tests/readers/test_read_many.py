@@ -71,6 +71,11 @@ def test_the_files_of_a_harness():
     assert_refused(lambda: read_many(*paths), "2 scores", "choose one as score (--score)")
 
 
+def test_columns_that_may_be_runs_are_sent_to_their_own_test():
+    both = files("id,run0,run1\n1,1,0\n2,1,1\n", "id,run0,run1\n1,0,0\n2,1,0\n")
+    assert_refused(lambda: read_many(*both), "2 scores", "runs of one score, see exact_runs_test")
+
+
 @pytest.mark.parametrize("make", [made.lm_eval, made.helm, made.every_eval_ever, made.swe_bench])
 def test_the_folders_of_harnesses(make):
     found = [make({i: int(i % k == 0) for i in range(9)}, f"m{k}") for k in (2, 3, 4)]

@@ -344,10 +344,7 @@ def test_the_sentence():
         f"(p = 0.0293; permtest {pt.__version__})."
     )
     weak = overview(BITS, alternative="greater")
-    assert (
-        "finds no evidence against the hypothesis of equal systems at the level 0.05"
-        in weak.sentence()
-    )
+    assert "does not reject the hypothesis of equal systems at the level 0.05" in weak.sentence()
     assert "against the alternative that new scores higher than old" in weak.sentence()
 
 
@@ -597,3 +594,29 @@ def test_names_are_one_legible_line(name):
 def test_refusals(pairs, options, error, message):
     with pytest.raises(error, match=message):
         overview(pairs, **options)
+
+
+def test_a_report_on_clusters_speaks_of_clusters():
+    bits = replace(BITS, clusters=tuple(f"d{i // 3}" for i in range(len(BITS))))
+    text = str(overview(replace(bits, scale=2)))
+    for said in ("independent items", "pairs)", "shares of the items"):
+        assert said not in text
+    assert "independent clusters" in text
+    assert "a difference of shares of the clusters" in text
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_items_are_counted_for_the_better_system(higher):
+    found = overview(replace(SCORES, score=SCORES.score.stated(higher)))
+    first, second = (8, 2) if higher else (2, 8)
+    assert f"new better on {first}, old on {second}, equal on 2" in str(found)
+    assert found["items"].tables[0].rows[0] == ("new better", f"{first}")
+    assert found["items"].data["record"]["wins"] == 8  # which score higher
+
+
+def test_items_that_are_left_out_are_counted_and_lists_of_them_end_in_dots():
+    known = {"left_out": 7, "left_out_ids": list("abcde"), "dropped": 2, "dropped_ids": ["f", "g"]}
+    found = overview(replace(SCORES, source={**known, "unmatched": [5, 0]}))
+    assert found.sentence().startswith("On 12 items (7 items left out), new scores")
+    rows = dict(found["data"].tables[0].rows)
+    assert (rows["left_out_ids"], rows["dropped_ids"]) == ("a, b, c, d, e, ...", "f, g")
