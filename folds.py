@@ -278,7 +278,12 @@ _CORRELATED = (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL_DIFFERENCES)
 
 
 def kfold_t(
-    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0.0, names: Names = None
+    a: Any,
+    b: Any,
+    *,
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    names: Names = None,
 ) -> AlternativeResult:
     """Student's t-test of the scores of K folds, which it takes for independent.
 
@@ -379,7 +384,12 @@ def corrected_resampled_t(
 
 
 def five_by_two_t(
-    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0.0, names: Names = None
+    a: Any,
+    b: Any,
+    *,
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    names: Names = None,
 ) -> AlternativeResult:
     """t-test of five repetitions of 2-fold cross-validation, by the difference of the first fold.
 
@@ -420,9 +430,7 @@ def five_by_two_t(
     return _student("five_by_two_t", sample, alternative, sqrt(variance), 5, variance=variance)
 
 
-def five_by_two_f(
-    a: Any, b: Any, *, delta: float = 0.0, names: Names = None
-) -> AlternativeResult:
+def five_by_two_f(a: Any, b: Any, *, delta: float = 0.0, names: Names = None) -> AlternativeResult:
     """F-test of five repetitions of 2-fold cross-validation, by all ten differences; two-sided.
 
     The sum of the ten squared differences over twice the sum of the five partitions' variances.
@@ -538,7 +546,6 @@ def block_3x2_t(
     return _student("block_3x2_t", sample, alternative, error, df, rho1=rho1, rho2=rho2)
 
 
-
 def _folds(a: Any, b: Any, delta: float, names: Names) -> tuple[PairedSample, tuple[int, ...]]:
     """The scores in one row, and the shape that both had."""
     first, second = plain_array(a, "a"), plain_array(b, "b")
@@ -548,7 +555,9 @@ def _folds(a: Any, b: Any, delta: float, names: Names) -> tuple[PairedSample, tu
 
 def _check_shape(fits: bool, shape: tuple[int, ...], wanted: str) -> None:
     if not fits:
-        raise ValueError(f"b has shape {shape}, but this test takes scores of both models, {wanted}")
+        raise ValueError(
+            f"b has shape {shape}, but this test takes scores of both models, {wanted}"
+        )
 
 
 def _five_by_two(a: Any, b: Any, delta: float, names: Names) -> tuple[PairedSample, float]:
