@@ -819,7 +819,7 @@ def compare_many(
     correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_correction(correction)
     check_level(alpha)
-    check_count(K, "K", most=MOST_TESTS)
+    check_count(K, "K", most=MOST_TESTS, why="fewer draws tell p as well as anybody needs")
     check_alternative(alternative)
     check_option("family", family, ("each", "all"))
     if baseline is None and alternative != "two-sided":
