@@ -17,6 +17,7 @@ import sys
 if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one should be told so
     sys.exit("permtest needs Python 3.11 or newer; this is " + sys.version.split()[0])
 
+import ast
 import hashlib
 import json
 import os
@@ -60,6 +61,24 @@ TOOLS = {
     "html": [str(ROOT / "tools" / "build_book.py")],
 }
 EXTRAS = {"app": "lab", "lab": "lab", "bench": "bench", "cover": "dev", "html": "book"}
+
+# What each part may come to, in lines as ruff formats them.
+BUDGETS = {
+    "permtest": 3_700,
+    "permtest/null": 3_500,
+    "permtest/alternatives": 2_100,
+    "permtest/study": 1_700,
+    "permtest/readers": 2_000,
+    "permtest/many": 1_000,
+    "permtest/plots": 1_500,
+    "permtest/widgets": 1_000,
+    "permtest/report + permtest/app": 900,
+    "permtest/cli": 700,
+    "tests": 13_000,
+    "benchmarks + tools": 3_000,
+}
+WHOLE = 18_000  # of the package; its parts may come to a little more, as one may take from another
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 # What a reader of a notebook would see as a warning makes its test fail.
 VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")
@@ -185,6 +204,53 @@ def read_report(name: str, seconds: float, report: Path) -> Outcome:
     return Outcome(name, seconds, passed, failed, len(skips), reasons)
 
 
+@dataclass
+class Room:
+    """A part of the project: its Python files, and how many lines they may have."""
+
+    name: str
+    files: list[Path]
+    budget: int
+
+    def lines(self) -> int:
+        """Count all lines."""
+        return sum(file.read_text(encoding="utf-8").count("\n") for file in self.files)
+
+    def code(self) -> int:
+        """Count the lines that are neither blank nor comments nor docstrings."""
+        return sum(code_lines(file.read_text(encoding="utf-8")) for file in self.files)
+
+
+def layout() -> list[Room]:
+    """List the parts that have a budget; of the package, its own files are a part as well."""
+    rooms = []
+    for name, budget in BUDGETS.items():
+        pattern = "*.py" if name == "permtest" else "**/*.py"
+        files = [file for folder in name.split(" + ") for file in (ROOT / folder).glob(pattern)]
+        rooms.append(Room(name, files, budget))
+    return [*rooms, Room("the package", [*(ROOT / "permtest").rglob("*.py")], WHOLE)]
+
+
+def code_lines(text: str) -> int:
+    """Count the lines that are neither blank nor comments nor docstrings."""
+    lines = text.splitlines()
+    counted = {number for number, line in enumerate(lines, 1) if line.strip()[:1] not in {"", "#"}}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            first = node.body[0]
+            counted -= {*range(first.lineno, (first.end_lineno or 0) + 1)}
+    return len(counted)
+
+
+def print_layout() -> None:
+    """Print the lines of each part beside its budget."""
+    print(f"\n{'room':32}{'files':>6}{'lines':>8}{'code':>8}{'budget':>8}")
+    for room in layout():
+        lines, code = room.lines(), room.code()
+        over = f"  {lines - room.budget:+,}" if lines > room.budget else ""
+        print(f"{room.name:32}{len(room.files):6}{lines:8,}{code:8,}{room.budget:8,}{over}")
+
+
 def test() -> NoReturn:
     """Run all checks, even after one has failed, and sum them up."""
     start = time.perf_counter()
@@ -199,6 +265,7 @@ def test() -> NoReturn:
         for count in ("passed", "failed", "skipped")
     )
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    print_layout()
     refused = skipped and os.environ.get("PERMTEST_REQUIRE_BROWSER")
     sys.exit("a test was skipped, which is refused here" if refused else failed > 0)
 

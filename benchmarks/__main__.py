@@ -33,6 +33,7 @@ from benchmarks import (
     peers,
     power_curves,
     reading,
+    repeated,
     speed,
 )
 from benchmarks.f1_data import ENTRIES as F1_ENTRIES
@@ -66,6 +67,8 @@ class Extent:
         Lines of the files that are read.
     boards : tuple of int
         N, and two numbers of systems of which all pairs are compared.
+    runs : int
+        N of repeated runs and of sensitivity curves.
     power : tuple of int
         The largest size of a power curve, the number of sizes, and of samples of each.
     """
@@ -81,6 +84,7 @@ class Extent:
     f1_large: tuple[int, ...] = f1_large.SIZES
     rows: int = reading.ROWS
     boards: tuple[int, int, int] = (leaderboards.N, leaderboards.SYSTEMS, leaderboards.MANY)
+    runs: int = repeated.N
     power: tuple[int, int, int] = (power_curves.N, power_curves.SIZES, power_curves.EXPERIMENTS)
 
 
@@ -97,6 +101,7 @@ QUICK = Extent(
     f1_large=(10**4,),
     rows=2_000,
     boards=(200, 10, 20),
+    runs=200,
     power=(400, 4, 200),
 )
 
@@ -118,11 +123,12 @@ def measure(extent: Extent, output: Path) -> tuple[list[Section], dict[str, floa
     power = power_curves.run(*extent.power)
     ratios |= power_curves.ratios(power, extent.power[0])
     bayes, files = bayes_tests.run(), reading.run(extent.rows)
-    boards = leaderboards.run(*extent.boards)
+    boards, runs = leaderboards.run(*extent.boards), repeated.run(extent.runs)
     ratios |= bayes_tests.ratios(bayes) | reading.ratios(files) | leaderboards.ratios(boards)
+    ratios |= repeated.ratios(runs)
     words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
     last = Section("Ratios", words, ratios)
-    return [errors, far, by_n, by_g, *of_f1, power, bayes, files, boards, *rest, last], ratios
+    return [errors, far, by_n, by_g, *of_f1, power, bayes, files, boards, runs, *rest, last], ratios
 
 
 def measure_f1(extent: Extent, output: Path) -> tuple[speed.Curves, list[Section]]:

@@ -19,9 +19,9 @@ from benchmarks import paper_algorithms as paper
 from benchmarks.laws import ENTRIES, random_laws
 from benchmarks.tables import Section, table
 from permtest.null import tail
+from permtest.null.distribution import UNDERFLOW, Probability
 from permtest.null.enumeration import count_labellings
 from permtest.null.grouping import TwoPointSum
-from permtest.null.probability import UNDERFLOW, Probability
 
 #: Enough digits that the reference is exact for every purpose here.
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)

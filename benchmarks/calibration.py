@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 import permtest as pt
 from benchmarks.paper_data import table_1
 from benchmarks.tables import Section, table
-from permtest.symmetry import symmetry_warning
+from permtest.interval import symmetry_warning
 
 ALPHA = 0.05
 SETS = 10_000

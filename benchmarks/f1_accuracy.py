@@ -32,7 +32,7 @@ from benchmarks.accuracy import (
 )
 from benchmarks.f1_data import ENTRIES, Counts, data_sets
 from benchmarks.tables import Section, table
-from permtest.null.probability import UNDERFLOW
+from permtest.null.distribution import UNDERFLOW
 from permtest.statistics import Alternative
 
 #: Weights of tp, fp and fn in both sums of a measure a / (a + i).

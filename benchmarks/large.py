@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks.accuracy import DIGITS, OURS, PROMISE, Case, Found
 from benchmarks.laws import law_of
 from benchmarks.tables import Section, table
+from permtest.null.distribution import UNDERFLOW, Probability
 from permtest.null.grouping import TwoPointSum
-from permtest.null.probability import UNDERFLOW, Probability
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 SCORES = (0.1, 1.0, 3.0, 6.0, 12.0, 25.0, 37.0, 100.0)  # how many standard deviations t0 is out

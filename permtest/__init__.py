@@ -4,7 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from permtest.batch import BatchResult
-from permtest.exact import exact_perm_test, exact_perm_test_m, perm_test_acc, perm_test_F1
+from permtest.exact import (
+    exact_perm_test,
+    exact_perm_test_m,
+    monte_carlo,
+    perm_test_acc,
+    perm_test_F1,
+    samples_needed,
+)
 from permtest.interval import ConfidenceInterval
 from permtest.margins import (
     EquivalenceResult,
@@ -12,16 +19,13 @@ from permtest.margins import (
     equivalence_test,
     noninferiority_test,
 )
-from permtest.monte_carlo import monte_carlo, samples_needed
-from permtest.null.cf import convolve_cf
+from permtest.null.convolution import convolve_cf, convolve_dp, convolve_fft
 from permtest.null.distribution import JointDistribution, LatticeDistribution, pmf
-from permtest.null.dp import convolve_dp
 from permtest.null.enumeration import enumerate_swaps
-from permtest.null.fft import convolve_fft
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.score import Score
-from permtest.statistics import STATISTICS, CountStatistic, Statistic, statistic
+from permtest.statistics import STATISTICS, Statistic, statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
@@ -38,7 +42,6 @@ __all__ = [
     "AnswerTable",
     "BatchResult",
     "ConfidenceInterval",
-    "CountStatistic",
     "EquivalenceResult",
     "JointDistribution",
     "LatticeDistribution",

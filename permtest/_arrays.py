@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._errors import ScoreError
+
 #: From here on not every integer is a float.
 WIDE = 2**53
 
 
-def plain_array(values: Any, name: str, what: str = "an array") -> NDArray[Any]:
+def plain_array(values: Any, name: str, what: str = "an array", remedy: str = "") -> NDArray[Any]:
     """What NumPy makes of an array, a list or a column, if nothing is lost on the way.
 
     Parameters
@@ -25,6 +27,8 @@ def plain_array(values: Any, name: str, what: str = "an array") -> NDArray[Any]:
         How error messages call `values`.
     what : str
         What they say it must be.
+    remedy : str
+        What they end with where rows differ in length.
 
     Returns
     -------
@@ -42,14 +46,14 @@ def plain_array(values: Any, name: str, what: str = "an array") -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must be {what}, but its rows differ in length") from None
+        raise ValueError(f"{name} must be {what}, but its rows differ in length{remedy}") from None
     except Exception as error:  # polars has columns of 128 bits, and says so in errors of its own
         if isinstance(error, MemoryError) or not hasattr(values, "to_list"):
             raise
         array = np.array(values.to_list(), dtype=object)
     if array.dtype.kind in "mM" and array.size:
-        where = place(name, (0,) * array.ndim)
-        raise ValueError(f"{where} = {array.flat[0]} is not a number; convert it first")
+        index = (0,) * array.ndim
+        raise ScoreError(name, index, f"= {array.flat[0]} is not a number", "convert it first")
     listed = not hasattr(values, "dtype")
     if listed and (array.dtype.kind in "SU" or (array.dtype.kind == "f" and _are_wide(array))):
         return np.array(values, dtype=object)
@@ -71,13 +75,8 @@ def _check_unmasked(values: Any, name: str) -> None:
     for index, part in [((i,), x) for i, x in enumerate(values)] if listed else parts:
         masked = isinstance(part, np.ma.MaskedArray)
         for bad in np.argwhere(np.ma.getmaskarray(part))[:1] if masked else ():
-            where = place(name, (*index, *bad))
-            raise ValueError(f"{where} is masked; remove the pair or fill in its score")
-
-
-def place(name: str, index: Any) -> str:
-    """How error messages call an entry: ``u[1, 2]``."""
-    return f"{name}[{', '.join(str(int(i)) for i in index)}]"
+            remedy = "remove the pair or fill in its score"
+            raise ScoreError(name, (*index, *bad), "is masked", remedy)
 
 
 def is_unordered(values: Any) -> bool:

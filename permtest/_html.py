@@ -9,20 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from permtest.result import PermutationTestResult, StructuredTestResult, ValueDistribution
+from permtest._json import AsFields
 
 WIDTH, HEIGHT, BARS = 320, 90, 80
 FEWEST = 15  # as many bars have room at least, so that a single one is no block
-LONGEST = 4_000_000  # cells; more would take seconds, and nobody asked for them
-MOST_POINTS = 200_000  # the same for several sums, where each value of a measure is computed
-MOST_CALLS = 25_000  # the same where a user's function makes it slow
-TOO_LONG = "<p>The null distribution is too long to draw here.</p>"
 BODY = "#5B8FBC"  # as in the style sheet; it stands out from white and from black
 REJECTED = "currentColor"
 TABLE = "margin:0 0 0.5em;border-collapse:collapse;font-variant-numeric:tabular-nums"
@@ -57,6 +52,13 @@ def said(text: str) -> str:
     return f"<p>{escape(text)}</p>" if text else ""
 
 
+class AsSentence(AsFields):
+    """A result whose `str` is what a notebook shows, too."""
+
+    def _repr_html_(self) -> str:
+        return said(str(self))
+
+
 def together(*parts: str) -> str:
     """Parts below each other; what is too wide for the page can be scrolled."""
     return f"<div style='overflow-x:auto'>{''.join(parts)}</div>"
@@ -77,35 +79,10 @@ def _table(inside: str, heading: str) -> str:
     return f"<table style='{TABLE}'>{caption}{inside}</table>"
 
 
-# ---- the exact test -----------------------------------------------------------------------------
+# ---- a distribution in bars ---------------------------------------------------------------------
 
 
-def result_html(result: PermutationTestResult) -> str:
-    """Effect, p, N and the null distribution of `result` as one HTML fragment."""
-    rows = {
-        "effect": result.effect_text(),
-        "p": _evidence(result),
-        "N": result.pairs_text(),
-    }
-    if result.reading:
-        rows["reading"] = result.reading
-    return together(facts(rows), _picture(result))
-
-
-def _evidence(result: PermutationTestResult) -> str:
-    """p, how many tails, and how it was computed; the interval too where p was sampled."""
-    if result.method == "bracket":
-        return f"{result.bracket_text()} ({result.sides_text()}; exact bounds)"
-    if result.n_samples is None:
-        return f"{result.pvalue_text()} ({result.sides_text()}; exact, {result.method})"
-    low, high = result.pvalue_interval()
-    return (
-        f"\N{ALMOST EQUAL TO} {result.pvalue_text()}, 95% interval {low:.3g} to {high:.3g} "
-        f"({result.sides_text()}; {result.n_samples:,} random labellings)"
-    )
-
-
-class _Sketch(NamedTuple):
+class Sketch(NamedTuple):
     """Shares of the mass in bars of equal width, and where marks stand, all from 0 to 1."""
 
     body: NDArray[np.float64]
@@ -115,20 +92,8 @@ class _Sketch(NamedTuple):
     mirrored: float | None
 
 
-def _picture(result: PermutationTestResult) -> str:
-    """The null distribution in bars, their extreme part dark, the observed sum a dashed line."""
-    if _is_structured(result):
-        return _picture_of_values(result)
-    if result.n_cells > LONGEST:
-        return TOO_LONG
-    try:
-        sketch = _sketch(result)
-    except MemoryError:
-        return "<p>The null distribution is too long to draw.</p>"
-    return _drawn(sketch, f"observed {result.observed_sum}, p = {result.pvalue_text()}")
-
-
-def _drawn(sketch: _Sketch, text: str) -> str:
+def drawn(sketch: Sketch, text: str) -> str:
+    """The bars, their extreme part dark, and the observed value as a dashed line."""
     label = escape(f"Null distribution; {text}")
     marks = _line(sketch.observed, "1.5", "4 2")
     if sketch.mirrored is not None:
@@ -150,7 +115,7 @@ def _line(place: float, width: str, dashes: str) -> str:
     )
 
 
-def _rectangles(sketch: _Sketch) -> str:
+def _rectangles(sketch: Sketch) -> str:
     """In each bar the extreme part stands below the other one."""
     step = WIDTH * (1 - 2 * sketch.left) / sketch.body.size
     scale = (HEIGHT - 8) / (sketch.body + sketch.rejected).max()
@@ -164,24 +129,25 @@ def _rectangles(sketch: _Sketch) -> str:
     )
 
 
-def _sketch(result: PermutationTestResult) -> _Sketch:
-    """All mass that can be seen and the marks; symmetric if both tails count."""
-    null = result.null_distribution
-    cell, top = result.observed_cell, null.pmf.size - 1
-    seen = np.flatnonzero(null.pmf > null.pmf.max() * 1e-4)
+def bars_of_cells(
+    pmf: NDArray[np.float64], extreme: NDArray[np.bool_], cell: int, two_sided: bool
+) -> Sketch:
+    """All mass of a lattice that can be seen, and marks; symmetric if both tails count."""
+    top = pmf.size - 1
+    seen = np.flatnonzero(pmf > pmf.max() * 1e-4)
     first, last = min(int(seen[0]), cell), max(int(seen[-1]), cell)
-    mirrored = top - cell if result.alternative == "two-sided" and 2 * cell != top else None
-    if result.alternative == "two-sided":
+    mirrored = top - cell if two_sided and 2 * cell != top else None
+    if two_sided:
         first, last = min(first, top - last), max(last, top - first)
     per_bar = -(-(last - first + 1) // BARS)
     starts = np.arange(first, last + 1, per_bar)
-    cells, extreme = null.pmf[: last + 1], result.extreme[: last + 1]
+    cells, extreme = pmf[: last + 1], extreme[: last + 1]
     left = max(0.0, (1 - starts.size / FEWEST) / 2)
 
     def place(position: int) -> float:
         return left + (position - first + 0.5) / (per_bar * starts.size) * (1 - 2 * left)
 
-    return _Sketch(
+    return Sketch(
         np.add.reduceat(np.where(extreme, 0.0, cells), starts),
         np.add.reduceat(np.where(extreme, cells, 0.0), starts),
         left,
@@ -190,60 +156,46 @@ def _sketch(result: PermutationTestResult) -> _Sketch:
     )
 
 
-# ---- several sums -------------------------------------------------------------------------------
-
-
-def _is_structured(result: PermutationTestResult) -> TypeGuard[StructuredTestResult]:
-    return hasattr(result, "parts")
-
-
-def _picture_of_values(result: StructuredTestResult) -> str:
-    """The law of the statistic in bars, where that takes a moment only."""
-    slow = result.scores is None  # a user's function
-    if result.n_points > (MOST_CALLS if slow else MOST_POINTS):
-        return TOO_LONG
-    try:
-        sketch = _sketch_of_values(result.value_distribution, result)
-    except (ArithmeticError, MemoryError, TypeError, ValueError):
-        # h may not be made for floats, or for sums that are less likely than p is accurate.
-        return "<p>The null distribution cannot be drawn here.</p>"
-    return _drawn(sketch, f"observed {float(result.statistic):.4g}, p = {result.pvalue_text()}")
-
-
-def _sketch_of_values(law: ValueDistribution, result: StructuredTestResult) -> _Sketch:
-    """All mass that can be seen and the marks; symmetric if both tails count."""
-    mark, two = float(result.statistic), result.alternative == "two-sided"
-    mean = float(law.pmf @ law.values)
-    far = 4.5 * float(np.sqrt(law.pmf @ (law.values - mean) ** 2))
-    low = min(mark, max(float(law.values.min()), mean - far))
-    high = max(mark, min(float(law.values.max()), mean + far))
-    if two:
+def bars_of_values(
+    values: NDArray[np.float64],
+    pmf: NDArray[np.float64],
+    extreme: NDArray[np.bool_],
+    mark: float,
+    two_sided: bool,
+    on_a_line: bool,
+) -> Sketch:
+    """The same of values that may lie anywhere, `on_a_line` if with the same steps."""
+    mean = float(pmf @ values)
+    far = 4.5 * float(np.sqrt(pmf @ (values - mean) ** 2))
+    low = min(mark, max(float(values.min()), mean - far))
+    high = max(mark, min(float(values.max()), mean + far))
+    if two_sided:
         low, high = min(low, -high), max(high, -low)
     if high <= low:
-        ends = (law.extreme, ~law.extreme)
-        rejected, body = (np.array([float(law.pmf[end].sum())]) for end in ends)
-        return _Sketch(body, rejected, (1 - 1 / FEWEST) / 2, 0.5, None)
-    width = _bar_width(law.values, low, high, result.rank)
+        ends = (extreme, ~extreme)
+        rejected, body = (np.array([float(pmf[end].sum())]) for end in ends)
+        return Sketch(body, rejected, (1 - 1 / FEWEST) / 2, 0.5, None)
+    width = _bar_width(values, low, high, on_a_line)
     size = round((high - low) / width) + 1
     start = (low + high - size * width) / 2
-    bars = np.floor((law.values - start) / width + 1e-6).astype(np.int64)
+    bars = np.floor((values - start) / width + 1e-6).astype(np.int64)
     inside = (bars >= 0) & (bars < size)
     rejected, body = (
-        np.asarray(np.bincount(bars[kind], law.pmf[kind], size), dtype=np.float64)
-        for kind in (inside & law.extreme, inside & ~law.extreme)
+        np.asarray(np.bincount(bars[kind], pmf[kind], size), dtype=np.float64)
+        for kind in (inside & extreme, inside & ~extreme)
     )
     left = max(0.0, (1 - size / FEWEST) / 2)
 
     def place(value: float) -> float:
         return left + (value - start) / (size * width) * (1 - 2 * left)
 
-    return _Sketch(body, rejected, left, place(mark), place(-mark) if two and mark else None)
+    return Sketch(body, rejected, left, place(mark), place(-mark) if two_sided and mark else None)
 
 
-def _bar_width(values: NDArray[np.float64], low: float, high: float, rank: int) -> float:
+def _bar_width(values: NDArray[np.float64], low: float, high: float, on_a_line: bool) -> float:
     """Of BARS bars at most; a multiple of the distance of values that all lie on one line."""
     width = (high - low) / (BARS - 2)
-    if rank != 1:
+    if not on_a_line:
         return width
     gaps = np.diff(np.unique(values[(values >= low) & (values <= high)]))
     gaps = gaps[gaps > 1e-9 * (high - low)]

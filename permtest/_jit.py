@@ -2,14 +2,17 @@
 
 To load Numba and machine code takes most of a second, far longer than a small test does. So a
 process runs some kernels in Python, or does the same with NumPy, until that has taken about a
-quarter of a second in all, and compiles them from then on. Without Numba nothing is compiled.
+quarter of a second in all, and compiles them from then on. Without Numba nothing is compiled:
+kernels that would be slow then have a form in NumPy, which tests hold against the compiled one.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import time
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
@@ -25,9 +28,16 @@ Ints: TypeAlias = NDArray[np.int64]
 P = ParamSpec("P")
 R = TypeVar("R")
 
+#: Whether Numba is installed. It is an accelerator: without it all runs, in Python and NumPy.
+NUMBA = find_spec("numba") is not None
+
 #: Turns of loops that this process has left, some microseconds each, before it compiles kernels;
 #: without Numba there is no limit.
-_budget = [50_000 if find_spec("numba") else math.inf]
+_budget = [50_000 if NUMBA else math.inf]
+
+
+#: Seconds that loops have taken in Python without Numba, and how many are worth a warning.
+_spent, LONG = [0.0], 3.0
 
 
 def spend(turns: int) -> None:
@@ -63,10 +73,10 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.cache
     def compiled() -> Any:
-        try:
-            from numba import config, njit
-        except ImportError:
+        if not NUMBA:
             return _in_python(function, {})
+        from numba import config, njit
+
         if vars(config).get("DISABLE_JIT"):
             return _in_python(function, {})
         linked = _link(function, {}, lambda kernel: kernel.compiled())
@@ -109,6 +119,11 @@ def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P,
     return functools.partial(_first, lambda: plain)
 
 
+def compiled_or(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`jit` for a kernel instead of which `plain`, the same in NumPy, runs without Numba."""
+    return jit if NUMBA else lambda _: plain
+
+
 def _first(other: Callable[[], Callable[P, R]], function: Callable[P, R]) -> Callable[P, R]:
     """The other way to the same result where it is short, else the kernel, compiled."""
     kernel = jit(function)
@@ -145,7 +160,7 @@ _C = (math.cos, math.exp, math.expm1, math.log, math.log1p, math.sin, math.sqrt,
 _SCALAR = vars(np) | {f.__name__: f for f in _C} | {"arctan2": math.atan2}
 
 #: What kernels find under these names while their turns are counted.
-METERED = {"np": types.SimpleNamespace(**_SCALAR), "range": _counted}
+METERED = {"np": types.SimpleNamespace(**_SCALAR), "range": _counted if NUMBA else range}
 
 
 def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[..., Any]:
@@ -155,7 +170,22 @@ def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[
         return _link(kernel.__wrapped__, names, linked)
 
     kernel = np.errstate(all="ignore")(_link(function, names, linked))
-    return lambda *args, **kwargs: _unboxed(kernel(*args, **kwargs))
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter()
+        result = kernel(*args, **kwargs)
+        before, _spent[0] = _spent[0], _spent[0] + time.perf_counter() - start
+        if not NUMBA and before <= LONG < _spent[0]:
+            warnings.warn(
+                "Numba is not installed, so that long loops run in Python, some hundred times "
+                "slower, and what would take too long is bounded or sampled sooner. Where there "
+                "is a Numba for this Python, `pip install numba` makes them fast",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return _unboxed(result)
+
+    return call
 
 
 def _link(

@@ -1,10 +1,12 @@
-"""Results as JSON."""
+"""Results as plain values, and as JSON."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
 from typing import Any
+
+import numpy as np
 
 
 class AsJson(ABC):
@@ -17,3 +19,20 @@ class AsJson(ABC):
     def to_json(self, **options: Any) -> str:
         """`to_dict` as one JSON object; `options` go to `json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+
+class AsFields(AsJson):
+    """A dataclass whose fields are all that there is to say."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
+        names: dict[str, Any] = getattr(self, "__dataclass_fields__")  # noqa: B009
+        return {x: _plain(getattr(self, x)) for x in names if not x.startswith("_")}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            value = np.where(np.isfinite(value), value.astype(object), np.array(None))
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value

@@ -2,12 +2,11 @@
 
 Every test goes the way of a single one (scores, grouped differences, tilted tail), but the loops
 over tests are compiled too. The few that this is not made for, of large differences above all,
-are handed to `compare` and `solve` one by one.
+are handed to `ask_of_scores` and `solve` one by one.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -18,17 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
-from permtest._html import said
-from permtest._json import AsJson
+from permtest._errors import ScoreError
+from permtest._html import AsSentence
 from permtest._optional import pandas
 from permtest._parallel import in_parallel
 from permtest._progress import progress
-from permtest.comparison import Comparison, compare
 from permtest.decimals import unscaled
-from permtest.null.batch import Laws, compile_kernels
+from permtest.methods import check_method, solve
+from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names
-from permtest.result import PermutationTestResult, counted
-from permtest.solvers import solve
+from permtest.question import SumQuestion, ask_of_scores
+from permtest.result import PermutationTestResult, result_of
+from permtest.score import counted
 from permtest.statistics import Statistic, check_alternative, lookup
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ SCORES, TESTS = 2**18, 16
 #: The most tests of one call: the results of each take some 60 bytes.
 MOST_TESTS = 3 * 10**7
 
-METHODS = ("auto", "tilted")
+COMPILED = ("auto", "tilted")
 
 #: How most tests are made, and why so.
 REASONS = {
@@ -52,7 +52,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class BatchResult(AsJson):
+class BatchResult(AsSentence):
     """What many paired-permutation tests found, in arrays with one element for each test.
 
     Made by ``exact_perm_test(u, v, axis=...)``. ``result[i]`` is the whole result of test i, made
@@ -134,12 +134,12 @@ class BatchResult(AsJson):
         """The whole result of the i-th test, its p the one that `pvalue` holds."""
         asked, method = self._tests.method, str(self.method.flat[i])
         found = self.statistic.flat[i], self.log10_pvalue.flat[i]
-        for read in (self._tests.compare, self._tests.compare_as_read):
-            comparison = read(i)
-            solution = solve(comparison, method if method in REASONS else asked)
+        for read in (self._tests.ask, self._tests.ask_as_read):
+            question = read(i)
+            solution = solve(question, method if method in REASONS else asked)
             if asked == "auto":
                 solution = solution._replace(reason=REASONS.get(method, solution.reason))
-            result = PermutationTestResult.of(comparison, solution)
+            result = result_of(question, solution)
             if (result.statistic, result.log10_pvalue) == found:
                 return result
         index = _shown(np.unravel_index(i, (1, *self.shape))[1:])
@@ -153,17 +153,9 @@ class BatchResult(AsJson):
         sides = self.alternative if self.alternative == "two-sided" else "one-sided"
         detail = "" if self.alternative == "two-sided" else f" ({self.alternative})"
         tests = counted(len(self), f"exact {sides} paired-permutation tests")
-        verb = "has" if count == 1 else "have"
-        return f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
-
-    def _repr_html_(self) -> str:
-        return said(str(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, arrays as nested lists, in plain numbers and strings."""
-        shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
-        fields = {name: getattr(self, name) for name in shown}
-        return {k: x.tolist() if isinstance(x, np.ndarray) else x for k, x in fields.items()}
+        verb, bounds = "has" if count == 1 else "have", np.count_nonzero(self.method == "bracket")
+        said = f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
+        return said + f" Of {counted(int(bounds), 'tests')} p is an upper bound." * bool(bounds)
 
     def to_frame(self) -> pd.DataFrame:
         """All fields as a pandas DataFrame, one row for each test, numbered as in the arrays."""
@@ -184,7 +176,7 @@ def exact_perm_test_batch(
     h: Any = None,
     *,
     axis: int,
-    statistic: str = "sum",
+    statistic: str | Statistic = "sum",
     alternative: str = "two-sided",
     method: str = "auto",
     names: tuple[str, str] | None = None,
@@ -219,11 +211,13 @@ def exact_perm_test_batch(
     """
     _check_options(u, v, g, h, method)
     check_alternative(alternative)
-    lookup(statistic)
+    entry = lookup(statistic)
+    if entry.columns or entry.name == "mean":
+        raise ValueError(f"axis makes tests of sums, not of {entry.name!r}; test one by one")
     columns = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
     _check_labels(u, v)
     tests = _Tests(
-        *columns, statistic, alternative, method, check_names(names) if names else ("u", "v")
+        *columns, entry, alternative, method, check_names(names) if names else ("u", "v")
     )
     return _result(tests)
 
@@ -245,7 +239,7 @@ class _Tests:
     v: NDArray[Any]
     axis: int
     given: dict[str, tuple[int, ...]]
-    statistic: str
+    statistic: Statistic
     alternative: str
     method: str
     names: tuple[str, str]
@@ -292,39 +286,38 @@ class _Tests:
             self.complain(block)
             raise
 
-    def compare(self, i: int) -> Comparison:
+    def ask(self, i: int) -> SumQuestion:
         """One test as the single one does it; errors name the score by its whole index."""
         u, v = self.rows(range(i, i + 1))
-        options: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
         try:
-            return compare(u[0], v[0], None, None, names=self.names, **options)
-        except ValueError as error:
-            label = re.compile(r"^([uv])\[(\d+)\]")
-            located = label.sub(lambda found: self._place(found, i), str(error))
-            raise ValueError(located) from None
+            return self._ask(u[0], v[0])
+        except ScoreError as error:
+            raise error.at(self._place(error, i)) from None
 
-    def compare_as_read(self, i: int) -> Comparison:
+    def ask_as_read(self, i: int) -> SumQuestion:
         """The same, floats being read together with those of the tests next to it."""
         block = next(block for block in self.blocks() if i in block)
         pairs, start = self.pairs(block), (i - block.start) * self.n
         row = slice(start, start + self.n)
         off = None if pairs.rounding is None else pairs.rounding[:, row]
-        alone = replace(pairs, u=pairs.u[row], v=pairs.v[row], rounding=off)
-        options: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
-        return compare(alone, None, None, None, names=self.names, clusters=None, **options)
+        return self._ask(replace(pairs, u=pairs.u[row], v=pairs.v[row], rounding=off), None)
+
+    def _ask(self, u: Any, v: Any) -> SumQuestion:
+        how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
+        return ask_of_scores(u, v, names=self.names, **how)
 
     def complain(self, block: range) -> None:
         """Raise the error of the first bad test of a block."""
         for i in block:
-            self.compare(i)
+            self.ask(i)
 
-    def _place(self, found: re.Match[str], i: int) -> str:
+    def _place(self, error: ScoreError, i: int) -> tuple[int, ...]:
         """``u[7]`` of test i, as an index of the array that was given as u."""
         index = list(np.unravel_index(i, (1, *self.shape))[1:])
-        index.insert(self.axis, np.intp(found[2]))
-        given = self.given[found[1]]
+        index.insert(self.axis, np.intp(error.index[0]))
+        given = self.given[error.argument]
         own = index[len(index) - len(given) :]  # the dimensions before were added to the shape
-        return f"{found[1]}[{_shown(j % size for j, size in zip(own, given, strict=True))}]"
+        return tuple(int(j % size) for j, size in zip(own, given, strict=True))
 
 
 def _once(scores: NDArray[Any]) -> NDArray[Any]:
@@ -385,7 +378,7 @@ def _result(tests: _Tests) -> BatchResult:
         method=method.reshape(tests.shape),
         n=tests.n,
         alternative=tests.alternative,
-        metric=tests.statistic,
+        metric=tests.statistic.name,
         _tests=tests,
     )
 
@@ -402,7 +395,7 @@ def _solve_block(tests: _Tests, block: range) -> _Found:
     """Count the differences of each test, find its threshold, and the tail beyond it."""
     pairs = tests.pairs(block)
     laws = _laws(pairs, len(block), tests.n)
-    _check_scores(tests, block, pairs, int(laws.low.min()) if laws.unit.all() else _lowest(pairs))
+    _check_scores(tests, block, pairs, int(laws.low.min()) if laws.unit.all() else pairs.low)
     tails = laws.solve(tests.alternative, count=tests.method == "auto")
     return _Found(block, laws.lead, pairs.scale, laws.n_informative, *tails)
 
@@ -476,8 +469,8 @@ def _laws(pairs: Pairs, size: int, n: int) -> Laws:
 
 def _one_by_one(tests: _Tests, hard: list[int]) -> Iterator[tuple[int, PermutationTestResult]]:
     for i in hard:
-        comparison = tests.compare(i)
-        yield i, PermutationTestResult.of(comparison, solve(comparison, tests.method))
+        question = tests.ask(i)
+        yield i, result_of(question, solve(question, tests.method))
 
 
 def _packed(lead: Ints, others: dict[int, Any]) -> NDArray[Any]:
@@ -511,8 +504,9 @@ def _check_options(u: Any, v: Any, g: Any, h: Any, method: str) -> None:
         )
     if v is None:
         raise TypeError("v is missing: pass the scores of both systems, two arrays")
-    if method not in METHODS:
-        known = " or ".join(map(repr, METHODS))
+    check_method(method)
+    if method not in COMPILED:
+        known = " or ".join(map(repr, COMPILED))
         raise ValueError(
             f"method={method!r} and axis cannot be combined; choose {known}, or call "
             "exact_perm_test once for each test"
@@ -525,12 +519,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     if iterable and is_unordered(values):
         raise TypeError(f"{name} must be an array of scores, not {type(values).__name__}")
     listed = list(values) if iterable and not hasattr(values, "__len__") else values
-    try:
-        return plain_array(listed, name, "an array of scores")
-    except ValueError as error:
-        if "differ in length" not in str(error):
-            raise
-        raise ValueError(f"{error}; call exact_perm_test once for each test") from None
+    remedy = "; call exact_perm_test once for each test"
+    return plain_array(listed, name, "an array of scores", remedy)
 
 
 def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> _Aligned:
@@ -573,16 +563,10 @@ def _check_labels(u: Any, v: Any) -> None:
 def _check_scores(tests: _Tests, block: range, pairs: Pairs, low: int) -> None:
     """What the statistic asks of its scores."""
     try:
-        entry = lookup(tests.statistic)
-        assert isinstance(entry, Statistic), "others have no axis"
-        entry.check(pairs, low)
+        tests.statistic.check(pairs, low)
     except ValueError:
         tests.complain(block)
         raise
-
-
-def _lowest(pairs: Pairs) -> int:
-    return min(int(pairs.u.min()), int(pairs.v.min())) if len(pairs) else 0
 
 
 def _shown(index: Iterable[Any]) -> str:

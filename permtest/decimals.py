@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import is_unordered, place, plain_array
+from permtest._arrays import is_unordered, plain_array
+from permtest._errors import ScoreError
 from permtest._integers import SAFE, IntArray, largest, roomy
 from permtest._jit import Floats, Ints, numpy_first, python_first, spend
 
@@ -73,9 +74,11 @@ def as_integers(values: Any, name: str) -> IntArray:
     array, scale = as_scaled(values, name)
     if scale != 1:
         i = int(np.flatnonzero(array.astype(object) % scale)[0])
-        raise ValueError(
-            f"{name}[{i}] = {_listed(values)[i]} is not a whole number; multiply decimals by a "
-            "power of ten, or count correct items instead of averaging them"
+        raise ScoreError(
+            name,
+            (i,),
+            f"= {_listed(values)[i]} is not a whole number",
+            "multiply decimals by a power of ten, or count correct items instead of averaging them",
         )
     return roomy(array)
 
@@ -112,7 +115,7 @@ def _column(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind != "f" or array.dtype.itemsize not in KEPT or _has_narrow(values, array):
         return _objects(_listed(values))
     for i in np.flatnonzero(~np.isfinite(array))[:1].tolist():
-        _as_rational(_listed(values)[i], f"{name}[{i}]")
+        _as_rational(_listed(values)[i], name, (i,))
     return array
 
 
@@ -189,7 +192,7 @@ def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
                 if isinstance(value, float | np.floating) and isfinite(value) and size in KEPT:
                     floats[start + i], sizes[start + i] = value, size
                 else:
-                    ratios[i] = _as_rational(value, f"{label}[{i}]").as_integer_ratio()
+                    ratios[i] = _as_rational(value, label, (i,)).as_integer_ratio()
             found.put(slice(start, end), *_columns(ratios))
     readings = []
     for size in sorted(KEPT):
@@ -258,7 +261,9 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, 
     """
     most, single = KEPT[x.dtype.itemsize], x.dtype == np.float32
     places, written = find_decimals(exact, single, 1e9 if single else 1e15)
-    digits = np.searchsorted(10 ** np.arange(19), np.maximum(np.abs(written), 1), side="right")
+    digits = np.searchsorted(
+        10 ** np.arange(19, dtype=np.int64), np.maximum(np.abs(written), 1), side="right"
+    )
     denominators = 10 ** np.maximum(places, 0)
     shared = np.gcd(written, denominators)
     found = _Fractions(written // shared, denominators // shared, np.zeros(x.size))
@@ -276,7 +281,7 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, 
 
 def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     """`find_decimals` in NumPy."""
-    places, written = np.full(x.size, -1), np.zeros(x.size, dtype=np.int64)
+    places, written = np.full(x.size, -1, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     left, power = np.arange(x.size), 1.0
     for k in range(19):
         spend(5 + left.size // 100)
@@ -294,7 +299,7 @@ def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
 
     There are -1 places where there are more digits, or the number is large or small.
     """
-    places, written = np.full(x.size, -1), np.zeros(x.size, dtype=np.int64)
+    places, written = np.full(x.size, -1, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     for i in range(x.size):
         power = 1.0
         for k in range(19):
@@ -345,7 +350,7 @@ def _together(x: Floats, near: Floats, double: bool) -> tuple[Any, Any] | None:
         chance = 2 * near * np.abs(p).astype(np.float64) * q / np.abs(x)
         return (p, q) if -np.log2(chance[where]).sum() >= EVIDENCE else None
     values, where = np.unique(x, return_index=True)
-    every = np.arange(2, DENOMINATORS + 1)
+    every = np.arange(2, DENOMINATORS + 1, dtype=np.int64)
     for some in (slice(8), slice(None)):  # after the first eight few denominators are left
         off = np.abs(values[some] - np.rint(values[some] * every[:, None]) / every[:, None])
         every = every[np.all(off <= near[where][some], axis=1)][:64]
@@ -404,7 +409,7 @@ def _is_missing(value: Any) -> bool:
         return False
 
 
-def _as_rational(value: Any, where: str) -> int | Fraction:
+def _as_rational(value: Any, name: str, index: tuple[int, ...]) -> int | Fraction:
     """One score, exactly as it is written."""
     ticks = isinstance(value, np.datetime64 | np.timedelta64)  # a timedelta64 is an np.integer
     if isinstance(value, int | np.integer | np.bool_) and not ticks:
@@ -421,7 +426,7 @@ def _as_rational(value: Any, where: str) -> int | Fraction:
     else:
         problem, remedy = "is not a number", "convert it first"
     shown = value.item() if isinstance(value, np.generic) and not ticks else value
-    raise ValueError(f"{where} = {shown!r} {problem}; {remedy}")
+    raise ScoreError(name, index, f"= {shown!r} {problem}", remedy)
 
 
 def as_counts(values: IntArray, name: str) -> IntArray:
@@ -433,10 +438,10 @@ def as_counts(values: IntArray, name: str) -> IntArray:
             return whole
     counts = np.empty(values.shape, dtype=object)
     for index, value in np.ndenumerate(values):
-        where = place(name, index)
-        number = _as_rational(value, where)
+        number = _as_rational(value, name, index)
         if number.denominator != 1 or number < 0:
             kind = "below 0" if number < 0 else "not a whole number"
-            raise ValueError(f"{where} = {value} is {kind}, but counts are whole numbers from 0 on")
+            remedy = "counts are whole numbers from 0 on"
+            raise ScoreError(name, index, f"= {value} is {kind}", remedy)
         counts[index] = int(number)
     return counts if largest(counts) >= SAFE else counts.astype(np.int64)

@@ -1,20 +1,31 @@
-"""The exact paired-permutation test (Alg. 2)."""
+"""The paired-permutation test: exact (Alg. 2, Alg. 5), and from random labellings (Alg. 1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import ceil
+from numbers import Rational, Real
+from operator import index
+from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, overload
 
-from permtest._rng import RNG
-from permtest.batch import BatchResult, exact_perm_test_batch
-from permtest.comparison import TIE, compare
-from permtest.monte_carlo import sample
-from permtest.null.probability import TooHard
-from permtest.result import PermutationTestResult, StructuredTestResult
-from permtest.solvers import check_method, solve
-from permtest.statistics import Alternative, CountStatistic, Statistic, lookup
-from permtest.structured import compare_functions, compare_measures
+import numpy as np
+from numpy.typing import NDArray
 
+from permtest._checks import check_level
+from permtest._errors import TooHard
+from permtest._rng import RNG, as_generator
+from permtest.batch import BatchResult, exact_perm_test_batch
+from permtest.methods import Solution, check_method, solve
+from permtest.null.distribution import Probability
+from permtest.null.sampling import sample_cells
+from permtest.question import TIE, Question, ask, ask_of_sums
+from permtest.result import PermutationTestResult, Samples, StructuredTestResult, result_of
+from permtest.statistics import Alternative, Statistic, lookup
+
+#: More than minutes of work, and up to 1.6 GB where all samples differ.
+MAX_SAMPLES = 10**8
 #: How many random labellings stand in for an exact p that is out of reach.
 SAMPLES = 100_000
 
@@ -31,7 +42,7 @@ def exact_perm_test(
     g: Callable[[Any, Any], Any] | None = None,
     h: Callable[[Any], Any] | None = None,
     *,
-    statistic: str | Statistic | CountStatistic = "sum",
+    statistic: str | Statistic = "sum",
     alternative: Alternative = "two-sided",
     method: Method = "auto",
     names: tuple[str, str] | None = None,
@@ -49,7 +60,7 @@ def exact_perm_test(
     g: Callable[[Any, Any], Any] | None = None,
     h: Callable[[Any], Any] | None = None,
     *,
-    statistic: str | Statistic | CountStatistic = "sum",
+    statistic: str | Statistic = "sum",
     alternative: Alternative = "two-sided",
     method: Method = "auto",
     names: tuple[str, str] | None = None,
@@ -66,7 +77,7 @@ def exact_perm_test(
     g: Callable[[Any, Any], Any] | None = None,
     h: Callable[[Any], Any] | None = None,
     *,
-    statistic: str | Statistic | CountStatistic = "sum",
+    statistic: str | Statistic = "sum",
     alternative: Alternative = "two-sided",
     method: Method = "auto",
     names: tuple[str, str] | None = None,
@@ -184,36 +195,31 @@ def exact_perm_test(
     array([0.25, 0.5 ])
     """
     check_method(method)
-    entry = lookup(statistic)
     if axis is not None:
         if clusters is not None:
             raise ValueError("axis and clusters cannot be combined; add up the clusters first")
-        if not isinstance(entry, Statistic) or entry.name == "mean":
-            raise ValueError(f"axis makes tests of sums, not of {entry.name!r}; test one by one")
         if rounding is not None:
             raise ValueError("axis and rounding cannot be combined; test one by one")
-        how = {"statistic": entry.name, "alternative": alternative, "method": method}
+        how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "method": method}
         return exact_perm_test_batch(u, v, g, h, axis=axis, names=names, **how)
-    options: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
-    if isinstance(entry, Statistic):
-        comparison = compare(u, v, g, h, statistic=entry, rounding=rounding, **options)
-        return PermutationTestResult.of(comparison, solve(comparison, method))
-    if rounding is not None:
-        raise ValueError(f"rounding is for single scores, but {entry.name!r} has counts")
-    if g is not None or h is not None:
-        raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
-    measures = compare_measures(u, v, entry, **options)
+    question = ask(
+        u,
+        v,
+        g,
+        h,
+        statistic=statistic,
+        alternative=alternative,
+        names=names,
+        clusters=clusters,
+        rounding=rounding,
+    )
     try:
-        return PermutationTestResult.of(measures, solve(measures, method))
-    except (MemoryError, TooHard) as error:
-        if method != "auto":
+        return result_of(question, solve(question, method))
+    except (TooHard, MemoryError) as error:
+        if method != "auto" or not lookup(statistic).columns:
             raise
-        return sample(measures, SAMPLES, rng, f"an exact p is out of reach: {_brief(error)}")
-
-
-def _brief(error: Exception) -> str:
-    """What is wrong, without what to do."""
-    return str(error).partition(";")[0]
+        problem = getattr(error, "problem", None) or str(error)
+        return sample(question, SAMPLES, rng, f"an exact p is out of reach: {problem}")
 
 
 def exact_perm_test_m(
@@ -289,8 +295,8 @@ def exact_perm_test_m(
     (Fraction(1, 2), 2)
     """
     check_method(method)
-    comparison = compare_functions(u, v, g, h, names=names, clusters=clusters, tolerance=tolerance)
-    result = PermutationTestResult.of(comparison, solve(comparison, method))
+    question = ask_of_sums(u, v, g, h, names=names, clusters=clusters, tolerance=tolerance)
+    result = result_of(question, solve(question, method))
     assert isinstance(result, StructuredTestResult)
     return result
 
@@ -342,3 +348,173 @@ def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
     0.125
     """
     return exact_perm_test(u, v, statistic="accuracy")
+
+
+# ---- random labellings (Alg. 1) ----------------------------------------------------------------
+
+
+def monte_carlo(
+    u: Any,
+    v: Any = None,
+    g: Callable[[Any, Any], Any] | Sequence[Callable[[Any, Any], Any]] | None = None,
+    h: Callable[..., Any] | None = None,
+    K: int = 20_000,
+    *,
+    rng: RNG = None,
+    statistic: str | Statistic = "sum",
+    alternative: Alternative = "two-sided",
+    names: tuple[str, str] | None = None,
+    clusters: Any = None,
+) -> PermutationTestResult:
+    """Paired-permutation test from K random labellings (Alg. 1).
+
+    Parameters
+    ----------
+    u, v, g, h
+        As in `exact_perm_test`; or, with a sequence of several g, as in `exact_perm_test_m`.
+    K : int, default 20000
+        Number of samples, from 1 to 10**8.
+    rng : numpy.random.Generator, int or None
+        A seed or a generator makes the samples reproducible, whatever the number of processors.
+    statistic, alternative, names, clusters
+        As in `exact_perm_test`.
+
+    Returns
+    -------
+    PermutationTestResult
+        Its `pvalue` is (C + 1) / (K + 1) for C samples at least as extreme as what was observed,
+        which is never 0 and makes a valid test (Phipson and Smyth 2010); the paper's C / K is
+        ``r.n_extreme / r.n_samples``. `pvalue_interval` gives an interval for the exact p, and
+        `null_distribution` the sampled distribution.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `exact_perm_test`, and for a K out of range.
+
+    Notes
+    -----
+    Time O(N + K N' / 64): one random bit for each of the N' pairs that differ, added up by
+    counting bits, on all processors. Memory O(N + K). Where it takes longer than a second, and
+    tqdm is installed, a bar shows how far it has come. `samples_needed` says which K to choose.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test, monte_carlo
+    >>> u, v = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
+    >>> r = monte_carlo(u, v, K=1000, rng=0)
+    >>> low, high = r.pvalue_interval(0.99)
+    >>> low < exact_perm_test(u, v).pvalue < high
+    True
+    """
+    if isinstance(g, Sequence):
+        if h is None or lookup(statistic).name != "sum" or alternative != "two-sided":
+            raise ValueError("several g need an h of all their sums, and no statistic or side")
+        functions = ask_of_sums(u, v, g, h, names=names, clusters=clusters)
+        return sample(functions, K, rng, "asked for")
+    how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
+    return sample(ask(u, v, g, h, statistic=statistic, **how), K, rng, "asked for")
+
+
+def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:
+    """The sampled p of any question, and why it is sampled.
+
+    Parameters
+    ----------
+    question : Question
+    K, rng
+        As in `monte_carlo`.
+    reason : str
+
+    Returns
+    -------
+    PermutationTestResult
+    """
+    drawn = sample_cells(question.law, check_samples(K), as_generator(rng))
+    return from_samples(question, *drawn, reason)
+
+
+def check_samples(K: Any) -> int:
+    """K as an int, or an error unless it is one from 1 to `MAX_SAMPLES`."""
+    try:
+        size = index(K)
+    except TypeError:
+        raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
+    if not 1 <= size <= MAX_SAMPLES:
+        raise ValueError(f"K = {size} samples; from 1 to {MAX_SAMPLES} are possible in one call")
+    return size
+
+
+def from_samples(
+    question: Question, cells: NDArray[Any], counts: NDArray[np.int64], reason: str
+) -> PermutationTestResult:
+    """(C + 1) / (K + 1) from distinct cells and how often each was drawn."""
+    samples = Samples(cells, counts, int(counts[question.reaches(cells)].sum()))
+    p = Probability.of((samples.n_extreme + 1) / (samples.size + 1), 0.0)
+    return result_of(question, Solution(p, "monte_carlo", reason), samples)
+
+
+def samples_needed(
+    p: float | Fraction, relative_error: float, *, confidence_level: float = 0.95
+) -> int:
+    """How many random labellings it takes to estimate a p-value to a given relative error.
+
+    Parameters
+    ----------
+    p : float or Fraction
+        The exact p-value, in (0, 1].
+    relative_error : float
+        What C / K may be off by, as a share of `p`; positive.
+    confidence_level : float, default 0.95
+        How often C / K shall be that close, in (0, 1).
+
+    Returns
+    -------
+    int
+        The smallest K >= 1 with ``K >= z**2 * (1 - p) / (p * relative_error**2)``, where z is the
+        quantile of the standard normal law that leaves (1 - confidence_level) / 2 above it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number in its range.
+
+    Notes
+    -----
+    The number C of extreme samples has a Binomial(K, p) law, so the paper's estimator C / K has
+    the relative standard error ``sqrt((1 - p) / (p K))`` (Alg. 1). The normal approximation of
+    that law is good where K p, the number of extreme samples to expect, is ten or more; it then
+    holds for (C + 1) / (K + 1) as well, which differs by one sample.
+
+    Examples
+    --------
+    >>> from permtest import exact_perm_test, monte_carlo, samples_needed
+    >>> samples_needed(0.05, 0.1)
+    7299
+    >>> u, v = [3, 5, 4, 6, 2, 4, 5, 3, 4], [2, 3, 4, 3, 1, 4, 4, 3, 5]
+    >>> p = exact_perm_test(u, v).pvalue
+    >>> r = monte_carlo(u, v, K=samples_needed(p, 0.1), rng=0)
+    >>> abs(r.n_extreme / r.n_samples - p) < 0.1 * p
+    True
+    """
+    exact = _number(p, "p")
+    error = _number(relative_error, "relative_error")
+    level = _number(confidence_level, "confidence_level")
+    if not 0 < exact <= 1:
+        raise ValueError(f"p = {p} is no p-value; pass a number in (0, 1]")
+    if not error > 0:
+        raise ValueError(f"relative_error = {relative_error} must be positive; 0.1 means 10 %")
+    check_level(level, "confidence_level")
+    # The lower tail keeps its digits where the level is close to 1.
+    z = Fraction(NormalDist().inv_cdf(float((1 - level) / 2)))
+    return max(1, ceil(z**2 * (1 - exact) / (exact * error**2)))
+
+
+def _number(value: Any, name: str) -> Fraction:
+    """Exactly, so that no p is too small to be divided by."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    try:
+        return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} = {value} is not finite; pass a finite number") from None

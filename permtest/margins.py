@@ -14,15 +14,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from permtest._html import result_html, said, together
+from permtest._html import said, together
 from permtest._json import AsJson
-from permtest.comparison import Comparison, compare
 from permtest.decimals import unscaled
-from permtest.interval import ConfidenceInterval, shift_interval
+from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warning
+from permtest.methods import solve
 from permtest.pairs import Pairs
-from permtest.result import PermutationTestResult, counted
-from permtest.solvers import solve
-from permtest.symmetry import symmetry_warning
+from permtest.question import SumQuestion, ask_of_scores
+from permtest.result import PermutationTestResult, fields_of
+from permtest.score import counted
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
 Margin: TypeAlias = "int | float | Decimal | Fraction"
@@ -63,16 +63,7 @@ class MarginTestResult(PermutationTestResult):
     """
 
     margin: float = field(kw_only=True)
-    _unshifted: Comparison = field(kw_only=True, repr=False, compare=False)
-
-    @classmethod
-    def against(cls, comparison: Comparison, margin: Fraction) -> MarginTestResult:
-        """Test the mean difference against one margin; `comparison` has the alternative."""
-        shifted = comparison.shifted(margin)
-        found = PermutationTestResult.of(shifted, solve(shifted))
-        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
-        fields["statistic"] = _mean(comparison)
-        return cls(**fields, margin=float(margin), _unshifted=comparison)
+    _unshifted: SumQuestion = field(kw_only=True, repr=False, compare=False)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """The one-sided exact interval for the mean difference per pair.
@@ -115,7 +106,7 @@ class MarginTestResult(PermutationTestResult):
         return super().to_dict() | {"warning": self.warning}
 
     def _repr_html_(self) -> str:
-        return together(result_html(self), said(self.warning or ""))
+        return together(super()._repr_html_(), said(self.warning or ""))
 
     def effect_text(self, *, direction: bool = True) -> str:
         """The mean difference, and the margin that it is held against."""
@@ -166,7 +157,7 @@ class EquivalenceResult(AsJson):
     upper: MarginTestResult
     n: int
     names: tuple[str, str]
-    _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
+    _question: SumQuestion = field(kw_only=True, repr=False, compare=False)
 
     @property
     def worst(self) -> MarginTestResult:
@@ -196,7 +187,7 @@ class EquivalenceResult(AsJson):
         -------
         ConfidenceInterval
         """
-        return shift_interval(self._comparison, confidence_level)
+        return shift_interval(self._question, confidence_level)
 
     def __str__(self) -> str:
         a, b = self.names
@@ -224,7 +215,10 @@ class EquivalenceResult(AsJson):
         }
 
     def _repr_html_(self) -> str:
-        return together(said(str(self)), result_html(self.lower), result_html(self.upper))
+        return together(
+            said(str(self)),
+            *(PermutationTestResult._repr_html_(x) for x in (self.lower, self.upper)),
+        )
 
 
 def noninferiority_test(
@@ -288,10 +282,10 @@ def noninferiority_test(
         raise ValueError(
             f"margin = {margin} must be positive: it is by how much the first system may be worse"
         )
-    comparison = _compare(u, v, names)
-    score = comparison.score.stated(higher_is_better)
+    question = ask_of_scores(u, v, names=names)
+    score = question.score.stated(higher_is_better)
     side, bound = ("greater", -bound) if score.higher_is_better else ("less", bound)
-    return MarginTestResult.against(replace(comparison, score=score, alternative=side), bound)
+    return against(replace(question, score=score, alternative=side), bound)
 
 
 def equivalence_test(
@@ -348,29 +342,32 @@ def equivalence_test(
     if isinstance(u, Pairs) and margin is None:
         v, margin = None, v
     low, high = _as_margins(margin)
-    comparison = _compare(u, v, names)
-    lower = MarginTestResult.against(replace(comparison, alternative="greater"), low)
-    upper = MarginTestResult.against(replace(comparison, alternative="less"), high)
+    question = ask_of_scores(u, v, names=names)
+    lower = against(replace(question, alternative="greater"), low)
+    upper = against(replace(question, alternative="less"), high)
     return EquivalenceResult(
-        statistic=_mean(comparison),
+        statistic=_mean(question),
         pvalue=max(lower.pvalue, upper.pvalue),
         margins=(float(low), float(high)),
         lower=lower,
         upper=upper,
         n=lower.n,
-        names=comparison.names,
-        _comparison=comparison,
+        names=question.names,
+        _question=question,
     )
 
 
-def _compare(u: Any, v: Any, names: tuple[str, str] | None) -> Comparison:
-    return compare(u, v, None, None, statistic="sum", alternative="two-sided", names=names)
+def against(question: SumQuestion, margin: Fraction) -> MarginTestResult:
+    """Test the mean difference against one margin; `question` has the alternative."""
+    shifted = question.shifted(margin)
+    fields = fields_of(shifted, solve(shifted)) | {"statistic": _mean(question)}
+    return MarginTestResult(**fields, margin=float(margin), _unshifted=question)
 
 
-def _mean(comparison: Comparison) -> float:
+def _mean(question: SumQuestion) -> float:
     """The mean difference per pair; 0 of no pairs."""
-    n = max(comparison.law.n, 1)
-    return float(unscaled(comparison.observed, comparison.scale * n))
+    n = max(question.law.n, 1)
+    return float(unscaled(question.observed, question.scale * n))
 
 
 def _short(number: float) -> str:

@@ -14,17 +14,15 @@ from numpy.typing import NDArray
 from permtest._arrays import is_unordered, plain_array
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.comparison import NUMBERS, function_name
-from permtest.exact import exact_perm_test
-from permtest.labels import judged
-from permtest.monte_carlo import check_samples, from_samples
+from permtest.exact import check_samples, exact_perm_test, from_samples
 from permtest.null.lattice import LatticeSum
 from permtest.pairs import check_aligned, check_names, cluster_numbers, is_missing, names_of
+from permtest.predictions import judged
+from permtest.question import NUMBERS, PredictionQuestion, function_name
 from permtest.readers.labels import answers_in, label_of
 from permtest.result import PermutationTestResult
 from permtest.score import Score
-from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
-from permtest.structured import MetricComparison
+from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
 Metric = Callable[[Any, Any], Any]
 
@@ -33,7 +31,7 @@ def metric_test(
     gold: Any,
     a: Any,
     b: Any,
-    metric: str | Statistic | CountStatistic | Metric,
+    metric: str | Statistic | Metric,
     *,
     K: int = 2_000,
     rng: RNG = None,
@@ -118,7 +116,7 @@ def metric_test(
                 "one prediction for each item, in the same order"
             )
     how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
-    if isinstance(metric, str | Statistic | CountStatistic):
+    if isinstance(metric, str | Statistic):
         scores = _scores(columns, lookup(metric), pos_label, names)
         return exact_perm_test(*scores, statistic=metric, rng=rng, axis=None, **how)
     if not callable(metric):
@@ -146,7 +144,7 @@ def _column(values: Any, name: str) -> NDArray[Any]:
 
 def _scores(
     columns: list[NDArray[Any]],
-    entry: Statistic | CountStatistic,
+    entry: Statistic,
     positive: Any,
     names: tuple[str, str],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -198,19 +196,21 @@ def _sampled(
     gaps = np.fromiter((x - y for x, y in every), np.float64, size)
     drawn, counts = np.unique(gaps, return_counts=True)
     stay = np.isin(np.arange(units.max(initial=-1) + 1), informative).astype(np.int64)[:, None]
-    comparison = MetricComparison(
-        LatticeSum.of(stay, 0 * stay),
-        (observed[0] - observed[1],),
-        alternative,
-        called,
-        names,
+    lattice = LatticeSum.of(stay, 0 * stay)
+    question = PredictionQuestion(
+        law=lattice.line,
+        lattice=lattice,
+        observed_sums=(observed[0] - observed[1],),
+        alternative=alternative,
+        metric=called,
+        names=names,
         n_entries=None if clusters is None else len(gold),
         score=Score.of(called),
         both=observed,
         drawn=drawn,
     )
     reason = "this metric is not a ratio of sums over items, so labellings were sampled"
-    return from_samples(comparison, np.arange(drawn.size), counts, reason)
+    return from_samples(question, np.arange(drawn.size), counts, reason)
 
 
 def _alike(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
-from permtest._integers import IntArray, with_room
+from permtest._integers import IntArray, roomy, with_room
 from permtest.decimals import as_counts, as_integers, in_common_units, unscaled
-from permtest.score import Score, counted
+from permtest.score import Score, counted, shared_score
 
 #: Rows that a notebook shows.
 SHOWN = 5
@@ -135,8 +135,8 @@ class Pairs:
                 "columns frame['a'] and frame['b']"
             )
         check_aligned(u, v, labels)
-        names = check_names(names_of(u, v, labels) if names is None else names)
-        score = Score.shared(names) if score is None else score
+        names = names_of(u, v, labels) if names is None else check_names(names)
+        score = shared_score(names) if score is None else score
         return cls(u, v, names, score=score, labels=labels)
 
     @classmethod
@@ -196,15 +196,15 @@ class Pairs:
         if self.columns:
             object.__setattr__(self, "u", as_counts(self.u, "u"))
             object.__setattr__(self, "v", as_counts(self.v, "v"))
-        else:
-            self._scale_up(labels)
+        elif not (_is_ready(self.u) and _is_ready(self.v)):
+            self._make_integers(labels)
         _check_lengths(len(self.u), len(self.v), labels)
         for name, texts in (("ids", self.ids), ("clusters", self.clusters)):
             if texts is not None and len(texts) != len(self):
                 raise ValueError(f"{name} has {len(texts)} entries for {len(self)} pairs")
 
-    def _scale_up(self, labels: tuple[str, str]) -> None:
-        """Make integers of the scores."""
+    def _make_integers(self, labels: tuple[str, str]) -> None:
+        """Put scores over one scale."""
         found = in_common_units((self.u, self.v), labels)
         object.__setattr__(self, "u", found.columns[0])
         object.__setattr__(self, "v", found.columns[1])
@@ -249,6 +249,15 @@ class Pairs:
         if self.clusters is None:
             raise ValueError("these pairs have no clusters; read them with clusters=, or set them")
         return replace(self.folded(self.clusters), ids=tuple(dict.fromkeys(self.clusters)))
+
+    @property
+    def low(self) -> int:
+        """The smallest of the integers; 0 of none."""
+        return min(int(self.u.min()), int(self.v.min())) if len(self) else 0
+
+    def differences(self) -> IntArray:
+        """u - v, times `scale`."""
+        return roomy(self.u) - roomy(self.v)
 
     @property
     def slack(self) -> int:
@@ -309,6 +318,18 @@ class LocalEffects:
         labels = cluster_numbers(clusters, len(self.stay))
         return LocalEffects(add_up(self.stay, labels), add_up(self.swap, labels))
 
+    def differences(self) -> IntArray:
+        """g(u_n, v_n), where swapping turns its sign.
+
+        Raises ValueError where it does not, so that there is nothing whose mean could be shifted.
+        """
+        for i in np.flatnonzero(self.stay != -self.swap)[:1]:
+            raise ValueError(
+                f"g is not antisymmetric: entry {i} has g(u, v) = {self.stay[i]} and "
+                f"g(v, u) = {self.swap[i]}, so that no mean difference can be shifted"
+            )
+        return self.stay
+
     @classmethod
     def of(cls, u: Sequence[Any], v: Sequence[Any], g: Callable[[Any, Any], Any]) -> LocalEffects:
         """Call the user's `g` on every entry both ways (Alg. 2, lines 3-4).
@@ -335,6 +356,11 @@ class LocalEffects:
         stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
         swap = as_integers([g(y, x) for x, y in zip(a, b, strict=True)], "g(v, u)")
         return cls(stay, swap)
+
+
+def _is_ready(scores: Any) -> bool:
+    """Whether these are integers already, so that nothing has to be read."""
+    return type(scores) is np.ndarray and scores.dtype == np.int64 and scores.ndim == 1
 
 
 def check_unclustered(pairs: Any) -> None:
@@ -471,7 +497,8 @@ def check_aligned(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> None:
 
 def check_names(names: tuple[str, str]) -> tuple[str, str]:
     """Return two different names as they are, or say what is wrong with them."""
-    if isinstance(names, str) or len(names) != 2 or not all(isinstance(n, str) for n in names):
+    two = not isinstance(names, str) and len(names) == 2
+    if not (two and isinstance(names[0], str) and isinstance(names[1], str)):
         raise ValueError(f"names={names!r} must be two strings")
     if names[0] == names[1]:
         raise ValueError(f"names={names!r} must differ, or nobody knows which system is meant")
@@ -480,10 +507,7 @@ def check_names(names: tuple[str, str]) -> tuple[str, str]:
 
 def names_of(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> tuple[str, str]:
     """Names of the columns where they carry any that differ."""
-
-    def label(values: Any, default: str) -> str:
-        name = getattr(values, "name", None)
-        return name if isinstance(name, str) and name else default
-
-    first, second = label(u, labels[0]), label(v, labels[1])
-    return (first, second) if first != second else labels
+    first, second = getattr(u, "name", None), getattr(v, "name", None)
+    a = first if isinstance(first, str) and first else labels[0]
+    b = second if isinstance(second, str) and second else labels[1]
+    return (a, b) if a != b else labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -12,30 +12,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import _html
 from permtest._checks import check_level
 from permtest._json import AsJson
 from permtest._optional import pandas
-from permtest.comparison import Comparison
 from permtest.interval import ConfidenceInterval, shift_interval
-from permtest.null.distribution import JointDistribution, LatticeDistribution
-from permtest.null.lattice import window_shape
-from permtest.null.probability import UNDERFLOW
-from permtest.null.sampling import sampled_distribution
-from permtest.score import Score, as_said
-from permtest.score import counted as counted
-from permtest.sensitivity import SensitivityResult, sensitivity, tipping_gamma
-from permtest.solvers import (
-    Question,
+from permtest.methods import (
     Solution,
     exact_fraction,
     joint_distribution,
     null_distribution,
     solve,
 )
-from permtest.structured import StructuredComparison
+from permtest.null.distribution import UNDERFLOW, JointDistribution, LatticeDistribution
+from permtest.null.lattice import window_shape
+from permtest.null.sampling import sampled_distribution
+from permtest.question import Question, SeveralSums, SumQuestion
+from permtest.score import Score, as_said, counted
+from permtest.sensitivity import SensitivityResult, sensitivity, tipping_gamma
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: A notebook draws a distribution of no more cells, or of points where each value of a measure is
+#: computed, or a user's function called: more would take seconds, and nobody asked for them.
+MOST_CELLS, MOST_POINTS, MOST_CALLS = 4_000_000, 200_000, 25_000
+TOO_LONG = "<p>The null distribution is too long to draw here.</p>"
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class PermutationTestResult(AsJson):
     Parameters
     ----------
     statistic : int or float
-        t(u, v): the observed sum of g, or h of it. Positive: the first system scores more.
+        t(u, v): the observed sum, mean, or value of h. Positive, unless h says otherwise: the first
+        system scores more.
     pvalue : float
         In (0, 1]. Where p is below 5e-324, the smallest float64, that number stands for it.
     log10_pvalue : float
@@ -77,16 +80,16 @@ class PermutationTestResult(AsJson):
     alternative : str
         "two-sided", "greater" or "less".
     n : int
-        Number of pairs.
+        Number of units that are swapped: pairs, or clusters.
     n_informative : int
-        Number of pairs whose swap changes the sum.
+        Number of units whose swap changes the sum.
     method : str
         "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket" or "monte_carlo".
     method_reason : str
         Why that method.
     error_bound : float or None
-        Bound on the relative error of `pvalue`, or of ``10**log10_pvalue`` where that is no normal
-        float64. For "fft" and "cf" it is 16 standard deviations of the rounding noise. For
+        Bound on the relative error of `pvalue`, or of ``10**log10_pvalue`` where that is below
+        1e-300. For "fft" and "cf" it is 16 standard deviations of the rounding noise. For
         "bracket", `pvalue` is the upper bound of p, and ``pvalue / (1 + error_bound)`` the lower
         one. None where p was sampled: then `pvalue_interval` says how sure it is.
     metric : str
@@ -138,43 +141,8 @@ class PermutationTestResult(AsJson):
     n_entries: int | None = None
     scores: tuple[float, float] | None = None
     reading: str = ""
-    _comparison: Comparison = field(kw_only=True, repr=False, compare=False)
+    _question: SumQuestion = field(kw_only=True, repr=False, compare=False)
     _samples: Samples | None = field(default=None, kw_only=True, repr=False, compare=False)
-
-    @classmethod
-    def of(
-        cls, comparison: Question, solution: Solution, samples: Samples | None = None
-    ) -> PermutationTestResult:
-        """Put together what a solver found."""
-        p, method, reason = solution
-        kind: type[PermutationTestResult]
-        more: dict[str, Any] = {}
-        if isinstance(comparison, StructuredComparison):
-            kind, totals, more = StructuredTestResult, None, _about(comparison)
-        else:
-            kind, totals = cls, comparison.total_scores
-        return kind(
-            statistic=comparison.statistic,
-            pvalue=p.value,
-            log10_pvalue=p.log10,
-            alternative=comparison.alternative,
-            n=comparison.law.n,
-            n_informative=comparison.law.n_informative,
-            method=method,
-            method_reason=reason,
-            error_bound=p.error_bound if samples is None else None,
-            metric=comparison.metric,
-            names=comparison.names,
-            totals=totals,
-            n_samples=samples.size if samples else None,
-            n_extreme=samples.n_extreme if samples else None,
-            n_entries=comparison.n_entries,
-            scores=comparison.scores,
-            reading=comparison.reading,
-            **more,
-            _comparison=comparison,  # type: ignore[arg-type]
-            _samples=samples,
-        )
 
     @cached_property
     def null_distribution(self) -> LatticeDistribution:
@@ -183,7 +151,7 @@ class PermutationTestResult(AsJson):
         Computed when first asked for, each cell accurate relative to itself, and its logarithm
         known where it is too small for a float64. Raises MemoryError if it would not fit.
         """
-        law, scale = self._comparison.law, self._comparison.scale
+        law, scale = self._question.law, self._question.scale
         if self._samples is not None:
             return sampled_distribution(law, self._samples.cells, self._samples.counts, scale)
         return null_distribution(law, scale)
@@ -191,22 +159,22 @@ class PermutationTestResult(AsJson):
     @property
     def extreme(self) -> NDArray[np.bool_]:
         """Which values of ``null_distribution.support`` are at least as extreme as observed."""
-        return self._comparison.extreme
+        return self._question.extreme
 
     @property
     def observed_sum(self) -> float:
         """The observed value of S, where the picture of the null distribution is marked."""
-        return self._comparison.in_scores(self._comparison.observed)
+        return self._question.in_scores(self._question.observed)
 
     @property
     def observed_cell(self) -> int:
         """The number of the cell of `null_distribution` that holds it."""
-        return self._comparison.law.cell(self._comparison.observed)
+        return self._question.law.cell(self._question.observed)
 
     @property
     def n_cells(self) -> int:
         """How many cells the null distribution has, or would have."""
-        return self._comparison.law.top + 1
+        return self._question.law.top + 1
 
     @property
     def unit(self) -> str:
@@ -216,12 +184,12 @@ class PermutationTestResult(AsJson):
     @property
     def score(self) -> Score:
         """What was compared: its name, its unit, and whether higher is better."""
-        return self._comparison.score
+        return self._question.score
 
     @property
     def difference(self) -> float | None:
         """By how much the first system scores more; None where the statistic says no such thing."""
-        return None if self.scores is None or self._comparison.h is not None else self.statistic
+        return None if self.scores is None or self._question.h is not None else self.statistic
 
     @property
     def better(self) -> str | None:
@@ -237,7 +205,7 @@ class PermutationTestResult(AsJson):
         ValueError if p was sampled.
         """
         self._refuse_samples("mid_pvalue")
-        beyond = solve(self._as_read().without_ties()).p
+        beyond = solve(self._question.as_read().without_ties()).p
         half = (self.pvalue + beyond.value) / 2
         return max(half, self.pvalue / 2, float(np.nextafter(0.0, 1.0)))
 
@@ -248,7 +216,7 @@ class PermutationTestResult(AsJson):
         An upper bound where `pvalue` is one. Where it exceeds the level of the test, no data of
         this kind can be significant.
         """
-        return solve(self._comparison.at_its_best()).p.value
+        return solve(self._question.at_its_best()).p.value
 
     def at(self, observed: float, *, method: str = "auto") -> PermutationTestResult:
         """The same test, had another sum been observed.
@@ -282,8 +250,8 @@ class PermutationTestResult(AsJson):
         Fraction(3, 8)
         """
         self._refuse_samples("at")
-        comparison = self._comparison.observing(observed)
-        return PermutationTestResult.of(comparison, solve(comparison, method))
+        question = self._question.observing(observed)
+        return result_of(question, solve(question, method))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An exact interval for the mean difference per pair, from all shifts not rejected.
@@ -317,11 +285,11 @@ class PermutationTestResult(AsJson):
         end, a few milliseconds each.
         """
         self._refuse_samples("confidence_interval")
-        found, comparison = shift_interval(self._comparison, confidence_level), self._comparison
-        if not comparison.ties_doubtful or comparison.law.n == 0:
+        found, question = shift_interval(self._question, confidence_level), self._question
+        if not question.ties_doubtful or question.law.n == 0:
             return found
         # No shift moves further than a difference of two rounded scores does.
-        off = comparison.slack / (2 * comparison.scale * comparison.law.n)
+        off = question.slack / (2 * question.scale * question.law.n)
         ends = found.low - off, found.high + off
         return ConfidenceInterval(*ends, confidence_level, found.resolution + off, found.warning)
 
@@ -365,16 +333,9 @@ class PermutationTestResult(AsJson):
         """
         return tipping_gamma(self._one_sum("tipping_gamma"), alpha)
 
-    def _one_sum(self, what: str) -> Comparison:
+    def _one_sum(self, what: str) -> SumQuestion:
         self._refuse_samples(what)
-        if isinstance(self._comparison, StructuredComparison):
-            raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
-        return self._comparison
-
-    def _as_read(self) -> Any:
-        """The question about scores as they are read, however they were rounded."""
-        structured = isinstance(self._comparison, StructuredComparison)
-        return self._comparison if structured else replace(self._comparison, slack=0)
+        return self._question
 
     def _refuse_samples(self, what: str) -> None:
         if self._samples is not None:
@@ -399,7 +360,7 @@ class PermutationTestResult(AsJson):
             raise ValueError(
                 "a sampled p-value is no exact fraction; use exact_perm_test(...).fraction()"
             )
-        return exact_fraction(self._comparison)
+        return exact_fraction(self._question)
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p-value.
@@ -409,7 +370,7 @@ class PermutationTestResult(AsJson):
         confidence_level : float, default 0.95
             Only matters where p was sampled: the interval is then that of Clopper and Pearson
             for C extreme samples among K. Otherwise it comes from `error_bound`, and starts at 0
-            where p is no normal float64; for method "bracket" p is its upper end.
+            where p is below 1e-300; for method "bracket" p is its upper end.
 
         Returns
         -------
@@ -445,7 +406,7 @@ class PermutationTestResult(AsJson):
     def effect_text(self, *, direction: bool = True) -> str:
         """Who is ahead by how much, and why that is ahead; the bare statistic if it is no lead."""
         (a, b), score = self.names, self.score
-        if self.totals is None or self._comparison.h is not None:
+        if self.totals is None or self._question.h is not None:
             return f"{self.metric} of {a} against {b} is {as_said(self.statistic)}"
         x, y = self.scores or self.totals
         note = score.note if direction else ""
@@ -468,7 +429,7 @@ class PermutationTestResult(AsJson):
 
     def sides_text(self) -> str:
         """How many sides the test has, and which."""
-        if self._comparison.h is not None:
+        if self._question.h is not None:
             return "upper-tailed"
         if self.alternative == "two-sided":
             return self.alternative
@@ -509,9 +470,30 @@ class PermutationTestResult(AsJson):
         return pandas().DataFrame([row])
 
     def _repr_html_(self) -> str:
-        from permtest._html import result_html
+        if self.n_samples is not None:
+            low, high = self.pvalue_interval()
+            p = f"\N{ALMOST EQUAL TO} {self.pvalue_text()}, 95% interval {low:.3g} to {high:.3g}"
+            how = f"{self.n_samples:,} random labellings"
+        elif self.method == "bracket":
+            p, how = self.bracket_text(), "exact bounds"
+        else:
+            p, how = self.pvalue_text(), f"exact, {self.method}"
+        rows = {"effect": self.effect_text(), "p": f"{p} ({self.sides_text()}; {how})"}
+        rows |= {"N": self.pairs_text()}
+        rows |= {"reading": self.reading} if self.reading else {}
+        return _html.together(_html.facts(rows), self._picture())
 
-        return result_html(self)
+    def _picture(self) -> str:
+        """The null distribution in bars, where that takes a moment only."""
+        if self.n_cells > MOST_CELLS:
+            return TOO_LONG
+        try:
+            pmf = self.null_distribution.pmf
+        except MemoryError:
+            return "<p>The null distribution is too long to draw.</p>"
+        two = self.alternative == "two-sided"
+        sketch = _html.bars_of_cells(pmf, self.extreme, self.observed_cell, two)
+        return _html.drawn(sketch, f"observed {self.observed_sum}, p = {self.pvalue_text()}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -566,7 +548,7 @@ class StructuredTestResult(PermutationTestResult):
     sums: tuple[int, ...] = ()
     other_sums: tuple[int, ...] | None = None
     rank: int = 0
-    _comparison: StructuredComparison = field(kw_only=True, repr=False, compare=False)  # type: ignore[assignment]
+    _question: SeveralSums = field(kw_only=True, repr=False, compare=False)  # type: ignore[assignment]
 
     @cached_property
     def null_distribution(self) -> JointDistribution:  # type: ignore[override]
@@ -575,21 +557,21 @@ class StructuredTestResult(PermutationTestResult):
         Computed when first asked for; of the samples, where p was sampled. Raises MemoryError if it
         would not fit.
         """
-        comparison, samples = self._comparison, self._samples
+        question, samples = self._question, self._samples
         if samples is None:
-            return joint_distribution(comparison)
-        points, shares = comparison.sums_in(samples.cells), samples.counts / samples.size
-        return JointDistribution(points, shares, comparison.parts, float(0.5 / samples.size**0.5))
+            return joint_distribution(question)
+        points, shares = question.sums_in(samples.cells), samples.counts / samples.size
+        return JointDistribution(points, shares, question.parts, float(0.5 / samples.size**0.5))
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which points of ``null_distribution.support`` are at least as extreme as observed."""
-        return np.asarray(self._comparison.beats(self.null_distribution.support))
+        return np.asarray(self._question.beats(self.null_distribution.support))
 
     @cached_property
     def null_values(self) -> NDArray[np.float64]:
         """The statistic at each point of ``null_distribution.support``."""
-        return np.asarray(self._comparison.values(self.null_distribution.support))
+        return np.asarray(self._question.values(self.null_distribution.support))
 
     @cached_property
     def value_distribution(self) -> ValueDistribution:
@@ -601,7 +583,7 @@ class StructuredTestResult(PermutationTestResult):
         """How many points `value_distribution` has at most, or would have."""
         if self._samples is not None:
             return int(self._samples.counts.size)
-        return min(self.n_cells, prod(window_shape(self._comparison.lattice)[1]))
+        return min(self.n_cells, prod(window_shape(self._question.lattice)[1]))
 
     @property
     def observed_sum(self) -> Any:
@@ -611,17 +593,31 @@ class StructuredTestResult(PermutationTestResult):
     @property
     def observed_cell(self) -> int:
         """The number of the cell that holds the observed sums, laid out on a line."""
-        cell = self._comparison.lattice.cell(list(self.sums))
+        cell = self._question.lattice.cell(list(self.sums))
         if cell is None:
             raise ValueError(
                 f"{self.metric} is a function of predictions, whose values have no cells"
             )
         return cell
 
+    def _picture(self) -> str:
+        slow = self.scores is None  # a user's function
+        if self.n_points > (MOST_CALLS if slow else MOST_POINTS):
+            return TOO_LONG
+        two = self.alternative == "two-sided"
+        try:
+            mark, law = float(self.statistic), self.value_distribution
+            points = law.values, law.pmf, law.extreme
+            sketch = _html.bars_of_values(*points, mark, two, self.rank == 1)
+        except (ArithmeticError, MemoryError, TypeError, ValueError):
+            # h may not be made for floats, or for sums that are less likely than p is accurate.
+            return "<p>The null distribution cannot be drawn here.</p>"
+        return _html.drawn(sketch, f"observed {mark:.4g}, p = {self.pvalue_text()}")
+
     @property
     def unit(self) -> str:
         """What the statistic is called."""
-        return self._comparison.title
+        return self._question.title
 
     @cached_property
     def smallest_pvalue(self) -> float:
@@ -648,8 +644,8 @@ class StructuredTestResult(PermutationTestResult):
             If the lattice has no such point, or p was sampled.
         """
         self._refuse_samples("at")
-        comparison = self._comparison.observing(observed)
-        return PermutationTestResult.of(comparison, solve(comparison, method))
+        question = self._question.observing(observed)
+        return result_of(question, solve(question, method))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """Not defined for several sums; raises ValueError.
@@ -663,26 +659,64 @@ class StructuredTestResult(PermutationTestResult):
             f"an interval for a shift is defined for differences of one sum, not for {self.metric}"
         )
 
+    def _one_sum(self, what: str) -> SumQuestion:
+        self._refuse_samples(what)
+        raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
+
     def effect_text(self, *, direction: bool = True) -> str:
         """Both measures, or the value of h."""
         a, b = self.names
         if self.scores is None:
             return f"{self.metric} of the sums of {a} against {b} is {as_said(self.statistic)}"
         x, y = self.scores
-        title = self._comparison.title
+        title = self._question.title
         gap = f"difference {self.statistic:+.4g}"
         note = f"; {self.score.note}" if direction and self.score.note else ""
         return f"{title} is {x:.4f} for {a} and {y:.4f} for {b} ({gap}{note})"
 
 
-def _about(comparison: StructuredComparison) -> dict[str, Any]:
-    """The fields of `StructuredTestResult` alone."""
+def fields_of(
+    question: Question, solution: Solution, samples: Samples | None = None
+) -> dict[str, Any]:
+    """What every result says of a question and what was found; `samples` where p was sampled."""
+    p, method, reason = solution
     return {
-        "parts": comparison.parts,
-        "sums": comparison.observed_sums,
-        "other_sums": comparison.other_sums,
-        "rank": comparison.rank,
+        "statistic": question.statistic,
+        "pvalue": p.value,
+        "log10_pvalue": p.log10,
+        "alternative": question.alternative,
+        "n": question.law.n,
+        "n_informative": question.law.n_informative,
+        "method": method,
+        "method_reason": reason,
+        "error_bound": p.error_bound if samples is None else None,
+        "metric": question.metric,
+        "names": question.names,
+        "totals": question.total_scores,
+        "n_samples": samples.size if samples else None,
+        "n_extreme": samples.n_extreme if samples else None,
+        "n_entries": question.n_entries,
+        "scores": question.scores,
+        "reading": question.reading,
+        "_question": question,
+        "_samples": samples,
     }
+
+
+def result_of(
+    question: Question, solution: Solution, samples: Samples | None = None
+) -> PermutationTestResult:
+    """The result of a question and what was found; `samples` where p was sampled."""
+    fields = fields_of(question, solution, samples)
+    if not isinstance(question, SeveralSums):
+        return PermutationTestResult(**fields)
+    return StructuredTestResult(
+        **fields,
+        parts=question.parts,
+        sums=question.observed_sums,
+        other_sums=question.other_sums,
+        rank=question.rank,
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import comb, lcm, sqrt
-from operator import index
+from operator import add
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -18,51 +18,62 @@ from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
-from permtest._integers import SAFE, IntArray, exact_sum, with_room
-from permtest._json import AsJson
+from permtest._errors import TooHard
+from permtest._html import AsSentence
+from permtest._integers import IntArray, exact_sum, with_room
+from permtest._json import AsFields
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.decimals import in_common_units, unscaled
+from permtest.decimals import as_integers, in_common_units, unscaled
 from permtest.exact import SAMPLES, exact_perm_test
-from permtest.null.distribution import LatticeDistribution
+from permtest.null.distribution import CERTAIN, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
-from permtest.null.probability import CERTAIN, Probability, TooHard
-from permtest.pairs import Pairs, check_names
+from permtest.pairs import Pairs, check_names, cluster_numbers
 from permtest.result import PermutationTestResult, clopper_pearson
 from permtest.score import counted
 from permtest.statistics import Alternative, check_alternative
 
 #: What may be exchanged under the null hypothesis.
 Null: TypeAlias = Literal["runs", "items"]
-NULLS = {
+NULLS: dict[Null, str] = {
     "runs": "the runs of an item are exchangeable between the systems",
     "items": "the systems can be exchanged on each item, with all their runs",
 }
 
-_HOW = ("method", "method_reason", "error_bound")
-_AT_K = re.compile(r"pass(?P<kind>[@^])(?P<k>k|[1-9]\d*)")
-
 #: Draws of all items together, about, where p is sampled.
 DRAWS = 10**8
 
-#: Cells that the table of one item may take to be made.
-MOST_WAYS = 10**7
+#: What either test finds.
+SHARED = ("pvalue", "log10_pvalue", "n_informative", "method", "method_reason", "error_bound")
+
+#: How many numbers of runs a plan chooses from, about.
+PLANS = 5_000
+
+#: Cells that the table of one item may take to be made, and runs that counts may stand for.
+MOST_WAYS, MOST_RUNS = 10**7, 10**8
 
 
-class _Runs(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Runs:
     """The runs of one system: whole scores one item after the other, and how many each item has."""
 
     scores: IntArray
     sizes: NDArray[np.int64]
 
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        return np.cumsum(self.sizes) - self.sizes
-
-    def totals(self) -> IntArray:
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """The sum over the runs of each item."""
-        wide = with_room(self.scores, int(self.sizes.max(initial=1)))
-        return np.add.reduceat(wide, self.starts) if wide.size else wide
+        starts = np.cumsum(self.sizes) - self.sizes
+        return np.add.reduceat(values, starts) if values.size else values
+
+    @cached_property
+    def totals(self) -> IntArray:
+        """The sum of the scores of each item."""
+        return self.sums(with_room(self.scores, int(self.sizes.max(initial=1))))
+
+    def place(self, run: int) -> tuple[int, int]:
+        """To which item a run belongs, and which of its runs it is."""
+        item = int(np.searchsorted(np.cumsum(self.sizes), run, side="right"))
+        return item, run - int(self.sizes[:item].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,142 +88,105 @@ class _Question:
     alternative: Alternative
 
     @cached_property
-    def worth(self) -> tuple[IntArray, IntArray, int]:
-        """What each item is worth to either system, as integers, and by what to divide them."""
+    def common(self) -> int:
+        """By what to divide the integers that items are worth."""
         sizes = {*self.a.sizes.tolist(), *self.b.sizes.tolist()}
         if self.measure == "mean":
-            common = lcm(*sizes)
-            first, second = (
-                with_room(one.totals(), common) * (common // one.sizes) for one in (self.a, self.b)
-            )
-            return first, second, common * self.scale
-        common = lcm(*(comb(n, self.k) for n in sizes))
-        return self._drawn(self.a, common), self._drawn(self.b, common), common
+            return lcm(*sizes) * self.scale
+        return lcm(*(comb(n, self.k) for n in sizes))
 
-    def _drawn(self, one: _Runs, common: int) -> IntArray:
-        """pass@k or pass^k of each item, times `common`."""
-        kinds, place = np.unique(np.stack([one.totals(), one.sizes]), axis=1, return_inverse=True)
-        values = [int(self.at_k(x, n) * common) for x, n in kinds.T.tolist()]
-        return with_room(np.array(values, dtype=object if common >= SAFE else np.int64), 1)[place]
-
-    def at_k(self, successes: int, n: int) -> Fraction:
-        """pass@k or pass^k of n runs, without bias: of k of them drawn at random."""
-        if self.measure == "pass@":
-            return 1 - Fraction(comb(n - successes, self.k), comb(n, self.k))
-        return Fraction(comb(successes, self.k), comb(n, self.k))
+    def value(self, total: int, n: int) -> int:
+        """What an item with such a sum of n runs is worth; pass@k and pass^k are without bias."""
+        if self.measure == "mean":
+            return total * (self.common // (n * self.scale))
+        one = self.common // comb(n, self.k)
+        if self.measure == "pass^":
+            return comb(total, self.k) * one
+        return self.common - comb(n - total, self.k) * one
 
     @cached_property
+    def worth(self) -> tuple[IntArray, IntArray]:
+        """What each item is worth to either system, times `common`."""
+        value = cache(self.value)
+        first, second = (
+            as_integers([*map(value, one.totals.tolist(), one.sizes.tolist())], name)
+            for one, name in ((self.a, "a"), (self.b, "b"))
+        )
+        return first, second
+
+    @property
     def observed(self) -> int:
-        """The sum over items of the difference, times the scale of `worth`."""
-        first, second, _ = self.worth
-        return exact_sum(first) - exact_sum(second)
+        """The sum over items of the difference, times `common`."""
+        return exact_sum(self.worth[0]) - exact_sum(self.worth[1])
 
     @cached_property
     def law(self) -> ManyPointSum:
         """The law of that sum where runs are exchangeable within items."""
-        common = self.worth[2]
-        tables: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
-        for (pooled, n_a), number in self._kinds().items():
-            ways = _ways(pooled, n_a)
-            tables[self._table(ways, sum(pooled), n_a, len(pooled) - n_a, common)] += number
-        return ManyPointSum.of([(*table, number) for table, number in tables.items()])
+        tables: Counter[tuple[tuple[int, int], ...]] = Counter()
+        for (pooled, n_a, n_b), number in self._kinds().items():
+            added: Counter[int] = Counter()
+            total = sum(value * times for value, times in pooled)
+            for x, ways in _ways(pooled, n_a).items():
+                added[self.value(x, n_a) - self.value(total - x, n_b)] += ways
+            tables[tuple(sorted(added.items()))] += number
+        return ManyPointSum.of(
+            [([x for x, _ in t], [w for _, w in t], n) for t, n in tables.items()]
+        )
 
-    def _kinds(self) -> Counter[tuple[tuple[int, ...], int]]:
-        """How many items have the same scores in all their runs, and as many runs of `a`."""
-        found: Counter[tuple[tuple[int, ...], int]] = Counter()
-        sizes = set(zip(self.a.sizes.tolist(), self.b.sizes.tolist(), strict=True))
-        if len(sizes) == 1:
-            n_a, n_b = next(iter(sizes))
-            both = [self.a.scores.reshape(-1, n_a), self.b.scores.reshape(-1, n_b)]
-            pooled = np.concatenate(both, axis=1)
-            if self.measure == "mean":  # a constant that all runs of an item share cancels
-                pooled = pooled - pooled.min(axis=1, keepdims=True)
-            if pooled.dtype != object and pooled.max(initial=0) <= 1 and pooled.min(initial=0) >= 0:
-                ones = np.bincount(pooled.sum(axis=1), minlength=1)
-                for m in np.flatnonzero(ones).tolist():
-                    found[(0,) * (n_a + n_b - m) + (1,) * m, n_a] = int(ones[m])
-                return found
-            rows, numbers = np.unique(np.sort(pooled, axis=1), axis=0, return_counts=True)
-            for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-                found[tuple(row), n_a] = number
+    def _kinds(self) -> Counter[tuple[tuple[tuple[int, int], ...], int, int]]:
+        """How many items have each score as often in all their runs, and as many runs of either."""
+        found: Counter[Any] = Counter()
+        sizes = self.a.sizes.tolist(), self.b.sizes.tolist()
+        if not any((one.scores >> 1).any() for one in (self.a, self.b)):  # all are 0 or 1
+            ones = (self.a.totals + self.b.totals).tolist()
+            for (m, n_a, n_b), number in Counter(zip(ones, *sizes, strict=True)).items():
+                found[((0, n_a + n_b - m), (1, m)), n_a, n_b] = number
             return found
-        first, second = self.a.scores.tolist(), self.b.scores.tolist()
-        i = k = 0
-        for n_a, n_b in zip(self.a.sizes.tolist(), self.b.sizes.tolist(), strict=True):
-            row = sorted(first[i : i + n_a] + second[k : k + n_b])
-            low = row[0] if self.measure == "mean" else 0
-            found[tuple(x - low for x in row), n_a] += 1
-            i, k = i + n_a, k + n_b
+        rows = (np.split(one.scores, np.cumsum(one.sizes)[:-1]) for one in (self.a, self.b))
+        for x, y in zip(*rows, strict=True):
+            pooled = Counter(sorted([*x.tolist(), *y.tolist()]))
+            found[tuple(pooled.items()), x.size, y.size] += 1
         return found
 
-    def _table(
-        self, ways: dict[int, int], total: int, n_a: int, n_b: int, common: int
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What an item may add to the sum, and in how many ways."""
-        added: Counter[int] = Counter()
-        for x, number in ways.items():
-            if self.measure == "mean":
-                value = (x * (common // self.scale // n_a)) - (total - x) * (
-                    common // self.scale // n_b
-                )
-            else:
-                value = int((self.at_k(x, n_a) - self.at_k(total - x, n_b)) * common)
-            added[value] += number
-        values = sorted(added)
-        return tuple(values), tuple(added[x] for x in values)
-
-    def thresholds(self) -> tuple[int | None, int | None]:
-        """(lower, upper): extreme is T <= lower or T >= upper; None for a side that is not."""
-        law, seen = self.law, self.observed
-        upper = -(
-            (law.offset - (abs(seen) if self.alternative == "two-sided" else seen)) // law.unit
+    @cached_property
+    def thresholds(self) -> tuple[int, int]:
+        """(lower, upper): extreme is T <= lower or T >= upper, out of reach on an open side."""
+        law, two_sided = self.law, self.alternative == "two-sided"
+        high = abs(self.observed) if two_sided else self.observed
+        low = -high if two_sided else high
+        return (
+            -1 if self.alternative == "greater" else (low - law.offset) // law.unit,
+            law.top + 1 if self.alternative == "less" else -((law.offset - high) // law.unit),
         )
-        lower = ((-abs(seen) if self.alternative == "two-sided" else seen) - law.offset) // law.unit
-        if self.alternative == "two-sided":
-            return lower, upper
-        return (None, upper) if self.alternative == "greater" else (lower, None)
 
     def probability(self, tail: Callable[[ManyPointSum, int], Any], one: Any, plus: Any) -> Any:
         """The probability of what is extreme, from a function of upper tails."""
-        lower, upper = self.thresholds()
-        if lower is not None and upper is not None and upper <= lower + 1:
+        lower, upper = self.thresholds
+        if upper <= lower + 1:
             return one
-        found = None if upper is None else tail(self.law, upper)
-        if lower is None:
-            return found
-        below = tail(self.law.mirrored(), self.law.top - lower)
-        return below if found is None else plus(found, below)
+        sides = (self.law, upper), (self.law.mirrored(), self.law.top - lower)
+        found = [tail(law, t0) for law, t0 in sides if t0 <= law.top]
+        return plus(*found) if len(found) == 2 else found[0]
 
 
-def _ways(pooled: Sequence[int], n: int) -> dict[int, int]:
-    """In how many ways n of some runs have each sum."""
-    values = Counter(pooled)
-    if len(values) == 2 and set(values) == {0, 1}:
-        ones, zeros = values[1], values[0]
-        least, most = max(0, n - zeros), min(n, ones)
-        return {x: comb(ones, x) * comb(zeros, n - x) for x in range(least, most + 1)}
-    chosen: list[dict[int, int]] = [{0: 1}] + [{} for _ in range(n)]
-    cells = 0
-    for value, times in values.items():
-        for size in range(n, -1, -1):
-            sums: dict[int, int] = {}
-            for taken in range(max(0, size - n), min(times, size) + 1):
-                factor = comb(times, taken)
-                for total, number in chosen[size - taken].items():
-                    key = total + taken * value
-                    sums[key] = sums.get(key, 0) + factor * number
-            chosen[size] = sums
-            cells += len(sums)
-            if cells > MOST_WAYS:
-                raise TooHard(
-                    f"an item has {len(pooled)} runs of too many different scores; round them to "
-                    "fewer digits"
-                )
-    return chosen[n]
+def _ways(pooled: tuple[tuple[int, int], ...], n: int) -> dict[int, int]:
+    """In how many ways n of some runs have each sum; `pooled` has scores and how often each is."""
+    left, cells = sum(times for _, times in pooled), 0
+    chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
+    for value, times in pooled:
+        left -= times
+        more: Counter[tuple[int, int]] = Counter()
+        for (size, total), ways in chosen.items():
+            for taken in range(max(0, n - size - left), min(times, n - size) + 1):
+                more[size + taken, total + taken * value] += ways * comb(times, taken)
+        chosen, cells = more, cells + len(more)
+        if cells > MOST_WAYS:
+            raise TooHard("an item has runs of too many different scores; round to fewer digits")
+    return {total: ways for (_, total), ways in chosen.items()}
 
 
 @dataclass(frozen=True)
-class NoiseSplit(AsJson):
+class NoiseSplit(AsFields):
     """Where the variance of an item's difference comes from: which item it is, or which run.
 
     Parameters
@@ -242,13 +216,15 @@ class NoiseSplit(AsJson):
     prediction_interval: tuple[float, float]
     confidence_level: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers and lists."""
-        return {k: list(x) if isinstance(x, tuple) else x for k, x in asdict(self).items()}
-
     def __str__(self) -> str:
         share = self.prediction / self.total if self.total > 0 else 0.0
         low, high = self.prediction_interval
+        if self.data < 0:  # an estimate may be
+            return (
+                f"Noise of the runs ({self.prediction:.4g}, {100 * self.confidence_level:g}% "
+                f"interval {low:.4g} to {high:.4g}) explains all of the variance of an item's "
+                f"difference, {self.total:.4g}; none between items can be seen."
+            )
         return (
             f"Of the variance of an item's difference, {self.total:.4g}, runs account for "
             f"{self.prediction:.4g} ({100 * self.confidence_level:g}% interval {low:.4g} to "
@@ -293,7 +269,7 @@ class RunsPlan(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RunsTestResult(AsJson):
+class RunsTestResult(AsSentence):
     """What an exact test of repeated runs found. Made by `exact_runs_test`.
 
     Parameters
@@ -369,7 +345,7 @@ class RunsTestResult(AsJson):
         """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
         if self._swapped is not None:
             return self._swapped.null_distribution
-        return self._question.law.distribution(self._question.worth[2])
+        return self._question.law.distribution(self._question.common)
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction, in integer arithmetic.
@@ -381,10 +357,7 @@ class RunsTestResult(AsJson):
         """
         if self._swapped is not None:
             return self._swapped.fraction()
-        found: Fraction = self._question.probability(
-            ManyPointSum.count_at_least, Fraction(1), Fraction.__add__
-        )
-        return found
+        return Fraction(self._question.probability(ManyPointSum.count_at_least, 1, add))
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p: by `error_bound`, or of Clopper and Pearson for samples."""
@@ -421,17 +394,14 @@ class RunsTestResult(AsJson):
         """
         level = check_level(confidence_level, "confidence_level")
         gaps, within = self._gaps_and_noise()
-        n = gaps.size
-        squares = (gaps - gaps.mean()) ** 2 * n / (n - 1)
-        total, prediction = float(squares.mean()), float(within.mean())
-        z = NormalDist().inv_cdf((1 + level) / 2) / sqrt(n)
-
-        def interval(values: NDArray[np.float64]) -> tuple[float, float]:
+        total, prediction = float(gaps.var(ddof=1)), float(within.mean())
+        z = NormalDist().inv_cdf((1 + level) / 2) / sqrt(self.n)
+        data = (gaps - gaps.mean()) ** 2 * self.n / (self.n - 1) - within
+        both = []
+        for values in (data, within):
             middle, off = float(values.mean()), z * float(values.std(ddof=1))
-            return max(middle - off, 0.0), max(middle + off, 0.0)
-
-        both = interval(squares - within), interval(within)
-        return NoiseSplit(total, total - prediction, prediction, *both, level)
+            both.append((max(middle - off, 0.0), max(middle + off, 0.0)))
+        return NoiseSplit(total, total - prediction, prediction, both[0], both[1], level)
 
     def _gaps_and_noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The difference of each item, and the variance of it that is due to its runs."""
@@ -440,19 +410,19 @@ class RunsTestResult(AsJson):
             raise ValueError(f"the variance is split for the mean of runs, not for {self.metric}")
         if self.n < 2:
             raise ValueError(f"the variance over items needs two of them, and there are {self.n}")
-        means, noise = [], np.zeros(self.n)
-        for one, name in ((q.a, self.names[0]), (q.b, self.names[1])):
+        gaps, noise = np.zeros((2, self.n))
+        for one, name, sign in ((q.a, self.names[0], 1), (q.b, self.names[1], -1)):
             for i in np.flatnonzero(one.sizes < 2)[:1]:
                 raise ValueError(
                     f"item {i + 1} has a single run of {name}, which says nothing of how runs "
                     "differ; give two runs of each item or more"
                 )
             scores = one.scores.astype(np.float64) / q.scale
-            mean = np.add.reduceat(scores, one.starts) / one.sizes
-            squares = (scores - np.repeat(mean, one.sizes)) ** 2
-            noise += np.add.reduceat(squares, one.starts) / ((one.sizes - 1) * one.sizes)
-            means.append(mean)
-        return means[0] - means[1], noise
+            means = one.sums(scores) / one.sizes
+            squares = one.sums((scores - np.repeat(means, one.sizes)) ** 2)
+            gaps += sign * means
+            noise += squares / ((one.sizes - 1) * one.sizes)
+        return gaps, noise
 
     def plan(
         self,
@@ -496,59 +466,43 @@ class RunsTestResult(AsJson):
         once = check_finite(item_cost, "item_cost")
         if once < 0:
             raise ValueError(f"item_cost={item_cost} must be 0 or more")
-        most = None if most_items is None else check_count(most_items, "most_items")
-        q, within = self._question, self._gaps_and_noise()[1]
-        # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
-        harmonic = 2 / (1 / q.a.sizes + 1 / q.b.sizes)
-        per_run = float(np.mean(within * harmonic))
-        data = self.noise().data_interval[1]
-        best: RunsPlan | None = None
-        runs = 1
-        while once + 2 * each * runs <= money:
-            items = int(money // (once + 2 * each * runs))
-            items = items if most is None else min(items, most)
-            error = sqrt((data + per_run / runs) / items)
-            if best is None or error < best.standard_error * (1 - 1e-12):
-                best = RunsPlan(items, runs, error, items * (once + 2 * each * runs))
-            runs += max(1, runs // 50)
-        if best is None:
+        most = money if most_items is None else check_count(most_items, "most_items")
+        if money < once + 2 * each:
             raise ValueError(
                 f"budget={budget} is too small for one item, which costs {once + 2 * each:g} with "
                 "a run of each system"
             )
-        return best
+        q, within = self._question, self._gaps_and_noise()[1]
+        # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
+        per_run = float(np.mean(within * 2 / (1 / q.a.sizes + 1 / q.b.sizes)))
+        runs = np.unique(np.geomspace(1, (money - once) / (2 * each), PLANS).astype(np.int64))
+        items = np.minimum(money // (once + 2 * each * runs), most)
+        errors = np.sqrt((self.noise().data_interval[1] + per_run / runs) / items)
+        best = int(np.argmax(errors <= errors.min() * (1 + 1e-12)))  # with the fewest runs
+        number, k = int(items[best]), int(runs[best])
+        return RunsPlan(number, k, float(errors[best]), number * (once + 2 * each * k))
 
     def __str__(self) -> str:
         (a, b), (x, y) = self.names, self.scores
         what = "mean" if self.metric == "mean" else self.metric
         runs = " and ".join(counted(number, "runs") for number in self.n_runs)
-        sides = self.alternative if self.alternative == "two-sided" else "one-sided"
-        sides += "" if self.alternative == "two-sided" else f" ({self.alternative})"
+        two_sided = self.alternative == "two-sided"
+        sides = "two-sided" if two_sided else f"one-sided ({self.alternative})"
         p = f"{self.pvalue:.3g}" if self.pvalue > 1e-300 else f"1e{self.log10_pvalue:.1f}"
         if self.n_samples is not None:
             low, high = self.pvalue_interval()
-            p = f"{p} by {self.n_samples} samples (95% interval {low:.3g} to {high:.3g})"
-            test = f"the {sides} test"
-        else:
-            test = f"the exact {sides} test"
+            p += f" by {self.n_samples} samples (95% interval {low:.3g} to {high:.3g})"
+        test = f"the {'exact ' * (self.n_samples is None)}{sides} test"
         return (
             f"The {what} over {counted(self.n, 'items')} is {x:.4g} for {a} and {y:.4g} for {b} "
             f"(difference {self.difference:+.4g}; {runs}): p = {p}, by {test} of whether "
             f"{NULLS[self.null]}."
         )
 
-    def _repr_html_(self) -> str:
-        from permtest._html import said
-
-        return said(str(self))
-
     def to_dict(self) -> dict[str, Any]:
         """All fields, the `difference` and the 95% `pvalue_interval`, as plain values."""
-        shown = (f for f in self.__dataclass_fields__ if not f.startswith("_"))
-        fields = {name: getattr(self, name) for name in shown}
-        fields = {k: list(x) if isinstance(x, tuple) else x for k, x in fields.items()}
         more = {"difference": self.difference, "pvalue_interval": list(self.pvalue_interval())}
-        return fields | more
+        return super().to_dict() | more
 
 
 def exact_runs_test(
@@ -588,7 +542,7 @@ def exact_runs_test(
         Of "pass@k" and "pass^k".
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `a` scores higher. "two-sided": the sum of the differences is at least as far
-        from 0, its expectation under the null hypothesis for means of runs.
+        from 0, its expectation under either null hypothesis.
     names : tuple of two str, optional
         What the systems are called. Default: "a" and "b", or those of the `Pairs`.
     rng : numpy.random.Generator, int or None
@@ -626,56 +580,56 @@ def exact_runs_test(
     if isinstance(a, Pairs):
         if b is not None:
             raise TypeError("a is Pairs, which hold both systems; leave b out")
-        names = a.names if names is None else names
-        a, b = _of_pairs(a)
-    if b is None:
-        raise TypeError("b is missing: pass the runs of both systems, a and b")
-    first, second = (_runs(x, name) for x, name in ((a, "a"), (b, "b")))
-    if first[1].size != second[1].size:
-        raise ValueError(
-            f"a has {first[1].size} items and b has {second[1].size}; both systems must have run "
-            "on the same items, in the same order"
-        )
-    found = in_common_units([first[0], second[0]], "ab")
-    if found.rounding is not None:
+        names, exact, scale = names or a.names, a.rounding is None, a.scale
+        first, second = _of_pairs(a)
+    else:
+        if b is None:
+            raise TypeError("b is missing: pass the runs of both systems, a and b")
+        first, second = _runs(a, "a"), _runs(b, "b")
+        if (n := first.sizes.size) != (m := second.sizes.size):
+            raise ValueError(
+                f"a has {n} items and b has {m}; both systems must have run on the same items, in "
+                "the same order"
+            )
+        both = in_common_units([first.scores, second.scores], "ab")
+        scale, exact = both.scale, both.rounding is None
+        first, second = map(_Runs, both.columns, (first.sizes, second.sizes))
+    if not exact:
         raise ValueError(
             "scores are floating-point numbers whose rounding can decide ties; round them to some "
             "decimals first"
         )
-    mine, theirs = found.columns
-    runs = _Runs(mine, first[1]), _Runs(theirs, second[1])
-    question = _Question(*runs, found.scale, measure, number, alternative)
     if measure != "mean":
-        _check_successes(question)
+        first, second = (
+            _successes(one, scale, measure, number, name)
+            for one, name in ((first, "a"), (second, "b"))
+        )
+        scale = 1
+    question = _Question(first, second, scale, measure, number, alternative)
     return _tested(question, null, check_names(names or ("a", "b")), rng)
 
 
 def _tested(question: _Question, null: Null, names: tuple[str, str], rng: RNG) -> RunsTestResult:
     """The test of one null hypothesis."""
-    first, second, scale = question.worth
-    items, more = scale * max(first.size, 1), {}
+    scale, n = question.common, question.a.sizes.size
+    (first, second), items = map(exact_sum, question.worth), scale * max(n, 1)
     if null == "items":
-        pairs = Pairs(first, second, names=names, scale=scale)
-        side = question.alternative
+        pairs, side = Pairs(*question.worth, names, scale=scale), question.alternative
         swapped = exact_perm_test(pairs, alternative=side, rng=rng, axis=None)
-        shared = ("pvalue", "log10_pvalue", "n_informative", *_HOW)
-        more = {name: getattr(swapped, name) for name in shared} | {"_swapped": swapped}
+        found = {name: getattr(swapped, name) for name in SHARED} | {"_swapped": swapped}
     else:
-        more = _of_runs(question, rng)
+        found = _of_runs(question, rng)
     return RunsTestResult(
         statistic=unscaled(question.observed, scale),
         null=null,
         alternative=question.alternative,
-        n=first.size,
+        n=n,
         n_runs=(int(question.a.sizes.sum()), int(question.b.sizes.sum())),
         metric="mean" if question.measure == "mean" else f"{question.measure}{question.k}",
         names=names,
-        scores=(
-            float(Fraction(exact_sum(first), items)),
-            float(Fraction(exact_sum(second), items)),
-        ),
+        scores=(float(Fraction(first, items)), float(Fraction(second, items))),
         _question=question,
-        **more,
+        **found,
     )
 
 
@@ -691,31 +645,22 @@ def _of_runs(question: _Question, rng: RNG) -> dict[str, Any]:
         extreme, size = _sampled(question, as_generator(rng))
         p = Probability.of((extreme + 1) / (size + 1), 0.0)
         samples = {"n_samples": size, "n_extreme": extreme}
-    return {
-        "pvalue": p.value,
-        "log10_pvalue": p.log10,
-        "n_informative": int(law.counts.sum()),
-        "method": method,
-        "method_reason": reason,
-        "error_bound": bound,
-    } | samples
+    found = (p.value, p.log10, int(law.counts.sum()), method, reason, bound)
+    return dict(zip(SHARED, found, strict=True)) | samples
 
 
 def _sampled(question: _Question, rng: np.random.Generator) -> tuple[int, int]:
     """How many of how many random draws of the runs of every item are extreme."""
-    law = question.law
+    law, (lower, upper) = question.law, question.thresholds
     size = int(min(SAMPLES, max(DRAWS // max(law.counts.size, 1), 10_000)))
     totals = np.zeros(size, dtype=np.int64)
     tables = zip(law.parts, law.counts.tolist(), strict=True)
     for (start, end), n in progress(tables, total=law.counts.size, what="items"):
-        shares = np.cumsum([float(w) for w in law.weights[start:end]])
+        whole = sum(law.weights[start:end])
+        shares = [w / whole for w in law.weights[start:end]]
         for _ in range(n):
-            drawn = np.searchsorted(shares, rng.random(size) * shares[-1], side="right")
-            totals += law.steps[start:end][np.minimum(drawn, end - start - 1)]
-    lower, upper = question.thresholds()
-    above = 0 if upper is None else np.count_nonzero(totals >= upper)
-    below = 0 if lower is None else np.count_nonzero(totals <= lower)
-    return min(int(above) + int(below), size), size
+            totals += rng.choice(law.steps[start:end], size, p=shares)
+    return int(np.count_nonzero((totals >= upper) | (totals <= lower))), size
 
 
 # ---- arguments -----------------------------------------------------------------------------------
@@ -723,131 +668,97 @@ def _sampled(question: _Question, rng: np.random.Generator) -> tuple[int, int]:
 
 def _measure(statistic: str, k: int | None) -> tuple[str, int]:
     """What is measured ("mean", "pass@" or "pass^"), and k."""
-    if statistic == "mean":
-        if k is not None:
-            raise ValueError("k is for 'pass@k' and 'pass^k'; leave it out")
-        return "mean", 0
-    found = _AT_K.fullmatch(statistic) if isinstance(statistic, str) else None
+    found = re.fullmatch(r"(mean)|(pass[@^])(k|[1-9]\d*)", str(statistic))
     if found is None:
         raise ValueError(
             f"statistic={statistic!r} is not known; choose 'mean', or 'pass@k' or 'pass^k' with a "
             "number for k, such as 'pass@5'"
         )
-    if found["k"] == "k":
-        if k is None:
-            raise ValueError(f"statistic={statistic!r} needs k, the number of runs that are drawn")
-        number = check_count(k, "k")
-    else:
-        number = int(found["k"])
-        if k is not None and k != number:
-            raise ValueError(f"statistic={statistic!r} has a number of its own; leave k={k} out")
-    return f"pass{found['kind']}", number
+    mean, measure, number = found.groups()
+    if number == "k" and k is None:
+        raise ValueError(f"statistic={statistic!r} needs k, the number of runs that are drawn")
+    if number != "k" and k is not None and (mean or k != int(number)):
+        raise ValueError(f"statistic={statistic!r} takes no other number; leave k={k} out")
+    return ("mean", 0) if mean else (measure, check_count(int(number) if k is None else k, "k"))
 
 
-def _check_successes(question: _Question) -> None:
-    """Scores of 0 and 1, and as many runs as are drawn."""
-    for name, one in (("a", question.a), ("b", question.b)):
-        wrong = (one.scores != 0) & (one.scores != question.scale)
-        for i in np.flatnonzero(wrong)[:1].tolist():
-            item = int(np.searchsorted(one.starts, i, side="right")) - 1
-            value = unscaled(int(one.scores[i]), question.scale)
-            raise ValueError(
-                f"{name}[{item}] has a run that scores {value}, but {question.measure}k needs "
-                "scores of 0 and 1; use statistic='mean'"
-            )
-        for item in np.flatnonzero(one.sizes < question.k)[:1].tolist():
-            raise ValueError(
-                f"{name}[{item}] has {one.sizes[item]} runs, fewer than the k = {question.k} that "
-                f"{question.measure}k draws; choose a smaller k"
-            )
-    if question.scale != 1:
-        for one in (question.a, question.b):
-            one.scores[:] //= question.scale
+def _successes(runs: _Runs, scale: int, measure: str, k: int, name: str) -> _Runs:
+    """The same runs as 0 and 1; an error if they score anything else, or are too few."""
+    for i in np.flatnonzero((runs.scores != 0) & (runs.scores != scale))[:1].tolist():
+        raise ValueError(
+            f"{name}[{runs.place(i)[0]}] has a run that scores "
+            f"{unscaled(int(runs.scores[i]), scale)}, but {measure}k needs scores of 0 and 1; use "
+            "statistic='mean'"
+        )
+    for i in np.flatnonzero(runs.sizes < k)[:1]:
+        raise ValueError(
+            f"{name}[{i}] has {runs.sizes[i]} runs, fewer than the k = {k} that {measure}k draws; "
+            "choose a smaller k"
+        )
+    return _Runs(runs.scores // scale, runs.sizes)
 
 
-def _of_pairs(pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]]]:
+def _of_pairs(pairs: Pairs) -> tuple[_Runs, _Runs]:
     """The runs of each cluster."""
     if pairs.columns:
         raise ValueError(f"runs have one score each, but these pairs have {len(pairs.columns)}")
     if pairs.clusters is None:
         raise ValueError(
-            "these pairs have no clusters, which are the items here; read them with the column "
-            "of repeats, or set clusters"
+            "these pairs have no clusters, which are the items here; name the column that tells "
+            "runs of an item apart (--repeat, repeat=), or set clusters"
         )
-    items: dict[str, tuple[list[Any], list[Any]]] = {}
-    scores = ([Fraction(int(x), pairs.scale) for x in column] for column in (pairs.u, pairs.v))
-    for label, x, y in zip(pairs.clusters, *scores, strict=True):
-        both = items.setdefault(label, ([], []))
-        both[0].append(x)
-        both[1].append(y)
-    return [x for x, _ in items.values()], [y for _, y in items.values()]
+    items = cluster_numbers(pairs.clusters, len(pairs))
+    order, sizes = np.argsort(items, kind="stable"), np.bincount(items)
+    return _Runs(pairs.u[order], sizes), _Runs(pairs.v[order], sizes)
 
 
-def _runs(values: Any, name: str) -> tuple[Any, NDArray[np.int64]]:
-    """All runs in a row, and how many each item has."""
+def _runs(values: Any, name: str) -> _Runs:
+    """The runs of one system, with their scores as they are given."""
+    if {"successes", "runs"} <= set(getattr(values, "columns", ())):
+        values = values["successes"], values["runs"]
     if isinstance(values, tuple):
         return _counted(values, name)
-    if {"successes", "runs"} <= set(getattr(values, "columns", ())):
-        return _counted((values["successes"], values["runs"]), name)
+    scores: Any = []
     if getattr(values, "ndim", None) == 2 or hasattr(values, "columns"):
-        return _rectangular(plain_array(values, name, "a table of runs"), name)
-    if isinstance(values, str | bytes | dict | set) or not hasattr(values, "__len__"):
+        table = plain_array(values, name, "a table of runs")
+        scores, sizes = table.ravel(), [table.shape[1]] * len(table)
+    elif isinstance(values, str | bytes | dict | set) or not hasattr(values, "__len__"):
         kind = type(values).__name__
         raise TypeError(f"{name} must be an array of (items, runs), or a list of runs, not {kind}")
-    flat: list[Any] = []
-    sizes = []
-    for i, runs in enumerate(values):
-        if isinstance(runs, str) or not hasattr(runs, "__len__"):
-            raise TypeError(
-                f"{name}[{i}] = {runs!r} must be a sequence of runs; an array of one run an item "
-                "has shape (items, 1)"
-            )
-        own = plain_array(runs, f"{name}[{i}]").tolist()
-        if not own:
-            raise ValueError(f"{name}[{i}] has no runs; leave the item out of both systems")
-        for j, x in enumerate(own):
-            if x is None or x != x or x in (np.inf, -np.inf):
-                raise ValueError(f"{name}[{i}][{j}] = {x} is no score; leave the run out")
-        flat += own
-        sizes.append(len(own))
-    return flat, np.array(sizes, dtype=np.int64)
+    else:
+        for i, row in enumerate(values):
+            if isinstance(row, str) or not hasattr(row, "__len__"):
+                raise TypeError(
+                    f"{name}[{i}] = {row!r} must be a sequence of runs; an array of one run an "
+                    "item has shape (items, 1)"
+                )
+            scores += plain_array(row, f"{name}[{i}]").tolist()
+        sizes = list(map(len, values))
+    if 0 in sizes:
+        raise ValueError(f"{name}[{sizes.index(0)}] has no runs; leave the item out of both")
+    runs = _Runs(scores, np.array(sizes, dtype=np.int64))
+    whole = not isinstance(scores, list) and scores.dtype.kind in "biu"
+    for i, x in enumerate(() if whole else scores):
+        if x is None or x != x or x in (np.inf, -np.inf):
+            item, run = runs.place(i)
+            raise ValueError(f"{name}[{item}][{run}] = {x} is no score; leave the run out")
+    return runs
 
 
-def _rectangular(table: NDArray[Any], name: str) -> tuple[Any, NDArray[np.int64]]:
-    """The same of an array of shape (items, runs)."""
-    if table.shape[1] == 0:
-        raise ValueError(f"{name} has no runs; give an array of shape (items, runs)")
-    if table.dtype.kind == "f":
-        for i, j in np.argwhere(~np.isfinite(table))[:1]:
-            raise ValueError(
-                f"{name}[{i}, {j}] = {table[i, j]} is not finite; pass a list of runs for each "
-                "item, without those that failed, or score them"
-            )
-    return table.ravel(), np.full(len(table), table.shape[1], dtype=np.int64)
-
-
-def _counted(values: tuple[Any, ...], name: str) -> tuple[Any, NDArray[np.int64]]:
+def _counted(values: tuple[Any, ...], name: str) -> _Runs:
     """Runs of 1 and 0 from the columns of successes and runs."""
     if len(values) != 2 or len(values[0]) != len(values[1]):
         raise ValueError(
             f"{name} is a tuple, which must hold two columns of the same length, successes and "
             "runs; pass a list of runs for each item instead"
         )
-    sizes, flat = [], []
-    for i, (won, runs) in enumerate(zip(*values, strict=True)):
-        try:
-            x, n = index(won), index(runs)
-        except TypeError:
-            raise TypeError(f"{name}: {won!r} of {runs!r} runs in row {i} are no counts") from None
-        if n < 1 or not 0 <= x <= n:
-            raise ValueError(
-                f"{name} has {x} successes in {n} runs in row {i}; there must be a run, and from "
-                "none to all of them succeed"
-            )
-        sizes.append(n)
-        flat.append(x)
-    if sum(sizes) > 10**8:
-        raise MemoryError(f"{name} has {sum(sizes):,} runs, more than 100,000,000")
-    counts = np.array(sizes, dtype=np.int64)
-    row = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return (row < np.repeat(np.array(flat), counts)).astype(np.int64), counts
+    won, runs = map(as_integers, values, (f"successes of {name}", f"runs of {name}"))
+    for i in np.flatnonzero((runs < 1) | (won < 0) | (won > runs))[:1]:
+        raise ValueError(
+            f"{name} has {won[i]} successes in {runs[i]} runs in row {i}; there must be a run, and "
+            "from none to all of them succeed"
+        )
+    if (number := sum(runs.tolist())) > MOST_RUNS:
+        raise MemoryError(f"{name} has {number:,} runs, more than {MOST_RUNS:,}")
+    each = np.stack([won, runs - won], axis=1).ravel()
+    return _Runs(np.repeat(np.tile([1, 0], len(runs)), each), runs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 #: How the direction is known: said by the user, that of a known metric, read off a name, or not.
@@ -256,6 +257,12 @@ class Score:
         if self.higher_is_better:
             return f"{a} is {counted(gap, unit)} {'ahead of' if x > y else 'behind'} {b}"
         return f"{a} has {counted(gap, unit)} {'more' if x > y else 'fewer'} than {b}"
+
+
+@lru_cache(maxsize=1000)
+def shared_score(names: tuple[str, str]) -> Score:
+    """`Score.shared`, worked out once for the same names."""
+    return Score.shared(names)
 
 
 def counted(number: float, plural: str) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
-from typing import Any
 
 import numpy as np
 
 from permtest._checks import check_finite, check_level
-from permtest._json import AsJson
-from permtest.comparison import Comparison
+from permtest._json import AsFields
+from permtest.null.distribution import CERTAIN, Probability
 from permtest.null.grouping import TwoPointSum
 from permtest.null.many_point import ManyPointSum
-from permtest.null.probability import CERTAIN, Probability
+from permtest.question import Question, SumQuestion
 
 #: No test of pairs withstands more.
 MOST = 1e6
@@ -24,7 +23,7 @@ MOST_CELLS, SPAN = 2**20, 20
 
 
 @dataclass(frozen=True)
-class SensitivityResult(AsJson):
+class SensitivityResult(AsFields):
     """How large p could be with a hidden bias. Made by `PermutationTestResult.sensitivity`.
 
     Parameters
@@ -55,10 +54,6 @@ class SensitivityResult(AsJson):
     alternative: str
     names: tuple[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers, strings and lists."""
-        return {**vars(self), "names": list(self.names)}
-
     def __str__(self) -> str:
         a, b = self.names
         p = f"{self.pvalue:.3g}" if self.pvalue > 1e-300 else f"1e{self.log10_pvalue:.1f}"
@@ -68,7 +63,7 @@ class SensitivityResult(AsJson):
         )
 
 
-def sensitivity(comparison: Comparison, gamma: float) -> SensitivityResult:
+def sensitivity(question: SumQuestion, gamma: float) -> SensitivityResult:
     """The upper bound on p where the odds of each sign lie within 1 / gamma and gamma.
 
     The tail of a sum of the sizes of the differences that point one way is largest where all odds
@@ -78,19 +73,19 @@ def sensitivity(comparison: Comparison, gamma: float) -> SensitivityResult:
         raise ValueError(f"gamma={gamma} must be 1 or more: the odds that favour either system")
     if gamma > MOST:
         raise ValueError(f"gamma={gamma} is more than {MOST:,.0f}, at which p could be anything")
-    p = _bound(comparison, Fraction(str(gamma)))
+    p = _bound(question, Fraction(str(gamma)))
     return SensitivityResult(
-        float(gamma), p.value, p.log10, p.error_bound, comparison.alternative, comparison.names
+        float(gamma), p.value, p.log10, p.error_bound, question.alternative, question.names
     )
 
 
-def tipping_gamma(comparison: Comparison, alpha: float) -> float | None:
+def tipping_gamma(question: SumQuestion, alpha: float) -> float | None:
     """The largest gamma, to four digits, whose bound is at most alpha; None if not even 1 is."""
     check_level(alpha)
-    if _bound(comparison, Fraction(1)).value > alpha:
+    if _bound(question, Fraction(1)).value > alpha:
         return None
-    low, high, below, above = 1.0, 2.0, _excess(comparison, 1.0, alpha), 0.0
-    while (above := _excess(comparison, high, alpha)) <= 0:
+    low, high, below, above = 1.0, 2.0, _excess(question, 1.0, alpha), 0.0
+    while (above := _excess(question, high, alpha)) <= 0:
         if high >= MOST:
             return MOST
         low, high, below = high, min(high * high, MOST), above
@@ -102,7 +97,7 @@ def tipping_gamma(comparison: Comparison, alpha: float) -> float | None:
         middle = float(f"{low * (high / low) ** share:.6g}")
         if not low < middle < high:
             break
-        found = _excess(comparison, middle, alpha)
+        found = _excess(question, middle, alpha)
         if found <= 0:
             low, below, above = middle, found, above / 2
         else:
@@ -110,18 +105,18 @@ def tipping_gamma(comparison: Comparison, alpha: float) -> float | None:
     return low
 
 
-def _excess(comparison: Comparison, gamma: float, alpha: float) -> float:
+def _excess(question: SumQuestion, gamma: float, alpha: float) -> float:
     """By how much the logarithm of the bound is above that of alpha."""
-    return _bound(comparison, Fraction(str(gamma))).log - log(alpha)
+    return _bound(question, Fraction(str(gamma))).log - log(alpha)
 
 
-def _bound(comparison: Comparison, gamma: Fraction) -> Probability:
+def _bound(question: Question, gamma: Fraction) -> Probability:
     """P(T <= lower or T >= upper), each at its most."""
-    if comparison.slack:
-        comparison = comparison.around()[1]  # every labelling that may tie is extreme
-    if comparison.tails is None:
+    if question.slack:
+        question = question.around()[1]  # every labelling that may tie is extreme
+    if question.tails is None:
         raise ValueError("the bound is for tests of a sum without h; leave h out")
-    (lower, upper), law = comparison.tails, comparison.law
+    (lower, upper), law = question.tails, question.law
     if upper - lower <= 1 or law.n_informative == 0:
         return CERTAIN
     if lower < 0:

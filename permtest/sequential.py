@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest._json import AsJson
-from permtest.null.probability import SMALLEST
+from permtest._html import AsSentence
+from permtest.exact import exact_perm_test
+from permtest.null.distribution import SMALLEST
 from permtest.pairs import Pairs, labels_of
 from permtest.score import counted
 from permtest.statistics import Alternative, check_alternative
@@ -30,7 +31,7 @@ AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class EProcess(AsJson):
+class EProcess(AsSentence):
     """Evidence against the null hypothesis after each item. Made by `e_process`.
 
     Parameters
@@ -116,6 +117,29 @@ class EProcess(AsJson):
             high = np.minimum.accumulate(ends)
         return np.stack([sizes.astype(np.float64), low, high], axis=1)
 
+    def exact_pvalues(self, at: Sequence[int] | None = None) -> Floats:
+        """p of the exact test after some numbers of items, each valid if that number was fixed.
+
+        Parameters
+        ----------
+        at : sequence of int, optional
+            As in `confidence_sequence`.
+
+        Returns
+        -------
+        ndarray of shape (M,)
+
+        Examples
+        --------
+        >>> from permtest import e_process
+        >>> e_process([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3]).exact_pvalues(at=[3, 6]).tolist()
+        [0.5, 0.0625]
+        """
+        d, sizes = self._differences, self._sizes(at).tolist()
+        how: dict[str, Any] = {"alternative": self.alternative}
+        found = [exact_perm_test(d[:n], np.zeros(n), **how).pvalue for n in sizes]
+        return np.array(found, dtype=np.float64)
+
     def _sizes(self, at: Sequence[int] | None) -> NDArray[np.int64]:
         if at is None:
             return np.unique(np.geomspace(1, max(self.n, 1), ENDS).astype(np.int64))[: self.n]
@@ -140,22 +164,9 @@ class EProcess(AsJson):
             f"you stop; it was {when}."
         )
 
-    def _repr_html_(self) -> str:
-        from permtest._html import said
-
-        return said(str(self))
-
     def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers, strings and lists."""
-        return {
-            "values": self.values.tolist(),
-            "log_values": self.log_values.tolist(),
-            "pvalues": self.pvalues.tolist(),
-            "pvalue": self.pvalue,
-            "alternative": self.alternative,
-            "n": self.n,
-            "names": list(self.names),
-        }
+        """All fields, the last p and the number of items, as plain values."""
+        return super().to_dict() | {"pvalue": self.pvalue, "n": self.n}
 
 
 def e_process(

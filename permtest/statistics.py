@@ -1,8 +1,8 @@
 """What is tested: ready-made statistics and, for each, what its columns must look like.
 
 The test statistic is t(u, v) = h(sum_n g(u_n, v_n)) (Eq. 3), or a function of several such sums
-(Eq. 12). For a `Statistic`, g is the difference u_n - v_n; for a `CountStatistic`, the sums are
-those that its `Measure` needs of either system, and h is the difference of the two measures.
+(Eq. 12). Where an entry has a single score, g is the difference u_n - v_n; where it has counts, the
+sums are those that a `Measure` needs of either system, and h is the difference of the measures.
 `alternative=` supplies the sides; any other g or h is passed to the test itself.
 """
 
@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from permtest._errors import ScoreError
 from permtest._integers import IntArray, with_room
 from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
@@ -28,67 +29,86 @@ Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 
 
-@dataclass(frozen=True)
+#: How the counts of several classes become one measure.
+Average: TypeAlias = Literal["micro", "macro"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Statistic:
-    """One ready-made additive statistic, a difference of sums or of means.
+    """A ready-made statistic: a difference of sums, of means, or of measures made of counts.
 
     Parameters
     ----------
     name : str
         Its name in ``statistic=`` and ``--metric``.
-    unit : str
-        What one unit of the score is, for axes and sentences.
     about : str
-        What it is, in a few words.
+        What it is, in a few words; of a measure its formula.
+    title : str
+        What sentences and axes call a measure; empty for sums and means of single scores.
+    unit : str
+        What one unit of a single score is, for axes and sentences.
     minimum, maximum : int or None
-        The smallest and the largest score that make sense, if there are such.
+        The smallest and the largest single score that make sense, if there are such.
+    measures : tuple of Measure
+        What is computed from counts, such as true positives: one measure for each set of columns
+        that will do, the usual one first. Empty where an entry has a single score.
+    average : {"micro", "macro"} or None
+        For counts of several classes, of shape (N, classes, columns): whether they are added up
+        over the classes, or the measures of the classes averaged.
+    ascending : bool
+        Whether less is better, as of errors.
 
     Examples
     --------
     >>> from permtest import statistic
-    >>> accuracy = statistic("accuracy")
-    >>> accuracy.about, accuracy.minimum, accuracy.maximum
-    ('correct answers of each entry', 0, None)
+    >>> accuracy, f2 = statistic("accuracy"), statistic("f2")
+    >>> accuracy.about, accuracy.minimum, accuracy.columns
+    ('correct answers of each entry', 0, ())
+    >>> f2.columns, f2.ascending, statistic("wer").ascending
+    (('tp', 'fp', 'fn'), False, True)
     """
 
     name: str
-    unit: str
     about: str
+    title: str = ""
+    unit: str = ""
     minimum: int | None = None
     maximum: int | None = None
+    measures: tuple[Measure, ...] = ()
+    average: Average | None = None
+    ascending: bool = False
 
-    def problem(self, score: float | Decimal) -> str | None:
-        """What is wrong with one score and what to do about it; None if it can be tested."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The counts that an entry needs, in the usual order; empty where it has one score."""
+        return self.measures[0].columns if self.measures else ()
+
+    def problem(self, score: float | Decimal) -> tuple[str, str] | None:
+        """What is wrong with one score, and what to do about it; None if it can be tested."""
         if self.minimum is None:
             return None
+        instead = f"need 'sum' in place of {self.name!r}"
         if score != int(score):
-            return (
-                f"{score} is not a whole number, but {self.name} counts {self.unit}; means and "
-                f"other decimals need 'sum' in place of {self.name!r}"
-            )
+            problem = f"{score} is not a whole number, but {self.name} counts {self.unit}"
+            return problem, f"means and other decimals {instead}"
         if self.maximum is not None and score > self.maximum:
-            return (
-                f"{score} is above {self.maximum}, the most that {self.name} can be for an entry; "
-                f"larger scores need 'sum' in place of {self.name!r}"
-            )
+            problem = f"{score} is above {self.maximum}, the most that {self.name} can be"
+            return f"{problem} for an entry", f"larger scores {instead}"
         if score >= self.minimum:
             return None
-        return (
-            f"{score} is below {self.minimum}, but {self.name} counts {self.unit}; "
-            f"scores that may be negative need 'sum' in place of {self.name!r}"
-        )
+        problem = f"{score} is below {self.minimum}, but {self.name} counts {self.unit}"
+        return problem, f"scores that may be negative {instead}"
 
     def check(self, pairs: Pairs, low: int) -> None:
-        """Raise ValueError at the first score of `pairs`, the smallest being `low`, that is bad."""
+        """Raise ScoreError at the first score of `pairs`, the smallest being `low`, that is bad."""
         if self.minimum is None:
             return
         if self.maximum is None and low >= self.minimum and pairs.scale == 1:
             return
         for label, scores in (("u", pairs.u), ("v", pairs.v)):
             i = self.first_bad(scores, pairs.scale)
-            if i is not None:
-                score = pairs.in_scores(int(scores[i]))
-                raise ValueError(f"{label}[{i}] = {self.problem(score)}")
+            if i is not None and (found := self.problem(pairs.in_scores(int(scores[i])))):
+                raise ScoreError(label, (i,), f"= {found[0]}", found[1])
 
     def score(self, score: Score, scale: int, low: int, *scores: IntArray) -> Score:
         """What is compared; `scores` are integers, times `scale`, and the smallest is `low`."""
@@ -108,59 +128,16 @@ class Statistic:
         found = np.flatnonzero(bad)
         return int(found[0]) if found.size else None
 
-
-#: How the counts of several classes become one measure.
-Average: TypeAlias = Literal["micro", "macro"]
-
-
-@dataclass(frozen=True, eq=False)
-class CountStatistic:
-    """A measure of counts such as true positives, of which two systems have different ones.
-
-    Parameters
-    ----------
-    name : str
-        Its name in ``statistic=`` and ``--metric``.
-    title : str
-        What sentences and axes call it.
-    about : str
-        The formula, in a few words.
-    measures : tuple of Measure
-        One for each set of columns that will do; the first one is the usual.
-    average : {"micro", "macro"} or None
-        For counts of several classes, of shape (N, classes, columns): whether they are added up
-        over the classes, or the measures of the classes averaged.
-    ascending : bool
-        Whether less is better, as of errors.
-
-    Examples
-    --------
-    >>> from permtest import statistic
-    >>> f2 = statistic("f2")
-    >>> f2.columns, f2.ascending
-    (('tp', 'fp', 'fn'), False)
-    >>> statistic("wer").ascending
-    True
-    """
-
-    name: str
-    title: str
-    about: str
-    measures: tuple[Measure, ...]
-    average: Average | None = None
-    ascending: bool = False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The counts that an entry needs, in the usual order."""
-        return self.measures[0].columns
-
     def layouts(self) -> str:
         """All sets of columns that will do, for messages."""
         return " or ".join(f"{len(m.columns)} ({', '.join(m.columns)})" for m in self.measures)
 
     def pairs(self, u: Any, v: Any, names: tuple[str, str] | None) -> Pairs:
-        """Validate two tables of counts, of shape (N, columns), or (N, classes, columns)."""
+        """Validate what two systems have: scores of shape (N,), or tables of counts."""
+        if isinstance(u, Pairs) and v is None:
+            return u
+        if not self.measures:
+            return Pairs.of(u, v, names)
         known = [m.columns for m in self.measures]
         return Pairs.of_counts(u, v, known, names, classes=self.average is not None)
 
@@ -216,7 +193,7 @@ def _by_class(measure: MeanOfRatios, classes: int) -> MeanOfRatios:
 
 def statistic(
     name: str, *, beta: float | Fraction | str = 1, zero_division: float = 0.0
-) -> Statistic | CountStatistic:
+) -> Statistic:
     """A ready-made statistic, or a variant of it, for ``statistic=``.
 
     Parameters
@@ -233,7 +210,7 @@ def statistic(
 
     Returns
     -------
-    Statistic or CountStatistic
+    Statistic
 
     Raises
     ------
@@ -259,15 +236,13 @@ def statistic(
     if zero_division == 0:
         return lookup(name)
     value, found = _from_zero_to_one(zero_division), lookup(name)
-    measures = found.measures if isinstance(found, CountStatistic) else ()
     ratios = tuple(
         MeanOfRatios(m.columns, m.hits, m.misses, m.whole, value)
-        for m in measures
+        for m in found.measures
         if isinstance(m, MeanOfRatios)
     )
     if not ratios:
         raise ValueError(f"zero_division is of no use for {name!r}, which is no ratio")
-    assert isinstance(found, CountStatistic)
     return replace(found, measures=ratios)
 
 
@@ -293,7 +268,7 @@ def _from_zero_to_one(value: float) -> Fraction:
     return Fraction(str(value))
 
 
-def _f_score(lead: str, beta: str, square: Fraction, zero: Fraction) -> CountStatistic:
+def _f_score(lead: str, beta: str, square: Fraction, zero: Fraction) -> Statistic:
     """(1 + b) tp / ((1 + b) tp + b fn + fp) with b = beta^2, in whole numbers."""
     a, b = square.numerator, square.denominator
     ratio = (("tp", "fp", "fn"), ((a + b, 0, 0),), ((0, b, a),))
@@ -309,17 +284,21 @@ def _f_score(lead: str, beta: str, square: Fraction, zero: Fraction) -> CountSta
 
 def _averaged(
     lead: str, name: str, title: str, about: str, measures: tuple[Measure, ...]
-) -> CountStatistic:
+) -> Statistic:
     if not lead:
-        return CountStatistic(name, title, about, measures)
+        return Statistic(name=name, title=title, about=about, measures=measures)
     average: Average = "micro" if lead == "micro_" else "macro"
     how = "of the counts of all classes" if average == "micro" else "averaged over classes"
-    return CountStatistic(lead + name, f"{average} {title}", f"{about}, {how}", measures, average)
+    return Statistic(
+        name=lead + name,
+        title=f"{average} {title}",
+        about=f"{about}, {how}",
+        measures=measures,
+        average=average,
+    )
 
 
-def _ratio(
-    name: str, title: str, about: str, hits: str, misses: str, lead: str = ""
-) -> CountStatistic:
+def _ratio(name: str, title: str, about: str, hits: str, misses: str, lead: str = "") -> Statistic:
     """hits / (hits + misses), both named as sums of columns."""
     layouts = [CONFUSION] if "tn" in hits + misses else [COUNTS, CONFUSION]
     measures = [
@@ -335,7 +314,7 @@ def _weights(terms: str, columns: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(int(column in terms.split(" + ")) for column in columns)
 
 
-def _families() -> list[CountStatistic]:
+def _families() -> list[Statistic]:
     """Ratios of counts, plain and for several classes."""
     found = []
     for lead in ("", "micro_", "macro_"):
@@ -348,40 +327,61 @@ def _families() -> list[CountStatistic]:
     return found
 
 
-_ENTRIES: tuple[Statistic | CountStatistic, ...] = (
-    Statistic("sum", "points", "difference of sums of any scores"),
-    Statistic("mean", "points", "difference of means of any scores"),
-    Statistic("accuracy", "correct answers", "correct answers of each entry", minimum=0),
-    Statistic("exact_match", "matches", "1 or 0 for each entry", minimum=0, maximum=1),
-    Statistic("uas", "correct heads", "correct heads of each sentence", minimum=0),
-    Statistic("las", "correct arcs", "correct heads and labels of each sentence", minimum=0),
+_ENTRIES: tuple[Statistic, ...] = (
+    Statistic(name="sum", unit="points", about="difference of sums of any scores"),
+    Statistic(name="mean", unit="points", about="difference of means of any scores"),
+    Statistic(
+        name="accuracy",
+        unit="correct answers",
+        about="correct answers of each entry",
+        minimum=0,
+    ),
+    Statistic(
+        name="exact_match", unit="matches", about="1 or 0 for each entry", minimum=0, maximum=1
+    ),
+    Statistic(name="uas", unit="correct heads", about="correct heads of each sentence", minimum=0),
+    Statistic(
+        name="las",
+        unit="correct arcs",
+        about="correct heads and labels of each sentence",
+        minimum=0,
+    ),
     *_families(),
     _ratio("specificity", "specificity", "tn / (tn + fp)", "tn", "fp"),
-    CountStatistic(
-        "balanced_accuracy",
-        "balanced accuracy",
-        "mean of recall and specificity",
-        (MeanOfRatios(CONFUSION, ((1, 0, 0, 0), (0, 0, 0, 1)), ((0, 0, 1, 0), (0, 1, 0, 0))),),
+    Statistic(
+        name="balanced_accuracy",
+        title="balanced accuracy",
+        about="mean of recall and specificity",
+        measures=(
+            MeanOfRatios(CONFUSION, ((1, 0, 0, 0), (0, 0, 0, 1)), ((0, 0, 1, 0), (0, 1, 0, 0))),
+        ),
     ),
-    CountStatistic("mcc", "MCC", "Matthews' correlation coefficient of two classes", (Matthews(),)),
-    CountStatistic(
-        "wer",
-        "error rate",
-        "errors / length; the lower the better",
-        (MeanOfRatios(("errors", "length"), ((1, 0),), ((0, 1),), whole=False),),
+    Statistic(
+        name="mcc",
+        title="MCC",
+        about="Matthews' correlation coefficient of two classes",
+        measures=(Matthews(),),
+    ),
+    Statistic(
+        name="wer",
+        title="error rate",
+        about="errors / length; the lower the better",
+        measures=(MeanOfRatios(("errors", "length"), ((1, 0),), ((0, 1),), whole=False),),
         ascending=True,
     ),
-    CountStatistic("bleu", "BLEU", "corpus BLEU, from n-gram counts", (Bleu(),)),
+    Statistic(
+        name="bleu", title="BLEU", about="corpus BLEU, from n-gram counts", measures=(Bleu(),)
+    ),
 )
 
 #: The table of statistics.
-STATISTICS: dict[str, Statistic | CountStatistic] = {entry.name: entry for entry in _ENTRIES}
+STATISTICS: dict[str, Statistic] = {entry.name: entry for entry in _ENTRIES}
 STATISTICS["iou"] = STATISTICS["jaccard"]
 
 
-def lookup(name: str | Statistic | CountStatistic) -> Statistic | CountStatistic:
+def lookup(name: str | Statistic) -> Statistic:
     """The entry called `name`; ValueError lists what there is."""
-    if isinstance(name, Statistic | CountStatistic):
+    if isinstance(name, Statistic):
         return name
     if isinstance(name, str) and name in STATISTICS:
         return STATISTICS[name]

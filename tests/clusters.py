@@ -14,8 +14,6 @@ import joblib
 import pytest
 from distributed import Client, LocalCluster
 
-from permtest import _parallel
-
 #: Workers that fork from a process that has imported everything start in a tenth of a second.
 METHOD = {"distributed.worker.multiprocessing-method": "forkserver"}
 PRELOAD = ["distributed", "numba", "permtest.study", "scipy.special", "scipy.stats"]
@@ -53,15 +51,15 @@ def kill(cluster: LocalCluster) -> int:
 @contextmanager
 def killing(cluster: LocalCluster, after: int) -> Iterator[None]:
     """Compute by the cluster, and kill a worker as soon as so many results have come from it."""
-    by_dask, dead = _parallel._by_dask, []
+    call, dead = joblib.Parallel.__call__, []
 
-    def watched(*args):
-        for done, result in enumerate(by_dask(*args), start=1):
+    def watched(self, calls):
+        for done, result in enumerate(call(self, calls), start=1):
             if done == after and not dead:
                 dead.append(kill(cluster))
             yield result
 
     with pytest.MonkeyPatch.context() as patch, joblib.parallel_config(backend="dask"):
-        patch.setattr(_parallel, "_by_dask", watched)
+        patch.setattr(joblib.Parallel, "__call__", watched)
         yield
     assert dead, "no cluster was asked, or for less"

@@ -1,13 +1,11 @@
 """What users call: all of it is explained, with examples that run, and has a place in the book."""
 
 import inspect
-import json
 from importlib import import_module
 
 import build_book
 import pytest
-from book import commands, docstrings, documents, reference, surface
-from book.chapter import Chapter
+from book import commands, docstrings, reference, surface
 from bs4 import BeautifulSoup
 
 THINGS = surface.public()
@@ -106,36 +104,6 @@ def test_a_page_has_everything_that_it_names(page, soups):
     assert soup.select(".highlight .gp"), "examples in colours"
 
 
-def test_an_entry_has_signature_sections_and_links(soups):
-    entry = soups["api-test"].find(id="exact_perm_test").find_parent("section")
-    signature = entry.select_one(".signature").get_text()
-    assert signature.startswith('exact_perm_test(u, v=None, g=None, h=None, *, statistic="sum", ')
-    rubrics = [rubric.get_text() for rubric in entry.select(".rubric")]
-    assert rubrics == ["Parameters", "Returns", "Raises", "Notes", "Examples"]
-    assert "permtest/exact.py" in entry.get_text()
-    targets = {a.get_text(): a["href"] for a in entry.find_all("a")}
-    assert targets["STATISTICS"] == "api-test.html#STATISTICS"
-    assert targets["BatchResult"] == "api-test.html#BatchResult"
-    assert "statistic" not in targets, "an argument is no link"
-
-
-def test_names_are_linked_across_pages_and_to_members(soups):
-    addresses = reference.addresses()
-    assert addresses["pt.compare_many"] == "api-many.html#compare_many"
-    assert addresses["study.describe"] == "api-study.html#describe"
-    assert addresses["Pairs.of"] == "api-test.html#Pairs.of"
-    assert "describe" not in addresses, "two functions have this name"
-    links = {a["href"] for soup in soups.values() for a in soup.find_all("a", href=True)}
-    assert {"api-test.html#Pairs.of", "api-many.html#ScoreTable.of"} <= links
-
-
-def test_the_search_finds_names(files):
-    index = json.loads(files["index.js"].removeprefix("const BOOK = ").removesuffix(";\n"))
-    headings = {heading: text for _, _, heading, text in index["sections"]}
-    assert "signed-rank" in headings["wilcoxon"]
-    assert {thing.name for thing in THINGS} <= set(headings)
-
-
 def test_the_command_line_has_every_command(files):
     soup = BeautifulSoup(files["command-line.html"], "html.parser")
     assert {"permtest-compare", "permtest-study", "permtest-leaderboard"} <= {
@@ -144,60 +112,6 @@ def test_the_command_line_has_every_command(files):
     heads = [code.get_text() for code in soup.select("dt code")]
     assert "--alternative SIDE" in heads
     assert "usage:" not in soup.get_text()
-
-
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("a_b * c*d <x> $y$ [z]", "<p>a_b * c*d &lt;x&gt; $y$ [z]</p>"),
-        ("``p_n * <q>``", "<p><code>p_n * &lt;q&gt;</code></p>"),
-        ("of `Pairs`, `u`", '<p>of <a href="at-Pairs"><code>Pairs</code></a>, <code>u</code></p>'),
-        ("- one\n- two", "<ul>\n<li>one</li>\n<li>two</li>\n</ul>"),
-    ],
-)
-def test_prose_of_docstrings(text, html):
-    def link(name):
-        return f"at-{name}" if name[0].isupper() else None
-
-    assert docstrings.prose(text.split("\n"), link) == html
-
-
-# ---- what is written beside the notebooks ------------------------------------------------------
-
-
-def test_documents_that_are_there_come_in_order_and_others_are_named(capsys, monkeypatch):
-    monkeypatch.setitem(documents.FILES, "docs/of-another-day.md", "More")
-    pages = documents.documents()
-    there = [name for name in documents.FILES if (documents.ROOT / name).exists()]
-    assert [page.source for page in pages][: len(there)] == there
-    on_disk = {f"docs/{path.name}" for path in (documents.ROOT / "docs").glob("*.md")}
-    assert {page.source for page in pages} == on_disk | {"CHANGELOG.md"}
-    assert "docs/of-another-day.md is not there, and the book goes" in capsys.readouterr().out
-    parts = [page.part for page in documents.in_order(pages)]
-    assert parts == sorted(parts, key=documents.PARTS.index)
-    assert documents.in_order(pages)[-1].page == "changelog.html"
-
-
-def test_links_of_documents_lead_to_pages_or_name_files():
-    folder = documents.ROOT / "docs"
-    source = "[n](../notebooks/01-are-they-different.ipynb#x) [r](../README.md#y) [t](../dev.py)"
-    html = documents.markdown(source, folder=folder)
-    assert 'href="01-are-they-different.html#x"' in html
-    assert 'href="index.html"' in html
-    assert "t (<code>dev.py</code>)" in html
-    assert 'href="index.html">n</a>' in documents.markdown("[n](../notebooks)", folder=folder)
-    assert 'src="data:image/png;base64,' in documents.markdown("![e](error.png)", folder=folder)
-
-
-def test_names_in_other_pages_lead_to_the_reference():
-    def linked(body):
-        return reference.with_links(Chapter("a", "A", "", body, ())).body
-
-    code = "<code>pt.exact_perm_test(u, v)</code>"
-    assert linked(code) == f'<a href="api-test.html#exact_perm_test">{code}</a>'
-    assert "api-study.html#sample_size" in linked("<code>study.sample_size</code>")
-    for body in ("<code>sign</code>", "<code>u.sum()</code>", f'<a href="#x">{code}</a>'):
-        assert linked(body) == body
 
 
 # ---- in a browser ------------------------------------------------------------------------------

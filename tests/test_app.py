@@ -1,16 +1,13 @@
 """The app without a browser: what it shows, what it refuses, and that it goes on afterwards."""
 
 import asyncio
-import csv
 import io
 import json
 import re
-import time
 from base64 import b64decode
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
-from threading import Thread
 from zipfile import ZipFile
 
 import ipywidgets as widgets
@@ -20,15 +17,12 @@ import pytest
 
 import permtest as pt
 from permtest.app import ComparisonApp, bundled, comparison
-from permtest.app.comparison import STEM, verdict
-from permtest.app.files import MOST
-from permtest.app.parts import problem
+from permtest.app.comparison import STEM
+from permtest.app.uploads import MOST
 from permtest.readers import File
 from permtest.report import report_files
-from permtest.study import overview
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "notebooks" / "data"
 NOTEBOOK = ROOT / "notebooks" / "09-your-own-data.ipynb"
 
 WIDE = b"id,doc,old,new\n" + b"".join(
@@ -78,10 +72,6 @@ def visible(widget):
     return widget.layout.display != "none"
 
 
-def refused(app):
-    return "role='alert'" in app.sentence.value and app.found is None
-
-
 # ---- the answer --------------------------------------------------------------------------------
 
 
@@ -129,43 +119,6 @@ def test_the_page_says_which_of_several_systems_are_compared():
     assert "permtest leaderboard compares all" in app.detail.value
 
 
-@pytest.mark.parametrize(("tails", "said"), [("less", "at most"), ("greater", "at least")])
-@pytest.mark.parametrize("table", [WIDE, COUNTS])
-def test_one_sided_intervals_have_one_end(table, tails, said):
-    app = app_of(("scores.csv", table))
-    app.choices.tails.value = tails
-    end = app.found.interval[tails == "less"]
-    assert f"95% interval {said} {end:.4g}" in app.detail.value
-
-
-def test_the_direction_is_always_said():
-    app = app_of(
-        ("scores.csv", b"id,u,v\n" + b"".join(b"%d,%d,1\n" % (k, k % 2) for k in range(9)))
-    )
-    assert "higher taken as better" in app.detail.value
-    app.choices.statistic.value = "accuracy"
-    assert "Higher is better." in app.detail.value
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "(--clusters document)",
-            "(choose &#x27;whole groups: document&#x27; under What is swapped)",
-        ),
-        ("(--no-clusters swaps items)", "(choose &#x27;each item&#x27; under What is swapped)"),
-        ("(--metric f1)", "(choose f1 under Metric)"),
-        ("(--a, --b)", "(choose them as System A and System B)"),
-        ("(--gold y)", "(choose y as Column of right answers)"),
-        ("--gold y scores u and v", "choosing y as Column of right answers scores u and v"),
-        ("(--thousands ,)", "(permtest compare --thousands ,)"),
-    ],
-)
-def test_the_page_names_its_own_controls(text, said):
-    assert f">Do it: {said}<" in problem(f"Do it: {text}")
-
-
 def test_systems_get_the_names_that_a_person_gives_them():
     app = app_of(("scores.csv", WIDE))
     app.choices.called_a.value = f"Base {NASTY}"
@@ -176,19 +129,6 @@ def test_systems_get_the_names_that_a_person_gives_them():
     assert app.choices.called_b.value.startswith("Base ")  # the name goes with the system
     app.choices.called_b.value = ""
     assert app.found.names == ("new", "old")
-
-
-def test_a_direction_that_is_not_known_is_asked_for():
-    app = app_of(("scores.csv", WIDE))
-    assert app.choices.way.label.startswith("not known")
-    upward = app.found.exact.better
-    app.choices.way.value = False
-    assert app.found.exact.better != upward
-    assert "lower is better" in app.detail.value
-    known = app_of(
-        ("errors.csv", WIDE.replace(b"old", b"old_errors").replace(b"new", b"new_errors"))
-    )
-    assert known.choices.way.label == "lower, as the files say"
 
 
 def test_a_score_is_asked_for_where_there_are_several():
@@ -208,57 +148,6 @@ def test_a_score_is_asked_for_where_there_are_several():
     assert app.found.exact.score.name == "bleu"
     assert "bleu" in app.detail.value
     assert not visible(app_of(("scores.csv", WIDE)).choices.score)
-
-
-def test_counts_have_measures_to_choose_from():
-    app = app_of(("counts.csv", COUNTS))
-    assert app.choices.statistic.value == "f1"
-    pairs = pt.read(File("x", COUNTS), a="a", b="b", statistic="recall")
-    app.choices.statistic.value = "recall"
-    assert app.found.exact.pvalue == pt.exact_perm_test(pairs, statistic="recall").pvalue
-    assert "measures" in app.found.parts
-    assert "units" not in app.found.parts
-
-
-def test_a_system_against_itself_is_a_message_and_no_dead_end():
-    app = app_of(("scores.csv", WIDE))
-    app.choices.b.value = "old"
-    assert refused(app)
-    assert not visible(app.picture)
-    app.choices.b.value = "new"
-    assert app.found.names == ("old", "new")
-    assert visible(app.picture)
-
-
-@pytest.mark.parametrize(
-    ("u", "v", "alternative", "said"),
-    [
-        ([1] * 12, [0] * 12, "two-sided", "u scores higher than v, by more than luck explains"),
-        ([0] * 12, [1] * 12, "two-sided", "v scores higher than u, by more than luck explains"),
-        ([0] * 12, [1] * 12, "less", "v scores higher than u, by more than luck explains"),
-        (
-            [0] * 12,
-            [1] * 12,
-            "greater",
-            "No significant evidence at the level 0.05 that u scores higher",
-        ),
-        (
-            [1, 1],
-            [0, 0],
-            "less",
-            "No significant evidence at the level 0.05 that u scores lower than v",
-        ),
-        (
-            [1, 0],
-            [0, 1],
-            "two-sided",
-            "No significant evidence at the level 0.05 that u and v differ",
-        ),
-    ],
-)
-def test_the_verdict_says_which_system_is_ahead(u, v, alternative, said):
-    found = overview(pt.Pairs.of(u, v, ("u", "v")), alternative=alternative)
-    assert verdict(found).startswith(said)
 
 
 @pytest.mark.usefixtures("drawn")
@@ -281,14 +170,6 @@ def test_sections_are_those_of_the_report_and_made_when_they_are_opened():
     app.choices.tails.value = "less"  # what is open follows, what is closed waits
     assert folds["power"].body.value != before
     assert folds["answers"].body.value == ""
-
-
-def test_a_choice_of_the_same_scores_reads_nothing_again(monkeypatch):
-    app = app_of(("scores.csv", WIDE))
-    evaluation = type(app.files.evaluation)
-    monkeypatch.setattr(evaluation, "pairs", lambda *_, **__: pytest.fail("read again"))
-    app.choices.alpha.value = 0.01
-    assert app.found.alpha == 0.01
 
 
 # ---- files -------------------------------------------------------------------------------------
@@ -343,85 +224,6 @@ def test_two_files_become_two_systems():
     assert app.sentence.value == ""
 
 
-def test_files_without_an_item_in_common_are_refused():
-    app = ComparisonApp()
-    app.files.upload.value = upload(("old.csv", b"id,score\na,1\nb,0\n"))
-    app.files.upload.value = upload(("new.csv", b"id,score\nc,1\nd,0\n"))
-    assert "in common" in app.files.note.value + app.sentence.value
-    assert app.found is None
-
-
-TREE = (
-    "# sent_id = {}\n1\tdogs\tdog\t{}\t_\t_\t0\troot\t_\t_\n"
-    "2\tbark\tbark\t{}\t_\t_\t1\tdep\t_\t_\n\n"
-)
-
-
-def test_a_gold_file_is_asked_for_where_one_is_needed():
-    gold, old, new = (
-        "".join(TREE.format(f"s{k}", *tags(k)) for k in range(6)).encode()
-        for tags in (
-            lambda _: ("NOUN", "VERB"),
-            lambda k: ("NOUN", "VERB" if k > 3 else "NOUN"),
-            lambda k: ("NOUN", "VERB" if k else "NOUN"),
-        )
-    )
-    app = ComparisonApp()
-    app.files.upload.value = upload(("old.conllu", old), ("new.conllu", new))
-    assert "choose the file of right answers" in app.files.note.value
-    assert len(app.files.files) == 2
-    app.files.gold_upload.value = upload(("gold.conllu", gold))
-    assert app.files.note.value == ""
-    assert app.found is None  # a treebank has several scores
-    for _, name in app.choices.score.options[1:]:
-        app.choices.score.value = name
-        assert app.found.exact.n == 6
-
-
-def test_a_column_of_a_table_says_what_is_right():
-    words = ("no", "yes")
-    lines = (f"s{k},{words[k % 2]},{words[k % 2]},{words[k > 3]}\n" for k in range(8))
-    table = ("id,t,x,y\n" + "".join(lines)).encode()
-    app = ComparisonApp()
-    assert not visible(app.files.gold_column)
-    app.files.upload.value = upload(("answers.csv", table))
-    assert "no system so far" in app.files.note.value
-    assert app.found is None
-    assert app.files.gold_column.index == 0
-    app.files.gold_column.value = "y"
-    assert app.found.names == ("t", "x")
-    app.files.gold_column.value = "t"
-    assert app.files.note.value == ""
-    assert app.found.names == ("x", "y")
-    app.choices.statistic.value = "accuracy"
-    assert app.found.exact.scores == (8, 4)
-    app.files.gold_column.index = 0
-    assert app.found is None
-    assert "no system so far" in app.files.note.value
-    app.files.gold_column.value = "t"
-    app.files.remove.click()
-    assert not visible(app.files.gold_column)
-
-
-TP = tuple(
-    (name, b"id,tp,fp,fn\n" + b"".join(b"s%d,%d,1,%d\n" % (i, i % k, i % 2) for i in range(12)))
-    for k, name in ((3, "new.csv"), (2, "old.csv"))
-)
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_counts_in_a_file_for_each_system_are_compared(together):
-    app = ComparisonApp()
-    for files in [TP] if together else [TP[:1], TP[1:]]:
-        assert app.found is None
-        app.files.upload.value = upload(*files)
-        assert ("one system so far" in app.files.note.value) == (len(files) < 2 and not app.found)
-    wanted = pt.read(*(File(*one) for one in TP), statistic="f1")
-    assert app.found.exact.pvalue == pt.exact_perm_test(wanted, statistic="f1").pvalue
-    assert app.found.names == ("new", "old")
-    assert [value for _, value in app.choices.unit.options] == [False]  # no count is a cluster
-
-
 LABELS = {
     name: f"id,{column}\n" + "".join(f"s{k},{'no' if k % step else 'yes'}\n" for k in range(9))
     for name, column, step in (
@@ -453,29 +255,6 @@ def test_a_file_of_right_answers_may_come_at_any_time(order):
     assert "right answers: gold.csv" in app.files.about.value
     app.files.remove.click()
     assert app.files.upload.value == app.files.gold_upload.value == ()  # they can be chosen again
-
-
-def test_a_page_may_begin_with_a_path_of_right_answers(tmp_path):
-    for name, text in LABELS.items():
-        (tmp_path / name).write_text(text)
-    gold, a, b = (tmp_path / name for name in LABELS)
-    for one in (gold, str(gold)):
-        assert ComparisonApp([a, b], gold=one).found.exact.scores == (9, 5)
-
-
-@pytest.mark.parametrize("many", [1, 2])
-def test_new_files_take_the_place_of_those_that_are_compared(many):
-    app = ComparisonApp()
-    app.files.upload.value = upload(("scores.csv", WIDE))
-    app.choices.called_a.value = "Base"
-    app.files.upload.value = upload(*TP[:many])
-    assert "take the place of scores.csv" in app.files.note.value
-    assert len(app.files.files) == many
-    assert (app.found is None) == (many == 1)
-    app.files.upload.value = upload(("more.csv", WIDE + b"s24,d8,1,0\n"))
-    assert [file.name for file in app.files.files] == ["more.csv"]
-    assert app.found.names == ("Base", "new")  # what a person typed stays
-    assert app.found.exact.n == 25
 
 
 # ---- data is data ------------------------------------------------------------------------------
@@ -530,15 +309,6 @@ def test_nothing_in_a_file_becomes_markup():
     assert marks.found == []
 
 
-def test_texts_of_items_are_shown_and_escaped(monkeypatch):
-    app = app_of(("scores.csv", WIDE))
-    evaluation = type(app.files.evaluation)
-    monkeypatch.setattr(evaluation, "text", lambda _, name: f"text of {name} {NASTY}")
-    app.folds["items"].turn(True)
-    assert f"text of {app.found.most_different[0].id}" in app.folds["items"].body.value
-    assert "<script" not in app.folds["items"].body.value
-
-
 # ---- report, sessions, stages ------------------------------------------------------------------
 
 
@@ -562,14 +332,6 @@ def test_the_report_is_made_when_it_is_asked_for():
     app.choices.alpha.value = 0.05
     fold.turn(True)
     assert fold.body.value == before
-
-
-def test_two_sessions_share_nothing():
-    one, other = app_of(("one.csv", WIDE)), app_of(("other.csv", COUNTS))
-    one.choices.tails.value = "less"
-    one.files.upload.value = upload(*BAD["binary"])
-    assert other.found.alternative == "two-sided"
-    assert other.files.note.value == ""
 
 
 def test_the_first_answer_does_not_wait_for_the_others():
@@ -604,59 +366,7 @@ def test_a_part_that_fails_says_so_and_the_answer_stays(monkeypatch):
     assert app.found.alternative == "two-sided"
 
 
-def test_pieces_of_work_in_several_threads_wait_for_each_other():
-    app, running, most, done = ComparisonApp(), [], [], []
-
-    def work(name):
-        for _ in range(5):
-            running.append(1)
-            most.append(len(running))
-            time.sleep(0.002)
-            running.pop()
-            yield
-        done.append(name)
-
-    async def person(name):
-        app._start(work(name))
-        await asyncio.sleep(0.5)
-
-    threads = [Thread(target=asyncio.run, args=[person(name)]) for name in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert max(most) == 1
-    assert len(done) == 1  # the work of the last one, all of it
-    assert len(most) >= 3 + 5
-
-
 # ---- the notebook and its files ----------------------------------------------------------------
-
-
-def rows(name):
-    with (DATA / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_the_bundled_files_are_what_the_readme_says_of_them():
-    readme = (DATA / "README.md").read_text(encoding="utf-8")
-    known = {row["sent_id"]: row for row in rows("ud_en_ewt_pos.csv")}
-    for row in rows("own_taggers.csv"):
-        assert row["document"] == row["sent_id"].rpartition("-")[0]
-        for name in ("crf_base", "crf_rich"):
-            assert row[name] == known[row["sent_id"]][f"{name}_correct"]
-    afrikaans = {row["sent_id"]: row for row in rows("ud_af_afribooms_pos.csv")}
-    for row in rows("own_long.csv"):
-        assert row["score"] == afrikaans[row["sent_id"]][f"{row['system']}_correct"]
-    questions = rows("gsm8k_correct.csv")
-    columns = {"first-answer": "finetuning", "verified-answer": "verification"}
-    for size in ("6b", "175b"):
-        lines = (DATA / f"own_gsm8k_{size}.jsonl").read_text(encoding="utf-8").splitlines()
-        for line in map(json.loads, lines):
-            wanted = questions[line["doc_id"]][f"{size}_{columns[line['filter']]}"]
-            assert line["exact_match"] == float(wanted)
-    for path in DATA.glob("own_*"):
-        assert f"`{path.name}`" in readme
 
 
 def run(**parameters):
@@ -670,12 +380,6 @@ def run(**parameters):
             if "parameters" in tags:
                 names |= parameters
     return names
-
-
-def test_the_page_needs_no_other_cells_of_the_notebook(tmp_path, capsys):
-    with plt.rc_context():
-        assert run(out=str(tmp_path / "table.tex"))["found"].exact.n == 1257
-    assert str(tmp_path / "table.tex") in capsys.readouterr().out
 
 
 def test_with_parameters_the_notebook_writes_a_report_and_overwrites_nothing(tmp_path):
@@ -692,25 +396,9 @@ def test_with_parameters_the_notebook_writes_a_report_and_overwrites_nothing(tmp
     assert out.read_bytes() == before
 
 
-def test_the_first_files_of_a_person_take_the_place_of_the_example():
-    app = ComparisonApp(bundled("own_taggers.csv"))
-    assert app.found is not None
-    app.files.upload.value = upload(("a.jsonl", b'{"id": 1, "score": 1}\n{"id": 2, "score": 0}\n'))
-    assert [file.name for file in app.files.files] == ["a.jsonl"]
-    app.files.upload.value = upload(("b.jsonl", b'{"id": 2, "score": 0}\n{"id": 1, "score": 0}\n'))
-    assert app.files.evaluation.systems == ("a", "b")
-
-
 def test_a_bad_cell_is_named():
     app = ComparisonApp()
     bad = (("new.csv", b"id,score\n1,1\n2,n/a?\n"), ("old.csv", b"id,score\n1,1\n2,0\n"))
     app.files.upload.value = upload(*bad)
     assert "new.csv, line 3, column &#x27;score&#x27;" in app.sentence.value
     assert app.found is None
-
-
-def test_a_long_table_is_paired_by_its_question():
-    table = b"question;model;correct\n1;x;1\n1;y;0\n2;x;1\n2;y;1\n"
-    app = ComparisonApp(File("long.csv", table))
-    assert app.files.evaluation.systems == ("x", "y")  # paired by the question
-    assert app.found.exact.pvalue == 1

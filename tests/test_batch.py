@@ -17,7 +17,7 @@ import permtest as pt
 from permtest import _jit, _parallel, batch, exact_perm_test
 from permtest.batch import BatchResult
 from permtest.null import grouping
-from permtest.null.batch import count_tails
+from permtest.null.rows import count_tails
 from tests import naive
 from tests.strategies import alternatives
 
@@ -201,7 +201,7 @@ def test_sums_that_no_float_holds_stay_as_they_are():
 
 @pytest.mark.parametrize("method", ["auto", "tilted"])
 def test_too_much_work_for_the_kernel_is_left_to_the_solvers(monkeypatch, method):
-    monkeypatch.setattr("permtest.null.batch.WORK", 1)
+    monkeypatch.setattr("permtest.null.rows.WORK", 1)
     rng = np.random.default_rng(3)
     u, v = rng.integers(0, 30, (2, 4, 80))
     many = exact_perm_test(u, v, axis=1, method=method)
@@ -474,7 +474,7 @@ def test_differences_are_counted_alike_with_and_without_numba(n, most, unit, see
     first, second = rng.integers(0, 4, (2, 6))
     found = []
     for count in (vars(grouping.count_rows)["compiled"](), grouping._count_rows):
-        facts, starts = np.zeros((6, 5), dtype=np.int64), np.zeros(7, dtype=np.int64)
+        facts, starts = np.zeros((6, 6), dtype=np.int64), np.zeros(7, dtype=np.int64)
         widths, counts = np.zeros((2, 6 * max(n, 1)), dtype=np.int64)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_jit, "_budget", [10**6])

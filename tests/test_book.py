@@ -8,10 +8,9 @@ from pathlib import Path
 import build_book
 import nbformat
 import pytest
-from book.chapter import Chapter, chapter, markdown
+from book.chapter import markdown
 from book.formulas import formula
-from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -94,13 +93,6 @@ def test_files(book):
     assert sorted(path.name for path in book.iterdir()) == names
 
 
-def test_the_front_page_has_the_question_of_each_notebook(book):
-    front = (book / "index.html").read_text("utf-8")
-    assert re.search("Is it fair, for <em>all</em> <math .*</math> tosses. Or not.</td>", front)
-    assert '<a href="02-end.html">02 The end</a></th>\n<td>No more.</td>' in front
-    assert re.search("About <math .*</math> swaps", front)
-
-
 def test_every_page_shows_the_series_and_where_one_is(book, coin):
     for name in ("index.html", "01-coin.html", "02-end.html"):
         page = Page(book / name)
@@ -110,39 +102,6 @@ def test_every_page_shows_the_series_and_where_one_is(book, coin):
     assert [(a["rel"], a["href"]) for a in coin.all("a") if "rel" in a] == [("next", "02-end.html")]
     assert {"#a-plot-a-widget", "#1-an-exercise"} <= {a["href"] for a in coin.all("a")}
     assert {a.get("id") for a in coin.all("h2")} == {"a-plot-a-widget"}
-
-
-def test_formulas_need_no_script(coin):
-    assert len(coin.all("math")) >= 3
-    assert "(1a)" in coin.text
-    assert "\\" not in coin.text
-
-
-def test_a_widget_is_a_still_picture_with_words(book, coin):
-    assert {"a bell"} <= {image["alt"] for image in coin.all("img")}
-    assert "Tails both tails n 7 " in coin.text
-    assert "python3 dev.py lab --notebook 01" in coin.text
-    assert "widget-view" not in (book / "01-coin.html").read_text("utf-8")
-    assert "IntProgress" in coin.text, "the code of the bar"
-    assert "VBox(children" not in coin.text, "what a widget prints"
-
-
-def test_pictures_have_a_text_made_of_what_is_written_on_them(coin):
-    texts = [image["alt"] for image in coin.all("img")]
-    assert "Plot. Heads & tails; across: heads; up: share. legend: fair" in texts
-    assert all(texts)
-
-
-def test_solutions_are_folded_and_room_for_code_is_left_out(book, coin):
-    page = (book / "01-coin.html").read_text("utf-8")
-    assert re.search("<details class=.solution.><summary>Solution 1 …</summary>", page)
-    assert "your code" not in coin.text
-
-
-def test_results_and_output(coin):
-    assert "paired-permutation" not in coin.text, "the table, not the sentence"
-    assert coin.all("svg")
-    assert "x < y" in coin.text
 
 
 def test_the_index_knows_where_words_are(book):
@@ -157,53 +116,6 @@ def test_the_index_knows_where_words_are(book):
         (1, "the-end"),
         (1, "more"),
     }
-
-
-def test_pages_stand_in_their_part_of_the_book():
-    def made(name):
-        return chapter(name, new_notebook(cells=[new_markdown_cell(f"# Of {name}")]))
-
-    changes = Chapter(
-        "changelog", "Changes", "", "<h1 id='c'>C</h1>", (), "Changes", "CHANGELOG.md"
-    )
-    files = build_book.pages([made("00-map"), made("01-coin"), made("02-end"), changes], "")
-    menu = BeautifulSoup(files["02-end.html"], "html.parser").find(id="menu")
-    parts = [part.get_text() for part in menu.select(".part")]
-    assert parts == ["Start", "Notebooks", "Changes"]
-    pages = [[a["href"] for a in list_.select("li > a")] for list_ in menu.select("nav > ol")]
-    assert pages == [["00-map.html"], ["01-coin.html", "02-end.html"], ["changelog.html"]]
-    assert "Made from <code>CHANGELOG.md</code>" in files["changelog.html"]
-    assert "python3 dev.py lab --notebook 00" in files["00-map.html"]
-
-
-def test_a_book_that_is_made_quickly_has_no_output(tmp_path):
-    path = write(tmp_path, "01-coin", [FIRST[0], new_code_cell("print(6 * 7)"), *SECOND])
-    write(tmp_path, "02-end", SECOND)
-    build_book.build([path, tmp_path / "02-end.ipynb"], tmp_path / "html", "", run=False)
-    page = Page(tmp_path / "html" / "01-coin.html")
-    assert "print" in page.text
-    assert "42" not in page.text
-
-
-def test_a_table_can_be_moved_sideways_by_the_keyboard():
-    html = markdown("| a | b |\n|---|---|\n| 1 | 2 |")
-    region = BeautifulSoup(html, "html.parser").div
-    assert (region["role"], region["tabindex"]) == ("region", "0")
-    assert region.table
-
-
-def test_what_is_printed_bit_by_bit_stays_together():
-    cell = new_code_cell("count()")
-    cell.outputs = [new_output("stream", text=text) for text in ("one\n", "two\n")]
-    page = chapter("01-count", new_notebook(cells=[new_markdown_cell("# A"), cell]))
-    printed = BeautifulSoup(page.body, "html.parser").select(".output pre")
-    assert [text.get_text().split() for text in printed] == [["one", "two"]]
-
-
-def test_what_was_typed_differs_from_what_was_answered():
-    block = BeautifulSoup(markdown("```python\n>>> 1 + 1\n2\n```"), "html.parser")
-    assert block.select_one(".gp").get_text() == ">>> "
-    assert block.select_one(".go").get_text() == "2"
 
 
 # ---- what it does not have ---------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 
 import permtest
 from permtest import cli
-from permtest.cli import compare
+from permtest.cli import compare_files
 from permtest.statistics import ALTERNATIVES, STATISTICS
 
 SCORES = "item,new,old\n" + "".join(f"s{i},{3 + i % 3},{2 + i % 2}\n" for i in range(12))
@@ -116,20 +116,6 @@ def test_monte_carlo_is_reproducible(answer, run):
     assert "(500 samples)" in out
 
 
-def test_clusters(answer, run, folder):
-    lines = "".join(f"t{i % 4},{u},{v}\n" for i, (u, v) in enumerate(zip(NEW, OLD, strict=True)))
-    (folder / "texts.csv").write_text(f"text,new,old\n{lines}", encoding="utf-8")
-    found = answer("texts.csv", "--clusters", "text")
-    labels = [i % 4 for i in range(12)]
-    assert found["pvalue"] == permtest.exact_perm_test(NEW, OLD, clusters=labels).pvalue
-    assert (found["n"], found["n_entries"], found["source"]["clusters"]) == (4, 12, "text")
-    sampled = ("--method", "monte_carlo", "--samples", 99, "--seed", 1)
-    assert answer("texts.csv", "--clusters", "1", *sampled)["n"] == 4
-    out = run("compare", "texts.csv", "--clusters", "text")[1]
-    assert "\nN             4 (clusters of 12 pairs)\ninformative   4 (clusters that diff" in out
-    assert "\ndifference      18             1.5\n" in out
-
-
 # ---- counts ------------------------------------------------------------------------------------
 
 
@@ -141,30 +127,12 @@ def in_python(name, **options):
     return permtest.exact_perm_test(*tables, statistic=name, names=("new", "old"), **options)
 
 
-def test_different_gold_counts_raise_a_doubt(run, tmp_path):
-    same, other = tmp_path / "same.txt", tmp_path / "other.txt"
-    same.write_text("2 0 1 1 1 2\n3 1 0 3 0 0\n")
-    other.write_text("2 0 1 1 1 2\n3 1 0 3 0 5\n")
-    assert "doubt" not in run("compare", str(same), "--metric", "f1")[1]
-    text = run("compare", str(other), "--metric", "f1")[1]
-    assert "differs between the systems on 1 of 2 items, first for item 2 (3 and 8)" in text
-
-
 @pytest.mark.parametrize("metric", ["precision", "f0.5", "specificity", "mcc", "iou"])
 def test_metrics_of_counts(answer, metric):
     found = answer("counts.csv", "--metric", metric)
     assert found.items() >= in_python(metric).to_dict().items()
     assert answer("counts.csv", "--metric", metric, "--a", "new", "--b", "old") == found
     assert found["metric"] == {"iou": "jaccard"}.get(metric, metric)
-
-
-def test_columns_of_counts(answer):
-    options = ("--a", "6,7,8", "--b", "new", "--clusters", "doc")
-    found = answer("counts.csv", "--metric", "f1", *options)
-    assert {"scores", "parts", "sums", "rank"} <= found.keys()
-    assert (found["names"], found["n"], found["n_entries"]) == (["old", "new"], 4, 12)
-    assert found["pvalue"] == in_python("f1", clusters=[i // 3 for i in range(12)]).pvalue
-    assert (found["totals"], found["source"]["clusters"]) == (None, "doc")
 
 
 def test_a_metric_that_is_sampled_says_why(answer, run, folder):
@@ -199,21 +167,6 @@ def test_files_without_a_header(answer, run, folder, text, argv, expected):
     assert ("e-1505\n" in out) == ("log10_pvalue" in expected)
 
 
-def test_negative_scores_are_no_correct_answers(run, folder):
-    (folder / "gains.txt").write_text("3 -2\n-1 0\n", encoding="utf-8")
-    code, out, err = run("compare", "gains.txt", "--metric", "accuracy")
-    assert (code, out) == (2, "")
-    assert "gains.txt, line 1, column 2: -2 is below 0, but accuracy counts correct answers" in err
-
-
-def test_names_that_the_terminal_cannot_show(folder, monkeypatch):
-    (folder / "names.csv").write_text("système,B\n1,0\n", encoding="utf-8")
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    done = process("-m", "permtest", "compare", "names.csv")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(r"syst\xe8me is 1 correct answer")
-
-
 # ---- errors ------------------------------------------------------------------------------------
 
 
@@ -245,7 +198,7 @@ def test_failures_while_computing(run, monkeypatch, error, code, message):
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(compare, "exact_perm_test", fail)
+    monkeypatch.setattr(compare_files, "exact_perm_test", fail)
     found, out, err = run("compare", "scores.csv")
     assert (found, out) == (code, "")
     assert message in err
@@ -290,13 +243,6 @@ def test_a_gate_of_a_sampled_p_needs_its_whole_interval(run, folder):
     assert run(*near, "--alpha", 0.03125)[0] == 0
 
 
-def test_an_interval_that_is_not_there_has_a_reason(answer):
-    found = answer("counts.csv", "--metric", "f1")
-    assert found["confidence_interval"] is None
-    assert "interval" in found["confidence_interval_reason"]
-    assert answer("scores.csv")["confidence_interval_reason"] is None
-
-
 # ---- as a process ------------------------------------------------------------------------------
 
 
@@ -332,15 +278,6 @@ def test_a_closed_pipe_is_left_in_silence():
     assert (done.returncode, done.stderr) == (141, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
-@pytest.mark.usefixtures("folder")
-def test_a_full_disk_is_told():
-    with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = process("-m", "permtest", "compare", "scores.csv", stdout=full.fileno())
-    assert done.returncode == 2
-    assert done.stderr == "permtest compare: error: [Errno 28] No space left on device\n"
-
-
 @pytest.mark.usefixtures("folder")
 def test_nothing_slow_is_imported_that_is_not_needed():
     code = "import sys, permtest.cli; print([m for m in sys.modules if m in sys.argv[1:]])"
@@ -350,10 +287,6 @@ def test_nothing_slow_is_imported_that_is_not_needed():
     code = code.replace("print([m for m in sys.modules if m in ", run)
     done = process("-c", code, "matplotlib", "pandas", "statsmodels", "ipywidgets", "jinja2")
     assert done.stdout.endswith("[]\n")
-
-
-def test_version(run):
-    assert run("--version") == (0, f"permtest {permtest.__version__}\n", "")
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)

@@ -15,7 +15,7 @@ import pytest
 import permtest
 from permtest import compare_many, read_many
 from permtest.readers import FORMATS
-from permtest.study import StudyConfig, exact_power_n, overview, power_t, run_study, sample_size
+from permtest.study import StudyConfig, exact_power_n, overview, power_t, sample_size
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "notebooks" / "data"
@@ -145,31 +145,6 @@ def test_options_of_a_leaderboard(printed, board):
     assert found["values"] == wanted.values.tolist()
 
 
-def test_a_score_named_as_metric(board, printed, folder):
-    for name, right in (("x", "1101"), ("y", "1000"), ("z", "0110")):
-        lines = [json.dumps({"doc_id": i, "acc": int(c), "len": i}) for i, c in enumerate(right)]
-        (folder / f"samples_{name}.jsonl").write_text("\n".join(lines))
-    files = [f"samples_{name}.jsonl" for name in "xyz"]
-    found = board(*files, "--metric", "acc")
-    assert found == board(*files, "--score", "acc")
-    assert (found["values"], found["metric"]) == ([[0.75, 0.25, 0.5]], "mean")
-    report = ("report", *files[:2], "--json")
-    first, other = (json.loads(printed(*report, way, "acc")) for way in ("--metric", "--score"))
-    assert first["statistic"] == "mean"  # differences are per item, whichever option names it
-    assert first == other
-    whole = json.loads(printed(*report, "--metric", "accuracy", "--score", "acc"))
-    assert whole["difference"] == 2
-
-
-def test_what_is_counted_is_measured(board, folder):
-    rows = [(i, name, i % k, i % 2, 1) for i in range(12) for k, name in enumerate("abc", 2)]
-    lines = [("id", "system", "tp", "fp", "fn"), *rows]
-    (folder / "long.csv").write_text("".join(",".join(map(str, x)) + "\n" for x in lines))
-    found = board("long.csv")
-    assert found["metric"] == "f1"
-    assert found == board("long.csv", "--metric", "f1")
-
-
 # ---- several data sets ---------------------------------------------------------------------------
 
 
@@ -214,17 +189,6 @@ def test_a_data_set_of_several_files_with_its_own_gold(run, board, folder):
     assert found["systems"] == ["a", "b"]
 
 
-def test_classes_are_not_joined(board, folder):
-    for name, labels in (("x", "ab"), ("y", "bc")):
-        columns = [[labels[i % 2], labels[i % 2], labels[i // 2 % 2], labels[0]] for i in range(6)]
-        rows = [",".join([str(i), *labels]) for i, labels in enumerate(columns)]
-        (folder / f"{name}.csv").write_text("\n".join(["id,gold,m,n,o", *rows]))
-    argv = ("--data-set", "x=x.csv", "--data-set", "y=y.csv", "--metric", "macro_f1")
-    found = board(*argv, "--gold", "gold")
-    assert found["overall"] is None
-    assert found["replicability"]["data_sets"] == ["x", "y"]
-
-
 def test_pairs_are_written_as_tables(run):
     code, out, _ = run("leaderboard", "scores.csv", "-o", "pairs.csv")
     assert code == 0
@@ -236,22 +200,6 @@ def test_pairs_are_written_as_tables(run):
     assert run("leaderboard", "scores.csv", "-o", "pairs.parquet", "--json")[0] == 0
     table = pyarrow.parquet.read_table("pairs.parquet")
     assert table["adjusted"].to_pylist() == board.adjusted[0].tolist()
-
-
-def test_repeats_are_swapped_together(run, board, folder):
-    lines = [f"q{i // 3},x,{i % 3},{i % 2},1,{i % 5 % 2}" for i in range(12)]
-    (folder / "epochs.csv").write_text("\n".join(["id,category,epoch,a,b,c", *lines]))
-    assert max(board("epochs.csv")["n_informative"][0]) <= 4  # told apart by the epoch
-    found = board("epochs.csv", "--clusters", "id")
-    assert found["systems"] == ["a", "b", "c"]
-    assert max(found["n_informative"][0]) <= 4
-    assert run("compare", "epochs.csv", "--a", "a", "--b", "b", "--clusters", "id")[0] == 0
-
-
-def test_metrics_of_all_data_sets_must_agree(run, folder):
-    (folder / "long.csv").write_text("id,system,tp,fp,fn\n1,new,1,0,0\n1,old,0,1,1\n")
-    argv = ("--data-set", "x=scores.csv", "--data-set", "y=long.csv", "--systems", "new,old")
-    assert "data set 'y' is compared by 'f1', but 'x' by 'mean'" in run("leaderboard", *argv)[2]
 
 
 @pytest.mark.parametrize(
@@ -312,21 +260,6 @@ def test_reports_are_written_and_named(run, printed, folder):
 
 
 # ---- study ---------------------------------------------------------------------------------------
-
-
-def test_a_study_is_printed(printed, folder):
-    before = sorted(folder.iterdir())
-    study = run_study(permtest.read("pair.csv"), config=StudyConfig.from_yaml("quick.yml"))
-    out = " ".join(printed("study", "pair.csv", "--config", "quick.yml").split())
-    assert " ".join(study.sentence().split()) in out
-    assert all(section.heading.upper() in out for section in study.sections)
-    assert sorted(folder.iterdir()) == before
-
-
-def test_two_columns_as_nlpstattest_has_them(printed):
-    found = json.loads(printed("study", "columns.txt", "--config", "quick.yml", "--json"))
-    a, b = zip(*(map(float, line.split()) for line in COLUMNS.splitlines()), strict=True)
-    assert found["exact"]["pvalue"] == permtest.exact_perm_test(a, b).pvalue
 
 
 def test_a_report_repeats_itself(run, printed, folder):
@@ -394,14 +327,6 @@ def test_a_plan_of_a_difference(printed):
     assert (found["n"], found["power"], found["delta"]) == (needed, power, 0.1)
 
 
-def test_a_plan_of_shares(printed):
-    shares = ("plan", "--shares", 0.06, 0.03)
-    found = json.loads(printed(*shares, "--json"))
-    assert found["n"] == exact_power_n(0.06, 0.03)
-    assert found["power"] >= 0.8
-    assert "if 6% of items are right for A only and 3% for B only" in printed(*shares)
-
-
 def test_a_plan_of_a_pilot(printed, folder):
     gaps = [x - y for x, y in zip(NEW, OLD, strict=True)]
     found = json.loads(printed("plan", "pair.csv", "--json"))
@@ -422,19 +347,6 @@ def test_a_plan_of_a_pilot(printed, folder):
     sums = [sum(int(i % 3 > 0) - int(i % 4 > 2) for i in range(k, k + 3)) for k in range(0, 24, 3)]
     assert whole["sigma"] == pytest.approx(stdev(sums) / 3)
     assert whole["n"] == sample_size(fmean(sums), stdev(sums))
-
-
-def test_a_plan_says_its_unit_and_calls_only_the_difference_of_the_pilot_luck(printed, folder):
-    lines = "".join(f"d{i // 3},{i % 3},{i % 4}\n" for i in range(24))
-    (folder / "docs.csv").write_text(f"doc,new,old\n{lines}", encoding="utf-8")
-    argv = ("plan", "docs.csv", "--a", "new", "--b", "old", "--clusters", "doc")
-    assert "may be luck" in printed(*argv)
-    named = printed(*argv, "--delta", 0.25)
-    assert "luck" not in named
-    per_item = (
-        "differences per item (of clusters, divided by their mean size, 3) have a mean of 0.25"
-    )
-    assert per_item in named
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -485,6 +397,7 @@ BAD = {
     "compare pair.csv --a newer --b old": "pair.csv: no column 'newer' (did you mean 'new'?); its",
     "compare pair.csv --a new": "a is given without b",
     "compare pair.csv --fail-if worse --alternative greater": "needs --alternative less, not great",
+    "compare gains.txt --metric accuracy": "line 1, column 2: -2 is below 0, but accuracy",
     "compare counts.csv --a a --b b": "has counts (tp, fp, fn) of each item, but 'sum' takes one",
     "compare counts.csv --metric macro_f1": "in Python, exact_perm_test(u, v, statistic='macro_f1'",
     "leaderboard": "no file; name files, or all data sets as --data-set NAME=FILE",
@@ -504,6 +417,9 @@ BAD = {
     "leaderboard scores.csv --metric acuracy": "(did you mean 'accuracy'",
     "leaderboard counts.csv": "choose a statistic of counts, such as 'f1' (--metric f1)",
     "leaderboard --data-set x=scores.csv --data-set y=groups.csv": "'y' has the systems a, b, c, b",
+    "leaderboard --data-set x=scores.csv --data-set y=long.csv --systems new,old": (
+        "data set 'y' is compared by 'f1', but 'x' by 'mean'"
+    ),
     "report x.csv -o there.tex": "--out there.tex: the file exists; choose another name, or add",
     "report x.csv -o a.pdf": "--out a.pdf: a report ends in .html",
     "report x.csv -o none/a.html": "there is no folder none; create it first",
@@ -531,6 +447,8 @@ BAD = {
 @pytest.mark.parametrize(("argv", "message"), BAD.items())
 def test_errors_in_one_line(run, folder, argv, message):
     files = {"bad.yml": "unit_sise: 3", "units.yml": "unit_size: 5", "there.tex": "", "quick": ""}
+    files |= {"gains.txt": "3 -2\n-1 0\n"}
+    files |= {"long.csv": "id,system,tp,fp,fn\n1,new,1,0,0\n1,old,0,1,1\n"}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     before = sorted(folder.iterdir())
@@ -540,13 +458,3 @@ def test_errors_in_one_line(run, folder, argv, message):
     assert err.startswith(f"permtest {command}".rstrip() + ": error: ")
     assert message in err
     assert sorted(folder.iterdir()) == before
-
-
-def test_a_study_of_clusters(printed):
-    argv = ("groups.csv", "--a", "a", "--b", "b", "--clusters", "doc", "--config", "quick.yml")
-    found = json.loads(printed("study", *argv, "--json"))
-    pairs = permtest.read("groups.csv", a="a", b="b", clusters="doc")
-    assert (found["n_items"], found["n_units"]) == (12, 4)
-    assert found["exact"]["pvalue"] == permtest.exact_perm_test(pairs).pvalue
-    again = "permtest study groups.csv --clusters doc --config study.yml --out report"
-    assert run_study(pairs)["repeat"].code == again

@@ -11,6 +11,7 @@ import pytest
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import many, study
+from permtest._html import AsSentence
 
 NAMES = '<b>new</b> & "co"', "<i onload='x'>old"
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
@@ -86,7 +87,8 @@ def classes():
     names = [module.name for module in walk_packages(pt.__path__, "permtest.")]
     modules = [import_module(name) for name in names if not name.endswith(("explorer", "__main__"))]
     found = {kind for module in modules for _, kind in getmembers(module, isclass)}
-    shown = {kind for kind in found if "_repr_html_" in vars(kind) and not isabstract(kind)}
+    shown = {x for x in found if "_repr_html_" in vars(x) or AsSentence in x.__bases__}
+    shown = {kind for kind in shown - {AsSentence} if not isabstract(kind)}
     return {kind for kind in shown if kind.__module__.startswith("permtest")}
 
 

@@ -9,12 +9,16 @@ import permtest as pt
 from permtest import _jit
 from permtest._jit import jit, python_first
 from permtest.decimals import find_decimals, find_fractions
-from permtest.null.dp import add_steps
+from permtest.null import bracket, sampling, tail
+from permtest.null.convolution import add_steps
 from permtest.null.enumeration import count_pairs, subset_sums
-from permtest.null.plane_kernels import add_moves
+from permtest.null.grouping import group_differences
 from permtest.null.tail import TiltedLaw, tilt_towards
 from permtest.null.tail_kernels import tail_sum
-from tests.robustness.processes import check
+from tests.robustness.processes import check, run
+
+#: Surroundings in which properties are tried with few examples.
+FEW = os.environ | {"HYPOTHESIS_PROFILE": "few"}
 
 machine_code = pytest.mark.skipif(
     "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled while lines are counted"
@@ -86,9 +90,6 @@ def draws(rng, kernel):
         halves, table = np.full(n, 0.5), np.zeros(int(rng.integers(1, widths.sum() + 3)))
         table[0] = 1.0
         return widths, rng.integers(1, 4, n), halves, 1 - halves, 1, table, np.zeros(table.size)
-    if kernel is add_moves:
-        table, steps = rng.random(rng.integers(1, 9, 2)), rng.integers(-4, 5, 2).tolist()
-        return table, rng.random(n + 1), *steps
     if kernel is subset_sums:
         return widths[:12], int(rng.integers(0, 2000)), int(rng.choice([50, 5000]))
     if kernel is count_pairs:
@@ -118,7 +119,7 @@ def parts(found):
 
 
 KERNELS = (
-    *(add_moves, add_steps, count_pairs, find_decimals, find_fractions, subset_sums),
+    *(add_steps, count_pairs, find_decimals, find_fractions, subset_sums),
     *(tail_sum, tilt_towards),
 )
 
@@ -136,6 +137,62 @@ def test_python_finds_what_machine_code_finds(kernel, turns):
                 result = own[6] if result[0] else own[5], result[1]
             found.append(parts(result))
         assert found[0] == found[1]
+
+
+def arguments(name, rng):
+    """Arguments for a kernel in whose place NumPy works without Numba."""
+    n, blocks = int(rng.integers(1, 30)), int(rng.integers(1, 4))
+    widths, counts = rng.integers(1, 10**6, n), rng.integers(1, 200, n)
+    if name == "sample_sums":
+        states = rng.integers(0, 2**64 - 1, (blocks, 4, sampling.LANES), dtype=np.uint64)
+        return states, widths, counts, np.zeros(blocks * sampling.BLOCK - 77, dtype=np.int64)
+    lengths = widths / widths.max()
+    if name == "phis":
+        return np.sort(rng.integers(1, 10**5, 100)), 40.0, lengths, counts % 12, rng.random(n)
+    turn = np.outer(1 + np.arange(blocks), lengths) * rng.random()
+    return turn, np.outer(lengths, np.linspace(0, 2, bracket.BLOCK)), rng.random((3, n)) / n
+
+
+@machine_code
+@pytest.mark.parametrize(
+    ("module", "name", "off"),
+    [(sampling, "sample_sums", 0.0), (bracket, "phis", 1e-10), (bracket, "cosines", 1e-5)],
+)
+def test_numpy_finds_what_machine_code_finds(module, name, off):
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        args, found = arguments(name, rng), []
+        for kernel in (getattr(module, name), getattr(module, f"_{name}")):
+            result = kernel(*args)
+            found.append(args[3].copy() if result is None else np.concatenate(result, axis=None))
+        assert np.all(np.abs(found[0] - found[1]) <= off)
+
+
+@machine_code
+def test_tails_are_the_same_without_numba(monkeypatch):
+    """Those of sums of many-point variables, of which two-point ones are a case."""
+    rng = np.random.default_rng(8)
+    for widest, n in ((2, 5000), (13, 300), (13, 10**5), (200, 1000), (1000, 90)):
+        law, _ = group_differences(*rng.integers(0, widest, (2, n)))
+        for deviations in (-3, 0.2, 2, 9, 25):
+            t0 = int(min(law.top / 2 + deviations * law.deviation, law.top - 1))
+            found = []
+            for numba in (True, False):
+                monkeypatch.setattr(tail, "NUMBA", numba)
+                found.append(tail.tail_tilted(law, t0))
+            bound = sum(p.error_bound for p in found)
+            assert abs(found[0].value / found[1].value - 1) <= bound + 3e-16
+            assert bound < 1e-12
+
+
+def test_what_is_missing_is_said_once(monkeypatch):
+    monkeypatch.setattr(_jit, "NUMBA", False)
+    monkeypatch.setattr(_jit, "_spent", [0.0])
+    monkeypatch.setattr(_jit, "LONG", 1e-9)
+    kernel = jit(lambda n: sum(range(n)))
+    with pytest.warns(RuntimeWarning, match="Numba is not installed") as caught:
+        assert [kernel(1000), kernel(1000)] == [499500] * 2
+    assert len(caught) == 1
 
 
 CASES = {
@@ -170,6 +227,19 @@ for u in ([0, 1] * 150, [0.25, 0.5, 0.75] * 100, [[1, 0, 2], [2, 1, 0], [0, 3, 1
     pt.exact_perm_test(u, v, statistic="f1" if isinstance(u[0], list) else "sum")
 assert not {"numba", "scipy", "pandas"} & set(sys.modules)
 """)
+
+
+NULL = ("convolvers", "distribution", "many_point", "sampling")
+CORE = ("tests/test_exact.py", *(f"tests/null/test_{name}.py" for name in NULL))
+
+
+def test_the_core_passes_its_tests_without_numba():
+    """A few examples of each property, in a process of its own."""
+    code = "import pytest, sys; sys.modules['numba'] = None; sys.exit(pytest.main(sys.argv[1:]))"
+    # NumPy needs no dynamic programming where differences are uneven, and loops take seconds.
+    patient = ("-W", "ignore:Numba is not installed", "-k", "not auto_takes and not cf")
+    done = run("-c", code, "-q", "-n0", "-p", "no:cacheprovider", *patient, *CORE, env=FEW)
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 def test_without_numba():

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import Pairs, PermutationTestResult, exact_perm_test
-from permtest.margins import MarginTestResult, equivalence_test, noninferiority_test
+from permtest import Pairs, exact_perm_test
+from permtest.margins import equivalence_test, noninferiority_test
 from tests import naive
 from tests.strategies import pairs
 
@@ -73,44 +73,6 @@ def test_intervals_agree_with_the_tests(columns, margin, alpha):
     )
 
 
-@given(columns=pairs(("small", "signed"), 8), margin=margins)
-def test_exchanging_the_systems_exchanges_the_tests(columns, margin):
-    u, v = columns
-    there, back = equivalence_test(u, v, margin), equivalence_test(v, u, margin)
-    assert there.lower.fraction() == back.upper.fraction()
-    assert there.upper.fraction() == back.lower.fraction()
-    assert there.statistic == -back.statistic
-    assert there.lower.fraction() == noninferiority_test(u, v, margin).fraction()
-
-
-@given(columns=pairs(max_size=8), first=margins, second=margins)
-def test_a_wider_margin_is_easier(columns, first, second):
-    narrow, wide = sorted((first, second))
-    for test in (noninferiority_test, equivalence_test):
-        assert test(*columns, wide).pvalue <= test(*columns, narrow).pvalue * (1 + 1e-12)
-
-
-def test_a_true_null_is_rejected_no_more_often_than_alpha():
-    """And about as often, or the test would be worth little."""
-    rng, rounds, alpha = np.random.default_rng(5), 600, 0.1
-    rejected = 0
-    for _ in range(rounds):
-        d = np.round(rng.laplace(size=11), 3) - 0.5
-        rejected += noninferiority_test(np.round(d, 3), np.zeros(11), 0.5).pvalue <= alpha
-    assert abs(rejected / rounds - alpha) < 3 * (alpha * (1 - alpha) / rounds) ** 0.5
-
-
-def test_many_pairs():
-    rng = np.random.default_rng(2)
-    u, v = rng.binomial(20, 0.9, (2, 5000))
-    result = equivalence_test(u, v, 0.1)
-    d = u - v
-    error = d.std() / 5000**0.5
-    z = (0.1 - abs(d.mean())) / error
-    assert result.pvalue == pytest.approx(0.5 * np.exp(-z * z / 2), abs=0.5 * np.exp(-z * z / 2))
-    assert equivalence_test(u, v, 5).log10_pvalue < -300
-
-
 # ---- the arguments -----------------------------------------------------------------------------
 
 
@@ -123,21 +85,6 @@ def test_a_margin_is_the_number_that_is_written(margin):
     exact = naive.shifted_pvalue(tenths, -1)
     assert noninferiority_test(u, v, margin).fraction() == exact
     assert equivalence_test(u, v, margin).lower.fraction() == exact
-
-
-def test_whole_margins_of_any_type():
-    expected = noninferiority_test(U, V, 1)
-    for margin in (1.0, np.int64(1), Decimal(1), Fraction(1)):
-        assert noninferiority_test(U, V, margin) == expected
-    assert equivalence_test(U, V, [-1, 1]) == equivalence_test(U, V, 1)
-
-
-def test_pairs_and_their_names():
-    both = Pairs.of(U, V, ("new", "old"))
-    assert noninferiority_test(both, margin=1) == noninferiority_test(both, None, 1)
-    assert noninferiority_test(both, margin=1).names == ("new", "old")
-    assert equivalence_test(both, margin=1).names == ("new", "old")
-    assert equivalence_test(both, margin=1, names=("a", "b")).lower.names == ("a", "b")
 
 
 @pytest.mark.parametrize("test", [noninferiority_test, equivalence_test])
@@ -179,13 +126,6 @@ def test_pairs_of_margins_that_are_none(margin, error, message):
         equivalence_test(U, V, margin)
 
 
-def test_scores_are_checked_as_everywhere():
-    with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
-        noninferiority_test([1, 2], [1], 1)
-    with pytest.raises(TypeError, match="v is missing"):
-        equivalence_test([1, 2], None, 1)
-
-
 def test_no_pairs_and_one():
     nothing = equivalence_test([], [], 1)
     assert (nothing.pvalue, nothing.statistic, nothing.n) == (1.0, 0.0, 0)
@@ -217,19 +157,6 @@ def test_a_sentence_about_a_bracket(noninferior):
     assert "p lies between 0.0625 and 0.09375" in str(rough)
 
 
-def test_it_is_a_result_like_any_other(noninferior):
-    assert isinstance(noninferior, PermutationTestResult)
-    assert isinstance(noninferior, MarginTestResult)
-    law = noninferior.null_distribution
-    assert law.pmf[noninferior.extreme].sum() == pytest.approx(noninferior.pvalue)
-    assert noninferior.observed_sum == sum(U) - sum(V) + 6 * 0.5
-    assert noninferior.statistic == 0.0
-    assert noninferior.margin == -0.5
-    assert noninferior.mid_pvalue < noninferior.pvalue
-    frame = noninferior.to_frame()
-    assert frame.loc[0, "margin"] == -0.5
-
-
 def test_intervals_are_those_of_the_differences_as_they_are(noninferior, equivalent):
     plain = exact_perm_test(U, V)
     assert equivalent.confidence_interval() == plain.confidence_interval(0.9)
@@ -251,7 +178,7 @@ def test_dictionaries_and_json(noninferior, equivalent):
     assert both["lower"] == equivalent.lower.to_dict()
     assert both["upper"]["margin"] == 0.5
     assert both["pvalue"] == max(both["lower"]["pvalue"], both["upper"]["pvalue"])
-    assert set(equivalent.__dataclass_fields__) - {"_comparison"} <= set(both)
+    assert {x for x in equivalent.__dataclass_fields__ if x[0] != "_"} <= set(both)
 
 
 def test_html(noninferior, equivalent):
@@ -264,24 +191,6 @@ def test_html(noninferior, equivalent):
     hostile = equivalence_test(U, V, 1, names=("<b>", "a&b"))._repr_html_()
     ElementTree.fromstring(hostile)
     assert "&lt;b&gt;" in hostile
-
-
-def test_few_skewed_differences_are_warned_of():
-    u, v = [50] + [0] * 29, [1] * 30
-    single, both = noninferiority_test(u, v, 5), equivalence_test(u, v, 5)
-    assert "look skewed: g1 = 5.2" in single.warning
-    assert single.warning == both.warning == both.confidence_interval().warning
-    assert str(single).endswith(f"over 30 pairs; higher taken as better). {single.warning}")
-    assert str(both).endswith(single.warning)
-    for result in (single, both):
-        assert result.to_dict()["warning"] == single.warning
-        html = result._repr_html_()
-        ElementTree.fromstring(html)
-        assert html.count("look skewed") == 1
-
-
-def test_no_warning_where_differences_are_symmetric(noninferior, equivalent):
-    assert noninferior.warning is equivalent.warning is noninferior.to_dict()["warning"] is None
 
 
 def test_frozen_and_picklable(noninferior, equivalent):

@@ -76,12 +76,6 @@ def test_the_format_is_valid_and_every_cell_has_a_name(path):
 
 
 @every
-def test_saving_it_in_jupyter_changes_nothing(path):
-    text = path.read_text(encoding="utf-8")
-    assert nbformat.writes(nbformat.reads(text, as_version=4)).rstrip("\n") + "\n" == text
-
-
-@every
 def test_there_is_one_set_up_cell_and_it_comes_first(path):
     first, *others = code(path)
     assert tags(first) == ["setup"]
@@ -234,12 +228,6 @@ def test_pictures_look_as_their_roles_say(path):
     """Only a net of paths has no role."""
     for cell in code(path, without=("solution",)):
         assert not written_out(cell.source) or cell.id == "paths-picture", cell.id
-
-
-def test_looks_that_are_written_out_are_found():
-    assert written_out('ax.plot(x, y, "C0--")') == ["C0--"]
-    assert written_out('ax.axvline(0, color="k", linestyle=":")') == ["k", ":"]
-    assert written_out('ax.plot(x, y, "+", ls="none", **roles.A.line(label="new"))') == []
 
 
 @numbered

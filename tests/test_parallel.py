@@ -45,50 +45,62 @@ def nobody_left():
     assert workers() <= before
 
 
-# ---- threads -----------------------------------------------------------------------------------
+def squared(number):
+    return number * number
 
 
+@pytest.fixture
+def at_once(monkeypatch):
+    """Threads are started however short the work is."""
+    monkeypatch.setattr(_parallel, "WORTHWHILE", -1.0)
+    monkeypatch.setattr(_parallel, "usable_processors", lambda: 2)
+
+
+@pytest.mark.parametrize("worthwhile", [-1.0, 1e9])
 @pytest.mark.parametrize("processors", [1, 2, 9])
 @pytest.mark.parametrize("chunks", [0, 1, 2, 50])
-def test_threads_keep_the_order(monkeypatch, processors, chunks):
+def test_the_order_is_kept(monkeypatch, processors, chunks, worthwhile):
     monkeypatch.setattr(_parallel, "usable_processors", lambda: processors)
-    squares = _parallel.in_parallel(lambda n: n * n, range(chunks))
-    assert list(squares) == [n * n for n in range(chunks)]
+    monkeypatch.setattr(_parallel, "WORTHWHILE", worthwhile)
+    found = _parallel.in_parallel(squared, range(chunks))
+    assert list(found) == [n * n for n in range(chunks)]
 
 
-def test_threads_work_side_by_side(monkeypatch):
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: 2)
+@pytest.mark.usefixtures("at_once")
+def test_threads_work_side_by_side():
     both = threading.Barrier(2)
     places = list(_parallel.in_parallel(lambda _: both.wait(timeout=30), range(2)))
     assert sorted(places) == [0, 1]
 
 
-def test_one_chunk_needs_no_thread():
-    (name,) = _parallel.in_parallel(lambda _: threading.current_thread(), [0])
-    assert name is threading.current_thread()
+@pytest.mark.parametrize(
+    ("chunks", "options"), [([0], {}), (range(3), {"threads": False}), (range(3), {})]
+)
+def test_short_work_and_functions_of_users_get_no_thread(monkeypatch, chunks, options):
+    monkeypatch.setattr(_parallel, "usable_processors", lambda: 2)
+    monkeypatch.setattr(_parallel, "WORTHWHILE", -1.0 if options or len(chunks) == 1 else 1e9)
+    (place,) = set(_parallel.in_parallel(lambda _: threading.current_thread(), chunks, **options))
+    assert place is threading.current_thread()
+
+
+def test_processors_are_those_that_this_process_may_use():
+    assert 1 <= _parallel.usable_processors() <= (os.cpu_count() or 1)
+
+
+LAZY = """
+import sys
+import permtest as pt
+from permtest import _parallel
+_parallel.usable_processors, _parallel.WORTHWHILE = lambda: {}, 1e9
+pt.exact_perm_test([[3, 5, 4]] * 400, [2, 3, 1], axis=1)
+pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, K=10_000, rng=0)
+assert "joblib" not in sys.modules
+"""
 
 
 @pytest.mark.parametrize("processors", [1, 2])
-def test_an_error_in_a_thread_is_raised_and_stops_the_rest(monkeypatch, processors):
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: processors)
-    begun, failed = [], threading.Event()
-
-    def work(n):
-        begun.append(n)
-        if n == 3:
-            failed.set()
-            raise ValueError("chunk 3")
-        if n > 3:
-            failed.wait(timeout=30)
-            threading.Event().wait(0.01)
-
-    with pytest.raises(ValueError, match="chunk 3"):
-        list(_parallel.in_parallel(work, range(2000)))
-    assert len(begun) < 1000
-
-
-def test_usable_processors():
-    assert 1 <= _parallel.usable_processors() <= (os.cpu_count() or 1)
+def test_short_work_does_not_import_joblib(processors):
+    subprocess.run([sys.executable, "-c", LAZY.format(processors)], check=True, cwd=ROOT)
 
 
 FORK = """
@@ -97,7 +109,7 @@ import permtest as pt
 from permtest import _parallel
 from permtest.null import sampling
 sampling.WORDS_AT_ONCE = 1
-_parallel.usable_processors = lambda: 2
+_parallel.usable_processors, _parallel.WORTHWHILE = lambda: 2, -1.0
 first = pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, rng=0)
 child = os.fork()
 same = pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, rng=0) == first
@@ -112,9 +124,8 @@ def test_it_works_in_a_forked_process():
     subprocess.run([sys.executable, "-c", FORK], check=True, cwd=ROOT, timeout=100)
 
 
-def test_chunks_of_chunks_get_no_workers_of_their_own(monkeypatch):
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: 2)
-
+@pytest.mark.usefixtures("at_once")
+def test_chunks_of_chunks_get_no_workers_of_their_own():
     def inner(_):
         return threading.current_thread()
 
@@ -129,11 +140,11 @@ def test_chunks_of_chunks_get_no_workers_of_their_own(monkeypatch):
 # ---- joblib ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"backend": "loky"}, {"backend": "loky", "n_jobs": 1}])
-def test_who_asks_for_one_worker_asks_for_none(options):
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("options", [{"n_jobs": 1}, {"backend": "loky", "n_jobs": 1}])
+def test_who_asks_for_one_worker_gets_no_other(options):
     with joblib.parallel_config(**options):
-        assert not _parallel.workers_asked()
-        (place,) = set(_parallel.over_workers(lambda _: threading.current_thread(), range(3)))
+        (place,) = set(_parallel.in_parallel(lambda _: threading.current_thread(), range(3)))
     assert place is threading.current_thread()
 
 
@@ -143,36 +154,44 @@ class AllAtOnce(ThreadingBackend):
     supports_return_generator = False
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky", AllAtOnce()])
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("backend", [None, "threading", "loky", AllAtOnce()])
 def test_workers_keep_the_order_and_raise_what_is_raised(backend):
     def work(n, factor):
         if n * factor == 35:
             raise KeyError("chunk 7")
         return n * factor
 
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        assert _parallel.workers_asked()
-        assert list(_parallel.over_workers(work, range(9), 2)) == list(range(0, 18, 2))
+    with joblib.parallel_config(**{"backend": backend, "n_jobs": 2} if backend else {}):
+        assert list(_parallel.in_parallel(work, range(9), 2)) == list(range(0, 18, 2))
         with pytest.raises(KeyError, match="chunk 7"):
-            list(_parallel.over_workers(work, range(9), 5))
+            list(_parallel.in_parallel(work, range(9), 5))
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_who_stops_early_leaves_nothing_running(backend):
+@pytest.mark.parametrize("processors", [1, 2])
+@pytest.mark.parametrize("how", ["closed", "error"])
+def test_who_stops_early_leaves_nothing_running(monkeypatch, processors, how):
+    monkeypatch.setattr(_parallel, "usable_processors", lambda: processors)
+    monkeypatch.setattr(_parallel, "WORTHWHILE", -1.0)
     begun = []
 
     def work(n):
         begun.append(n)
+        if how == "error" and n == 3:
+            raise ValueError("chunk 3")
         time.sleep(0.01)
         return n
 
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        found = _parallel.in_parallel(work, range(10_000))
+    found = _parallel.in_parallel(work, range(10_000))
+    if how == "closed":
         assert next(found) == 0
         found.close()  # without a warning
+    else:
+        with pytest.raises(ValueError, match="chunk 3"):
+            list(found)
     so_far = len(begun)
     time.sleep(0.1)
-    assert len(begun) <= so_far + 2 < 10_000
+    assert len(begun) <= so_far + 2 < 1000
 
 
 def test_large_arrays_are_shared_with_processes():
@@ -194,25 +213,6 @@ def test_many_tests_of_a_few_systems_are_sent_without_repetitions():
 # ---- a cluster ---------------------------------------------------------------------------------
 
 
-class Counted:
-    """Knows how often it was sent somewhere."""
-
-    sent = 0
-
-    def __reduce__(self):
-        Counted.sent += 1
-        return int, ()
-
-
-@pytest.mark.usefixtures("cluster")
-def test_a_cluster_gets_once_what_is_shared_and_keeps_the_order():
-    with joblib.parallel_config(backend="dask"):
-        assert _parallel.workers_asked()
-        found = _parallel.in_parallel(lambda n, a, b: n + a + b, range(100), 5, Counted())
-        assert list(found) == list(range(5, 105))
-    assert Counted.sent == 1
-
-
 def test_an_error_in_a_cluster_is_raised_and_stops_the_rest(cluster):
     def work(n):
         if n == 3:
@@ -221,24 +221,14 @@ def test_an_error_in_a_cluster_is_raised_and_stops_the_rest(cluster):
 
     with joblib.parallel_config(backend="dask"), pytest.raises(ValueError, match="chunk 3"):
         list(_parallel.in_parallel(work, range(2000)))
-    for _ in range(1000):
-        if all(task.state in ("erred", "released") for task in cluster.scheduler.tasks.values()):
+    for _ in range(100):
+        states = [task.state for task in cluster.scheduler.tasks.values()]
+        if not {"processing", "queued", "waiting"}.intersection(states):
             break
         time.sleep(0.1)
     else:
-        pytest.fail("the cluster goes on")
-
-
-def test_a_chunk_that_kills_its_workers_is_given_up(cluster, monkeypatch):
-    from distributed import KilledWorker
-
-    def work(n):
-        if n == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
-    with joblib.parallel_config(backend="dask"), pytest.raises(KilledWorker):
-        list(_parallel.in_parallel(work, range(20)))
+        pytest.fail(f"the cluster goes on: {states}")
+    assert len(states) < 200
 
 
 def test_what_is_shared_survives_every_worker(cluster):

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import permtest as pt
 from permtest import plots, study
 from permtest.alternatives import bayes_test
-from permtest.plots import null, plane, roles, sheet
+from permtest.plots import roles
 from permtest.study import overview
 
 mpl.use("Agg")
@@ -53,6 +53,10 @@ DRAWN = {
     "answers": lambda: plots.plot_answers(pt.compare_all(A, B, names=("new", "old"), rng=0)),
     "effects": lambda: plots.plot_effects(study.effect_sizes(pt.Pairs.of(A, B, ("new", "old")))),
     "power": lambda: plots.plot_power(CURVES),
+    "e-process": lambda: plots.plot_e_process(pt.e_process(U, V, names=LONG)),
+    "e-process, none": lambda: plots.plot_e_process(pt.e_process(U[:9], V[:9])),
+    "sensitivity": lambda: plots.plot_sensitivity(pt.exact_perm_test(U, V)),
+    "sensitivity, none": lambda: plots.plot_sensitivity(pt.exact_perm_test(V[:9], V[9:18])),
     "posterior": lambda: plots.plot_posteriors(POSTERIOR, conservative=True),
     "posteriors": lambda: plots.plot_posteriors([POSTERIOR] * 3),
     "difference": lambda: plots.plot_difference(POSTERIOR),
@@ -63,19 +67,6 @@ DRAWN = {
     "pairs": lambda: plots.plot_pairs(pt.compare_many(BOARD)),
     "pairs, many": lambda: plots.plot_pairs(pt.compare_many(MANY)),
 }
-
-
-@pytest.fixture(params=DRAWN)
-def figure(request):
-    """The figure of a picture, laid out."""
-    before = dict(mpl.rcParams)
-    axes = DRAWN[request.param]()
-    assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
-    made = (axes if hasattr(axes, "figure") else axes[0]).figure
-    with plots.style():
-        made.draw_without_rendering()
-        yield made
-    plt.close(made)
 
 
 def texts_of(ax):
@@ -90,79 +81,41 @@ def texts_of(ax):
     return {part: part.get_window_extent() for part in parts if part.get_text()}
 
 
-def test_texts_are_inside_of_the_picture_and_apart(figure):
-    frame = figure.bbox.padded(2)
-    for ax in figure.axes:
-        boxes = texts_of(ax)
-        for text, box in boxes.items():
-            assert frame.x0 <= box.x0 < box.x1 <= frame.x1, text
-            assert frame.y0 <= box.y0 < box.y1 <= frame.y1, text
-        for (one, box), (other, beside) in combinations(boxes.items(), 2):
-            if one not in ax.texts and other not in ax.texts:
-                assert not box.padded(-2).overlaps(beside.padded(-2)), (one, other)
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_picture_can_be_read(name):
+    """Texts have room and one size, keys need no colour, and settings stay as they are."""
+    before = dict(mpl.rcParams)
+    axes = DRAWN[name]()
+    assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
+    figure = (axes if hasattr(axes, "figure") else axes[0]).figure
+    with plots.style():
+        figure.draw_without_rendering()
+        size, frame = mpl.rcParams["font.size"], figure.bbox.padded(2)
+        for ax in figure.axes:
+            boxes = texts_of(ax)
+            labels = [text for text in boxes if text not in ax.texts]
+            for text, box in boxes.items():
+                assert frame.x0 <= box.x0 < box.x1 <= frame.x1, text
+                assert frame.y0 <= box.y0 < box.y1 <= frame.y1, text
+                said = text.get_text()
+                formula = text.get_parse_math() and said.count("$") > 1
+                assert not formula or "mathdefault" in said, "dollar signs are no formulas"
+            for one, other in combinations(labels, 2):
+                assert not boxes[one].padded(-2).overlaps(boxes[other].padded(-2)), (one, other)
+            assert {text.get_fontsize() for text in labels} <= {size}
+            if legend := ax.get_legend():
+                looks = list(map(look, legend.legend_handles))
+                assert legend.get_texts()
+                assert len(set(looks)) == len(looks)
+    plt.close(figure)
 
 
-def test_pictures_are_labelled_in_one_size_of_letters(figure):
-    size = mpl.rcParams["font.size"]
-    for ax in figure.axes:
-        sizes = {text.get_fontsize() for text in texts_of(ax) if text not in ax.texts}
-        assert sizes <= {size}
-        legend = ax.get_legend()
-        assert legend is None or legend.get_texts()
-
-
-def test_keys_do_not_depend_on_colour_alone(figure):
-    for legend in [ax.get_legend() for ax in figure.axes if ax.get_legend()]:
-        looks = []
-        for handle in legend.legend_handles:
-            if hasattr(handle, "get_hatch"):
-                grey = np.dot(handle.get_facecolor()[:3], (0.299, 0.587, 0.114))
-                looks.append((handle.get_hatch(), round(float(grey), 1)))
-            else:
-                looks.append((handle.get_marker(), str(handle.get_linestyle())))
-        assert len(set(looks)) == len(looks)
-
-
-def test_dollar_signs_are_no_formulas(figure):
-    for ax in figure.axes:
-        for text in texts_of(ax):
-            assert not (text.get_parse_math() and text.get_text().count("$") > 1 and "mathdefault"
-                        not in text.get_text()), text  # fmt: skip
-
-
-def test_scores_with_decimals_have_their_own_unit():
-    result = pt.exact_perm_test([0.31, 0.55, 0.42], [0.2, 0.3, 0.1], names=("a", "b"))
-    ax = plots.plot_null(result, ax=Figure().subplots())
-    assert [text.get_text() for text in ax.get_legend().get_texts()][2] == "observed +0.68"
-    assert abs(ax.get_xlim()[1]) < 1
-    assert ax.get_xlabel().startswith("a minus b (points")
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-def test_a_view_holds_what_the_law_holds(scale):
-    result = pt.exact_perm_test(U, V)
-    view = null.look(result, scale, (-1e9, 1e9))
-    heights = np.where(np.isnan(view.body), view.rejected, view.body)
-    law = result.null_distribution.pmf
-    np.testing.assert_allclose(heights[~np.isnan(heights)], law[law > 0])
-    assert np.nansum(view.rejected) == pytest.approx(result.pvalue)
-    empty = null.look(result, scale, (1e9, 2e9))
-    assert np.isnan(empty.body).all()
-
-
-@pytest.mark.parametrize("side", F1)
-def test_values_and_plane_hold_all_of_p(side):
-    result = F1[side]
-    view = null.look(result, "linear", (-1.0, 1.0))
-    assert np.nansum(view.rejected) == pytest.approx(result.pvalue)
-    assert np.nansum(view.body) == pytest.approx(1 - result.pvalue)
-    edges = [low if low > -1 else high for low, high in view.region]
-    assert sorted(map(abs, edges)) == pytest.approx([abs(result.statistic)] * len(edges))
-    grid = plane.look_at_plane(result, (-1, 10**4), (-1, 10**4))
-    assert np.nansum(grid.cells[grid.region]) == pytest.approx(result.pvalue)
-    for x, y in plane.staircase(grid).reshape(-1, 2):
-        assert x in grid.x
-        assert y in grid.y
+def look(handle):
+    """What tells the entry of a key from others where there is no colour."""
+    if hasattr(handle, "get_hatch"):
+        grey = np.dot(handle.get_facecolor()[:3], (0.299, 0.587, 0.114))
+        return handle.get_hatch(), round(float(grey), 1)
+    return handle.get_marker(), str(handle.get_linestyle())
 
 
 def test_a_raincloud_has_all_items():
@@ -174,21 +127,6 @@ def test_a_raincloud_has_all_items():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["new", "old"]
     boxes = [line.get_xdata() for line in ax.lines if line.get_gid() == "quartiles"]
     np.testing.assert_allclose(boxes[0], np.quantile(A, (0.25, 0.75)))
-
-
-@pytest.mark.parametrize(
-    ("value", "reach", "text"),
-    [
-        (2077, 0, "2,077"),
-        (-91, 0, "\N{MINUS SIGN}91"),
-        (0.63, 1, "0.63"),
-        (0.0267271, 0.1, "0.02673"),
-        (1e30, 0, "1e+30"),
-        (0.0, 5, "0"),
-    ],
-)
-def test_numbers_are_written_as_people_do(value, reach, text):
-    assert sheet.number(value, reach) == text
 
 
 def test_axes_of_the_caller_are_used_and_their_number_is_checked():

@@ -3,26 +3,20 @@
 from dataclasses import replace
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from permtest import e_process, exact_perm_test
 from permtest.alternatives.compare import compare_all
 from permtest.plots import (
     plot_answers,
-    plot_effects,
-    plot_histograms,
+    plot_e_process,
     plot_power,
-    plot_unit_sizes,
+    plot_sensitivity,
 )
 from permtest.study import (
     PowerCurve,
-    cohen_d,
-    describe,
-    hodges_lehmann,
-    unit_sizes,
-    wilcoxon_r,
 )
 
 mpl.use("Agg")
@@ -78,49 +72,6 @@ def test_every_p_has_its_dot_in_its_row(name):
     assert [band.get_y() + 0.45 for band in bands] == pytest.approx(exact)
 
 
-@pytest.mark.parametrize("name", ["scores", "delta", "right or wrong"])
-def test_intervals_of_the_mean_difference_are_drawn_and_others_written(name):
-    table = TABLES[name]
-    _, ax = draw(name)
-    drawn = {line.get_ydata()[0]: line.get_xdata() for line in lines(ax, "interval")}
-    written = {text.get_position()[1]: text.get_text() for text in ax.texts}
-    for row, answer in enumerate(table):
-        if answer.result.estimate_name == "mean difference":
-            low, high = answer.interval
-            assert drawn[row] == pytest.approx([low, answer.result.estimate, high])
-        elif row not in drawn:
-            assert written[row].startswith(f"{answer.result.estimate_name} ")
-    assert drawn.keys() | written.keys() == set(range(len(table.answers)))
-    assert not drawn.keys() & written.keys()
-    (line,) = lines(ax, "null")
-    assert set(line.get_xdata()) == {table.delta}
-    assert f"({100 * table.confidence_level:g}%" in ax.get_xlabel().replace("\n", " ")
-
-
-@pytest.mark.parametrize(("name", "marker", "end"), [("greater", ">", 1), ("less", "<", 0)])
-def test_an_open_end_is_an_arrow_at_the_edge(name, marker, end):
-    _, ax = draw(name)
-    arrows = lines(ax, "open")
-    assert len(arrows) >= 2
-    assert {(line.get_marker(), line.get_xdata()[0]) for line in arrows} == {
-        (marker, ax.get_xlim()[end])
-    }
-
-
-def test_the_smallest_p_and_no_interval_can_be_drawn():
-    ax, _ = draw("far")
-    assert ax.get_xlim()[0] > 0
-    assert max(ax.get_xticks()) <= 1
-    assert ax.texts[0].get_text() == TABLES["far"]["exact"].result.pvalue_text()
-    tiny = replace(TABLES["far"].answers[0].result, pvalue=0.0)
-    answer = replace(TABLES["far"].answers[0], result=tiny, interval=None)
-    table = replace(TABLES["far"], answers=(answer,))
-    ax, beside = plot_answers(table, ax=Figure().subplots(1, 2))
-    ax.figure.canvas.draw()
-    assert [text.get_text() for text in ax.texts] == ["< 5e-324"]
-    assert not lines(beside, "interval")
-
-
 def test_arguments_of_answers_are_checked():
     with pytest.raises(ValueError, match="table has no answers"):
         plot_answers(replace(TABLES["scores"], answers=()))
@@ -130,20 +81,12 @@ def test_arguments_of_answers_are_checked():
         plot_answers(TABLES["scores"], ax=Figure().subplots(3))
 
 
-NAMES = ("$new_1$", "old")
-
-
 def curve(test="exact", power=(0.2, 0.5, 0.9), delta=0.5):
     ends = tuple((share - 0.05, share + 0.05) for share in power)
     return PowerCurve((10, 20, 40), power, ends, test, 0.05, "two-sided", 500, "bootstrap", delta)
 
 
 CURVES = [curve(), curve("sign", (0.1, 0.3, 0.6)), curve("wilcoxon", (0.85, 0.9, 0.95))]
-EFFECTS = [
-    cohen_d(A, B, names=NAMES),
-    wilcoxon_r(A, B, names=NAMES),
-    hodges_lehmann(A, B, names=NAMES),
-]
 
 
 def legend(ax):
@@ -172,89 +115,26 @@ def test_curves_have_bands_and_the_size_that_is_needed():
     assert set(lines(ax, "target")[0].get_ydata()) == {0.8}
 
 
-@pytest.mark.parametrize(
-    ("given", "options", "message"),
-    [
-        ([], {}, "curves has 0 entries; pass 1 to 5"),
-        (CURVES * 2, {}, "curves has 6 entries"),
-        (CURVES, {"target": 1}, r"target must lie in \(0, 1\), got 1"),
-    ],
-)
-def test_curves_that_cannot_be_drawn(given, options, message):
-    with pytest.raises(ValueError, match=message):
-        plot_power(given, **options)
+def test_an_e_process_is_drawn_beside_the_exact_p_of_each_size():
+    process = e_process(A + 1, B)
+    ax = plot_e_process(process, alpha=0.01)
+    (anytime,), (exact,) = lines(ax, "anytime"), lines(ax, "exact")
+    assert anytime.get_ydata().tolist() == process.pvalues.tolist()
+    assert exact.get_xdata().tolist() == list(range(1, 41))
+    assert exact.get_ydata()[-1] == exact_perm_test(A + 1, B).pvalue
+    ((first,),) = (line.get_xdata() for line in lines(ax, "first"))
+    assert first == process.first_below(0.01) < 40
+    assert ax.get_ylim()[0] < process.pvalue < ax.get_ylim()[1]
+    assert lines(plot_e_process(e_process([1, 0], [0, 1])), "first") == []
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95])
-def test_effects_are_drawn_with_intervals_or_written(level):
-    ax = plot_effects(EFFECTS, ax=Figure().subplots(), confidence_level=level)
-    for row, (line, effect) in enumerate(zip(lines(ax, "effect"), EFFECTS[:2], strict=True)):
-        low, high = effect.confidence_interval(level)
-        assert line.get_xdata() == pytest.approx([low, effect.value, high])
-        assert set(line.get_ydata()) == {row}
-    (note,) = (text for text in ax.texts if text.get_gid() == "unit")
-    assert note.get_position()[1] == 2
-    assert note.get_text().startswith(f"{EFFECTS[2].value:.3g} (")
-    start = f"size of the effect of $new_1$ over old ({100 * level:g}% intervals"
-    assert ax.get_xlabel().startswith(start)
-
-
-def test_thresholds_stand_in_their_rows():
-    ax = plot_effects(EFFECTS, ax=Figure(figsize=(12, 5)).subplots())
-    left, right = ax.get_xlim()
-    seen = {(line.get_xdata()[0], round(line.get_ydata()[0])) for line in lines(ax, "threshold")}
-    expected = {
-        (side * value, row)
-        for row, effect in enumerate(EFFECTS)
-        for value in effect.thresholds
-        for side in (-1, 1)
-        if left < side * value < right
-    }
-    assert seen == expected
-    assert {(0.2, 0), (0.5, 0), (0.8, 0), (0.1, 1), (0.3, 1), (0.5, 1)} <= seen
-    words = {t.get_text() for t in ax.texts if t.get_gid() == "word"}
-    assert words == {"S", "M", "L"}
-
-
-def test_effects_of_several_pairs_of_systems_say_which():
-    ax = plot_effects([EFFECTS[0], cohen_d(B, A, names=("x", "y"))], ax=Figure().subplots())
-    labels = [label.get_text() for label in ax.get_yticklabels()]
-    assert labels == ["Cohen's d ($new_1$ over old)", "Cohen's d (x over y)"]
-    with pytest.raises(ValueError, match="effects is empty"):
-        plot_effects([])
-
-
-def test_three_histograms():
-    found = describe(A, B, names=NAMES)
-    axes = plot_histograms(found)
-    for ax, summary in zip(axes, (found.a, found.b, found.difference), strict=True):
-        values = (
-            summary.values if ax is axes[2] else np.concatenate([found.a.values, found.b.values])
-        )
-        bars = [patch for patch in ax.patches if patch.get_height() or patch.get_width()]
-        assert sum(bar.get_height() for bar in bars) == summary.values.size
-        assert bars[0].get_x() <= values.min() < values.max() <= bars[-1].get_x() + 1
-        for gid, value in (("mean", summary.mean), ("median", summary.median)):
-            (line,) = lines(ax, gid)
-            assert set(line.get_xdata()) == {value}
-        assert lines(ax, "mean")[0].get_linestyle() != lines(ax, "median")[0].get_linestyle()
-    assert axes[0].get_ylim() == axes[1].get_ylim()
-    assert axes[0].get_xlim() == axes[1].get_xlim()
-    assert [ax.get_title(loc="left") for ax in axes] == ["$new_1$", "old", "$new_1$ minus old"]
-    assert legend(axes[2]) == ["mean", "median"]
-    plt.close(axes[0].figure)
-
-
-def test_sizes_of_units():
-    found = unit_sizes(A, B, [1, 2, 3, 4, 6], tolerance=0.3)
-    ax = plot_unit_sizes(found, ax=Figure().subplots())
-    (line,) = lines(ax, "deviations")
-    assert line.get_xdata().tolist() == found.sizes.tolist()
-    assert line.get_ydata().tolist() == found.sds.tolist()
-    (marks,) = lines(ax, "stable")
-    assert 0 < len(found.stable) < len(found.sizes)
-    assert tuple(marks.get_xdata()) == found.stable
-    assert ax.get_ylim()[0] == 0
-    assert ax.get_ylim()[1] > found.sds.max()
-    none = plot_unit_sizes(unit_sizes(A, B, [1, 2], tolerance=0), ax=Figure().subplots())
-    assert legend(none) == ["units of the mean"]
+def test_p_is_drawn_against_the_bias_that_could_undo_it():
+    result = exact_perm_test(A + 1, B)
+    ax = plot_sensitivity(result)
+    (bound,), (tipping,) = lines(ax, "bound"), lines(ax, "tipping")
+    assert bound.get_ydata()[0] == pytest.approx(result.pvalue)
+    assert bound.get_xdata()[0] == 1 < tipping.get_xdata()[0] < bound.get_xdata()[-1]
+    assert tipping.get_xdata() == [result.tipping_gamma()]
+    ax = plot_sensitivity(result, gammas=[1, 2])
+    assert lines(ax, "bound")[0].get_ydata()[1] == result.sensitivity(2).pvalue
+    assert lines(plot_sensitivity(exact_perm_test([1, 0], [0, 1])), "tipping") == []

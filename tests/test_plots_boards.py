@@ -48,7 +48,6 @@ BESIDE = {
     side: pt.compare_many(TABLES["several"][0], baseline="system 3", alternative=side)
     for side in ("two-sided", "greater", "less")
 }
-RANKED = BOARDS | BESIDE
 
 
 def marks(ax, *gids):
@@ -99,32 +98,6 @@ def test_every_system_has_a_row_with_its_value_and_ranks(name):
         assert (ax.get_yticklabels()[y].get_fontweight() == "bold") == tied
     assert title(ax) == board.sentence()
     assert ax.get_ylim()[0] > len(order) - 1 > -0.5 > ax.get_ylim()[1]
-
-
-def test_bars_join_systems_of_which_no_two_differ():
-    board = BOARDS["several"]
-    ax = ranking(board)
-    order = board.order()
-    found = []
-    for line in (line for line in ax.lines if line.get_gid() == "group"):
-        top, end = line.get_ydata()
-        found.append(tuple(order[y] for y in range(len(order)) if top < y < end))
-    assert found == board.groups() != []
-    assert "no two of them differ" in key(ax)
-
-
-@pytest.mark.parametrize("most", [5, 30, 34, 50])
-def test_systems_that_are_left_out_are_counted(most):
-    board = BOARDS["many"]
-    ax = ranking(board, most=most)
-    assert names(ax) == board.order()[:most]
-    left_out = f"the last {34 - most} of 34 systems are not drawn"
-    assert (left_out in ax.get_xlabel().replace("\n", " ")) == (most < 34)
-    groups = [set(group) & set(board.order()[:most]) for group in board.groups()]
-    bars = [line for line in ax.lines if line.get_gid() == "group"]
-    assert len(bars) == sum(map(bool, groups))
-    lowest = max(line.get_ydata()[1] for line in bars)
-    assert lowest == (most - 0.4 if most < 34 else 33.28)
 
 
 @pytest.mark.parametrize("side", BESIDE)
@@ -187,62 +160,6 @@ def test_all_pairs_have_their_numbers(name):
         assert float(number) == pytest.approx(differ[b, a], rel=0.005)
     assert texts(ax, "value") == numbers(board.values[0, order].tolist())
     assert title(ax) == board.sentence()
-
-
-def test_the_smaller_p_the_darker_and_the_larger_a_difference():
-    board = BOARDS["several"]
-    ax = plot_pairs(board)
-    (image,) = ax.images
-    light = image.get_array() @ np.array([0.299, 0.587, 0.114])
-    order = [board.systems.index(system) for system in board.order()]
-    square = np.ix_(order, order)
-    upper, lower = np.triu_indices(6, 1), np.tril_indices(6, -1)
-    p, apart = board.matrix()[square][upper], abs(board.matrix("statistic")[square][lower])
-    assert np.all(np.diff(light[upper][np.argsort(-p)]) <= 0)
-    assert np.all(np.diff(light[lower][np.argsort(apart)]) <= 1e-12)
-    kinds = np.searchsorted([1e-6, 1e-3, 0.05], p)
-    shades = [set(np.round(light[upper][kinds == kind], 6)) for kind in range(4)]
-    assert [len(shade) for shade in shades] == [1, 1, 1, 1]
-    steps = np.diff([shade.pop() for shade in shades])
-    assert min(steps) > 0.15  # they differ in grey
-    assert key(ax)[:4] == ["does not differ", "p ≤ 0.05", "p ≤ 0.001", "p ≤ 1e-6"]
-    for text in ax.texts:
-        if text.get_gid() == "p":
-            j, i = text.get_position()
-            assert text.get_color() == ("w" if light[i, j] < 0.5 else "k")
-
-
-def test_a_hundred_systems_are_drawn_with_few_artists():
-    size = 100
-    scores = np.triu(np.ones((size, size), dtype=int))
-    board = pt.compare_many({f"s{i}": row for i, row in enumerate(scores)})
-    ax = plot_pairs(board)
-    ax.figure.canvas.draw()
-    assert len(ax.findobj()) < 500  # not one for each of the 10,000 cells
-    assert len(names(ax)) == 10
-    (ax,) = plot_ranking(board)
-    ax.figure.canvas.draw()
-    assert len(ax.findobj()) < 2000
-    assert len(names(ax)) == 30
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (0.4312, "0.43"),
-        (0.0036, "0.0036"),
-        (1.04e-74, "1e-74"),
-        (3e-5, "3e-5"),
-        (1.0, "1"),
-        (0.999, ">0.99"),
-        (5e-324, "<1e-300"),
-        (0.0504, "0.0504"),
-        (0.05, "0.05"),
-        (0.0496, "0.05"),
-    ],
-)
-def test_p_is_short_and_on_the_right_side_of_alpha(p, text):
-    assert p_text(p, 0.05) == text
 
 
 def test_arguments_are_checked():

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from permtest import Pairs
 from permtest.plots import plot_estimation
-from permtest.plots.systems import _three_axes as estimation_axes
+from permtest.plots.two_systems import _three_axes as estimation_axes
 from permtest.study import overview
 
 mpl.use("Agg")
@@ -79,30 +79,3 @@ def test_the_mean_stands_below_its_differences(name):
     assert [link.xy2[0] for link in links] == [
         pytest.approx(np.clip(x, *ends)) for x in mean.get_xlim()
     ]
-
-
-def test_bits_are_four_bars():
-    pairs, statistic = CASES["bits"]
-    scores, _, _ = plot_estimation(pairs, statistic=statistic, ax=estimation_axes(Figure()))
-    u, v = pairs.u == 1, pairs.v == 1
-    both = [u & v, u & ~v, ~u & v, ~u & ~v]
-    assert [bar.get_width() for bar in bars(scores, "bars")] == [int(x.sum()) for x in both]
-    assert next(t.get_text() for t in scores.texts) == f"{(u & v).sum()} ({(u & v).mean():.1%})"
-
-
-def test_the_bar_of_equal_items_is_cut_only_where_it_dwarfs_the_others():
-    u, v = np.ones(200, dtype=int), np.ones(200, dtype=int)
-    v[:10] = 0
-    for equal, cut in ((190, True), (8, False)):
-        pairs = Pairs.of(u[: 10 + equal], v[: 10 + equal], NAMES)
-        _, differences, _ = plot_estimation(pairs, ax=estimation_axes(Figure()))
-        told = [text.get_text() for text in differences.texts if text.get_gid() == "cut"]
-        assert told == ([f"↑ {equal}"] if cut else [])
-        assert bool(differences.get_ylim()[1] < equal) is cut
-
-
-def test_open_ends_are_arrows():
-    found = overview(CASES["points"][0], alternative="greater")
-    _, _, mean = plot_estimation(found, ax=estimation_axes(Figure()))
-    assert [line.get_marker() for line in mean.lines if line.get_gid() == "open"] == [">"]
-    assert "to open" in mean.get_xlabel()

@@ -17,7 +17,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from permtest import Pairs, compare_many
-from permtest.plots import systems
+from permtest.plots import two_systems
 from permtest.report import _write, pages, report_files, write_report
 from permtest.study import StudyConfig, board_document, overview, run_study
 from permtest.study.document import FORMATS, Document
@@ -132,26 +132,6 @@ def test_pages_have_all_sections_and_all_numbers(made):
                 assert all(" ".join(cell.split()) in form.replace("\n", " ") for cell in cells)
 
 
-def test_tables_in_markdown_are_tables(made):
-    """As many cells below as in the head, marks in names being escaped."""
-    document, files = made
-    text = files["report.md"].decode()
-    blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(blocks) == sum(len(part.tables) for part in document.sections)
-    for block in blocks:
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
-    figures = [name for name in files if name.startswith("report-")]
-    assert re.findall(r"!\[.+\]\((.+)\)", text) == figures
-
-
-def test_all_pairs_of_a_board():
-    document = board()
-    lines = report_files(document, ["csv"])["leaderboard.csv"].decode("utf-8").splitlines()
-    assert lines[0].startswith("data_set,first,second,difference,pvalue")
-    assert "parquet" not in document.formats
-    assert report_files(document, ["parquet"])["leaderboard.parquet"][:4] == b"PAR1"
-
-
 @pytest.mark.parametrize("name", ['=HYPERLINK("http://x")', "+1", "-a", "@b", "\tc"])
 def test_no_name_is_a_formula_in_a_spreadsheet(name):
     found = board_document(compare_many({"new": NEW, name: OLD}, rng=0))
@@ -256,61 +236,16 @@ def test_names_and_ids_stay_text(made):
             assert b"onerror" not in content
 
 
-@pytest.mark.usefixtures("_quick")
-def test_addresses_in_markdown_are_no_links():
-    ids = ("https://evil.example", "WWW.evil.example", "me@evil.example", "xmpp:a@b.example", "a:b")
-    pairs = replace(Pairs.of([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]), ids=ids)
-    text = report_files(overview(pairs), ["md"])["report.md"].decode()
-    for shown in (
-        r"| https\://evil.example |",
-        r"| WWW\.evil.example |",
-        "| me@<!-- -->evil.example |",
-        "| xmpp:a@<!-- -->b.example |",
-        "| a:b |",
-    ):
-        assert shown in text
-    prose = text.partition("@inproceedings")[0]
-    assert not re.search(r"(?i)://|www\.|@(?!<)", prose.replace(r"\://", "").replace(r"WWW\.", ""))
-
-
-# ---- pictures ------------------------------------------------------------------------------------
-
-
-def test_null_distributions_that_are_too_long_are_drawn_otherwise(plain, monkeypatch):
-    found = counts()
-    sections = sys.modules["permtest.study.sections"]
-    monkeypatch.setattr(sections, "MOST_CELLS", 3)
-    monkeypatch.setattr(sections, "MOST_POINTS", 3)
-    monkeypatch.setattr(systems, "SAMPLES", 500)
-    rounded = systems.drawable(plain)
-    assert rounded.pvalue == pytest.approx(plain.exact.pvalue)
-    assert rounded is not plain.exact
-    assert "rounded differences" in plain["test"].figure.alt
-    assert systems.drawable(found).n_samples == 500
-    ax = Figure().subplots()
-    with pages.drawing():
-        systems.plot_test(found, ax=ax)
-    assert "500 random labellings" in ax.get_legend().get_texts()[0].get_text()
-
-
 @pytest.mark.parametrize("size", [1.0, 1e-6, 1e9])
 def test_rounding_hardly_changes_the_picture(size):
     rng = np.random.default_rng(0)
     a, b = size * rng.normal(0.3, 1, 30), size * rng.normal(0, 1, 30)
     found = overview(Pairs.of(a, b), alternative="greater")
     assert found.exact.n_cells > 5 * 10**6
-    rounded = systems.drawable(found)
+    rounded = two_systems.drawable(found)
     assert 1000 < rounded.n_cells <= 2 * 10**6
     assert rounded.pvalue == pytest.approx(found.exact.pvalue, rel=0.01)
     assert rounded.observed_sum == pytest.approx(float((a - b).sum()), rel=0.01)
-
-
-def test_sections_without_a_finding_have_no_picture():
-    found = run_study([1], [0], {**QUICK, "power_sizes": 0})
-    files = report_files(found, ["md"])
-    assert {"report-data.svg", "report-test.svg"} <= files.keys()
-    assert {"report-units.svg", "report-curve.svg"}.isdisjoint(files)
-    assert b"Not everything could be computed" in files["report.md"]
 
 
 # ---- where they go -------------------------------------------------------------------------------

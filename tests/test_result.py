@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from permtest import exact_perm_test, monte_carlo
+from permtest import exact_perm_test, exact_perm_test_m, monte_carlo
 from tests.strategies import alternatives, pairs
 
 U, V = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
@@ -145,3 +145,31 @@ def test_a_fraction_as_statistic_can_be_written_as_json():
     record = json.loads(exact_perm_test(U, V, h=lambda s: Fraction(s, 2)).to_json())
     assert record["statistic"] == 3.5
     assert record["pvalue_interval"][0] <= record["pvalue"] <= record["pvalue_interval"][1]
+
+
+@pytest.mark.parametrize("observed", [float("nan"), -5, 12, 13, 0.5, float("inf"), "3"])
+def test_no_p_for_a_sum_that_no_labelling_has(observed):
+    """Differences of 4 and 7 make the sums -11, -3, 3 and 11."""
+    result = exact_perm_test([4, 7], [0, 0])
+    assert [result.at(x).fraction() * 4 for x in (-11, -3, 3, 11)] == [2, 4, 4, 2]
+    with pytest.raises(ValueError, match="observed="):
+        result.at(observed)
+
+
+def test_bounds_of_the_bracket_hold_p_between_them():
+    rng = np.random.default_rng(5)
+    u, v = rng.integers(0, 1000, (2, 200))
+    for side in ("greater", "less", "two-sided"):
+        exact = exact_perm_test(u, v, alternative=side)
+        bounds = exact_perm_test(u, v, alternative=side, method="bracket")
+        low, high = bounds.pvalue_interval()
+        assert low < exact.pvalue < high <= bounds.pvalue
+        assert high < 1.01 * low
+
+
+def test_a_function_of_two_sums_has_parts_and_no_tilted_tail():
+    u, v = [(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]
+    question = u, v, [lambda a, b: a[0], lambda a, b: a[1]], lambda x, y: x * x + y
+    assert exact_perm_test_m(*question).parts == ("g_1", "g_2")
+    with pytest.raises(ArithmeticError, match="sums on a line"):
+        exact_perm_test_m(*question, method="tilted")

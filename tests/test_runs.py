@@ -1,5 +1,6 @@
 """Repeated runs: both null hypotheses against all ways to deal the runs, level, noise, plans."""
 
+import json
 from fractions import Fraction
 from math import comb
 
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import Pairs, exact_perm_test, exact_runs_test
+from permtest import Pairs, exact_perm_test, exact_runs_test, read
+from permtest.cli import main
 from tests import naive
 from tests.strategies import alternatives
 
@@ -82,6 +84,55 @@ def test_all_forms_of_the_same_runs():
     assert (found.pvalue, found.names) == (exact_runs_test(a, 1 - a).pvalue, ("x", "y"))
 
 
+@pytest.fixture
+def epochs(tmp_path):
+    """A long table of 12 items, two systems and three epochs, and the runs in it."""
+    runs = np.random.default_rng(6).random((2, 12, 3)) < np.array([0.8, 0.4])[:, None, None]
+    lines = ["item,system,epoch,correct"]
+    for (system, item, epoch), x in np.ndenumerate(runs):
+        lines.append(f"q{item},{'xy'[system]},{epoch},{int(x)}")
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path), runs.astype(int)
+
+
+@pytest.mark.parametrize("null", ["runs", "items"])
+def test_files_bring_their_epochs(epochs, null):
+    path, (a, b) = epochs
+    expected, found = exact_runs_test(a, b, null=null), exact_runs_test(read(path), null=null)
+    assert (found.pvalue, found.scores) == (expected.pvalue, expected.scores)
+    assert found.names == ("x", "y")
+
+
+def test_the_command_line_has_both_null_hypotheses_and_the_noise(epochs, capsys):
+    path, runs = epochs
+    expected = exact_runs_test(*runs, statistic="pass@2", alternative="greater")
+    assert main(["compare", path, "--null", "items", "--json"]) == 0
+    facts, plain = json.loads(capsys.readouterr().out), exact_runs_test(*runs)
+    assert facts["pvalue"] == facts["pvalues"]["items"] == plain.under("items").pvalue
+    assert facts["pvalues"]["runs"] == plain.pvalue
+    assert facts["noise"] == json.loads(plain.noise().to_json())
+    assert (facts["better"], facts["paired_by"]) == ("x", "item and epoch")
+    way = ["--metric", "pass@2", "--alternative", "greater"]
+    assert main(["compare", path, "--null", "runs", *way]) == 0
+    said = capsys.readouterr().out
+    assert f"p, runs    {expected.pvalue:.4g} (" in said
+    assert "noise      the variance is split for the mean of runs" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fail-if", "worse"], "--null runs does not go with --fail-if worse"),
+        (["--method", "dp"], "--null runs does not go with --method dp"),
+        (["--no-clusters"], "--repeat"),
+    ],
+)
+def test_what_does_not_go_with_repeated_runs(epochs, options, message, capsys):
+    assert main(["compare", epochs[0], "--null", "runs", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_a_thousand_items_by_eight_runs():
     rng = np.random.default_rng(1)
     chance = rng.random((1000, 1))
@@ -133,7 +184,7 @@ def test_plans_spend_the_budget_where_it_helps_most():
 
 BAD = {
     "missing": (([[1, None]], [[1]]), {}, r"a\[0\]\[1\] = None"),
-    "nan": ((np.array([[1, np.nan]]), [[1]]), {}, r"a\[0, 1\] = nan"),
+    "nan": ((np.array([[1, np.nan]]), [[1]]), {}, r"a\[0\]\[1\] = nan"),
     "flat": (([1, 2], [3, 4]), {}, r"a\[0\] = 1 must be a sequence"),
     "no runs": (([[1], []], [[1], [1]]), {}, r"a\[1\] has no runs"),
     "items": (([[1]], [[1], [2]]), {}, "a has 1 items and b has 2"),

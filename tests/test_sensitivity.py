@@ -28,6 +28,11 @@ def test_bounds_against_all_biased_signs(both, alternative, gamma):
         assert found.pvalue == pytest.approx(result.pvalue, rel=1e-12)
 
 
+def test_a_tail_whose_transform_nearly_vanishes():
+    found = exact_perm_test([-4, 2], [0, 0], alternative="less").sensitivity(3)
+    assert abs(found.pvalue - 0.75) <= found.error_bound < 1e-13
+
+
 def test_significance_ends_where_the_bound_reaches_alpha():
     rng = np.random.default_rng(0)
     v = rng.integers(0, 20, 500)

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import nbformat
 import numpy as np
-import pytest
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest.cli.commands import find_notebook
-from permtest.plots import style
-from permtest.study import rejection_rates
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
@@ -20,8 +16,6 @@ MAP = NOTEBOOKS["00"]
 LESSONS = {number: path for number, path in NOTEBOOKS.items() if path != MAP}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TEACHING = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
-NUMBER = r"(?<![\d.])(0[1-9]|10)(?![\d,.]*\d)"  # of a notebook
-ITALICS = r"(?<!\*)\*([^*]+)\*(?!\*)"
 TAGGERS = ("crf_rich", "svm_window", "crf_base")
 ROW = r"^\| \[(\d\d)[\w-]*\]\((?:notebooks/)?([\w.-]+)\) \| (.*?) \|"  # number, file, question
 
@@ -37,20 +31,6 @@ def prose(number: str) -> str:
 
 def headings(number: str) -> list[str]:
     return re.findall(r"^#{2,3} (.*)", prose(number), re.M)
-
-
-@pytest.fixture(scope="module")
-def series() -> dict:
-    """The names of the map's cells, run up to the arrows; no picture is drawn."""
-    cells = {cell.id: cell.source for cell in nbformat.read(MAP, as_version=4).cells}
-    names: dict = {}
-    with pytest.MonkeyPatch.context() as patch, style():
-        patch.chdir(MAP.parent)
-        for name in ("setup", "read", "facts", "table", "places"):
-            exec(compile(cells[name], name, "exec"), names)
-        last = cells["paths"].splitlines()
-        exec("\n".join(line for line in last if line.startswith("ways")), names)
-    return names
 
 
 # ---- the map -----------------------------------------------------------------------------------
@@ -82,47 +62,6 @@ def test_every_notebook_cites_what_the_map_says_it_follows():
         assert [word for word in wanted if word not in sources] == [], number
 
 
-def test_facts_are_read_off_the_notebooks(series):
-    assert list(series["series"]) == list(LESSONS)
-    for number, (title, widget, breath, minutes) in series["series"].items():
-        words = re.sub(r"\$\$.*?\$\$", "", prose(number), flags=re.S).split()
-        assert prose(number).startswith(f"# {title}\n")
-        shown = rf"^(\w+ = )?{widget.strip('`')}[.(]"
-        assert re.search(shown, source(LESSONS[number], "code"), re.M), widget
-        assert 0 < len(breath) < 200, number
-        assert abs(minutes - len(words) / 150) <= 0.5, number
-        assert minutes <= 17, "the README says a quarter of an hour"
-
-
-def test_arrows_lead_from_what_a_notebook_speaks_of(series):
-    assert sorted(series["places"]) == list(LESSONS)
-    assert len(set(series["places"].values())) == len(LESSONS)
-    for pair in series["needs"] + series["helps"]:
-        before, after = pair.split("-")
-        assert before < after
-        assert re.search(rf"[Nn]otebooks? {before}|earlier notebooks", prose(after)), pair
-    first = {number for number, (x, _) in series["places"].items() if x == 0}
-    assert first == set(LESSONS) - {pair[-2:] for pair in series["needs"]}
-
-
-def test_paths_go_along_the_arrows(series):
-    for way in series["ways"].values():
-        read: set[str] = set()
-        for number in way.split():
-            assert {pair[:2] for pair in series["needs"] if pair[-2:] == number} <= read, way
-            read.add(number)
-
-
-def test_the_map_is_short():
-    text = re.sub(r"\$\$.*?\$\$", "", prose("00"), flags=re.S)
-    assert len(text.split()) in range(600, 1201)
-
-
-def test_lab_still_opens_the_first_lesson():
-    assert find_notebook("01") == LESSONS["01"]
-    assert find_notebook("00") == MAP
-
-
 # ---- the teacher's page -------------------------------------------------------------------------
 
 
@@ -137,29 +76,6 @@ def test_exercises_to_set_exist():
         assert f"{which}. {name}" in headings(number), exercise
     for which, number in re.findall(r"exercise (\d) of (\d\d)", TEACHING):
         assert any(heading.startswith(f"{which}. ") for heading in headings(number))
-
-
-def test_headings_that_are_to_be_shown_exist():
-    """In italics, after the number of their notebook; without one they are in notebook 01."""
-    shown = 0
-    for line in TEACHING.splitlines():
-        number = "01"
-        for found, title in re.findall(rf"{NUMBER}|{ITALICS}", line):
-            number = found or number
-            assert not title or title in headings(number), (number, title)
-            shown += bool(title)
-    assert shown > 30
-
-
-@pytest.mark.parametrize("minutes", [20, 45, 90])
-def test_plans_leave_no_minute_out(minutes):
-    words = {20: "Twenty minutes", 45: "Forty-five minutes", 90: "Ninety minutes"}
-    plan = TEACHING.partition(f"## {words[minutes]}")[2].partition("\n## ")[0]
-    spans = [(int(a), int(b)) for a, b in re.findall(r"^\| (\d+) to (\d+) \|", plan, re.M)]
-    ends = [end for _, end in spans]
-    assert [start for start, _ in spans] == [0, *ends[:-1]]
-    assert all(start < end for start, end in spans)
-    assert ends[-1] == minutes
 
 
 def scores() -> dict[str, np.ndarray]:
@@ -204,36 +120,3 @@ def test_figures_are_computed():
     assert long - computed() == set()
     assert len(long) > 8
     assert f"to {100 * np.sqrt((1 - 0.05) / (0.05 * 10_000)):.0f} % of p" in TEACHING
-
-
-def normal(rng: np.random.Generator, m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    both = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], (m, n))
-    return both[..., 0], both[..., 1]
-
-
-def skewed(rng: np.random.Generator, m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    common = 3 * rng.normal(size=(m, n))
-    return common + rng.exponential(size=(m, n)), common + 1
-
-
-def koehn(a: np.ndarray, b: np.ndarray) -> float:
-    index = np.random.default_rng(6).integers(a.size, size=(1000, a.size))
-    means = (a - b)[index].mean(axis=1)
-    return min(1.0, 2 * (min(np.sum(means <= 0), np.sum(means >= 0)) + 1) / 1001)
-
-
-JUDGED = [
-    (normal, {"koehn": koehn, "exact": "exact"}),
-    (skewed, {"exact": "exact", "bootstrap": "bootstrap_mean"}),
-]
-
-
-def test_shares_of_false_alarms():
-    """Laws and tests of notebook 06, on fewer data sets."""
-    said = re.findall(r"(\d+) %", TEACHING.partition('**"Why not')[2].partition('**"2^N')[0])
-    assert said == ["7", "5", "8", "6"]
-    found = [
-        rejection_rates(tests, law, n=20, experiments=1500, rng=6).rates for law, tests in JUDGED
-    ]
-    shares = [100 * share for rates in found for share in rates.values()]
-    assert np.allclose(shares, [int(x) for x in said], atol=1.5)

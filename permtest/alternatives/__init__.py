@@ -5,6 +5,7 @@ Every test takes the scores of two systems (or counts, or scores of folds), retu
 answers with probabilities of the hypotheses instead.
 """
 
+from permtest.alternatives.answer import AlternativeResult
 from permtest.alternatives.bayes import (
     BayesTestResult,
     DifferencePosterior,
@@ -14,8 +15,9 @@ from permtest.alternatives.bayes import (
 )
 from permtest.alternatives.compare import AnswerTable, compare_all
 from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
-from permtest.alternatives.crossval import BlockPartition, BlockRegularizedCV
 from permtest.alternatives.folds import (
+    BlockPartition,
+    BlockRegularizedCV,
     FoldCounts,
     block_3x2_t,
     block_weight,
@@ -25,12 +27,8 @@ from permtest.alternatives.folds import (
     kfold_t,
 )
 from permtest.alternatives.parametric import independent_t, inflation, paired_t
-from permtest.alternatives.parametric import normal_z as normal_z
 from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
 from permtest.alternatives.resampling import bootstrap, paired_bootstrap, permutation_mean
-from permtest.alternatives.resampling import randomisation as randomisation
-from permtest.alternatives.result import AlternativeResult
-from permtest.alternatives.result import PairedSample as PairedSample
 
 __all__ = [
     "AlternativeResult",

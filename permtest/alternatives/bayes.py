@@ -23,21 +23,20 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._checks import check_level
+from permtest._checks import check_count, check_finite, check_level
 from permtest._html import said
 from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
+from permtest.alternatives.answer import SMALLEST, finite, interval_text
 from permtest.alternatives.folds import (
     OPPOSITES,
     FoldCounts,
-    as_number,
     as_weight,
     block_weight,
     metric_of,
 )
-from permtest.alternatives.result import SMALLEST, finite, interval_text
 from permtest.pairs import check_names
-from permtest.statistics import CountStatistic
+from permtest.statistics import Statistic
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -482,7 +481,7 @@ def _log_slope(x: Floats) -> Floats:
 
 def posterior(
     counts: Any,
-    metric: str | CountStatistic = "f1",
+    metric: str | Statistic = "f1",
     *,
     prior: float = 1.0,
     weight: float | None = None,
@@ -499,18 +498,13 @@ def posterior(
     -------
     MetricPosterior
 
-    Raises
-    ------
-    ValueError
-        If counts or options are not what they should be, as in `bayes_test`.
-
     Notes
     -----
-    Effective counts are weight times the sums; for one fold this is Goutte and Gaussier (2005),
-    for six Wang and Li (2019), Eq. 22-30, where the exponents of Eq. 25 and 26 should read
-    TP_e + lambda - 1 and so on. F-scores other than F1 are mixtures of 32 shifts, whose
-    probabilities are exact to 1e-13, but not relative to themselves where they are smaller. Cost:
-    none to speak of, some ten milliseconds for such mixtures.
+    Errors are those of `bayes_test`. Effective counts are weight times the sums; for one fold this
+    is Goutte and Gaussier (2005), for six Wang and Li (2019), Eq. 22-30, where the exponents of Eq.
+    25 and 26 should read TP_e + lambda - 1 and so on. F-scores other than F1 are mixtures of 32
+    shifts, whose probabilities are exact to 1e-13, but not relative to themselves where they are
+    smaller. Cost: none to speak of, some ten milliseconds for such mixtures.
 
     Examples
     --------
@@ -525,7 +519,7 @@ def posterior(
 
 
 def _as_prior(prior: float) -> float:
-    number = as_number(prior, "prior")
+    number = check_finite(prior, "prior")
     if not SMALLEST_PRIOR <= number <= LARGEST_PRIOR:
         raise ValueError(
             f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}; 1 is "
@@ -698,9 +692,7 @@ class BayesTestResult(AsJson):
 
         Raises ValueError if `draws` is no whole number above 0. Memory for a million at a time.
         """
-        if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
-            raise ValueError(f"draws={draws!r} must be a whole number above 0")
-        generator, ahead = as_generator(rng), 0
+        draws, generator, ahead = check_count(draws, "draws"), as_generator(rng), 0
         for start in range(0, draws, 10**6):
             size = min(10**6, draws - start)
             a, b = (law.rvs(size, rng=generator) for law in (self.posterior_a, self.posterior_b))
@@ -718,19 +710,13 @@ class BayesTestResult(AsJson):
             for row in np.flatnonzero(a != b)[:1]
         )
 
-    @property
-    def _by_design(self) -> bool:
-        """Whether folds are weighted as those of an m x 2 cross-validation."""
-        m, rest = divmod(self.n_folds, 2)
-        return rest == 0 and self.weight == block_weight(m)
-
     def chances(self, digits: int = 4) -> dict[str, str]:
         """The probabilities of B, of neither (if there is a `rope`) and of A, as text."""
         b, neither, a = self.p_b_better, self.p_equivalent, self.p_a_better
         least = 1e-300 if self.posterior_a.shifts.size == 1 else 1e-12  # to which they are exact
-        texts = {"b": _chance(b, neither + a, least, digits)}
-        texts |= {"neither": _chance(neither, a + b, least, digits)} if self.rope else {}
-        return texts | {"a": _chance(a, neither + b, least, digits)}
+        found = {"b": (b, neither + a), "neither": (neither, a + b), "a": (a, b + neither)}
+        keys = ("b", "neither", "a") if self.rope else ("b", "a")
+        return {key: _chance(*found[key], least, digits) for key in keys}
 
     def _answer(self) -> str:
         """Probabilities, interval and decision."""
@@ -738,7 +724,7 @@ class BayesTestResult(AsJson):
         sides = {"b": f"{b} better than {a}", "neither": f"within {self.rope:g} of each other"}
         sides |= {"a": f"{a} better{'' if self.rope else ' or equal'}"}
         chances = ", ".join(
-            f"P({sides[who]}) {text if text.startswith('<') else f'= {text}'}"
+            f"P({sides[who]}) {'= ' * (text[0] != '<')}{text}"
             for who, text in self.chances().items()
         )
         return (
@@ -747,12 +733,10 @@ class BayesTestResult(AsJson):
         )
 
     def __str__(self) -> str:
-        values = [
-            f"{x.value:.4g}".replace("nan", "undefined") for x in (self.counts_a, self.counts_b)
-        ]
-        lead = " and ".join(f"{x} for {name}" for x, name in zip(values, self.names, strict=True))
-        text = f"{self.title[:1].upper()}{self.title[1:]} is {lead}: {self._answer()} "
-        text += f"({self._basis()})."
+        seen = zip((self.counts_a, self.counts_b), self.names, strict=True)
+        values = [f"{x.value:.4g}".replace("nan", "undefined") + f" for {who}" for x, who in seen]
+        text = f"{self.title[:1].upper()}{self.title[1:]} is {' and '.join(values)}: "
+        text += f"{self._answer()} ({self._basis()})."
         if self.paired:
             text += f" Paired: {self.paired._answer()} ({self.paired._basis()}). {self.advice()}"
         return text + "".join(f" Note: {note}" for note in self.notes)
@@ -760,8 +744,8 @@ class BayesTestResult(AsJson):
     def verdict(self) -> str:
         """The decision in words."""
         a, b = self.names
-        words = {"a better": f"{a} is better", "b better": f"{b} is better"}
-        words |= {"equivalent": "Practically equivalent", "undecided": "Undecided"}
+        words = {"equivalent": "Practically equivalent", "undecided": "Undecided"}
+        words |= {"a better": f"{a} is better", "b better": f"{b} is better"}
         return f"{words[self.decision]} at a threshold of {self.threshold:g}"
 
     def advice(self) -> str:
@@ -778,11 +762,12 @@ class BayesTestResult(AsJson):
         if self.correlation:
             source = f"estimated from {self.rows} rows" if self.rows else "from what they share"
             return f"correlation {self.correlation:.2f}, {source}"
+        m, rest = divmod(self.n_folds, 2)
         what = f"{self.n_folds} {'rows' if self.weight == 1 else 'folds'}"
         if self.n_folds == 1:
             what = "one hold-out set" if self.weight == 1 else "counts added up"
-        elif self._by_design:
-            what += f" of {self.n_folds // 2} x 2 cross-validation"
+        elif rest == 0 and self.weight == block_weight(m):
+            what += f" of {m} x 2 cross-validation"
         return f"{what}, weight {self.weight:.4g}, prior {self.prior:g}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -821,7 +806,7 @@ def _chance(p: float, rest: float, least: float, digits: int) -> str:
 def bayes_test(
     folds_a: Any,
     folds_b: Any,
-    metric: str | CountStatistic = "f1",
+    metric: str | Statistic = "f1",
     prior: float = 1.0,
     weight: float | None = None,
     *,
@@ -839,7 +824,7 @@ def bayes_test(
         for "accuracy" also correct, wrong. Finite and >= 0. A data frame or mapping that has these
         names will do. One row is a hold-out set, 2 m rows are a block-regularised m x 2
         cross-validation, six the 3 x 2 one of the paper. Only their sums matter, not their order.
-    metric : str or CountStatistic, default "f1"
+    metric : str or Statistic, default "f1"
         "precision", "recall", "f1", "f2" and other F-scores, "jaccard", "specificity", "accuracy".
     prior : float, default 1.0
         The lambda of the symmetric Dirichlet prior, at least 0.1: what every cell is taken to hold
@@ -867,7 +852,7 @@ def bayes_test(
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If counts are no counts or of unlike folds, more is shared than there is, an option is out
         of range, or the folds are no m x 2 cross-validation and there is no weight.
 
@@ -918,7 +903,7 @@ def bayes_test(
     first = FoldCounts.of(folds_a, statistic, "folds_a")
     second = FoldCounts.of(folds_b, statistic, "folds_b")
     _check_alike(first, second, "folds_b")
-    margin, least = as_number(rope, "rope"), as_number(threshold, "threshold")
+    margin, least = check_finite(rope, "rope"), check_finite(threshold, "threshold")
     if not 0 <= margin < 1:
         raise ValueError(f"rope={rope} must lie in [0, 1), in units of the metric")
     if not 0.5 <= least < 1:

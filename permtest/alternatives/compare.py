@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
@@ -19,17 +19,8 @@ from permtest._json import AsJson
 from permtest._optional import pandas
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
-from permtest.alternatives.parametric import independent_t, normal_z, paired_t
-from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
-from permtest.alternatives.resampling import (
-    bootstrap,
-    check_resamples,
-    paired_bootstrap,
-    permutation_mean,
-    randomisation,
-)
-from permtest.alternatives.result import (
+from permtest._text import aligned
+from permtest.alternatives.answer import (
     ENOUGH,
     MANY,
     REPRESENTATIVE_FROM,
@@ -44,18 +35,28 @@ from permtest.alternatives.result import (
     rejects,
     spread,
 )
-from permtest.interval import ConfidenceInterval
+from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
+from permtest.alternatives.parametric import independent_t, normal_z, paired_t
+from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
+from permtest.alternatives.resampling import (
+    bootstrap,
+    check_resamples,
+    paired_bootstrap,
+    permutation_mean,
+    randomisation,
+)
+from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.score import counted
-from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
-from permtest.symmetry import PER_SQUARED_SKEWNESS
+from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-#: A test of one's data, waiting to be made with `alternative=`.
+#: A test of one's data, waiting to be made with `alternative=`; arguments of tests by `Row.takes`.
 Job: TypeAlias = Callable[..., AlternativeResult]
+Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
 
 
 class Row(NamedTuple):
@@ -191,7 +192,7 @@ def _independent_systems(sample: PairedSample) -> Verdict:
 
 def _equal_variances(sample: PairedSample, alpha: float) -> Verdict:
     """Brown and Forsythe's test, which is not misled by other shapes than the normal one."""
-    from scipy.special import fdtrc
+    from scipy import stats
 
     both = sample.a, sample.b
     text = "standard deviations {:.3g} and {:.3g}".format(*(spread(x - x.mean()) for x in both))
@@ -201,10 +202,7 @@ def _equal_variances(sample: PairedSample, alpha: float) -> Verdict:
     if np.ptp(first) == np.ptp(second) == 0:
         return bool(np.isclose(first[0], second[0])), text
     top = max(first.max(), second.max())
-    x, y, df = first / top, second / top, 2 * (sample.n - 1)
-    within = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / df
-    between = sample.n * (x.mean() - y.mean()) ** 2 / 2
-    p = float(fdtrc(1, df, between / within)) if within > 0 else 0.0
+    p = float(stats.levene(*(x / top for x in both)).pvalue)
     return p >= alpha, f"{text}; Brown-Forsythe p = {p:.3g}"
 
 
@@ -378,10 +376,7 @@ class AnswerTable(AsJson):
         ]
 
     def __str__(self) -> str:
-        cells = self.cells()
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
-        parts = self.heading(), "\n".join(lines), self.correlation_text()
+        parts = self.heading(), aligned(self.cells()), self.correlation_text()
         return "\n\n".join(filter(None, parts))
 
     __repr__ = __str__
@@ -395,7 +390,7 @@ def compare_all(
     u: Any,
     v: Any = None,
     *,
-    statistic: str | Statistic | CountStatistic = "mean",
+    statistic: str | Statistic = "mean",
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
     trials: Any = None,
@@ -415,11 +410,8 @@ def compare_all(
         "mean" compares single scores by all tests. The name of a measure of counts, such as "f1",
         compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
         where the measure is a proportion.
-    alternative : {"two-sided", "greater", "less"}
-        "greater": `u` scores higher.
-    delta : float, default 0.0
-        The difference per pair under the null hypothesis; tests that have no such threshold are
-        left out unless it is 0.
+    alternative, delta : as in `alternatives.paired_t`
+        Tests that have no such threshold are left out unless `delta` is 0.
     trials : array_like of shape (N,), optional
         How many items each score counts the correct ones of, such as tokens in a sentence. With
         it, and for scores that are all 0 or 1 without it, the tests of proportions apply.
@@ -438,11 +430,6 @@ def compare_all(
         One row for each test: p, interval, assumptions met or not. Tests that these data are unfit
         for, as their differences are all equal, say so.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are not numbers of equal number, or an option is unknown.
-
     Notes
     -----
     No test is better because its p is smaller. Which assumptions a test makes, and whether they
@@ -459,18 +446,27 @@ def compare_all(
     check_alternative(alternative)
     check_level(confidence_level, "confidence_level")
     entry, size = lookup(statistic), check_resamples(K)
+    jobs: dict[str, Job] = {}
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
-    if isinstance(entry, CountStatistic):
+    if entry.columns:
         if delta or trials is not None:
             raise ValueError(f"delta and trials are for single scores, not for {entry.name!r}")
         pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
-        sample, jobs = _hits(pairs), _of_measure(pairs, entry, size, streams)
+        sample, data = _hits(pairs), _counted(pairs, entry)
+        again: dict[str, Any] = {"statistic": entry, "K": size, "rng": streams["paired_bootstrap"]}
+        jobs["exact"] = partial(randomisation, pairs, entry, rng=streams["exact"])
+        jobs["paired_bootstrap"] = partial(paired_bootstrap, pairs, **again)
     else:
         sample = PairedSample.of(u, v, delta, names, labels=("u", "v"))
         pairs = sample.pairs
-        entry.check(pairs, min(int(pairs.u.min()), int(pairs.v.min())))
-        jobs = _of_scores(sample, trials, size, streams)
+        entry.check(pairs, pairs.low)
+        data = _scored(sample, trials, size)
+    for name, row in TESTS.items():
+        if row.takes in data:
+            args, options = data[row.takes]
+            drawn = {"rng": streams[name]} if row.takes == "resamples" else {}
+            jobs[name] = partial(row.test, *args, **options, **drawn)
     chosen = _chosen(jobs, tests).items()
     answers = (
         _answer(name, partial(job, alternative=alternative), sample, pairs, confidence_level)
@@ -490,33 +486,33 @@ def compare_all(
     )
 
 
-def _of_scores(
-    sample: PairedSample, trials: Any, size: int, streams: Mapping[str, Any]
-) -> dict[str, Job]:
-    """The tests of single scores; and where they count correct items, those of proportions."""
-    pairs, jobs = sample.pairs, _of("scores", sample.pairs, delta=sample.delta)
-    for name, job in _of("resamples", pairs, delta=sample.delta, K=size).items():
-        jobs[name] = partial(job, rng=streams[name])
-    if (trials is not None or sample.is_binary) and not sample.delta:
-        n = exact_sum(_sizes(sample, trials))
-        b, c = (int(np.sum(side * sample.gaps > 0)) for side in (1, -1))
-        if sample.is_binary:
-            jobs |= _of("discordant", b, c, n=sample.n, names=pairs.names)
-        right = (exact_sum(pairs.u), exact_sum(pairs.v))
-        jobs |= _of_proportions([[x, n - x] for x in right], pairs.names)
-    return {name: jobs[name] for name in TESTS if name in jobs}
+def _scored(sample: PairedSample, trials: Any, size: int) -> Data:
+    """Single scores; and where they count correct items, how many these are, of how many."""
+    pairs, of = sample.pairs, {"delta": sample.delta}
+    data: Data = {"scores": ((pairs,), of), "resamples": ((pairs,), {**of, "K": size})}
+    if (trials is None and not sample.is_binary) or sample.delta:
+        return data
+    if sample.is_binary:
+        alone = (int(np.sum(side * sample.gaps > 0)) for side in (1, -1))
+        data["discordant"] = tuple(alone), {"n": sample.n, "names": pairs.names}
+    n, right = exact_sum(_sizes(sample, trials)), (exact_sum(pairs.u), exact_sum(pairs.v))
+    return data | _proportions([[x, n - x] for x in right], pairs.names)
 
 
-def _of(takes: str, *args: Any, **options: Any) -> dict[str, Job]:
-    """The tests that take such data."""
-    chosen = {name: row.test for name, row in TESTS.items() if row.takes == takes}
-    return {name: partial(test, *args, **options) for name, test in chosen.items()}
+def _counted(pairs: Pairs, entry: Statistic) -> Data:
+    """The items that precision and recall are proportions of, nothing for other measures."""
+    among = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}.get(entry.name, ("",))
+    if pairs.u.ndim != 2 or not set(among) <= set(pairs.columns):
+        return {}
+    chosen = [pairs.columns.index(column) for column in among]
+    table = [[exact_sum(x[:, i]) for i in chosen] for x in (pairs.u, pairs.v)]
+    return _proportions(table, pairs.names)
 
 
-def _of_proportions(table: list[list[int]], names: Names) -> dict[str, Job]:
-    """The tests of two proportions: a row for each system, the items that count first."""
-    shares = (number for x, y in table for number in (x, x + y))
-    return _of("shares", *shares, names=names) | _of("table", table, names=names)
+def _proportions(table: list[list[int]], names: Names) -> Data:
+    """A row for each system, the items that count first."""
+    shares = tuple(number for x, y in table for number in (x, x + y))
+    return {"shares": (shares, {"names": names}), "table": ((table,), {"names": names})}
 
 
 def _sizes(sample: PairedSample, trials: Any) -> IntArray:
@@ -536,23 +532,6 @@ def _sizes(sample: PairedSample, trials: Any) -> IntArray:
                 f"among trials[{i}] = {sizes[i]}"
             )
     return sizes
-
-
-def _of_measure(
-    pairs: Pairs, entry: CountStatistic, size: int, streams: Mapping[str, Any]
-) -> dict[str, Job]:
-    """The tests of a measure of counts; precision and recall are proportions, too."""
-    again: dict[str, Any] = {"statistic": entry, "K": size, "rng": streams["paired_bootstrap"]}
-    jobs: dict[str, Job] = {
-        "exact": partial(randomisation, pairs, entry, rng=streams["exact"]),
-        "paired_bootstrap": partial(paired_bootstrap, pairs, **again),
-    }
-    among = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}.get(entry.name, ("",))
-    if pairs.u.ndim != 2 or not set(among) <= set(pairs.columns):
-        return jobs
-    chosen = [pairs.columns.index(column) for column in among]
-    table = [[exact_sum(x[:, i]) for i in chosen] for x in (pairs.u, pairs.v)]
-    return jobs | _of_proportions(table, pairs.names)
 
 
 def _hits(pairs: Pairs) -> PairedSample | None:

@@ -14,16 +14,17 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from permtest._checks import check_option, count
-from permtest.alternatives.parametric import around, normal_pvalue, normal_quantile
-from permtest.alternatives.result import (
-    TITLES,
+from permtest.alternatives.answer import (
+    ROWS,
     AlternativeResult,
     Names,
     PairedSample,
     as_threshold,
     one_sided,
+    result_of,
     tail_level,
 )
+from permtest.alternatives.parametric import around, normal_pvalue, normal_quantile
 from permtest.pairs import Pairs
 from permtest.result import clopper_pearson
 from permtest.statistics import Alternative
@@ -64,18 +65,13 @@ def mcnemar(
         With `n`: that of Tango (1998), or the textbook one, which is too short for few items.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher. For chi-squared the signed root is taken.
-    names : tuple of two str, optional
+    names : as in `paired_t`
 
     Returns
     -------
     AlternativeResult
         With `n`, Tango's interval excludes 0 where the p of "chi2" is small. Without, the interval
         takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a count is no whole number or negative, or an option is unknown.
 
     Notes
     -----
@@ -94,31 +90,26 @@ def mcnemar(
     size = b + c if n is None else count(n, "n")
     if size < b + c:
         raise ValueError(f"n={size} is less than b + c = {b + c}")
-    test = "mcnemar" if method == "exact" else f"mcnemar_{method}"
-    how = {"exact": "exact", "midp": "exact, mid-p"}.get(method, "chi-squared approximation")
-    by_chance = how.startswith("exact")
-    root = corrected_root(b - c, float(method == "chi2-corrected"), alternative)
+    gap, by_chance = b - c, method in ("exact", "midp")
+    more: dict[str, Any] = {"estimate_name": "difference of wins"} if n is None else {}
+    root = float(corrected_root(gap, float(method == "chi2-corrected"), alternative))
     ends: Any = partial(score_ends, b, c, size, alternative)
     if n is None:
         ends = partial(_conditional, b, c, method, alternative)
     elif interval == "wald":
-        error = sqrt(max(b + c - (b - c) ** 2 / size, 0.0)) / size if size else inf
-        ends = partial(around, (b - c) / max(size, 1), error, alternative, normal_quantile)
-    return AlternativeResult(
-        test=test,
-        title=TITLES.get(test, "McNemar's test, corrected"),
-        statistic=b if by_chance else float(root) ** 2 / max(b + c, 1),
-        statistic_name="wins" if by_chance else "chi2",
-        pvalue=float(mcnemar_pvalue(b, c, method, alternative)),
+        error = sqrt(max(b + c - gap**2 / size, 0.0)) / size if size else inf
+        ends = partial(around, gap / max(size, 1), error, alternative, normal_quantile)
+    return result_of(
+        "mcnemar" if method == "exact" else f"mcnemar_{method}",
         alternative=alternative,
+        statistic=b if by_chance else root**2 / max(b + c, 1),
+        pvalue=float(mcnemar_pvalue(b, c, method, alternative)),
         n=size,
-        estimate=(b - c) / max(size, 1),
-        estimate_name="difference of wins" if n is None else "difference of accuracies",
-        method=how,
         names=names or ("a", "b"),
-        assumptions=["independent items", *["large counts"] * (not by_chance)],
+        estimate=gap / max(size, 1),
         details={"b": b, "c": c, "least_expected": (b + c) / 2},
         _interval=ends,
+        **more,
     )
 
 
@@ -245,10 +236,7 @@ def two_proportion_z(
         Whether the standard error is that of one common proportion; only for ``delta=0``.
     interval : {"newcombe", "wald"}
         For the difference: Newcombe's, of Wilson intervals for both, or the textbook one.
-    alternative : {"two-sided", "greater", "less"}
-    delta : float, default 0.0
-        The difference of the proportions under the null hypothesis.
-    names : tuple of two str, optional
+    alternative, delta, names : as in `paired_t`
 
     Returns
     -------
@@ -257,8 +245,8 @@ def two_proportion_z(
 
     Raises
     ------
-    TypeError, ValueError
-        If a count is no whole number, negative, or above its n, or an n is 0.
+    ValueError
+        If a count is above its n, or an n is 0.
 
     Notes
     -----
@@ -290,11 +278,8 @@ def two_proportion_z(
             "their difference has no standard error; use pooled=True with delta=0"
         )
     z = gap / sqrt(variance) if variance else 0.0
-    shown = {"statistic": z, "statistic_name": "z", "method": "normal approximation"}
-    counts = x1, n1 - x1, x2, n2 - x2
-    return _unpaired(
-        "two_proportion_z", counts, alternative, names, interval, root=z, delta=threshold, **shown
-    )
+    found = {"alternative": alternative, "names": names, "statistic": z, "delta": threshold}
+    return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, z, **found)
 
 
 def chi_squared(
@@ -313,10 +298,8 @@ def chi_squared(
         A row for each system: items of the first kind (correct, relevant, ...) and all others.
     correction : bool, default False
         Whether to apply Yates' continuity correction, which makes p larger, as a rule too large.
-    interval : as in `two_proportion_z`
-    alternative : {"two-sided", "greater", "less"}
+    interval, alternative, names : as in `two_proportion_z`
         One-sided tests take the signed root of chi-squared.
-    names : tuple of two str, optional
 
     Returns
     -------
@@ -325,8 +308,8 @@ def chi_squared(
 
     Raises
     ------
-    TypeError, ValueError
-        If the table is not 2x2, an entry is no count, or a row is empty.
+    ValueError
+        If the table is not 2x2, or a row is empty.
 
     Notes
     -----
@@ -348,9 +331,9 @@ def chi_squared(
     n, margins = x1 + y1 + x2 + y2, (x1 + y1) * (x2 + y2) * (x1 + x2) * (y1 + y2)
     gap = corrected_root(x1 * y2 - x2 * y1, n / 2 if correction else 0.0, alternative)
     root = float(gap) / sqrt(margins / n) if margins else 0.0
+    found = {"alternative": alternative, "names": names, "statistic": root**2}
     test = "chi_squared_yates" if correction else "chi_squared"
-    shown = {"statistic": root**2, "statistic_name": "chi2", "method": "chi-squared approximation"}
-    return _unpaired(test, (x1, y1, x2, y2), alternative, names, interval, root=root, **shown)
+    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), interval, root, **found)
 
 
 def fisher_exact(
@@ -378,48 +361,34 @@ def fisher_exact(
 
     base = chi_squared(table, alternative=alternative, names=names)
     found = stats.fisher_exact(np.asarray(table), alternative=alternative)
-    shown: dict[str, Any] = {"statistic": found.statistic, "statistic_name": "odds ratio"}
-    shown |= {"test": "fisher_exact", "title": "Fisher's exact test", "method": "exact"}
-    return replace(base, pvalue=float(found.pvalue), assumptions=base.assumptions[:2], **shown)
+    shown = {"test": "fisher_exact", **ROWS["fisher_exact"]._asdict()}
+    shown["assumptions"] = base.assumptions[:2]
+    return replace(base, statistic=found.statistic, pvalue=float(found.pvalue), **shown)
 
 
 def _unpaired(
-    test: str,
-    counts: tuple[int, int, int, int],
-    alternative: str,
-    names: Names,
-    interval: str,
-    *,
-    root: float,
-    **found: Any,
+    test: str, counts: tuple[int, int, int, int], interval: str, root: float, **found: Any
 ) -> AlternativeResult:
-    """What tests of two proportions have in common; `root` is normal under the null hypothesis."""
-    x1, y1, x2, y2 = counts
-    n1, n2 = x1 + y1, x2 + y2
+    """The test of x1 of n1 and x2 of n2 items; `root` is normal under the null hypothesis."""
+    x1, n1, x2, n2 = counts
     for i, n in ((1, n1), (2, n2)):
         if n == 0:
             raise ValueError(f"system {i} has no items, and no proportion")
-    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    least = min(n1, n2) * min(common, 1 - common)
     check_option("interval", interval, get_args(ProportionInterval))
-    ends: Any = partial(_newcombe, (p1, n1), (p2, n2), alternative)
+    p1, p2, common, side = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2), found["alternative"]
+    ends: Any = partial(_newcombe, (p1, n1), (p2, n2), side)
     if interval == "wald":
         error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
-        ends = partial(around, p1 - p2, error, alternative, normal_quantile)
-
-    return AlternativeResult(
-        test=test,
-        title=TITLES[test],
-        alternative=alternative,
-        pvalue=float(normal_pvalue(root, alternative)),
+        ends = partial(around, p1 - p2, error, side, normal_quantile)
+    least = min(n1, n2) * min(common, 1 - common)
+    return result_of(
+        test,
+        pvalue=float(normal_pvalue(root, side)),
         n=n1 + n2,
         estimate=p1 - p2,
-        estimate_name="difference of proportions",
-        names=names or ("a", "b"),
-        assumptions=("independent items", "independent systems", "large counts"),
         details={"p1": p1, "p2": p2, "least_expected": least},
         _interval=ends,
-        **found,
+        **found | {"names": found["names"] or ("a", "b")},
     )
 
 

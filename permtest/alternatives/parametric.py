@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from permtest._integers import roomy
-from permtest.alternatives.result import (
-    TITLES,
+from permtest.alternatives.answer import (
+    ROWS,
     AlternativeResult,
     Names,
     PairedSample,
@@ -59,8 +59,9 @@ def paired_t(
 
     Raises
     ------
-    ValueError
-        If all differences are equal: t would be infinite, whatever N.
+    TypeError, ValueError
+        As in all tests, if an entry is missing or none of what it should be, lengths differ, or an
+        option is unknown. Here also if all differences are equal: t would be infinite, whatever N.
 
     Notes
     -----
@@ -76,9 +77,8 @@ def paired_t(
     sample = PairedSample.of(a, b, delta, names, least=2)
     sample.refuse_constant("a t-test")
     error = sample.deviation / sqrt(sample.n)
-    found = student(sample.mean, sample.lead, error, sample.n - 1, alternative)
-    assumed = "independent items", "normal differences"
-    return result_of(sample, "paired_t", alternative, assumptions=assumed, **found)
+    found = {"sample": sample, "estimate": sample.mean}
+    return student("paired_t", alternative, sample.lead, error, sample.n - 1, **found)
 
 
 def independent_t(
@@ -148,18 +148,12 @@ def independent_t(
     else:
         share = (s1 / error) ** 2 / n1
         df = 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
-    estimate = float(x.mean() - y.mean())
-    assumed = ["independent items", "independent systems", "normal scores"]
-    return AlternativeResult(
-        test="independent_t",
-        title=TITLES["independent_t"] if equal_var else "Welch's two-sample t-test",
-        alternative=alternative,
-        n=n1 + n2,
-        names=names or ("a", "b"),
-        delta=float(threshold),
-        assumptions=[*assumed, *["equal variances"] * equal_var],
-        **student(estimate, estimate - float(threshold), error, df, alternative),
-    )
+    estimate, null = float(x.mean() - y.mean()), float(threshold)
+    found = {"estimate": estimate, "delta": null, "n": n1 + n2, "names": names or ("a", "b")}
+    if not equal_var:
+        assumptions = ROWS["independent_t"].assumptions[:-1]
+        found |= {"title": "Welch's two-sample t-test", "assumptions": assumptions}
+    return student("independent_t", alternative, estimate - null, error, df, **found)
 
 
 def normal_z(
@@ -183,20 +177,15 @@ def normal_z(
     if error == 0:
         sample.refuse_constant("a z-test")
         raise ValueError(f"with correlation={correlation} the difference has no standard error")
-    assumed = ["independent items", *["independent systems"] * (correlation == 0), "large sample"]
-    details = {"s1": s1, "s2": s2, "r12": sample.correlation, "standard_error": error}
+    z, details = sample.lead / error, {"s1": s1, "s2": s2, "r12": sample.correlation}
     return result_of(
-        sample,
         "independent_z" if correlation == 0 else "normal_z",
-        alternative,
-        statistic=sample.lead / error,
-        statistic_name="z",
-        pvalue=float(normal_pvalue(sample.lead / error, alternative)),
+        sample=sample,
+        alternative=alternative,
+        statistic=z,
+        pvalue=float(normal_pvalue(z, alternative)),
         estimate=sample.mean,
-        estimate_name="mean difference",
-        method="normal approximation",
-        assumptions=assumed,
-        details=details | {"inflation": sample.inflation},
+        details=details | {"standard_error": error, "inflation": sample.inflation},
         _interval=partial(around, sample.mean, error, alternative, normal_quantile),
     )
 
@@ -234,19 +223,19 @@ def inflation(correlation: float) -> float:
 
 
 def student(
-    estimate: float, gap: float, error: float, df: float, alternative: str, **details: float
-) -> dict[str, Any]:
-    """What t-tests find: `gap` is by how much the estimate exceeds the null hypothesis."""
-    return {
-        "statistic": gap / error,
-        "statistic_name": "t",
-        "pvalue": float(t_pvalue(gap / error, df, alternative)),
-        "estimate": estimate,
-        "estimate_name": "mean difference",
-        "method": "t distribution",
-        "details": {"df": df, "standard_error": error, **details},
-        "_interval": partial(around, estimate, error, alternative, partial(t_quantile, df=df)),
-    }
+    test: str, alternative: str, gap: float, error: float, df: float, **found: Any
+) -> AlternativeResult:
+    """The t-test of an estimate that exceeds the null hypothesis by `gap`."""
+    quantile = partial(t_quantile, df=df)
+    return result_of(
+        test,
+        alternative=alternative,
+        statistic=gap / error,
+        pvalue=float(t_pvalue(gap / error, df, alternative)),
+        details={"df": df, "standard_error": error, **found.pop("details", {})},
+        _interval=partial(around, found["estimate"], error, alternative, quantile),
+        **found,
+    )
 
 
 def t_pvalue(t: Any, df: float, alternative: str) -> Any:

@@ -18,17 +18,20 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_option
 from permtest._integers import SAFE, IntArray, largest, with_room
-from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
-from permtest.alternatives.parametric import normal_pvalue
-from permtest.alternatives.result import (
+from permtest.alternatives.answer import (
+    ITEMS,
+    ROWS,
     AlternativeResult,
     Names,
     PairedSample,
+    Z,
     one_sided,
     rejects,
     result_of,
     tail_level,
 )
+from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
+from permtest.alternatives.parametric import normal_pvalue
 from permtest.exact import exact_perm_test
 from permtest.null.grouping import count_values
 from permtest.statistics import Alternative
@@ -77,11 +80,6 @@ def wilcoxon(
         ties it covers at least as often). The interval keeps zeros, which p does not count: with
         many of them it may contain `delta` though p is small.
 
-    Raises
-    ------
-    ValueError
-        If an option is unknown.
-
     Notes
     -----
     Differences are formed in integers, so that 0.3 - 0.1 ties with 0.2. Cost O(N log N), and the
@@ -104,19 +102,18 @@ def wilcoxon(
     if exact:
         swapped = np.zeros_like(ranks.doubled)
         p = exact_perm_test(ranks.doubled, swapped, alternative=alternative).pvalue
-    else:
+    elif ranks.deviation:
         p = float(normal_pvalue(ranks.z(0.5 * correction, alternative), alternative))
+    else:  # there is nothing to rank
+        p = 1.0
+    rough = {"method": Z, "assumptions": (*ROWS["wilcoxon"].assumptions, "large sample")}
     return result_of(
-        sample,
         "wilcoxon",
-        alternative,
+        sample=sample,
+        alternative=alternative,
         statistic=ranks.plus,
-        statistic_name="W+",
         pvalue=p,
         estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
-        estimate_name="pseudo-median difference",
-        method="exact" if exact else "normal approximation",
-        assumptions=["independent items", "symmetric differences", *["large sample"] * (not exact)],
         details={
             "W-": ranks.minus,
             "z": ranks.z(),
@@ -125,6 +122,7 @@ def wilcoxon(
             "tie_sum": ranks.ties,
         },
         _interval=partial(walsh_interval, sample.gaps, sample.scale, alternative),
+        **{} if exact else rough,
     )
 
 
@@ -186,9 +184,8 @@ def sign(
 
     Notes
     -----
-    Binomial at every N, never approximate. Cost O(N log N). The interval
-    keeps zeros, so that with many of them it may contain `delta` though p is small. Source: Yeh
-    (2000), sec. 3.1; NLPStatTest manual, D.2.
+    Binomial at every N, never approximate. Cost O(N log N). The interval keeps zeros, as that of
+    `wilcoxon` does. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.2.
 
     Examples
     --------
@@ -202,16 +199,12 @@ def sign(
     counts = {"n_positive": positive, "n_negative": negative}
     ordered = np.sort(sample.gaps)
     return result_of(
-        sample,
         "sign",
-        alternative,
+        sample=sample,
+        alternative=alternative,
         statistic=positive,
-        statistic_name="wins",
         pvalue=float(mcnemar_pvalue(positive, negative, "exact", alternative)),
         estimate=float(Fraction(_doubled_median(ordered), 2 * sample.scale)),
-        estimate_name="median difference",
-        method="exact",
-        assumptions=("independent items",),
         details=counts | {"n_zero": sample.n - positive - negative},
         _interval=partial(_order_statistics, ordered, sample.scale, alternative),
     )
@@ -292,16 +285,13 @@ def permutation_median(
     if alternative == "two-sided":
         p = min(1.0, 2 * median_tail(steps, abs(doubled))) if doubled else 1.0
     return result_of(
-        sample,
         "permutation_median",
-        alternative,
+        sample=sample,
+        alternative=alternative,
         statistic=float(middle),
-        statistic_name="median",
         pvalue=p,
         estimate=float(middle + sample.delta),
-        estimate_name="median difference",
-        method="exact",
-        assumptions=(sample.symmetry, "independent items"),
+        assumptions=(sample.symmetry, ITEMS),
         details={"zeros": int(np.count_nonzero(sample.steps == 0))},
         _interval=partial(_median_shifts, gaps, sample.scale, alternative),
     )

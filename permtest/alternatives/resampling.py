@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import gcd, inf, isfinite
+from math import copysign, gcd, inf, isfinite
 from operator import index
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, get_args
@@ -25,7 +25,8 @@ from permtest._integers import exact_sum, largest
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
-from permtest.alternatives.result import (
+from permtest.alternatives.answer import (
+    ITEMS,
     SAMPLED,
     TITLES,
     UPPER_BOUND,
@@ -38,14 +39,14 @@ from permtest.alternatives.result import (
     result_of,
     tail_level,
 )
-from permtest.comparison import TIE
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.measures import subtract
 from permtest.null.grouping import count_values
 from permtest.pairs import Pairs, check_unclustered
+from permtest.question import TIE
 from permtest.result import PermutationTestResult
-from permtest.statistics import Alternative, CountStatistic, Statistic, lookup
+from permtest.statistics import Alternative, Statistic, lookup
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
@@ -116,9 +117,8 @@ def bootstrap(
 
     Raises
     ------
-    TypeError, ValueError
-        If scores are not numbers of equal number, there are fewer than two pairs, all differences
-        are equal, or an option is unknown.
+    ValueError
+        If there are fewer than two pairs, or all differences are equal.
 
     Notes
     -----
@@ -181,18 +181,16 @@ def bootstrap(
         details |= _bca(values, counts, theta, drawn[0])
         pivots = replace(pivots, bias=details["bias"], acceleration=details["acceleration"])
     estimate = float(sample.delta + Fraction(theta) * step)
+    test, t_value = f"bootstrap_{statistic}", theta / error if error else copysign(inf, theta)
     return result_of(
-        sample,
-        f"bootstrap_{statistic}",
-        alternative,
-        title=f"{TITLE_OF.get(kind, kind)} {TITLES[f'bootstrap_{statistic}']}",
-        statistic=theta / error if kind == "studentised" else estimate,
+        test,
+        sample=sample,
+        alternative=alternative,
+        title=f"{TITLE_OF.get(kind, kind)} {TITLES[test]}",
+        statistic=t_value if kind == "studentised" else estimate,
         statistic_name="t" if kind == "studentised" else statistic,
         pvalue=pivots.pvalue(alternative),
         estimate=estimate,
-        estimate_name=f"{statistic} difference",
-        method=SAMPLED,
-        assumptions=("independent items", "representative sample"),
         details={"standard_error": float(Fraction(error) * step), **details},
         n_samples=size,
         _interval=partial(pivots.interval, alternative),
@@ -203,7 +201,7 @@ def paired_bootstrap(
     u: Any,
     v: Any = None,
     *,
-    statistic: str | Statistic | CountStatistic = "sum",
+    statistic: str | Statistic = "sum",
     K: int = 10_000,
     rng: RNG = None,
     alternative: Alternative = "two-sided",
@@ -218,16 +216,13 @@ def paired_bootstrap(
     Parameters
     ----------
     u, v : array_like of shape (N,) or (N, columns)
-        Entries of the two systems: scores, or counts as `exact_perm_test` takes them for the
-        statistic; or `Pairs`, and None.
-    statistic : str, Statistic or CountStatistic, default "sum"
+        Scores as in `paired_t`, or counts as `exact_perm_test` takes them for the statistic.
+    statistic : str or Statistic, default "sum"
         One of `STATISTICS` ("sum", "mean", "f1", "bleu", ...), or what `permtest.statistic`
         returns.
     K, rng : as in `bootstrap`
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": the measure of the first system is greater, which for error rates is worse.
-    delta, names : as in `paired_t`
-        `delta` is the difference of the measures under the null hypothesis.
+    alternative, delta, names : as in `paired_t`
+        Of the measure, which for error rates is worse where it is greater.
 
     Returns
     -------
@@ -241,7 +236,7 @@ def paired_bootstrap(
 
     Raises
     ------
-    TypeError, ValueError
+    ValueError
         If entries are not what the statistic needs, or all resamples have the same difference.
 
     Notes
@@ -251,9 +246,8 @@ def paired_bootstrap(
     level of that can be off, to either side, and mostly exceeds what it says if there are few
     entries. `exact_perm_test` has no such doubt.
 
-    Time O(K U) for U distinct entries of counts or distinct differences of scores. Resamples are
-    shared among the processors, or the workers of ``joblib.parallel_config``, with the same
-    numbers. Source: Koehn (2004), Statistical Significance Tests for Machine Translation
+    Time O(K U) for U distinct entries of counts or distinct differences of scores, shared as in
+    `bootstrap`. Source: Koehn (2004), Statistical Significance Tests for Machine Translation
     Evaluation.
 
     Examples
@@ -266,7 +260,7 @@ def paired_bootstrap(
     (0.2727, True, True)
     """
     size, entry, threshold = check_resamples(K), lookup(statistic), as_threshold(delta)
-    make = _sums_of if isinstance(entry, Statistic) else _measure_of
+    make = _measure_of if entry.columns else _sums_of
     pairs, gaps, counts, step, estimate, tie = make(u, v, names, entry, threshold)
     values = np.sort(resampled(gaps, counts, size, as_generator(rng)))
     if values[0] == values[-1] != 0:
@@ -277,20 +271,16 @@ def paired_bootstrap(
     pivots, zero = Pivots(values, step, threshold, TIE * tie), float(-threshold / step)
     lost, most = (int(np.searchsorted(values, zero + side * pivots.tie)) for side in (-1, 1))
     shares = {"won": 1 - most / size, "lost": lost / size, "tied": (most - lost) / size}
-    return AlternativeResult(
-        test="paired_bootstrap",
-        title=TITLES["paired_bootstrap"],
-        statistic=shares["won"],
-        statistic_name="share won",
-        pvalue=pivots.pvalue(alternative),
+    return result_of(
+        "paired_bootstrap",
         alternative=alternative,
+        statistic=shares["won"],
+        pvalue=pivots.pvalue(alternative),
         n=len(pairs),
         estimate=estimate,
-        estimate_name=f"{getattr(entry, 'title', entry.name)} difference",
-        method=SAMPLED,
+        estimate_name=f"{entry.title or entry.name} difference",
         names=pairs.names,
         delta=float(threshold),
-        assumptions=("independent items", "representative sample"),
         details=shares,
         n_samples=size,
         _interval=partial(pivots.interval, alternative),
@@ -301,7 +291,7 @@ def _sums_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tuple
     """Pairs, what is made of resamples, of what, its unit, the difference, and what is a tie."""
     sample = PairedSample.of(u, v, names=names, least=2, labels=("u", "v"))
     pairs, divisor = sample.pairs, sample.n if entry.name == "mean" else 1
-    entry.check(pairs, min(int(pairs.u.min()), int(pairs.v.min())))
+    entry.check(pairs, pairs.low)
     values, counts, unit = _grouped(replace(sample, delta=delta * divisor / sample.n))
     estimate = float(Fraction(exact_sum(sample.gaps), sample.scale * divisor))
     gaps, tie = partial(_sums, values), float(np.abs(values).sum())
@@ -360,14 +350,12 @@ def permutation_mean(
     found = exact_perm_test(sample.steps, np.zeros_like(sample.steps), alternative=alternative)
 
     return result_of(
-        sample,
         "exact",
-        alternative,
+        sample=sample,
+        alternative=alternative,
         statistic=float(Fraction(exact_sum(sample.steps), sample.scale)),
-        statistic_name="sum",
         estimate=sample.mean,
-        estimate_name="mean difference",
-        assumptions=(sample.symmetry, "independent items"),
+        assumptions=(sample.symmetry, ITEMS),
         _interval=partial(_shifts, sample.pairs, alternative),
         **_exact(found),
     )
@@ -383,9 +371,9 @@ def randomisation(
     """The exact permutation test of a measure of counts; sampled where that is out of reach."""
     entry = lookup(statistic)
     found = exact_perm_test(pairs, statistic=entry, alternative=alternative, rng=rng)
-    estimate, title = float(found.statistic), getattr(entry, "title", entry.name)
-    return AlternativeResult(
-        test="exact",
+    estimate, title = float(found.statistic), entry.title or entry.name
+    return result_of(
+        "exact",
         title=f"{'' if found.n_samples else 'exact '}permutation test of {title}",
         statistic=estimate,
         statistic_name="difference",
@@ -394,7 +382,7 @@ def randomisation(
         estimate=estimate,
         estimate_name=f"{title} difference",
         names=found.names,
-        assumptions=("exchangeable labels", "independent items"),
+        assumptions=("exchangeable labels", ITEMS),
         n_samples=found.n_samples,
         **_exact(found),
     )
@@ -473,8 +461,9 @@ def _bca(values: Floats, counts: Counts, theta: float, drawn: Floats) -> dict[st
     """
     share = np.count_nonzero(drawn < theta) + (np.count_nonzero(drawn == theta) + 1) / 2
     rest = values - theta / counts.sum()
-    rest /= np.abs(rest).max()
-    acceleration = float(counts @ rest**3 / (6 * (counts @ rest**2) ** 1.5))
+    rest /= np.abs(rest).max() or 1.0
+    squares = counts @ rest**2
+    acceleration = float(counts @ rest**3 / (6 * squares**1.5)) if squares else 0.0
     return {"bias": NORMAL.inv_cdf(share / (drawn.size + 1)), "acceleration": acceleration}
 
 

@@ -24,8 +24,8 @@ except ModuleNotFoundError as error:
 
 from permtest._html import said
 from permtest.app.choices import USUAL, Choices
-from permtest.app.files import Files
 from permtest.app.parts import STYLE, Fold, on_page, problem, shown, working
+from permtest.app.uploads import Files
 from permtest.readers import File, describe
 from permtest.readers.pairing import Evaluation
 from permtest.report import report_files

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from permtest import __version__
-from permtest.cli import commands, compare
+from permtest.cli import commands, compare_files
 from permtest.cli.inputs import BAD, INPUT, READING, SCORES, Parser, Run, add_command
 
 __all__ = ["main"]
@@ -20,15 +20,15 @@ OK, INTERRUPTED, BROKEN_PIPE = 0, 130, 141
 #: Name of a command -> what does it, and its arguments in groups.
 COMMANDS: dict[str, tuple[Run, str]] = {
     "compare": (
-        compare.run,
-        f"{INPUT}; test: --alternative --method --samples --seed; "
+        compare_files.run,
+        f"{INPUT}; test: --alternative --null --method --samples --seed=hidden; "
         "output: --json --fail-if --alpha --margin --help",
     ),
     "leaderboard": (
         commands.leaderboard,
         f"what is compared: files --data-set --systems|--system {SCORES} --strata; {READING}; "
         "tests and output: --baseline --alternative=many --correction --family --alpha "
-        "--samples=max-t --k --seed=max-t --out --json --force --help",
+        "--samples=max-t --k --seed=hidden --out --json --force --help",
     ),
     "report": (
         commands.report,

@@ -29,7 +29,7 @@ from permtest.cli.inputs import (
 )
 from permtest.readers import FORMATS
 from permtest.readers.files import printable
-from permtest.statistics import CountStatistic, Statistic, lookup
+from permtest.statistics import lookup
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
@@ -125,7 +125,7 @@ def report(args: argparse.Namespace) -> None:
 
     check_out(args, Overview)
     pairs, entry = read_input(args)
-    if named_statistic(args.metric) is None and isinstance(entry, Statistic):
+    if named_statistic(args.metric) is None and not entry.columns:
         entry = lookup("mean")  # on the scale of single items, as intervals are
     how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed or 0}
     found = overview(pairs, statistic=entry, **how)
@@ -169,7 +169,7 @@ def study(args: argparse.Namespace) -> None:
         return
     check_out(args, Study)
     pairs, entry = read_input(args)
-    config = replace(config, statistic=entry.name if isinstance(entry, CountStatistic) else "mean")
+    config = replace(config, statistic=entry.name if entry.columns else "mean")
     found = run_study(pairs, config=config)
     finish(str(found) if args.out is None else found.sentence(), found, args)
 
@@ -239,7 +239,7 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     from permtest.study.overview import per_item
 
     pairs, entry = read_input(args)
-    if isinstance(entry, CountStatistic):
+    if entry.columns:
         raise ValueError(f"a plan is for one score of each item, not for --metric {entry.name}")
     units = per_item(pairs)
     gaps = [units.in_scores(int(u) - int(v)) for u, v in zip(units.u, units.v, strict=True)]

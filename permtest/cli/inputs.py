@@ -11,13 +11,13 @@ from importlib.util import find_spec
 from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from permtest.methods import METHODS
 from permtest.pairs import Pairs
 from permtest.readers import FORMATS, describe, recognise
+from permtest.readers.files import did_you_mean
 from permtest.readers.pairing import MISSING, Evaluation, find_score
-from permtest.readers.systems import did_you_mean
 from permtest.score import Score
-from permtest.solvers import SOLVERS
-from permtest.statistics import ALTERNATIVES, STATISTICS, CountStatistic, Statistic, lookup
+from permtest.statistics import ALTERNATIVES, STATISTICS, Statistic, lookup
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
@@ -33,7 +33,7 @@ NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
 NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
 EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many"}
 
-Entry: TypeAlias = Statistic | CountStatistic
+Entry: TypeAlias = Statistic
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
 
 
@@ -104,7 +104,7 @@ _amount = number(float, "a number from 0 on", lambda x: 0 <= x < inf)
 _positive = number(float, "a number above 0", lambda x: 0 < x < inf)
 _seed = number(int, "a whole number from 0 on", lambda x: x >= 0)
 _count = number(int, "a whole number from 1 on", lambda x: x >= 1)
-_METHODS = ("auto", *SOLVERS, MONTE_CARLO)
+_METHODS = ("auto", *METHODS, MONTE_CARLO)
 _FAILURES = ("worse", "not-better")
 _CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
 
@@ -147,7 +147,16 @@ OPTIONS: dict[str, Any] = {
         "two-sided",
     ),
     "--method": ("HOW", "%(choices)s", _METHODS, "auto"),
-    "--samples": ("K", f"how many samples {MONTE_CARLO} draws; default: 20000", _count),
+    "--null": (
+        "WHAT",
+        "repeated runs: what is exchangeable under the null hypothesis: %(choices)s",
+        ("runs", "items"),
+    ),
+    "--samples": (
+        "K",
+        f"how many samples {MONTE_CARLO} draws, from --seed N; default: 20000",
+        _count,
+    ),
     "--baseline": ("NAME", "compare all others with it alone"),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", _CORRECTIONS, "holm"),
     "--family": ("WHAT", "correct each data set by itself, or all", ("each", "all"), "each"),
@@ -164,7 +173,7 @@ OPTIONS: dict[str, Any] = {
     "--power": ("P", "probability of finding the difference; default: %(default)s", _level, 0.8),
     "--alpha": ("P", "level, and 1 - confidence of intervals; default: %(default)s", _level, 0.05),
     "--seed": ("N", "random seed", _seed),
-    "--seed=max-t": ("N", HIDDEN, _seed),
+    "--seed=hidden": ("N", HIDDEN, _seed),
     "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", _FAILURES),
     "--margin": ("M", "--fail-if: the difference must exceed M per pair or cluster", _amount),
     "--config": ("YAML", "what else can be chosen; the command line takes precedence"),
@@ -256,7 +265,7 @@ def _recognised(
         score = _score_named(args, scores)
     if entry is None and clear and scores and (score is not None or len(scores) == 1):
         best = lookup(evaluation.statistics(two[0], two[1], score)[0])
-        entry = best if isinstance(best, CountStatistic) else None
+        entry = best if best.columns else None
     return evaluation, entry, score
 
 

@@ -1,4 +1,4 @@
-"""P-values of many comparisons, adjusted so that their number does not mislead.
+"""P-values of many comparisons, adjusted so that their number does not mislead; max-T; data sets.
 
 An adjusted p-value is the smallest level at which the correction rejects the hypothesis: compare
 it with alpha, whatever the number of tests. Exact p-values of permutation tests are discrete,
@@ -13,21 +13,29 @@ between systems matter, and items that differ alike, up to the sign, need not be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_level
+from permtest._html import grid, said, together
 from permtest._integers import IntArray, largest, roomy
 from permtest._jit import Floats, Ints, jit
+from permtest._json import AsFields
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import seeds, stream
+from permtest._text import aligned
+from permtest.alternatives.answer import rejects
 from permtest.many.table import ScoreTable
 from permtest.measures import Measure
-from permtest.statistics import Statistic
-from permtest.structured import NEAR
+from permtest.question import NEAR
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Correction(NamedTuple):
@@ -105,13 +113,13 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
         )
     if correction == "none" or p.size == 0:
         return p
+    if correction in ("bh", "by"):
+        from scipy.stats import false_discovery_control
+
+        return np.asarray(false_discovery_control(p, axis=None, method=correction)).reshape(p.shape)
     order = np.argsort(p, axis=None)
-    rank, ordered = np.arange(1, p.size + 1), p.ravel()[order]
-    if correction in ("holm", "hochberg"):
-        steps = ordered * rank[::-1]
-    else:
-        steps = ordered / (rank / p.size / (np.sum(1 / rank) if correction == "by" else 1.0))
-    if correction == "holm":  # it steps down from the smallest p, the others step up
+    steps = p.ravel()[order] * np.arange(p.size, 0, -1)
+    if correction == "holm":  # it steps down from the smallest p, Hochberg's up from the largest
         steps = np.maximum.accumulate(steps)
     else:
         steps = np.minimum.accumulate(steps[::-1])[::-1]
@@ -134,6 +142,159 @@ def _as_pvalues(pvalue: Any) -> Floats:
             "p of 0, and a test without p has to be left out"
         )
     return p
+
+
+# ---- several data sets -------------------------------------------------------------------------
+
+#: Pairs that are shown; all are in `Replicability.to_frame`.
+MOST_SHOWN = 20
+HEADER = ("first", "second", "first is better on", "second is better on")
+
+
+@dataclass(frozen=True, eq=False)
+class Replicability(AsFields):
+    """On how many of D data sets the systems of each of P pairs differ, and which way.
+
+    The count is the partial conjunction of Dror, Baumer, Bogomolov and Reichart (2017, after
+    Benjamini and Heller, 2008). p^{u/D}, by Bonferroni D - u + 1 times the u-th smallest p, tests
+    whether a system is better on fewer than u of D data sets, however these depend on each other.
+    If it is better on k, the count exceeds k only where p^{(k+1)/D}, whose hypothesis is true, is
+    at most alpha. That one event has probability alpha at most, so that the count is a lower
+    confidence bound of k, and nothing needs to be corrected for the choice among u = 1 ... D. These
+    are Holm's adjusted p-values in their order: the count is how many data sets Holm's correction
+    names.
+
+    Made by `Leaderboard.replicability`. ``print(found)`` lines up the first pairs,
+    ``found["new", "old"]`` is the part about one pair, and ``found.to_frame()`` has them all.
+
+    Parameters
+    ----------
+    systems : tuple of str
+        Names of the systems.
+    data_sets : tuple of D str
+        Names of the data sets.
+    first, second : ndarray of int64 of shape (P,)
+        Which systems make up each pair.
+    better : ndarray of int8 of shape (D, P)
+        On which data sets, by Holm's correction: 1 where the first is better, -1 where the second
+        is, 0 where neither is shown.
+    alpha : float
+        For each pair, all entries of `better`, and hence both counts, hold with confidence
+        ``1 - alpha``.
+    """
+
+    systems: tuple[str, ...]
+    data_sets: tuple[str, ...]
+    first: Ints
+    second: Ints
+    better: NDArray[np.int8]
+    alpha: float
+
+    @classmethod
+    def of(
+        cls,
+        systems: tuple[str, ...],
+        data_sets: tuple[str, ...],
+        first: Any,
+        second: Any,
+        greater: Floats,
+        less: Floats,
+        *,
+        alpha: float,
+    ) -> Replicability:
+        """Name data sets, from p-values, (D, P), that the first, and that the second is better.
+
+        Half of `alpha` is for each direction.
+        """
+        check_level(alpha)
+        holm = [
+            np.apply_along_axis(adjusted_pvalues, 0, p) if p.size else p for p in (greater, less)
+        ]
+        named = [rejects(p, alpha / 2).astype(np.int8) for p in holm]
+        i, j = (np.array(x, dtype=np.int64) for x in (first, second))
+        return cls(systems, data_sets, i, j, named[0] - named[1], alpha)
+
+    def __post_init__(self) -> None:
+        self.better.flags.writeable = False
+
+    def __len__(self) -> int:
+        return self.first.size
+
+    def __getitem__(self, pair: tuple[str, str]) -> Replicability:
+        try:
+            i, j = map(self.systems.index, pair)
+        except (TypeError, ValueError):
+            known = ", ".join(self.systems)
+            raise KeyError(f"{pair!r} are not two of the systems, which are {known}") from None
+        for turn, a, b in ((1, self.first, self.second), (-1, self.second, self.first)):
+            where = np.flatnonzero((a == i) & (b == j))[:1]
+            if where.size:
+                better = turn * self.better[:, where]
+                return replace(self, first=a[where], second=b[where], better=better)
+        raise KeyError(f"{pair[0]!r} and {pair[1]!r} have not been compared")
+
+    @property
+    def first_better(self) -> Ints:
+        """On how many data sets, at least, the first system of each pair is better."""
+        return np.asarray((self.better > 0).sum(axis=0), dtype=np.int64)
+
+    @property
+    def second_better(self) -> Ints:
+        """On how many data sets, at least, the second system of each pair is better."""
+        return np.asarray((self.better < 0).sum(axis=0), dtype=np.int64)
+
+    def heading(self) -> str:
+        """What is counted, and how sure it is."""
+        return (
+            f"Of {len(self.data_sets)} data sets, on how many one system is better than the other: "
+            f"at least so many, with an error probability of {self.alpha:.3g} for each pair "
+            "(Bonferroni, however the data sets depend on each other), and which ones by Holm's "
+            "correction"
+        )
+
+    def named(self, pair: int, sign: int) -> tuple[str, ...]:
+        """The data sets on which the first (1) or second (-1) system of a pair is found better."""
+        return tuple(self.data_sets[d] for d in np.flatnonzero(self.better[:, pair] == sign))
+
+    def rows(self) -> Iterator[tuple[str, str, str, str]]:
+        """Both systems of each pair, and on how many and which data sets each is better."""
+        for pair, (i, j) in enumerate(zip(self.first, self.second, strict=True)):
+            both = [self.named(pair, sign) for sign in (1, -1)]
+            cells = [f"{len(x)}" + f" ({', '.join(x)})" * bool(x) for x in both]
+            yield self.systems[i], self.systems[j], cells[0], cells[1]
+
+    def _shown(self) -> tuple[list[tuple[str, ...]], str]:
+        """The first rows of the table, and how many more there are."""
+        more = len(self) - MOST_SHOWN
+        note = f"and {more} more pairs, all in to_frame()" if more > 0 else ""
+        return [row for row, _ in zip(self.rows(), range(MOST_SHOWN), strict=False)], note
+
+    def __str__(self) -> str:
+        rows, note = self._shown()
+        return "\n".join(
+            [f"{self.heading()}.", "", aligned([HEADER, *rows]), *filter(None, [note])]
+        )
+
+    def _repr_html_(self) -> str:
+        rows, note = self._shown()
+        return together(grid(HEADER, rows, self.heading()), said(note))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields and both counts as plain numbers, strings and lists."""
+        counts = {"first_better": self.first_better, "second_better": self.second_better}
+        return super().to_dict() | {name: x.tolist() for name, x in counts.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame with a row for each pair; names of data sets are joined by commas."""
+        import pandas as pd
+
+        names = np.array(self.systems, dtype=object)
+        columns: dict[str, Any] = {"first": names[self.first], "second": names[self.second]}
+        for side, sign in (("first", 1), ("second", -1)):
+            columns[f"{side}_better"] = getattr(self, f"{side}_better")
+            named = (self.named(pair, sign) for pair in range(len(self)))
+            columns[f"{side}_better_on"] = [", ".join(found) for found in named]
+        return pd.DataFrame(columns)
 
 
 # ---- max-T -------------------------------------------------------------------------------------
@@ -225,7 +386,7 @@ def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArra
     measure, every = None, []
     for k, table in enumerate(tables):
         folded, entry = table.folded, table.statistic
-        if isinstance(entry, Statistic):
+        if not entry.columns:
             scores = roomy(folded.scores)
             scores = scores - scores[:1]  # only differences count, in whatever unit
             scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)

@@ -16,20 +16,25 @@ from numpy.typing import NDArray
 from permtest._checks import check_count, check_level, check_option
 from permtest._html import grid, said, together
 from permtest._jit import Floats, Ints
-from permtest._json import AsJson
+from permtest._json import AsFields
 from permtest._rng import RNG, as_generator
+from permtest.alternatives.answer import SMALLEST, rejects
 from permtest.alternatives.counts import score_interval
-from permtest.alternatives.result import SMALLEST, rejects
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
-from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, check_correction, max_t
-from permtest.many.data_sets import Replicability
+from permtest.many.corrections import (
+    CORRECTIONS,
+    Replicability,
+    adjusted_pvalues,
+    check_correction,
+    max_t,
+)
 from permtest.many.table import ScoreTable, tables_of
 from permtest.measures import Exact, subtract
 from permtest.null.grouping import TABLE
-from permtest.result import PermutationTestResult, counted
-from permtest.score import Score
-from permtest.statistics import CountStatistic, Statistic, check_alternative
+from permtest.result import PermutationTestResult
+from permtest.score import Score, counted
+from permtest.statistics import Statistic, check_alternative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
 MOST_TESTS = 10**7
 #: Scores that are compared in a block, and pairs that are in it at most, and at least; pairs in a
 #: block of scores that no kernel counts, such as decimals with many digits.
-SCORES, MOST, LEAST, FEW = 2**24, 2**11, 16, 2
+SCORES, MOST, LEAST, FEW = 2**22, 2**11, 16, 2
 #: Standard errors that a sampled p-value is off by, once in a hundred times.
 UNSURE = 2.6
 #: Systems up to which intervals invert the exact test, that a sentence names, and a table shows.
@@ -48,7 +53,7 @@ NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard(AsJson):
+class Leaderboard(AsFields):
     """All pairs of S systems, or all against one, on D data sets: P exact tests each.
 
     Made by `compare_many`. ``print(board)`` says who leads and who is tied with whom;
@@ -392,7 +397,7 @@ class Leaderboard(AsJson):
 
     def _exact_interval(self, k: int, i: int, j: int) -> tuple[float, float] | None:
         table = self._tables[k]
-        if len(self.systems) > FEW_SYSTEMS or isinstance(table.statistic, CountStatistic):
+        if len(self.systems) > FEW_SYSTEMS or table.statistic.columns:
             return None
         ends, names = score_interval(table.pairs(i, j), self.alternative), self.systems
         if ends is None:
@@ -415,7 +420,7 @@ class Leaderboard(AsJson):
     def _error(self, k: int, i: int, j: int) -> tuple[float, float, int]:
         """The difference of two systems, its standard error, and how many units there are."""
         table = self._tables[k]
-        total = isinstance(table.statistic, Statistic) and self.metric != "mean"
+        total = not table.statistic.columns and self.metric != "mean"
         effects, times = table.effects(i, j), self.n[k] if total else 1
         gap = float(subtract(*(table.exact_values[x] for x in (i, j))))
         n = effects.size
@@ -601,15 +606,7 @@ class Leaderboard(AsJson):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
-        found: dict[str, Any] = {}
-        for name in self.__dataclass_fields__:
-            value = found[name] = getattr(self, name)
-            if isinstance(value, np.ndarray):
-                if value.dtype.kind == "f" and not np.isfinite(value).all():
-                    value = np.where(np.isfinite(value), value.astype(object), None)  # type: ignore[call-overload]
-                found[name] = value.tolist()
-        shown = {name: x for name, x in found.items() if not name.startswith("_")}
-        return shown | self.score.to_dict()
+        return super().to_dict() | self.score.to_dict()
 
     def sentence(self, data_set: str | None = None) -> str:
         """Who leads on a data set, how many pairs differ, and how many hang on random labels."""
@@ -669,7 +666,7 @@ class Leaderboard(AsJson):
     def letters(self, data_set: str | None = None) -> dict[str, str]:
         """A letter for each of `groups` that a system is in; of more than three first and last.
 
-        Systems that share a letter do not differ: the compact letter display.
+        Systems that share a letter are not significantly different: the compact letter display.
         """
 
         def letter(number: int) -> str:
@@ -732,7 +729,7 @@ class Leaderboard(AsJson):
 def compare_many(
     table: Any,
     *,
-    statistic: str | Statistic | CountStatistic | None = None,
+    statistic: str | Statistic | None = None,
     systems: Sequence[str] | None = None,
     baseline: str | None = None,
     alternative: str = "two-sided",
@@ -897,7 +894,7 @@ def _solve(board: Leaderboard, alternative: str) -> RowTests:
     found = []
     for k, whole in enumerate(board._tables):
         table = replace(whole.folded, ids=None, source={})  # what workers need
-        scores, sums = table.scores, isinstance(table.statistic, Statistic)
+        scores, sums = table.scores, not table.statistic.columns
         counted = sums and scores.dtype == np.int64 and table.rounding is None
         # The blocks do not depend on who computes them. They are smaller where a pair takes longer.
         step = FEW if sums else LEAST

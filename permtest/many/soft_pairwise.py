@@ -11,27 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
+from permtest._html import AsSentence
 from permtest._integers import roomy
-from permtest._json import AsJson
+from permtest._jit import Floats
+from permtest._optional import pandas
 from permtest._parallel import in_parallel
 from permtest._progress import progress
-from permtest.comparison import Comparison, compare
 from permtest.decimals import in_common_units
-from permtest.null.batch import Laws, compile_kernels
+from permtest.methods import solve
 from permtest.null.bracket import tail_bracket
-from permtest.null.probability import EPS
+from permtest.null.distribution import EPS
+from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs
+from permtest.question import SumQuestion, ask_of_scores
 from permtest.score import counted
-from permtest.solvers import solve
-
-Floats = NDArray[np.float64]
 
 #: How wide bounds on p may be, relative to p, where scores are floating-point numbers.
 WIDTH = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class SoftPairwiseAccuracy(AsJson):
+class SoftPairwiseAccuracy(AsSentence):
     """How well a metric agrees with people about pairs of systems.
 
     Parameters
@@ -77,19 +77,6 @@ class SoftPairwiseAccuracy(AsJson):
             f"{missing}."
         )
 
-    def _repr_html_(self) -> str:
-        from permtest._html import said
-
-        return said(str(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers and lists; None for NaN."""
-        found = dict(vars(self))
-        for name in ("human_pvalues", "metric_pvalues"):
-            rows = found[name].tolist()
-            found[name] = [[None if x != x else x for x in row] for row in rows]
-        return found
-
 
 def soft_pairwise_accuracy(
     human: Any,
@@ -133,16 +120,10 @@ def soft_pairwise_accuracy(
     >>> print(soft_pairwise_accuracy([[3, 4, 5], [2, 4, 3]], [[0.7, 0.8, 0.9], [0.5, 0.9, 0.8]]))
     The soft pairwise accuracy is 0.875 over 1 pair of 2 systems on 3 segments.
     """
-    people, judged = (_table(x, name) for x, name in ((human, "human"), (metric, "metric")))
-    if people.shape != judged.shape:
-        raise ValueError(
-            f"human has shape {people.shape} and metric {judged.shape}; both must score the same "
-            "systems on the same segments"
-        )
+    (people, lacking), (judged, gone) = _tables(human, metric)
     if len(people) < 2:
         raise ValueError(f"there are {len(people)} systems; a pair needs two")
-    lacking = _missing(people)
-    for i, j in np.argwhere(_missing(judged))[:1]:
+    for i, j in np.argwhere(gone)[:1]:
         raise ValueError(
             f"metric[{i}, {j}] is missing; score all segments, or leave the segment out of both"
         )
@@ -201,10 +182,8 @@ def pairwise_agreement(human: Any, metric: Any) -> NDArray[np.int64]:
     >>> one.tolist(), other.tolist(), exact_perm_test(one, other).pvalue
     ([2, 2, 3, 3], [0, 1, 1, 2], 0.125)
     """
-    people, judged = (_table(x, name) for x, name in ((human, "human"), (metric, "metric")))
-    if people.shape != judged.shape:
-        raise ValueError(f"human has shape {people.shape} and metric {judged.shape}")
-    lacking = _missing(people) | _missing(judged)
+    (people, lacking), (judged, gone) = _tables(human, metric)
+    lacking = lacking | gone
     first, second = (np.where(lacking, 0, x).astype(object) for x in (people, judged))
     agree = np.zeros(people.shape[1], dtype=np.int64)
     for i, j in combinations(range(len(people)), 2):
@@ -214,17 +193,20 @@ def pairwise_agreement(human: Any, metric: Any) -> NDArray[np.int64]:
     return agree
 
 
-def _table(values: Any, name: str) -> NDArray[Any]:
-    table = plain_array(values, name, "an array of shape (systems, segments)")
-    if table.ndim != 2 or table.shape[1] == 0:
-        raise ValueError(f"{name} has shape {table.shape}, but must be (systems, segments)")
-    return table
-
-
-def _missing(table: NDArray[Any]) -> NDArray[np.bool_]:
-    if table.dtype == object:
-        return np.asarray([[x is None or x != x for x in row] for row in table], dtype=bool)
-    return np.isnan(table) if table.dtype.kind == "f" else np.zeros(table.shape, dtype=bool)
+def _tables(*scores: Any) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+    """The scores of people and of the metric, and where each are missing."""
+    found = []
+    for values, name in zip(scores, ("human", "metric"), strict=True):
+        table = plain_array(values, name, "an array of shape (systems, segments)")
+        if table.ndim != 2 or table.shape[1] == 0:
+            raise ValueError(f"{name} has shape {table.shape}, but must be (systems, segments)")
+        found.append((table, np.asarray(pandas().isna(table), dtype=bool)))
+    if found[0][0].shape != found[1][0].shape:
+        raise ValueError(
+            f"human has shape {found[0][0].shape} and metric {found[1][0].shape}; both must score "
+            "the same systems on the same segments"
+        )
+    return found
 
 
 def _pvalues(
@@ -254,7 +236,7 @@ def _pvalues(
 
 def _question(
     found: Any, lacking: NDArray[np.bool_], name: str, i: int, j: int, side: str
-) -> Comparison:
+) -> SumQuestion:
     """The one-sided test of two systems on the segments that have both scores."""
     both = ~(lacking[i] | lacking[j])
     if not both.any():
@@ -264,9 +246,7 @@ def _question(
     if found.rounding is not None:
         off = np.stack([found.rounding[k][both] for k in (i, j)])
     pairs = Pairs(u, v, scale=found.scale, rounding=off)
-    return compare(
-        pairs, None, None, None, statistic="sum", alternative=side, names=("first", "second")
-    )
+    return ask_of_scores(pairs, alternative=side, names=("first", "second"))
 
 
 def _bounds(question: Any, sides: tuple[str, str], pair: list[int]) -> tuple[float, float, float]:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._errors import ScoreError
 from permtest._integers import IntArray, exact_sum, with_room
 from permtest.decimals import in_common_units, unscaled
 from permtest.measures import Exact
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
 from permtest.score import Score, tokens
-from permtest.statistics import CountStatistic, Statistic, lookup
+from permtest.statistics import Statistic, lookup
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class ScoreTable:
     scores : ndarray of shape (S, N), or (S, N, c), or (S, N, classes, c)
         Scores times `scale`: int64, or Python integers where those are too small. Of more than
         two dimensions where an item has several counts, such as true positives.
-    statistic : Statistic or CountStatistic
+    statistic : Statistic
         What is compared.
     scale : int, default 1
         By what the integers have to be divided to be scores.
@@ -62,7 +63,7 @@ class ScoreTable:
 
     systems: tuple[str, ...]
     scores: IntArray
-    statistic: Statistic | CountStatistic
+    statistic: Statistic
     scale: int = 1
     clusters: tuple[Any, ...] | None = field(default=None, repr=False)
     ids: tuple[str, ...] | None = field(default=None, repr=False)
@@ -90,7 +91,7 @@ class ScoreTable:
         cls,
         table: Any,
         *,
-        statistic: str | Statistic | CountStatistic = "mean",
+        statistic: str | Statistic = "mean",
         systems: Sequence[str] | None = None,
         clusters: Any = None,
         strata: Any = None,
@@ -120,7 +121,7 @@ class ScoreTable:
         entry = lookup(statistic)
         labels = {"clusters": clusters, "strata": strata}
         columns = _columns(table, systems, [x for x in labels.values() if isinstance(x, str)], name)
-        of_kind = _of_counts if isinstance(entry, CountStatistic) else _of_scores
+        of_kind = _of_counts if entry.columns else _of_scores
         found = of_kind(columns, entry, name)
         if found.n_items == 0:
             raise ValueError(f"{name} has no items; a comparison needs one at least")
@@ -143,7 +144,7 @@ class ScoreTable:
     @cached_property
     def compared(self) -> Score:
         """What is compared: the `score`, with the direction of the statistic if that has one."""
-        if isinstance(self.statistic, CountStatistic):
+        if self.statistic.columns:
             return self.score.known(self.statistic.name, "", not self.statistic.ascending)
         return self.statistic.score(self.score, self.scale, self.scores.min(initial=0), self.scores)
 
@@ -227,7 +228,7 @@ class ScoreTable:
     def pairs(self, i: int, j: int) -> Pairs:
         """Two systems, as `exact_perm_test` takes them."""
         columns: tuple[str, ...] = ()
-        if isinstance(self.statistic, CountStatistic):
+        if self.statistic.columns:
             layouts = [measure.columns for measure in self.statistic.measures]
             columns = next(x for x in layouts if len(x) == self.scores.shape[-1])
         return Pairs(
@@ -247,7 +248,7 @@ class ScoreTable:
     @cached_property
     def exact_values(self) -> tuple[Exact, ...]:
         """The statistic of each system: fractions, or decimals of 60 digits."""
-        if isinstance(self.statistic, Statistic):
+        if not self.statistic.columns:
             mean = self.statistic.name == "mean"
             whole = self.scale * (max(self.n_items, 1) if mean else 1)
             return tuple(Fraction(exact_sum(row), whole) for row in self.scores)
@@ -262,7 +263,7 @@ class ScoreTable:
 
         Of measures such as F1 the pseudo-values of the jackknife; of sums the difference per item.
         """
-        if isinstance(self.statistic, Statistic):
+        if not self.statistic.columns:
             gaps = (self.folded.scores[i] - self.folded.scores[j]).astype(np.float64)
             return np.asarray(gaps * (len(gaps) / self.n_items) / self.scale)
         measure, *both = self.statistic.measure(self.folded.pairs(i, j))
@@ -330,8 +331,8 @@ def _of_scores(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
                 "systems need scores on the same items in the same order; align them first"
             )
         bad = entry.first_bad(row, scale)
-        if bad is not None:
-            raise ValueError(f"{label}[{bad}] = {entry.problem(unscaled(int(row[bad]), scale))}")
+        if bad is not None and (found_bad := entry.problem(unscaled(int(row[bad]), scale))):
+            raise ScoreError(label, (bad,), f"= {found_bad[0]}", found_bad[1])
     return ScoreTable(
         tuple(columns),
         np.stack(found.columns),

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, factorial, inf, log, log1p, pi, sqrt
+from math import exp, expm1, factorial, floor, inf, log, log1p, pi, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, jit
+from permtest._errors import TooHard
+from permtest._jit import Floats, Ints, compiled_or, jit
+from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability
 from permtest.null.enumeration import QUICK, can_halve, count_tails
 from permtest.null.grouping import TwoPointSum
-from permtest.null.probability import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability, TooHard
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
 
 Complex: TypeAlias = NDArray[np.complex128]
@@ -220,7 +221,7 @@ class _Spectrum:
         while self.cells < cells:
             first, last = self.cells, min(2 * self.cells, cells)
             if (last - first) * size <= BRIEF:
-                js = np.arange(first, last)
+                js = np.arange(first, last, dtype=np.int64)
                 self._add(js, *self._phis(js), last)
             elif not self._add_exceptions(last):
                 break
@@ -230,7 +231,8 @@ class _Spectrum:
         law, theta = self.tilted, 2 * pi / self.period
         errors, lam = self._rounding(self.js) * self.others, law.tau * self.period / self.cells
         ends = law.excess, delta
-        low, high, error = means(self.js, self.values, errors, theta, self.cells, lam, *ends)
+        sums = self.js, self.values, errors
+        low, high, error = _means(sums, theta, self.cells, lam, ends)
         apart = 4.4 * self.rest + 2 * error
         return low - 3.2 * self.rest - error, high + 1.2 * self.rest + error, apart
 
@@ -253,7 +255,7 @@ class _Spectrum:
         """|phi| falls as long as theta times the largest width stays below pi, up to `most`."""
         last = 0
         while last < most and abs(self.values[-1]) > exp(-SMALL):
-            js = np.arange(last + 1, min(2 * last + 16, most) + 1)
+            js = np.arange(last + 1, min(2 * last + 16, most) + 1, dtype=np.int64)
             last = int(js[-1])
             self._add(js, *self._phis(js), last + 1)
         if 0 < last < most:
@@ -269,11 +271,11 @@ class _Spectrum:
         size, room = min(zone.size, self.cosines // some.size), self.factors // price
         if size == 0 or room <= 0:
             return False
-        found = np.empty((min(size, room), 2), dtype=np.int64)
-        bound, number, seen = scan(zone._replace(size=size), self.period, EXCEPTIONAL, found)
+        zone = zone._replace(size=size)
+        found, bound, seen = _scan(zone, self.period, EXCEPTIONAL, min(size, room))
         if seen < zone.size:
             last = int((zone.start + seen * zone.step) * self.period / (2 * pi) - 1e-6) + 1
-        js = _all_within(found[:number], first, last - 1)
+        js = _all_within(found, first, last - 1)
         if js.size > room:
             last, js = int(js[room]), js[:room]
         self.cosines -= seen * some.size
@@ -295,7 +297,7 @@ class _Spectrum:
 def _all_within(ranges: Ints, first: int, last: int) -> Ints:
     """The numbers in ascending ranges, given by their ends, from `first` to `last`; each once."""
     starts, ends = np.maximum(ranges[:, 0], first), np.minimum(ranges[:, 1], last)
-    sizes = np.maximum(ends - starts + 1, 0)
+    sizes = np.maximum(ends - starts + 1, 0).astype(np.intp)
     places = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     numbers = np.repeat(starts, sizes) + places
     return np.asarray(numbers[np.diff(numbers, prepend=first - 1) > 0])
@@ -317,9 +319,8 @@ def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, floa
         budget -= zone.size * some.size
         if budget < 0:
             raise TooHard("the lattice of the sums is too long")
-        exceptions = np.empty((zone.size, 2), dtype=np.int64)
-        bound, number, _ = scan(zone, m / largest, cut, exceptions)
-        found.append(np.clip(exceptions[:number], first, last - 1))
+        exceptions, bound, _ = _scan(zone, m / largest, cut, zone.size)
+        found.append(np.clip(exceptions, first, last - 1))
         rest += bound * last
         first = last
     ranges = np.concatenate(found)
@@ -379,12 +380,12 @@ def zone_of(
 # The jitted loops. Widths are floats, at most 1; frequencies are theta_j = 2 pi j / period. Inner
 # loops are products and sums alone, over a block of frequencies, for the sake of vectors.
 
-#: Frequencies that are looked at together.
-BLOCK = 64
+#: Frequencies that are looked at together, and blocks of them.
+BLOCK, TOGETHER = 64, 512
+#: Bounds of -log |phi| are told apart up to here.
+NOTHING = np.float32(80.0)
 #: What float32 may add to a bound of -log |phi|, which has some hundred terms below 1.
 ROUNDING = 0.01
-#: Bounds of -log |phi| are told apart up to here, in so many steps a unit.
-NOTHING, STEPS = 80, 8
 #: Up to so many equal entries are multiplied one by one.
 FEW = 8
 #: Coefficients of sin(x) / x and cos(x) in x^2: enough of them for all digits up to |x| = pi / 2.
@@ -392,7 +393,23 @@ SINE = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(10))
 COSINE = tuple((-1.0) ** n / factorial(2 * n) for n in range(11))
 
 
-@jit
+def _phis(
+    js: Ints, period: float, widths: Floats, counts: Ints, beta: Floats
+) -> tuple[Complex, Floats]:
+    """`phis` in NumPy."""
+    values, others = np.empty(js.size, dtype=np.complex128), np.empty(js.size)
+    some = max(2**16 // max(widths.size, 1), 1)
+    for part in (slice(n, n + some) for n in range(0, js.size, some)):
+        half = np.outer(js[part], widths / period)  # half turns; whole turns change all signs
+        half = np.pi * (half - 2.0 * np.rint(half / 2.0))
+        factors = np.cos(half) + 1j * beta * np.sin(half)
+        values[part] = np.prod(factors**counts, axis=1)
+        least = np.abs(factors).min(axis=1, initial=1.0)
+        others[part] = np.abs(values[part]) / np.maximum(least, 1e-150) + 1e-150
+    return values, np.minimum(others, 1.0)
+
+
+@compiled_or(_phis)
 def phis(
     js: Ints, period: float, widths: Floats, counts: Ints, beta: Floats
 ) -> tuple[Complex, Floats]:
@@ -442,115 +459,102 @@ def fill_factors(block: Ints, turn: float, beta: float, cosines: Floats, sines: 
         cosines[i], sines[i] = 1.0 - 2.0 * sine * sine, 2.0 * beta * sine * cosine
 
 
-@jit
-def means(
-    js: Ints,
-    values: Complex,
-    errors: Floats,
+def _means(
+    sums: tuple[Ints, Complex, Floats],
     theta: float,
     cells: int,
     lam: float,
-    excess: float,
-    delta: float,
+    ends: tuple[float, float],
 ) -> tuple[float, float, float]:
     """Means of the minorant and the majorant of exp(-lam x) 1{x >= 0}, and an error of both.
 
     Their Fourier transforms at t = j / cells are (1 - t) sum_n F(n) e^(-2 pi i n t) + sum_n F'(n)
     e^(-2 pi i n t) / (2 pi i). Both functions meet the exponential at the whole numbers n > 0, with
     its slope; at 0 they are 1 and 0, with the slope that makes all slopes add up to 0. Thresholds
-    are `excess`, by `delta` more and less; phi at theta j is off by `errors`.
+    are the first of `ends`, by the second more and less; `sums` are frequencies, phi at theta j and
+    its error.
     """
-    low, high, error = 0.0, 0.0, 0.0
-    decay, slope = np.exp(-lam), -lam * np.exp(-lam) / np.expm1(-lam)
-    for i in range(js.size):
-        t = js[i] / cells
-        sine, turn = np.sin(np.pi * t), 2.0 * np.pi * t
-        x = -np.expm1(-lam) + 2.0 * decay * sine * sine  # nothing cancels where both are small
-        y = decay * np.sin(turn)
-        inverse = complex(x, -y) / (x * x + y * y)
-        upper, between = (1.0 - t) * inverse, 1.0 - t
-        weight = 1.0 / cells
-        if js[i] > 0:
-            slopes = slope - lam * decay * complex(np.cos(turn), -np.sin(turn)) * inverse
-            upper += complex(slopes.imag, -slopes.real) / (2.0 * np.pi)
-            weight *= 2.0
-        angle, small = theta * js[i] * excess, theta * js[i] * delta
-        turned = weight * values[i] * complex(np.cos(angle), -np.sin(angle))
-        back = complex(np.cos(small), np.sin(small))
-        high += (upper * turned * back).real
-        low += ((upper - between) * turned * back.conjugate()).real
-        error += weight * (errors[i] + EPS * js.size) * (abs(upper) + between)
-    return low, high, error
+    (js, values, errors), (excess, delta) = sums, ends
+    t = js / cells
+    decay, slope = exp(-lam), lam / expm1(lam)
+    sine, cosine, turn = np.sin(np.pi * t), np.cos(np.pi * t), np.exp(-2j * np.pi * t)
+    # 1 - exp(-lam) turn, in which nothing cancels where both are small.
+    inverse = 1.0 / (-expm1(-lam) + 2.0 * decay * sine * (sine + 1j * cosine))
+    slopes = np.where(js > 0, slope - lam * decay * turn * inverse, 0.0) / (2j * np.pi)
+    upper, between = (1.0 - t) * inverse + slopes, 1.0 - t
+    weights = np.where(js > 0, 2.0, 1.0) / cells
+    turned = weights * values * np.exp(-1j * (theta * js * excess))
+    back = np.exp(1j * (theta * js * delta))
+    high = float(np.sum((upper * turned * back).real))
+    low = float(np.sum(((upper - between) * turned * back.conj()).real))
+    errors = errors + EPS * js.size
+    return low, high, float(weights @ (errors * (np.abs(upper) + between)))
 
 
-@jit
-def scan(zone: _Zone, period: float, enough: float, points: Ints) -> tuple[float, int, int]:
-    """Bound the sum of |phi_j| / j over the intervals of a zone, and list the exceptions.
+def _cosines(turn: Floats, inside: Floats, terms: Floats) -> Singles:
+    """`cosines` in NumPy."""
+    (_, b, c), parts = terms, (np.cos, np.sin)
+    table = np.concatenate([f(n * inside) for n in (1, 2) for f in parts]).astype(np.float32)
+    angles = (-b * np.cos(turn), b * np.sin(turn), c * np.cos(2 * turn), -c * np.sin(2 * turn))
+    return np.concatenate(angles, axis=1).astype(np.float32) @ table
+
+
+@compiled_or(_cosines)
+def cosines(turn: Floats, inside: Floats, terms: Floats) -> Singles:
+    """sum_k c_k cos(2 x) - b_k cos(x) at x = ``turn[n, k] + inside[k, i]`` for all n and i.
+
+    The rows of `turn` are equally spaced.
+    """
+    bounds = np.empty((len(turn), BLOCK), dtype=np.float32)
+    table = np.cos(inside).astype(np.float32), np.sin(inside).astype(np.float32)
+    at, by = np.exp(1j * turn[0]), np.exp(1j * (turn[min(1, len(turn) - 1)] - turn[0]))
+    for n in range(len(turn)):
+        sums = bounds[n]
+        sums[:] = np.float32(-np.sum(terms[2]))
+        for k in range(len(inside)):
+            cosine, sine = np.float32(at[k].real), np.float32(at[k].imag)
+            b, c = np.float32(terms[1, k]), np.float32(2.0 * terms[2, k])
+            x, y = table[0][k], table[1][k]
+            for i in range(BLOCK):
+                z = cosine * x[i] - sine * y[i]
+                sums[i] += (c * z - b) * z
+            at[k] *= by[k]
+    return bounds
+
+
+def _scan(zone: _Zone, period: float, enough: float, room: int) -> tuple[Ints, float, int]:
+    """The intervals of a zone where |phi| may exceed exp(-enough), and a bound on all others.
 
     -log |phi| is at least sum_k a_k - b_k cos(theta w_k) + c_k cos(2 theta w_k), the rows of
-    `terms`, and between two points of the grid less by `slack` at most. Intervals with less than
-    `enough` are left out of the bound; `points` gets the first and the last j of each. Returns the
-    bound, how many such intervals there are, and the number of intervals that were looked at: it is
-    below `size` where `points` had no room.
+    `terms`, and between two points of the grid less by `slack` at most. Cosines inside of a block
+    of the grid, turned by the angle at its start, are a product of matrices. Returns the first and
+    the last j of each such interval, a bound on the sum of |phi_j| / j over others, and how many
+    were looked at: fewer than `size` where more than `room` were found.
     """
     start, step, size, slack, widths, terms = zone
-    table = np.empty((2, widths.size, BLOCK), dtype=np.float32)
-    for k in range(widths.size):
-        x, y, cosine, sine = 1.0, 0.0, np.cos(step * widths[k]), np.sin(step * widths[k])
-        for i in range(BLOCK):
-            table[0, k, i], table[1, k, i] = x, y
-            x, y = x * cosine - y * sine, x * sine + y * cosine
-    turn = np.empty((4, widths.size))
-    turn[0], turn[1] = np.cos(start * widths), np.sin(start * widths)
-    turn[2], turn[3] = np.cos(BLOCK * step * widths), np.sin(BLOCK * step * widths)
-    whole = np.float32(np.sum(terms[0]) - np.sum(terms[2]) - slack - ROUNDING)
-    bounds, places = np.empty(BLOCK + 1, dtype=np.float32), np.empty(BLOCK, dtype=np.int32)
-    bounds[BLOCK] = -np.inf  # of the point before the first one
-    sizes, total, found = np.exp(-np.arange(NOTHING * STEPS + 1) / STEPS), 0.0, 0
-    a_turn = period / (2.0 * np.pi)
-    for block in range(0, size + 1, BLOCK):
-        bounds[0] = bounds[BLOCK]
-        add_cosines(table, turn, terms, whole, bounds[1:])
-        for i in range(BLOCK):
-            low = min(bounds[i], bounds[i + 1])
-            places[i] = np.int32(
-                min(max(low * STEPS, np.float32(0.0)), np.float32(NOTHING * STEPS))
-            )
+    inside, a_turn = np.outer(widths, step * np.arange(BLOCK)), period / (2.0 * np.pi)
+    found, total, many, before = [np.zeros((0, 2), dtype=np.int64)], 0.0, 0, np.float32(-np.inf)
+    for first in range(0, size + 1, TOGETHER * BLOCK):
+        # Interval n is from point n to the next; the one before the first has no bound.
+        blocks = np.arange(first, min(first + TOGETHER * BLOCK, size + 1), BLOCK)
+        starts = start + step * (blocks - 1)
+        bounds = cosines(np.outer(start + step * blocks, widths), inside, terms).ravel()
+        bounds += np.float32(terms[0].sum() - slack - ROUNDING)
+        lows = np.minimum(np.append(before, bounds[:-1]), bounds)[: size + 1 - first]
+        before, rare = bounds[-1], lows >= enough
+        masses = np.zeros(bounds.size, dtype=np.float32)
+        masses[: lows.size] = np.exp(-np.clip(lows, np.float32(0.0), NOTHING)) * rare
         # An interval has no more j than this, each of them no less than the first of the block.
-        mass = (np.floor(step * a_turn) + 1.0) / max((start + (block - 1) * step) * a_turn, 1.0)
-        for i in range(min(BLOCK, size + 1 - block)):
-            if places[i] >= enough * STEPS:
-                total += mass * sizes[places[i]]
-                continue
-            n = block + i - 1  # the number of the interval that ends here
-            # Rounding may let an interval have a point too many, but none too few.
-            j = int(np.ceil((start + n * step) * a_turn - 1e-6))
-            last = int(np.floor((start + (n + 1) * step) * a_turn + 1e-6))
-            if n >= 0 and last >= j:
-                if found == len(points):
-                    return total, found, n
-                points[found, 0], points[found, 1] = j, last
-                found += 1
-    return total, found, size
-
-
-@jit
-def add_cosines(
-    table: Singles, turn: Floats, terms: Floats, whole: np.float32, bounds: Singles
-) -> None:
-    """Fill in `whole` + sum_k 2 c_k cos^2 - b_k cos for a block of the grid; turn to the next.
-
-    cos(theta w) comes from the angle at the start of the block, in `turn`, and those inside of a
-    block, in `table`.
-    """
-    bounds[:] = whole
-    for k in range(len(turn[0])):
-        x, y = turn[0, k], turn[1, k]
-        turn[0, k] = x * turn[2, k] - y * turn[3, k]
-        turn[1, k] = x * turn[3, k] + y * turn[2, k]
-        cosine, sine = np.float32(x), np.float32(y)
-        b, c = np.float32(terms[1, k]), np.float32(2.0 * terms[2, k])
-        cosines, sines = table[0, k], table[1, k]
-        for i in range(BLOCK):
-            z = cosine * cosines[i] - sine * sines[i]
-            bounds[i] += (c * z - b) * z
+        each = (floor(step * a_turn) + 1.0) / np.maximum(starts * a_turn, 1.0)
+        total += 1.0001 * float(each @ masses.reshape(-1, BLOCK).sum(axis=1))
+        n = first - 1 + np.flatnonzero(~rare)
+        n = n[n >= 0]
+        # Rounding may let an interval have a point too many, but none too few.
+        js = np.ceil((start + n * step) * a_turn - 1e-6)
+        ends = np.floor((start + (n + 1) * step) * a_turn + 1e-6)
+        some = np.flatnonzero(ends >= js)
+        found.append(np.stack([js[some], ends[some]], axis=1)[: room - many].astype(np.int64))
+        if many + some.size > room:
+            return np.concatenate(found), total, int(n[some[room - many]])
+        many += some.size
+    return np.concatenate(found), total, size

@@ -1,4 +1,14 @@
-"""The definition: all 2^N labellings, one by one."""
+"""The definition, in integers: how many of the 2^N labellings have T >= t0 (Eq. 4).
+
+For N <= 24 they are listed one by one. Of T = T_1 + T_2, sums over two halves of the entries, the
+2^(N/2) values of each are listed in order, and #{T <= t} is the sum over T_1 of #{T_2 <= t - T_1}
+(Horowitz and Sahni 1974). All counts together are the coefficients of a polynomial,
+
+    sum_t #{T = t} X^t = prod_k (1 + X^w_k)^c_k,
+
+found by multiplying integers: its value at a power of ten has the coefficients as its digits
+(Kronecker's substitution).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from permtest._errors import TooHard, TooLarge
 from permtest._integers import IntArray, with_room
 from permtest._jit import Ints, numpy_first, spend
 from permtest.decimals import as_integers
 from permtest.null.grouping import TwoPointSum
-from permtest.null.probability import TooHard
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24
@@ -56,9 +66,10 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
     if stays.size != swaps.size:
         raise ValueError(f"stay and swap must be alike, not {stays.size} and {swaps.size} effects")
     if stays.size > MAX_ENTRIES:
-        raise MemoryError(
+        raise TooLarge(
             f"enumerating 2^{stays.size} labellings is refused above N = {MAX_ENTRIES}, and above "
-            f"N = {MAX_HALVED} where p is a tail; method='auto' gives the same p-value"
+            f"N = {MAX_HALVED} where p is a tail",
+            "method='auto' gives the same p-value",
         )
     kind = np.result_type(stays, swaps)
     stays, steps = stays.astype(kind), swaps.astype(kind) - stays.astype(kind)
@@ -71,7 +82,7 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
 
 def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
     """T under each labelling of the informative entries; 2^n_informative values."""
-    widths = np.repeat(law.widths.astype(object), law.counts)
+    widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
     return enumerate_swaps(np.zeros_like(widths), widths)
 
 
@@ -107,7 +118,7 @@ def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
     if near > top:
         return 0, 0
     chosen = law.widths <= top - near
-    widths = np.repeat(law.widths[chosen], law.counts[chosen])
+    widths = np.repeat(law.widths[chosen], law.counts[chosen].astype(np.intp))
     halves = widths[::2], widths[1::2]
     if top - near < 2**62:
         first, second = (subset_sums(w.astype(np.int64), top - near, MAX_SUMS) for w in halves)
@@ -117,7 +128,7 @@ def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
         first, second = (enumerate_swaps(0 * w, w).astype(object) for w in halves)
         second.sort()
         fits = (np.searchsorted(second, top - t0 - first, side="right") for t0 in (far, near))
-        few, many = (int(np.sum(n)) for n in fits)
+        few, many = (int(n.sum(dtype=np.int64)) for n in fits)
         return few, many
     raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
@@ -164,7 +175,7 @@ def _count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, i
     """`count_pairs` in NumPy."""
     spend(10 + first.size // 10)
     fits = (np.searchsorted(second, most - first, side="right") for most in (few, many))
-    fewer, more = (int(n.sum()) for n in fits)
+    fewer, more = (int(n.sum(dtype=np.int64)) for n in fits)
     return fewer, more
 
 
@@ -209,10 +220,10 @@ def count_labellings(law: TwoPointSum) -> list[int]:
     digits = size * (law.top + 1)
     # Python converts strings of 4300 digits at most, which 2^N' has at N' = 14 280.
     if digits > MAX_DIGITS or size > (sys.get_int_max_str_digits() or MAX_DIGITS):
-        raise MemoryError(
+        raise TooLarge(
             f"integer arithmetic would need numbers of {digits:,} digits ({law.n_informative:,} "
-            f"differing pairs, {law.top + 1:,} cells), more than the limit of {MAX_DIGITS:,}; "
-            "method='dp' gives p in floating point with a bound on its error"
+            f"differing pairs, {law.top + 1:,} cells), more than the limit of {MAX_DIGITS:,}",
+            "method='dp' gives p in floating point with a bound on its error",
         )
     exact = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
     factors = [

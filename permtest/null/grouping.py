@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._errors import TooLarge
 from permtest._integers import exact_dot, exact_sum, roomy
-from permtest._jit import Floats, Ints, numpy_first, spend
+from permtest._jit import Floats, Ints, jit, numpy_first, spend
 from permtest.null.distribution import LatticeDistribution
 
 #: Ask before allocating: no lattice has more cells than this, 256 MiB an array. Convolving takes
@@ -68,10 +69,10 @@ class TwoPointSum:
     def check_size(self, what: str) -> None:
         """Refuse a lattice that would not fit in memory, with the number of cells and a way out."""
         if self.top >= MAX_CELLS:
-            raise MemoryError(
+            raise TooLarge(
                 f"{what} needs {self.top + 1:,} cells, one for each multiple of {self.unit} up to "
-                f"the sum of all score differences, more than the limit of {MAX_CELLS:,}; p does "
-                "not need it (method='auto'); monte_carlo has a sampled distribution"
+                f"the sum of all score differences, more than the limit of {MAX_CELLS:,}",
+                "p does not need it (method='auto'); monte_carlo has a sampled distribution",
             )
 
     def distribution(
@@ -114,24 +115,22 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Ta
     Cost: one pass over int64 input where differences are below 1024, a few otherwise; one sort
     where they are large for their number.
     """
-    tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
-    fits, tally = u.dtype == np.int64 and v.dtype == np.int64, Tally(0, 0, 0)
-    if fits:
-        a, b = np.ascontiguousarray(u), np.ascontiguousarray(v)
-        fits, *found, high = count_differences(a, b, tables, block)
-        tally = Tally(*found)
-        fits = fits and max(-tally.low, high) * max(u.size, 1) < 2**63
-    if fits:
-        table = tables.sum(axis=0)
-        widths = table.nonzero()[0]
-        counts = table[widths]
-    else:
-        u, v = roomy(u), roomy(v)
-        widths, counts = count_values(np.abs(u - v))
-        low = min(int(u.min()), int(v.min())) if u.size else 0
-        tally = Tally(exact_sum(u), exact_sum(v), low)
+    if u.dtype == np.int64 and v.dtype == np.int64:
+        rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
+        facts, starts = np.zeros((1, 6), dtype=np.int64), np.zeros(2, dtype=np.int64)
+        widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
+        count_rows(rows, rows, pair[0], pair[1], facts, starts, widths, counts)
+        total_u, total_v, low, unit, top, _ = facts[0].tolist()
+        if unit > 0:
+            used = slice(int(starts[1]))
+            law = from_widths(u.size, 2 * unit * widths[used], counts[used], -top * unit)
+            return law, Tally(total_u, total_v, low)
+    u, v = roomy(u), roomy(v)
+    widths, counts = count_values(np.abs(u - v))
+    low = min(int(u.min()), int(v.min())) if u.size else 0
     # An entry of difference d goes from -d to d.
-    return from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts)), tally
+    law = from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts))
+    return law, Tally(exact_sum(u), exact_sum(v), low)
 
 
 def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
@@ -166,13 +165,13 @@ def add_counts(values: NDArray[Any], counts: Ints) -> tuple[NDArray[Any], Ints]:
 
 def count_values(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Distinct values, ascending, and how often each occurs; integers of any sign."""
-    if values.dtype == object or values.size == 0:
-        return np.unique(values, return_counts=True)
-    low, high = int(values.min()), int(values.max())
-    if high - low > 4 * values.size + 4096:
-        return np.unique(values, return_counts=True)
-    table = np.bincount(values - low)
-    found = table.nonzero()[0]
+    small = values.dtype != object and values.size > 0
+    low, high = (int(values.min()), int(values.max())) if small else (0, 0)
+    if not small or high - low > 4 * values.size + 4096:
+        distinct, counts = np.unique(values, return_counts=True)
+        return distinct, counts.astype(np.int64, copy=False)
+    table = np.bincount((values - low).astype(np.intp, copy=False)).astype(np.int64, copy=False)
+    found = table.nonzero()[0].astype(np.int64, copy=False)
     return found + low, table[found]
 
 
@@ -236,13 +235,39 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
 TABLE = 1024
 
 
-def _count_nothing(u: Ints, v: Ints, tables: Ints, block: Ints) -> tuple[bool, int, int, int, int]:
-    """Say that they do not fit, so that NumPy counts."""
-    spend(5 + (u.size + v.size + tables.size + block.size) // 500)
-    return False, 0, 0, 0, 0
+def _count_rows(
+    u: Ints,
+    v: Ints,
+    first: Ints,
+    second: Ints,
+    facts: Ints,
+    starts: Ints,
+    widths: Ints,
+    counts: Ints,
+) -> None:
+    """`count_rows` in NumPy."""
+    spend(first.size * (20 + u.shape[1] // 500))
+    end = 0
+    for r in range(first.size):
+        starts[r], a, b = end, u[first[r]], v[second[r]]
+        low, high = 0, 0
+        if a.size:
+            low, high = int(min(a.min(), b.min())), int(max(a.max(), b.max()))
+        facts[r] = 0
+        if max(-low, high) > 2**60 or max(-low, high) * a.size >= 2**61:
+            continue
+        table = np.bincount(np.minimum(np.abs(a - b), TABLE).astype(np.intp, copy=False))
+        if table.size > TABLE:
+            continue
+        found = table[1:].nonzero()[0].astype(np.int64, copy=False) + 1
+        unit = max(int(np.gcd.reduce(found)), 1)
+        part, times = slice(end, end := end + found.size), table[found].astype(np.int64)
+        widths[part], counts[part] = found // unit, times
+        facts[r] = a.sum(), b.sum(), low, unit, widths[part] @ times, times.sum()
+    starts[-1] = end
 
 
-@numpy_first(_count_nothing)
+@jit
 def count_differences(
     u: Ints, v: Ints, tables: Ints, block: Ints
 ) -> tuple[bool, int, int, int, int]:
@@ -281,39 +306,6 @@ def count_differences(
     return True, int(total_u), int(total_v), int(low), int(high)
 
 
-def _count_rows(
-    u: Ints,
-    v: Ints,
-    first: Ints,
-    second: Ints,
-    facts: Ints,
-    starts: Ints,
-    widths: Ints,
-    counts: Ints,
-) -> None:
-    """`count_rows` in NumPy."""
-    spend(first.size * (20 + u.shape[1] // 500))
-    end = 0
-    for r in range(first.size):
-        starts[r], a, b = end, u[first[r]], v[second[r]]
-        low, high = 0, 0
-        if a.size:
-            low, high = int(min(a.min(), b.min())), int(max(a.max(), b.max()))
-        facts[r] = 0
-        if max(-low, high) > 2**60 or max(-low, high) * a.size >= 2**61:
-            continue
-        table = np.bincount(np.minimum(np.abs(a - b), TABLE))
-        if table.size > TABLE:
-            continue
-        found = table[1:].nonzero()[0] + 1
-        unit = max(int(np.gcd.reduce(found)), 1)
-        part, times = slice(end, end := end + found.size), table[found]
-        widths[part], counts[part] = found // unit, times
-        lead, top = a.sum() - b.sum(), widths[part] @ times
-        facts[r] = lead, low, unit, top, times.sum()
-    starts[-1] = end
-
-
 @numpy_first(_count_rows)
 def count_rows(
     u: Ints,
@@ -325,20 +317,20 @@ def count_rows(
     widths: Ints,
     counts: Ints,
 ) -> None:
-    """`count_differences` of many tests, with their distinct differences in place of the tables.
+    """Count the differences of many tests, and describe their scores.
 
-    Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its differences become
+    Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its distinct differences become
     ``widths[starts[r] : starts[r + 1]]``, ascending and divided by their greatest common divisor,
-    with their `counts`, and ``facts[r]`` the difference of the sums, the smallest score, the
-    divisor, the sum of the divided differences, and how many are not 0; a divisor of 0 says that
-    the test does not fit.
+    with their `counts`, and ``facts[r]`` both sums, the smallest score, the divisor, the sum of the
+    divided differences, and how many are not 0; a divisor of 0 says that the test does not fit.
     """
     tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
     end = np.int64(0)
     for r in range(first.size):
         begin = starts[r] = end
-        a, b = u[first[r]], v[second[r]]
-        fits, total_u, total_v, low, high = count_differences(a, b, tables, block)
+        fits, total_u, total_v, low, high = count_differences(
+            u[first[r]], v[second[r]], tables, block
+        )
         if not fits or max(-float(low), float(high)) * u.shape[1] >= 2.0**61:
             facts[r] = 0
             tables[:] = 0
@@ -359,6 +351,6 @@ def count_rows(
         unit = max(unit, np.int64(1))
         for k in range(begin, end):
             widths[k] //= unit
-        facts[r, 0], facts[r, 1] = total_u - total_v, low
-        facts[r, 2], facts[r, 3], facts[r, 4] = unit, top // unit, differing
+        facts[r, 0], facts[r, 1], facts[r, 2] = total_u, total_v, low
+        facts[r, 3], facts[r, 4], facts[r, 5] = unit, top // unit, differing
     starts[-1] = end

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._errors import TooLarge
 from permtest._integers import IntArray, exact_dot, exact_sum, largest, shown
-from permtest._jit import Floats, Ints, jit
-from permtest.null.fft import SAFETY
+from permtest._jit import Floats, Ints
+from permtest.null.convolution import SAFETY
+from permtest.null.distribution import EPS
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, count_values, from_widths
-from permtest.null.probability import EPS
 
 #: No sum of products of steps and counts below this wraps around.
 ROOM = 2**62
@@ -242,6 +243,8 @@ def _column_sums(rows: IntArray) -> NDArray[Any]:
 OUTSIDE = 42.0
 #: Values of the characteristic function below exp(-SMALL) stay 0.
 SMALL = 60.0
+#: Cells whose values are computed together.
+BLOCK = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,16 +288,14 @@ def window(lattice: LatticeSum) -> Window:
 
     lows, sizes = window_shape(lattice)
     check_cells(lattice, prod(sizes))
-    steps = lattice.steps.astype(np.int64)
     shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)
-    values = np.zeros((*shape[:-1], shape[-1] // 2 + 1))
-    squares = fair_product(np.array(shape), steps, lattice.counts, values.reshape(-1))
+    values, squares = _fair_product(np.array(shape, dtype=np.int64), lattice)
     turned = values.astype(np.complex128)
     for axis, (low, extent, first) in enumerate(
         zip(lattice.lows, lattice.extents, lows, strict=True)
     ):
         m = shape[axis]
-        j = np.arange(values.shape[axis])
+        j = np.arange(values.shape[axis], dtype=np.int64)
         # Twice the distance is a whole number, so that angles can be reduced exactly.
         twice = j * (2 * low + extent - 2 * first) % (2 * m)
         phase = np.exp(-1j * np.pi * twice / m)
@@ -312,48 +313,46 @@ def check_cells(lattice: LatticeSum, cells: int) -> None:
     """Refuse a lattice that would not fit in memory."""
     if cells >= MAX_CELLS:
         sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
-        raise MemoryError(
+        raise TooLarge(
             f"the joint null distribution of {sums} needs {shown(cells)} cells, more than "
-            f"{MAX_CELLS:,}, the limit; monte_carlo has an estimate of p with an interval"
+            f"{MAX_CELLS:,}, the limit",
+            "monte_carlo has an estimate of p with an interval",
         )
 
 
-@jit
-def fair_product(shape: Ints, steps: Ints, counts: Ints, values: Floats) -> float:
-    """Fill `values` with E cos(theta (T - E T)) at theta = 2 pi j / shape, row after row.
+def _fair_product(shape: Ints, lattice: LatticeSum) -> tuple[Floats, float]:
+    """E cos(theta (T - E T)) at theta = 2 pi j / shape, and the sum of squared rounding errors.
 
     Of the last axis only the first half, as for a real transform. The law is symmetric, so that
-    this is all there is: prod_k cos(pi x_k)^c_k with x = steps * j / shape. Returns the sum of
-    squared rounding errors.
+    this is all there is: prod_k cos(pi x_k)^c_k with x = steps * j / shape. Where a product falls
+    below exp(-SMALL) it stays 0.
     """
-    rank = shape.size
-    half = shape[rank - 1] // 2 + 1
-    index = np.zeros(rank, dtype=np.int64)
-    squares = 0.0
-    for flat in range(values.size):
-        rest = flat // half
-        index[rank - 1] = flat % half
-        for axis in range(rank - 2, -1, -1):
-            index[axis] = rest % shape[axis]
-            rest //= shape[axis]
-        log_size, odd, rough = 0.0, 0, 0.0
-        for k in range(counts.size):
-            x = 0.0
-            for axis in range(rank):
-                x += ((steps[k, axis] * index[axis]) % shape[axis]) / shape[axis]
-                # Whole turns of one angle turn half of it, which changes the sign.
-                odd ^= counts[k] & ((steps[k, axis] * index[axis]) // shape[axis]) & 1
-            turns = int(np.rint(x))
-            odd ^= counts[k] & turns & 1
-            x -= turns
-            sine, cosine = np.sin(np.pi * x), np.cos(np.pi * x)
-            far = abs(cosine) < 0.7  # from 1, so that its logarithm has all digits
-            log_size += counts[k] * (np.log(abs(cosine)) if far else 0.5 * np.log1p(-sine * sine))
-            rough += counts[k] * abs(sine) / max(abs(cosine), 1e-300)
-            if log_size < -SMALL:
-                break
-        if log_size >= -SMALL:
-            size = np.exp(log_size)
-            values[flat] = -size if odd else size
-            squares += (size * (10.0 - log_size + rank * rough) * 2.0**-52) ** 2
-    return squares
+    half = (*shape[:-1].tolist(), int(shape[-1]) // 2 + 1)
+    values, squares, counts = np.zeros(prod(half)), 0.0, lattice.counts.tolist()
+    steps, sizes = lattice.steps.astype(np.int64), shape[:, None]
+    order = np.argsort(-lattice.counts * np.abs(steps / shape).max(axis=1), kind="stable").tolist()
+    for start in range(0, values.size, BLOCK):
+        flat = np.arange(start, min(start + BLOCK, values.size))
+        index = np.stack(np.unravel_index(flat, half))
+        log_sizes, rough, odd = (np.zeros(flat.size, dtype=t) for t in (float, float, np.int64))
+        for k in order:
+            turns, rest = np.divmod(steps[k, :, None] * index, sizes)
+            x = (rest / sizes).sum(axis=0)
+            whole = np.rint(x)
+            # Whole turns of one angle turn half of it, which changes the sign.
+            odd ^= counts[k] & (turns.sum(axis=0) + whole.astype(np.int64)) & 1
+            sine, cosine = np.sin(np.pi * (x - whole)), np.abs(np.cos(np.pi * (x - whole)))
+            with np.errstate(divide="ignore"):  # near 1, the logarithm has all digits by the sine
+                logs = np.where(cosine < 0.7, np.log(cosine), 0.5 * np.log1p(-sine * sine))
+            log_sizes += counts[k] * logs
+            rough += counts[k] * np.abs(sine) / np.maximum(cosine, 1e-300)
+            kept = log_sizes >= -SMALL
+            if not kept.all():
+                flat, index, log_sizes = flat[kept], index[:, kept], log_sizes[kept]
+                rough, odd = rough[kept], odd[kept]
+                if flat.size == 0:
+                    break
+        size = np.exp(log_sizes)
+        values[flat] = np.where(odd, -size, size)
+        squares += float(np.sum((size * (10.0 - log_sizes + len(half) * rough) * EPS) ** 2))
+    return values.reshape(half), squares

@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._errors import TooHard, TooLarge
 from permtest._jit import Floats, Ints
-from permtest.null.distribution import LatticeDistribution
-from permtest.null.probability import CERTAIN, EPS, IMPOSSIBLE, Probability, TooHard
+from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribution, Probability
 
 #: Extended precision, where the platform has it: exponents of small p have thousands of units.
 LONG = np.longdouble
@@ -90,7 +90,7 @@ class ManyPointSum:
         return cls(
             np.array(flat, dtype=np.int64),
             [w for i in kept for w in tables[i][1]],
-            np.cumsum([0, *sizes[:-1]], dtype=np.int64)[: len(kept)],
+            np.cumsum([0, *sizes[:-1]], dtype=np.intp)[: len(kept)],
             np.array([tables[i][2] for i in kept], dtype=np.int64),
             offset,
             unit,
@@ -99,7 +99,7 @@ class ManyPointSum:
     @cached_property
     def sizes(self) -> Ints:
         """How many steps each table has."""
-        return np.diff(np.append(self.starts, self.steps.size))
+        return np.diff(self.starts, append=self.steps.size).astype(np.intp)
 
     @property
     def parts(self) -> list[tuple[int, int]]:
@@ -202,9 +202,10 @@ class ManyPointSum:
             total *= sum(weights) ** n
         bits = total.bit_length() + 1
         if bits * (self.top + 1) > MOST_BITS:
-            raise MemoryError(
+            raise TooLarge(
                 f"the exact fraction needs integers of {bits * (self.top + 1):,} bits, more than "
-                f"{MOST_BITS:,}; pvalue is accurate to its error_bound"
+                f"{MOST_BITS:,}",
+                "pvalue is accurate to its error_bound",
             )
         ways = 1
         for steps, weights, n in tables:
@@ -230,9 +231,9 @@ class ManyPointSum:
         """The whole law of S / scale, each probability accurate absolutely."""
         size = self.top + 1
         if size > MOST_DRAWN:
-            raise MemoryError(
-                f"the null distribution needs {size:,} cells, more than {MOST_DRAWN:,}; p does not "
-                "need it"
+            raise TooLarge(
+                f"the null distribution needs {size:,} cells, more than {MOST_DRAWN:,}",
+                "p does not need it",
             )
         padded = 1 << (2 * size - 1).bit_length()
         product = np.ones(padded // 2 + 1, dtype=np.complex128)
@@ -246,7 +247,9 @@ class ManyPointSum:
     def _dense(self, shares: Floats, m: int) -> Any:
         """Each table as an array of m cells, steps modulo m."""
         for start, end in self.parts:
-            yield np.bincount(self.steps[start:end] % m, shares[start:end], minlength=m)
+            yield np.bincount(
+                (self.steps[start:end] % m).astype(np.intp), shares[start:end], minlength=m
+            )
 
 
 class _Tilt(NamedTuple):
@@ -342,7 +345,7 @@ def _exponent(
 def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
     """The frequencies up to m / 2 at which |phi| counts, and what the others add at most."""
     half = m // 2 + 1
-    alive, logs = np.arange(half), np.zeros(half)
+    alive, logs = np.arange(half, dtype=np.int64), np.zeros(half)
     shares = tilt.shares.astype(np.float64)
     centred = law.steps - np.repeat(tilt.means, law.sizes)
     spread = law._sum(tilt.shares * centred**2).astype(np.float64) * law.counts
@@ -361,7 +364,7 @@ def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
             modulus = np.abs(np.exp(1j * angle) @ shares[part])
             work += alive.size * size
         else:
-            table = np.bincount(law.steps[part] % m, shares[part], minlength=m)
+            table = np.bincount((law.steps[part] % m).astype(np.intp), shares[part], minlength=m)
             modulus = np.abs(np.fft.rfft(table))[alive]
             work += m
         with np.errstate(divide="ignore"):
@@ -421,10 +424,11 @@ def _log_phi(
     wide = ~np.logical_and.reduceat(near | (np.abs(x) < 2), law.starts, axis=1)
     first_order = np.where(np.repeat(wide, law.sizes, axis=1), 0.0, x)
     imaginary = law._sum(shares * np.where(near, series + x - first_order, np.sin(x) - first_order))
-    value = 0.5 * np.log1p(np.maximum(2 * real + real**2 + imaginary**2, -1 + EPS**2)) + 1j * (
-        np.arctan2(imaginary, 1 + real)
-    )
+    # Near 0 the square of the modulus has lost what the modulus has not.
+    modulus = np.maximum(np.hypot(1 + real, imaginary), EPS)
+    excess = 2 * real + real**2 + imaginary**2
+    logs = np.where(excess < -0.5, np.log(modulus), 0.5 * np.log1p(np.maximum(excess, -0.5)))
+    value = logs + 1j * np.arctan2(imaginary, 1 + real)
     off = 8 * EPS * (law._sum(shares * (np.abs(down) + np.abs(x) ** 3 / 6)))
     off = np.where(wide, 8 * EPS * (1 + np.abs(law._sum(shares * np.abs(x)))), off)
-    modulus = np.maximum(np.abs(1 + real + 1j * imaginary), EPS)
     return value, off / modulus

@@ -1,17 +1,29 @@
 """The tail of a ratio statistic of two sums, without their joint distribution.
 
-F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i. The difference of
-two systems grows with the first one's hits and falls with its misses, so that the labellings with
-at least the observed difference form a staircase in the plane of a and i: in each row of a lattice
-of points T = (s, r), the cells from some start on. With K(tau) = log E exp(tau T),
+F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i (App. B, Eq. 16;
+what both systems have together does not change). The difference of two systems grows with the
+first one's hits and falls with its misses, so that the labellings with at least the observed
+difference form a staircase in the plane of a and i: in each row r of a lattice of points T = (s,
+r), the cells from some start s_r on. With K(tau) = log E exp(tau T),
 
     P(T in the staircase) = exp(K - tau t0) E_tau[exp(-tau (T - t0)); T in the staircase],
 
-tau being the tilt to its most likely point and t0 a corner there. Where many moves are likely, the
-mean on the right comes from the characteristic function: only some hundred frequencies matter, a
-sum along a row is geometric, and the rows are added up one by one. Near the labellings of greatest
-statistic few cells are left, and dynamic programming has them; all its terms are positive, so that
-each cell is accurate relative to itself. Rows that do not matter are bounded, not added up.
+tau being the tilt to its most likely point and t0 a corner there. Moves are turned so that under
+the tilt each is the less likely side, made with probability q <= 1/2; T is then the far corner less
+the moves that are made, and with x = steps * (j_s / m_s, j_r / m_r) its characteristic function has
+
+    |phi(j)|^2 = prod_k (1 - 4 q_k (1 - q_k) sin^2(pi x_k))^c_k.
+
+Where many moves are likely, the mean on the right is a sum over the frequencies j of a lattice of
+m_s by m_r cells, of which only some thousand matter:
+
+    1 / (m_s m_r) sum_j phi(j) sum_r exp(-tau ((s_r, r) - t0) - i theta_j r) / (1 - exp(-tau_s - i
+    theta_s)),
+
+a sum along a row being geometric, and that over rows a Fourier transform for each j_s. Near the
+labellings of greatest statistic few cells are left, and dynamic programming has them; all its terms
+are positive, so that each cell is accurate relative to itself. Rows that do not matter are bounded,
+not added up: no tail beyond (a, i) exceeds exp(K(x, y) - x a - y i) for any tilt (Chernoff).
 """
 
 from __future__ import annotations
@@ -20,29 +32,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p
+from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p, log2
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from permtest._errors import TooHard
 from permtest._integers import exact_dot
 from permtest._jit import Floats, Ints
+from permtest.null.distribution import EPS, IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.grouping import MAX_CELLS
 from permtest.null.lattice import LatticeSum
-from permtest.null.plane_kernels import (
-    RARE,
-    Cells,
-    Plane,
-    add_moves,
-    best_tilt,
-    cumulants,
-    find_tilt,
-    frequencies,
-    kept,
-    row_starts,
-    staircase_sum,
-)
-from permtest.null.probability import EPS, IMPOSSIBLE, UNDERFLOW, Probability, TooHard
 from permtest.null.tail_kernels import reach
 
 #: Logarithm of the tilted mass that may lie beyond each side of the window, or that dynamic
@@ -66,6 +67,12 @@ DEAR = 20
 BLOCKS = 64
 #: Entries that are folded in together: their binomial coefficients are floats, squared as well.
 TOGETHER = 500
+#: Beyond this, times a long step, a tilt leaves next to nothing to chance.
+FURTHEST = 120.0
+#: Moves less likely than this have their angle measured from staying, others from the middle.
+RARE = 0.25
+#: Boxes of frequencies and moves that are looked at together.
+BOXES, AT_ONCE = 4096, 2**16
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
 #: ln 2, its leading digits first: whole numbers times those are exact.
@@ -109,12 +116,12 @@ class Staircase:
             except Unreached:
                 return IMPOSSIBLE
             except TooHard as error:
-                reason = str(error)
+                reason = error.problem
                 continue
             # Also false if the bound is no number.
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
-        raise TooHard(f"{reason}; method='auto' tries others, method='bracket' has bounds")
+        raise TooHard(reason, "method='auto' tries others, method='bracket' has bounds")
 
     def _ways(self) -> Iterator[Callable[[], Probability]]:
         yield from self._tilted.ways()
@@ -172,6 +179,18 @@ class _Region(NamedTuple):
     rest: float  # bound on the probability of the region in all others, relative to the scale
 
 
+class _Rows(NamedTuple):
+    """The rows of the region that matter: s from ``starts[n]`` to ``stop - 1`` in each."""
+
+    first: int
+    starts: Ints
+    stop: int
+    #: Where weights are 1, and exp(-tau (T - t0)) at the start of each row and just beyond its end.
+    origin: Ints
+    weights: Floats
+    lasts: Floats
+
+
 class _Tilted:
     """One tilt, the rows that matter, and two ways to the tail."""
 
@@ -182,11 +201,12 @@ class _Tilted:
         self.ends = np.stack([self.counts @ e for e in turns], axis=1)
         least, largest = float(event.least), 1.0 if event.whole else float(event.totals[0])
         band = 32 * EPS * max(largest, abs(least))
-        frame, totals = (np.array(x, dtype=np.float64) for x in (self.frame, event.totals))
-        ratio = (totals, event.whole, float(event.zero_division))
-        self.plane = Plane(self.steps @ frame[1:], self.counts, frame, *ratio, least - band)
-        self.sure = least + band
-        tau = np.zeros(2) if level else frame[1:] @ np.array(find_tilt(self.plane))
+        # From where on the statistic is extreme, less and more what roundings may come to.
+        self.least, self.sure = least - band, least + band
+        # Both sums at T = 0, what one step in s adds to them, and one in r; what moves add to them.
+        self.corners = np.array(self.frame, dtype=np.float64)
+        self.sums = self.steps @ self.corners[1:]
+        tau = np.zeros(2) if level else self.corners[1:] @ self._find_tilt()
         # So few bits that products with whole numbers are exact.
         unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
         self.tau = np.rint(tau / unit) * unit
@@ -221,10 +241,15 @@ class _Tilted:
         if cells <= (BRIEF if self.level else CELLS):
             yield self.by_cells
 
+    @property
+    def _outside(self) -> float:
+        """-log of what may be left out; without a tilt the tail is a small part of the mass."""
+        return 2 * OUTSIDE if self.level else OUTSIDE
+
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        return self._rows_above(-OUTSIDE)
+        return self._rows_above(-self._outside)
 
     def _rows_above(self, least: float) -> _Region:
         """The rows whose bounds, relative to the scale, are above exp(least)."""
@@ -248,7 +273,7 @@ class _Tilted:
         matter = np.flatnonzero(bounds > least)
         first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
         rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
-        starts = self._starts(np.arange(first, end))
+        starts = self._starts(np.arange(first, end, dtype=np.int64))
         heights = self._heights(starts, first, origin)
         heights[starts > self.ends[0, 1]] = -inf
         return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
@@ -261,13 +286,13 @@ class _Tilted:
         along a row. There a tilt leaves no more than the largest weight times its mass, or times 1
         (Chernoff) for the best one for the outermost block, until that has a bound above `enough`.
         """
-        frame, number = self.plane.frame, np.arange(rows.size)
+        frame, number = self.corners, np.arange(rows.size)
         after = np.minimum(number + 1, rows.size - 1)
         after = np.where(rows[after] - rows > 1, after, number)
         hits = frame[0, 0] + rows * frame[2, 0]
         most = frame[0, 1] + self.ends[0, 0] * frame[1, 1] + rows * frame[2, 1]
         misses = most + (starts - self.ends[0, 0]) * frame[1, 1]
-        misses[starts > self.ends[0, 1]] = -1e300
+        misses[starts > self.ends[0, 1]] = -1e150
         misses = np.maximum(misses, misses[after]) + (after > number) * abs(frame[1, 1])
         cut = np.minimum(starts, starts[after]) <= self.ends[0, 0]
         misses[cut] = np.maximum(most, most[after])[cut]
@@ -275,12 +300,12 @@ class _Tilted:
         tilt = np.linalg.solve(frame[1:], self.tau)  # in coordinates of both sums
         x, y = max(tilt[0], 0.0), min(tilt[1], 0.0)  # but for roundings the same
         distances = np.maximum(rows - self.means[1], self.means[1] - rows[after])
-        bounds = self._log_mass(1, distances) + float(np.abs(tilt - (x, y)) @ self.plane.totals)
-        bounds += cumulants(x, y, self.plane)[0] - x * low - y * misses
+        bounds = self._log_mass(1, distances) + float(np.abs(tilt - (x, y)) @ self.event.totals)
+        bounds += self._cumulants(np.array((x, y)))[0] - x * low - y * misses
         bounds[nearest] = inf  # the row of t0 matters whatever its bound
         for end in (0, -1):
             while (k := np.flatnonzero(bounds > enough)[end]) != nearest:
-                value, x, y = best_tilt(low[k], misses[k], x, y, self.plane)
+                value, x, y = self._best_tilt(np.array((low[k], misses[k])), np.array((x, y)))
                 bounds = np.minimum(bounds, value - x * low - y * misses)
                 bounds[nearest] = inf
                 if bounds[k] > enough:
@@ -307,7 +332,7 @@ class _Tilted:
         region = self.region
         if region.height > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        negligible = exp(-(2 if self.level else 1) * OUTSIDE - region.height)
+        negligible = exp(-self._outside - region.height)
         table, (low_s, low_r), power, lost, rounding = self._cells(negligible)
         entries = int(self.counts.sum())
         first = max(region.first, low_r)
@@ -355,15 +380,15 @@ class _Tilted:
             weights = _binomials(n) * np.exp(-self.push[k] * np.arange(n + 1))
             whole = fsum(weights.tolist())
             mass, shift = frexp(mass * whole)
-            m0, m1, below = kept(weights, most * whole)
+            m0, m1, below = _kept(weights, most * whole)
             step, longest = -self.moves[k], m1 - m0 - 1
             shape = table.shape + np.abs(step[::-1]) * longest
             if shape.prod() > MAX_CELLS:
                 raise TooHard(f"the tilted law of the two sums has {shape.prod():,} cells")
             weights = np.ldexp(weights[m0:m1], -shift)
-            table = add_moves(table, weights, int(step[0]), int(step[1]))
-            r0, r1, beneath = kept(table.sum(axis=1), most * mass)
-            s0, s1, beside = kept(table.sum(axis=0), most * mass)
+            table = _add_moves(table, weights, int(step[0]), int(step[1]))
+            r0, r1, beneath = _kept(table.sum(axis=1), most * mass)
+            s0, s1, beside = _kept(table.sum(axis=0), most * mass)
             table = table[r0:r1, s0:s1]
             lows = lows + step * m0 + np.minimum(step, 0) * longest + (s0, r0)
             lost += below / whole + (beneath + beside) / mass
@@ -381,23 +406,15 @@ class _Tilted:
             raise TooHard(
                 f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
             )
-        m = np.array([(s1 - s0 + 1) | 1, (r1 - r0 + 1) | 1], dtype=np.int64)  # both odd
-        law = (self.moves, self.counts)
-        each = DEAR * self.counts.size + int(m[1])  # of the work
-        points = np.zeros((min(int(work / each), int(m.prod()) // 2) + 2, 2), dtype=np.int64)
-        n, rest = frequencies(m, most, work, *law, self.q, points[1:])
-        if n < 0:
-            raise TooHard("the characteristic function of the two sums has too many peaks")
-        points = points[np.argsort(points[: n + 1, 0], kind="stable")]
+        m = np.array([_odd_length(s1 - s0 + 1), _odd_length(r1 - r0 + 1)], dtype=np.int64)
+        points, rest = self._frequencies(m, most, work)
         starts = np.minimum(region.starts, s1 + 1)
         weights, lasts = (
             np.where(starts <= s1, np.exp(self._heights(s, region.first, region.origin)), 0.0)
             for s in (starts, np.full_like(starts, s1 + 1))
         )
-        cells = Cells(region.first, starts, s1 + 1, region.origin, weights, lasts, self.tau[0])
-        twice = self._twice(region.origin) % (2 * m)
-        tilt = np.array((self.q, np.tanh(self.push / 2)))
-        total, error, largest = staircase_sum(points, m, cells, twice, *law, tilt)
+        rows = _Rows(region.first, starts, s1 + 1, region.origin, weights, lasts)
+        total, error, largest = self._staircase_sum(points, m, rows)
         if not 0 < total < inf:
             raise TooHard("the staircase is far from where a tilt puts the mass")
         high, low, rounding = region.scale
@@ -415,9 +432,139 @@ class _Tilted:
         error += rest * largest + outside + region.rest
         return Probability.of_product(high, low, total, rounding + error / total)
 
+    def _frequencies(self, m: Ints, cut: float, work: float) -> tuple[Ints, float]:
+        """The frequencies at which |phi| may exceed exp(-cut), and a bound on all the others.
+
+        Boxes of frequencies are cut in four until they do not matter, or one point is left: of each
+        pair of opposite ones only one, as both m are odd. Raises TooHard where more than `work`
+        moves would have to be looked at.
+        """
+        h_s, h_r = ((m - 1) // 2).tolist()
+        stack = [np.array([(1, h_s, -h_r, h_r), (0, 0, 1, h_r)], dtype=np.int64)]
+        found, rest, each = [np.zeros((1, 2), dtype=np.int64)], 0.0, DEAR * len(self.q) + int(m[1])
+        while stack:
+            boxes = stack.pop()
+            if len(boxes) > BOXES:
+                stack.append(boxes[BOXES:])
+            boxes = boxes[:BOXES]
+            boxes = boxes[(boxes[:, 0] <= boxes[:, 1]) & (boxes[:, 2] <= boxes[:, 3])]
+            # All of the box together may be as large as a single point.
+            sizes = np.prod(boxes[:, 1::2] - boxes[:, ::2] + 1.0, axis=1)
+            bounds, asked = self._log_bounds(boxes, m, cut + np.log(sizes))
+            beyond = bounds > cut + np.log(sizes)
+            rest += float(2 * sizes[beyond] @ np.exp(-bounds[beyond]))
+            point = ~beyond & (sizes == 1)
+            found.append(boxes[point][:, ::2])
+            work -= asked + each * float(point.sum())
+            if work < 0:
+                raise TooHard("the characteristic function of the two sums has too many peaks")
+            boxes = boxes[~beyond & ~point]
+            middles = (boxes[:, ::2] + boxes[:, 1::2]) // 2  # floors, for either sign
+            for axis in (0, 1):
+                low, high = boxes.copy(), boxes
+                low[:, 2 * axis + 1] = middles[:, axis]
+                high[:, 2 * axis] = middles[:, axis] + 1
+                boxes, middles = np.concatenate([low, high]), np.concatenate([middles, middles])
+            stack += [boxes] if len(boxes) else []
+        points = np.concatenate(found)
+        return points[np.argsort(points[:, 0], kind="stable")], rest
+
+    def _log_bounds(self, boxes: Ints, m: Ints, enough: Floats) -> tuple[Floats, float]:
+        """Bounds on -log |phi| in boxes of frequencies, and how many moves were looked at.
+
+        The sine is smallest where x is nearest to a whole number; |sin(pi x)| is at least pi x (1 -
+        x) (1 + x (1 - x)), and -log(1 - y) at least y + y^2 / 2. No more is added up than `enough`.
+        """
+        bounds, left, asked = np.zeros(len(boxes)), np.arange(len(boxes)), 0.0
+        middles, halves = (boxes[:, ::2] + boxes[:, 1::2]) / 2, (boxes[:, 1::2] - boxes[:, ::2]) / 2
+        spread = 4 * self.q * (1 - self.q)
+        # Moves that make |phi| small come first.
+        order = np.argsort(-spread * self.counts * np.abs(self.moves).max(axis=1), kind="stable")
+        start, some = 0, 8
+        while left.size and start < order.size:
+            part = order[start : start + some]
+            steps = (self.moves[part] / m).T
+            x = np.abs(middles[left] @ steps)
+            x = np.abs(x - np.rint(x)) - 4 * EPS * (1 + x) - halves[left] @ np.abs(steps)
+            x = np.maximum(x, 0.0)
+            x *= 1.0 - x
+            y = spread[part] * (np.pi * x * (1.0 + x)) ** 2
+            bounds[left] += (y * (1.0 + 0.5 * y)) @ (0.5 * self.counts[part])
+            asked += left.size * part.size
+            left, start, some = left[bounds[left] <= enough[left]], start + some, 2 * some
+        return bounds, asked
+
+    def _phi(self, points: Ints, m: Ints, twice: Ints) -> tuple[NDArray[np.complex128], Floats]:
+        """E exp(i theta (T - t0)) at theta = 2 pi j / m, and its rounding error.
+
+        `twice` is twice the distance from t0 to where T would be if rare moves were not made, and
+        half of the others; whole turns are taken off in integers.
+        """
+        counts, q = self.counts[:, None], self.q[:, None]
+        rare, beta, spread = q < RARE, np.tanh(self.push / 2)[:, None], 4 * q * (1 - q)
+        values, errors = np.empty(len(points), dtype=np.complex128), np.empty(len(points))
+        block = max(AT_ONCE // counts.size, 1)
+        for part in (slice(n, n + block) for n in range(0, len(points), block)):
+            whole = [
+                step[:, None] * j for step, j in zip(self.moves.T, points[part].T, strict=True)
+            ]
+            turns = [np.rint(w / n).astype(np.int64) for w, n in zip(whole, m, strict=True)]
+            x, y = ((w - t * n) / n for w, t, n in zip(whole, turns, m, strict=True))
+            turn = np.rint(x + y)
+            x, size = x + (y - turn), np.abs(x) + np.abs(y)
+            sine, cosine = np.sin(np.pi * x), np.cos(np.pi * x)  # the latter is not negative
+            square = sine * sine
+            rest = np.maximum(cosine * cosine + (beta * sine) ** 2, 1e-300)  # 1 - spread sin^2
+            logs = np.log1p(-np.minimum(spread * square, 0.6))
+            logs = 0.5 * counts * np.where(rest < 0.5, np.log(rest), logs)
+            slope = np.where(rare, -2 * q * cosine, beta)
+            angles = np.arctan(slope * sine / np.where(rare, 1 - 2 * q * square, cosine))
+            rough = (np.where(rare, q, beta / 2) + spread / 4 * np.abs(sine)) / rest
+            odd = counts * (turns[0] + turns[1] + turn.astype(np.int64))
+            odd = np.where(rare, 0, odd).sum(axis=0) % 2
+            (log_size, log_low), (angle, low) = _sums(logs), _sums(counts * angles)
+            half = odd + sum(
+                d * j % (2 * n) / n for d, j, n in zip(twice, points[part].T, m, strict=True)
+            )
+            sizes = np.exp(log_size + log_low)
+            values[part] = sizes * np.exp(1j * (np.pi * half + (angle + low)))
+            rounding = (
+                8 - 3 * log_size + 16 * (counts * size * rough).sum(axis=0) + 2 * np.abs(angle)
+            )
+            errors[part] = EPS * sizes * rounding
+        return values, errors
+
+    def _staircase_sum(self, points: Ints, m: Ints, rows: _Rows) -> tuple[float, float, float]:
+        """Sum of E_tau exp(-tau (T - t0)) over the rows, its error, and the largest sum of weights.
+
+        Points come in order of j_s, with (0, 0) first. Each term of a transform takes part in
+        log2(m_r) sums and products of its own, so that this many roundings bound its error.
+        """
+        decay, (first, origin) = float(self.tau[0]), (rows.first, rows.origin)
+        circle_s, circle_r = _circle(int(m[0])), _circle(int(m[1]))
+        places, size = rows.starts - origin[0], float(np.sum(rows.weights) + np.sum(rows.lasts))
+        sums = np.empty(len(points), dtype=np.complex128)
+        groups, begins = np.unique(points[:, 0], return_index=True)
+        for j, part in zip(
+            groups.tolist(), np.split(np.arange(len(points)), begins[1:]), strict=True
+        ):
+            z = rows.weights * circle_s[j * places % m[0]]
+            z -= rows.lasts * circle_s[j * (rows.stop - origin[0]) % m[0]]
+            sums[part] = np.fft.fft(z, int(m[1]))[points[part, 1] % m[1]]
+        sums *= circle_r[points[:, 1] * (first - origin[1]) % m[1]]
+        sine, cosine = (f(np.pi * points[:, 0] / m[0]) for f in (np.sin, np.cos))
+        below = -np.expm1(-decay) + 2 * np.exp(-decay) * sine * (sine + 1j * cosine)
+        values, errors = self._phi(points, m, self._twice(origin) % (2 * m))
+        twice = np.where(np.arange(len(points)) == 0, 1.0, 2.0)
+        terms, sizes = values * sums / below, size / np.abs(below)
+        error = errors * np.abs(sums / below) + np.abs(values) * sizes * EPS * (2 * log2(m[1]) + 10)
+        whole = float(m[0]) * float(m[1])
+        total = fsum((twice * terms.real).tolist()) / whole
+        return total, float(twice @ error) / whole, float(sizes.max()) / whole
+
     def _heights(self, s: Ints, first: int, origin: Ints) -> Floats:
         """-tau (T - t0) at s in each row from the first on, exactly; at most STEEPEST."""
-        rows = np.arange(first, first + s.size)
+        rows = np.arange(first, first + s.size, dtype=np.int64)
         heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
         return np.asarray(np.minimum(heights, STEEPEST))
 
@@ -461,15 +608,164 @@ class _Tilted:
 
     def _starts(self, rows: Ints) -> Ints:
         """Where the region begins in each row; ties are decided in integers."""
-        starts, gaps = np.empty_like(rows), np.empty(rows.size)
-        row_starts(rows, self.ends[0], self.plane, starts, gaps)
-        end, ((a, i), (_, j), (b, k)) = self.ends[0, 1], self.frame
-        for n in np.flatnonzero((gaps <= self.sure) & (starts <= end)):
+        f, (first, end) = self.corners, self.ends[0].tolist()
+        low, high = (np.full(rows.size, x, dtype=np.int64) for x in (first - 1, end + 1))
+        sums = f[0] + rows[:, None] * f[2]
+        for _ in range(int(end - first + 2).bit_length()):  # low is too small, high is not
+            middle = (low + high) // 2
+            inside = self._gap(sums + middle[:, None] * f[1]) >= self.least
+            high = np.where(inside & (middle > low), middle, high)
+            low = np.where(inside, low, middle)
+        starts, gaps = high, self._gap(sums + high[:, None] * f[1])
+        (a, i), (_, j), (b, k) = self.frame
+        for n in np.flatnonzero((gaps <= self.sure) & (starts <= end)).tolist():
             s, r = int(starts[n]), int(rows[n])
             while s <= end and not self.event.reached(a + r * b, i + s * j + r * k):
                 s += 1
             starts[n] = s
         return starts
+
+    def _gap(self, sums: Floats) -> Floats:
+        """f(a, i) - f(A - a, I - i), f(a, i) = a / (a + i), or a / i; never falls with a or -i.
+
+        Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
+        """
+        totals, zero = np.array(self.event.totals, dtype=float), float(self.event.zero_division)
+        own = np.clip(sums, 0.0, totals)
+        ratios = []
+        for x in (own, totals - own):
+            a, below = x[..., 0], x.sum(axis=-1) if self.event.whole else x[..., 1]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratios.append(np.where(below > 0, a / below, np.where(a == 0, zero, inf)))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(ratios[0] - ratios[1])
+
+    def _cumulants(self, tilt: Floats) -> tuple[float, Floats, Floats]:
+        """K of a tilt in both sums, its gradient and its second derivatives.
+
+        K(x, y) = log E exp(x a + y i) is the sum over moves of log((1 + exp(push)) / 2).
+        """
+        push = self.sums @ tilt
+        odds = np.exp(-np.abs(push))
+        share = self.counts / (1.0 + odds)
+        logs = np.maximum(push, 0.0) + np.log1p(odds) - log(2.0)
+        value = float(self.corners[0] @ tilt + self.counts @ logs)
+        mean = self.corners[0] + (share * np.where(push > 0, 1.0, odds)) @ self.sums
+        return value, mean, (self.sums.T * (share * odds / (1.0 + odds))) @ self.sums
+
+    def _find_tilt(self) -> Floats:
+        """The tilt towards the most likely point of the region, no less than one deviation.
+
+        There the tilt points along the gradient of the statistic (Lagrange), and the tilted mean
+        lies on the boundary. Both conditions are met in turn; any tilt gives the right tail, this
+        one puts the mass where the tail begins.
+        """
+        found, totals = np.zeros(2), np.array(self.event.totals, dtype=float)
+        for _ in range(40):
+            mean, slope = self._cumulants(found)[1], np.zeros(2)
+            for a, i in (mean, totals - mean):
+                below = a + i if self.event.whole else i
+                if below > 0:
+                    slope += np.array((i, -a)) / (below * below)
+            lengths = np.abs(self.sums @ slope)
+            deviation = 0.5 * float(np.sqrt(self.counts @ lengths**2))
+            if deviation == 0:
+                break
+            slope /= deviation
+            furthest = FURTHEST / max(np.sort(lengths)[lengths.size * 9 // 10] / deviation, 1e-6)
+            size, low, high = 1.0, 1.0, inf
+            while high - low > 1e-3 * max(1.0, 0.03 * low):
+                if size >= furthest or self._gap(self._cumulants(size * slope)[1]) >= self.least:
+                    high = size
+                else:
+                    low = size
+                size = 2.0 * size if high == inf else 0.5 * (low + high)
+            found, moved = high * slope, high * slope - found
+            if np.abs(moved).sum() < 1e-3 * np.abs(found).sum():
+                break
+        return found
+
+    def _best_tilt(self, point: Floats, tilt: Floats) -> tuple[float, float, float]:
+        """K and the tilt that bound the mass of at least a hits and at most i misses best, about.
+
+        Any tilt with x >= 0 >= y bounds it; Newton's method looks for the smallest bound.
+        """
+        best, found = inf, (0.0, *tilt.tolist())
+        longest, furthest = float(np.abs(self.sums).sum(axis=1).max()), 8.0
+        for _ in range(40):
+            value, mean, ((aa, ai), (_, ii)) = self._cumulants(tilt)
+            by_a, by_i = (mean - point).tolist()
+            if value - tilt @ point < best:
+                best, found = float(value - tilt @ point), (value, *tilt.tolist())
+            else:
+                furthest *= 0.5
+            aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
+            size = aa * ii - ai * ai
+            step = np.array((ai * by_i - ii * by_a, ai * by_a - aa * by_i)) / size
+            step *= min(1.0, furthest / (np.abs(step).sum() * longest + 1e-9))
+            step = np.array((max(step[0], -tilt[0]), min(step[1], -tilt[1])))
+            if abs(step @ (by_a, by_i)) < 0.1:
+                break
+            tilt = tilt + step
+        return found
+
+
+def _sums(terms: Floats) -> tuple[Floats, Floats]:
+    """Sums over the first axis, in two parts: in twice the precision of a float (Knuth 1969)."""
+    low = np.zeros(terms.shape[1:])
+    while len(terms) > 1:
+        half = len(terms) // 2
+        a, b, odd = terms[:half], terms[half : 2 * half], terms[2 * half :]
+        total = a + b
+        shifted = total - a
+        low += ((a - (total - shifted)) + (b - shifted)).sum(axis=0)
+        terms = np.concatenate([total, odd])
+    return terms[0], low
+
+
+def _circle(m: int) -> NDArray[np.complex128]:
+    """exp(-2 pi i j / m) for all j."""
+    j = np.arange(m)
+    return np.asarray(np.exp(-2j * np.pi * np.where(2 * j <= m, j, j - m) / m))
+
+
+def _odd_length(n: int) -> int:
+    """The next odd number that is a product of 3, 5 and 7, so that a transform is quick."""
+    while True:
+        n, rest = n | 1, n | 1
+        for factor in (3, 5, 7):
+            while rest % factor == 0:
+                rest //= factor
+        if rest == 1:
+            return n
+        n += 2
+
+
+def _kept(sums: Floats, most: float) -> tuple[int, int, float]:
+    """First and end of what is left without the outermost sums that come to `most` at either end.
+
+    And what has been left out.
+    """
+    below = np.cumsum(sums)
+    first = int(np.searchsorted(below, most, side="right"))
+    above = np.cumsum(sums[first:][::-1])
+    last = int(np.searchsorted(above, most, side="right"))
+    left_out = (below[first - 1] if first else 0.0) + (above[last - 1] if last else 0.0)
+    return first, sums.size - last, float(left_out)
+
+
+def _add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
+    """Sum over m of the table shifted by m steps, times ``weights[m]``.
+
+    Steps that are negative are measured from the last shift.
+    """
+    n, (height, width) = weights.size - 1, table.shape
+    longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
+    for m, weight in enumerate(weights.tolist()):
+        down = m * step_r if step_r >= 0 else (m - n) * step_r
+        right = m * step_s if step_s >= 0 else (m - n) * step_s
+        longer[down : down + height, right : right + width] += weight * table
+    return longer
 
 
 def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:

@@ -4,12 +4,17 @@ A tail is a sum of cells. What can go wrong is the size of those cells: an FFT i
 1e-16 absolutely, and a float64 holds nothing below 5e-324. Exponential tilting (Keich 2005) moves
 the mass next to the tail before convolving, and the tilt is undone in closed form:
 
-    P(T = t) = exp(K(tau) - tau t) P_tau(T = t),  K(tau) = sum_k c_k log((1 + exp(tau w_k)) / 2).
+    P(T = t) = exp(K(tau) - tau t) P_tau(T = t),  K(tau) = sum_k c_k log((1 + exp(tau w_k)) / 2),
+
+where T = sum_k w_k Binomial(c_k, 1/2) for U distinct widths w_k that c_k entries have (`grouping`).
+So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t); the sum over
+frequencies that gives the former is in `tail_kernels`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from math import inf
@@ -17,15 +22,23 @@ from typing import TypeAlias
 
 import numpy as np
 
+from permtest._errors import TooHard
 from permtest._integers import shown
-from permtest._jit import Floats
+from permtest._jit import NUMBA, Floats
 from permtest.null.bracket import log_count, peaks
-from permtest.null.cf import cf_cells
-from permtest.null.dp import dp_cells, dp_operations, dp_rounding
+from permtest.null.convolution import (
+    Rounded,
+    cf_cells,
+    dp_cells,
+    dp_operations,
+    dp_rounding,
+    fft_cells,
+    norm,
+)
+from permtest.null.distribution import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.enumeration import QUICK, can_halve, count_tail
-from permtest.null.fft import Rounded, fft_cells, norm
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
-from permtest.null.probability import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability, TooHard
+from permtest.null.many_point import ManyPointSum
 from permtest.null.tail_kernels import (
     TiltedLaw,
     find_tilt,
@@ -38,11 +51,14 @@ from permtest.null.tail_kernels import (
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
 
+#: How much longer a look takes in Python.
+SLOWER = 50
+
 #: Widths that the tilted tail may look at in a first and a second try, and cells that dynamic
 #: programming may update after each: a hundredth of a second, some tenths.
 EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**8))
 
-#: As many as take no time, even where dynamic programming would be quick as well.
+#: Looks that are always granted, because so few take no time.
 LEAST = 10**5
 
 #: The second try is hopeless where the largest width has so many cells, unless widths are few: each
@@ -63,11 +79,11 @@ Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """P(T >= t0) by inverting the characteristic function of the tilted law, at the tail only.
 
-    The lattice has some 20 standard deviations, of whose points all but a few are left out with a
-    bound: time about O(U) for U distinct widths that are small against the number of entries. The
-    error bound covers roundings, what was left out, and the mass outside of the lattice. Raises
-    TooHard if more than `work` widths would have to be looked at. Sources: Pagano and Tritchler
-    (1983) for the characteristic function, Keich (2005) for the tilt.
+    The lattice spans some 20 standard deviations. All but a few of its frequencies are left out,
+    with a bound: time about O(U) for U distinct widths that are small against the number of
+    entries. The error bound covers roundings, what was left out, and the mass outside of the
+    lattice. Raises TooHard if more than `work` widths would have to be looked at. Sources: Pagano
+    and Tritchler (1983) for the characteristic function, Keich (2005) for the tilt.
     """
     return _above_centre(law, t0, partial(_tail_tilted, work=work))
 
@@ -75,14 +91,21 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
 def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
     """`tail_tilted` above the centre."""
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
-        raise TooHard(_advice(law))
+        raise _too_hard(law)
+    if not NUMBA:
+        steps = np.stack([0 * law.widths, law.widths], axis=1).ravel()
+        starts = np.arange(0, steps.size, 2, dtype=np.intp)
+        if law.top < 2**52 and 21 * law.deviation * law.widths.size < 20 * work:
+            with suppress(TooHard):  # the same in NumPy, on all frequencies
+                return ManyPointSum(steps, [1] * steps.size, starts, law.counts).tail(t0)
+        work //= SLOWER
     tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
     ranges, rest = np.array([[1, window.m // 2]]), 0.0
     if law.widths[-1] >= LONG and law.n_informative >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
     factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
     if left <= 0:
-        raise TooHard(_advice(law))
+        raise _too_hard(law)
     high, low, error = window.scale
     return Probability.of_product(high, low, factor, error + rough / factor)
 
@@ -139,7 +162,7 @@ def is_countable(law: TwoPointSum, t0: int) -> bool:
 
 
 def tail_counted(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) from the number of labellings, in integers; arguments as in `tail_dp`."""
+    """P(T >= t0) from the number of labellings, in integers."""
     return Probability.of_ratio(count_tail(law, t0), law.n_informative)
 
 
@@ -154,11 +177,11 @@ def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
             return tail(*found)
         except TooHard:
             continue
-    raise TooHard(_advice(law))
+    raise _too_hard(law)
 
 
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) by FFT convolution of the tilted law (Alg. 4); arguments as in `tail_dp`."""
+    """P(T >= t0) by FFT convolution of the tilted law (Alg. 4)."""
     return _tail_of_cells(law, t0, fft_cells)
 
 
@@ -211,12 +234,12 @@ def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) 
     return Probability.of_product(high, low, tail, error + rounding)
 
 
-def _advice(law: TwoPointSum) -> str:
+def _too_hard(law: TwoPointSum) -> TooHard:
     largest = shown(int(law.widths[-1]) * law.unit)
-    return (
+    return TooHard(
         f"the exact p-value of {law.n_informative:,} differing pairs with differences up to "
-        f"{largest} would take too long; method='bracket' gives bounds that contain it, "
-        "monte_carlo an estimate"
+        f"{largest} would take too long",
+        "method='bracket' gives bounds that contain it, monte_carlo an estimate",
     )
 
 

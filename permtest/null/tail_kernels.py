@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import Floats, Ints, jit, python_first
-from permtest.null.probability import EPS
+from permtest.null.distribution import EPS
 
 #: Logarithm of the tilted mass that may lie outside of the window (2e-22).
 OUTSIDE = 50.0
@@ -264,7 +264,12 @@ def phi(
             n += 1
         half = np.pi * remainder / m
         sine, cosine = np.sin(half), np.cos(half)
-        log_size += 0.5 * c * np.log1p(-min(tilt[2, k] * sine * sine, 1.0 - 1e-300))
+        square = cosine * cosine + rest * rest * sine * sine  # 1 - spread sin^2, if base is 0
+        if tilt[0, k] == 0.0 and square < 0.5:
+            log_size += 0.5 * c * np.log(max(square, 1e-300))
+        else:
+            square = 1.0 - tilt[2, k] * sine * sine
+            log_size += 0.5 * c * np.log1p(-tilt[2, k] * sine * sine)
         if log_size < -cut:
             return log_size, 0.0, 4.0  # no sign: all of it is error
         straight = rest * half
@@ -274,7 +279,7 @@ def phi(
         else:  # of the side that is less likely; its probability is |rest| / 2
             turn = np.arctan2(rest * sine * cosine, 1.0 - abs(rest) * sine * sine)
             angle += c * (turn - straight)
-        rough += c * abs(straight)
+        rough += c * abs(half) * (abs(rest) + tilt[2, k] * abs(sine * cosine)) / max(square, 1e-300)
         if n > 0:
             high, low = add_product(float(c * n), rest, high, low)
     turns = (high - 2.0 * np.floor(0.5 * high)) + low + odd

@@ -10,13 +10,19 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError("pictures need matplotlib: pip install 'permtest[plot]'") from error
 
-from permtest.plots.answers import plot_answers, plot_effects, plot_power
-from permtest.plots.bayes import plot_difference, plot_posteriors
+from permtest.plots.answers import (
+    plot_answers,
+    plot_difference,
+    plot_e_process,
+    plot_effects,
+    plot_posteriors,
+    plot_power,
+    plot_sensitivity,
+)
 from permtest.plots.boards import plot_pairs, plot_ranking, plot_rankings
-from permtest.plots.null import FarTail, plot_null, plot_tail, plot_values
-from permtest.plots.plane import plot_plane
+from permtest.plots.null import FarTail, plot_null, plot_plane, plot_tail, plot_values
 from permtest.plots.sheet import STYLE, style
-from permtest.plots.systems import (
+from permtest.plots.two_systems import (
     plot_comparison,
     plot_estimation,
     plot_histograms,
@@ -32,6 +38,7 @@ __all__ = [
     "plot_answers",
     "plot_comparison",
     "plot_difference",
+    "plot_e_process",
     "plot_effects",
     "plot_estimation",
     "plot_histograms",
@@ -44,6 +51,7 @@ __all__ = [
     "plot_raincloud",
     "plot_ranking",
     "plot_rankings",
+    "plot_sensitivity",
     "plot_tail",
     "plot_test",
     "plot_unit_sizes",

@@ -13,10 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from permtest.alternatives.result import rejects
+from permtest.alternatives.answer import rejects
 from permtest.many import CORRECTIONS
 from permtest.plots import roles, sheet
-from permtest.statistics import CountStatistic, lookup
+from permtest.statistics import lookup
 
 if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard
@@ -43,7 +43,7 @@ def readable(board: Leaderboard) -> Leaderboard:
 def measure(board: Leaderboard) -> str:
     """What the values are, or the differences from a baseline."""
     entry, score = lookup(board.metric), board.score
-    words = entry.title if isinstance(entry, CountStatistic) else f"sum of {score.unit or 'points'}"
+    words = entry.title if entry.columns else f"sum of {score.unit or 'points'}"
     words = f"mean {score.name or 'score'}" if entry.name == "mean" else words
     words += " (lower is better)" * board.ascending
     correction = CORRECTIONS[board.correction].title

@@ -22,6 +22,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from permtest.plots import roles
 from permtest.result import PermutationTestResult
+from permtest.study import document
 from permtest.study.document import legible
 
 #: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
@@ -221,18 +222,9 @@ def signed(value: float, reach: float = 0) -> str:
     return "+" * (value > 0) + number(value, reach)
 
 
-def sure(level: float) -> str:
-    """A level of confidence: 95%."""
-    return f"{100 * level:.4g}%"
-
-
 def span(low: float, high: float) -> str:
-    """An interval: 0.1 to 0.4, 0.1 or more, 0.4 or less, any value."""
-    if isfinite(low) and isfinite(high):
-        return f"{digits(low)} to {digits(high)}"
-    if isfinite(low):
-        return f"{digits(low)} or more"
-    return f"{digits(high)} or less" if isfinite(high) else "any value"
+    """An interval as texts have it, with longer minus signs."""
+    return document.span((low, high)).replace("-", "\N{MINUS SIGN}")
 
 
 def p_text(result: PermutationTestResult) -> str:

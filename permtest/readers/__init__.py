@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permtest.pairs import Pairs
 from permtest.readers import annotated, harnesses, labels
-from permtest.readers.files import File, ReadError, StrPath, as_score, printable, shown, text_of
-from permtest.readers.pairing import MISSING, Evaluation, Part, describe, keyed
+from permtest.readers.files import File, ReadError, StrPath, printable, shown
+from permtest.readers.pairing import MISSING, Evaluation, describe, keyed
 from permtest.readers.shape import SCORE_NAMES, Column, Columns, How, Sheet
-from permtest.readers.systems import Format, SystemScores, names_of, told_apart
+from permtest.readers.systems import Format, SystemScores, joined, names_of, told_apart
 from permtest.readers.tables import Table, load, table_of
-from permtest.statistics import CountStatistic, Statistic, lookup
+from permtest.statistics import Statistic, lookup
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
@@ -68,10 +68,6 @@ PREDICTIONS = Format(
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
 BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)
 
-#: The columns of a table of pairwise judgements: those of all, and who won, in one or in three.
-BATTLE = frozenset(("model_a", "model_b"))
-WINNERS = ("winner_model_a", "winner_model_b", "winner_tie")
-
 #: Every format by its name: tables first, for people to read.
 FORMATS: dict[str, Format] = {
     kind.name: kind for kind in (TABLE, LONG, ONE_SYSTEM, PREDICTIONS, *BY_CONTENT)
@@ -86,7 +82,7 @@ def read(
     b: Columns | None = None,
     gold: Source | None = None,
     score: str | None = None,
-    statistic: str | Statistic | CountStatistic = "sum",
+    statistic: str | Statistic = "sum",
     clusters: Column | bool | None = None,
     **options: Any,
 ) -> Pairs:
@@ -179,7 +175,7 @@ def read_many(
     systems: Sequence[str | int] | None = None,
     gold: Source | None = None,
     score: str | None = None,
-    statistic: str | Statistic | CountStatistic = "mean",
+    statistic: str | Statistic = "mean",
     clusters: Column | bool | None = None,
     strata: Column | None = None,
     **options: Any,
@@ -237,7 +233,7 @@ def read_many(
     >>> table.systems, table.scores.tolist(), table.ids
     (('old', 'new', 'base'), [[3, 5], [4, 5], [1, 2]], ('s1', 's2'))
     >>> print(table.source["read"])
-    a table: 2 items of 3 systems, paired by row. Columns taken for no systems: item, n_words.
+    a table: 2 items of 3 systems, paired by row. Columns not treated as systems: item, n_words.
     """
     entry = lookup(statistic)
     evaluation = recognise(*paths, gold=gold, clusters=clusters, score=score, **options)
@@ -403,19 +399,12 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
     kinds = [format_of(file) for file in files]
     for file, kind in zip(files, kinds, strict=True):
         if kind is not kinds[0]:
+            broken = file if kind is TABLE else files[0]
+            _ = broken.is_json and broken.document  # which says itself what is wrong with it
             problem = f"{kind.title}, but {files[0].path} is {kinds[0].title}; compare files of one"
             raise ReadError.at(file.path, f"{problem} format")
     if kinds[0] is TABLE:
-        tables = [table_of(file) for file in files]
-        known = [set(table.names or ()) for table in tables]
-        if not all(x >= BATTLE and ("winner" in x or x.issuperset(WINNERS)) for x in known):
-            if (reference := _gold_file(gold, known)) is None:
-                return _of_tables([Sheet.of(table, how) for table in tables])
-            evaluation = _of_tables(labels.beside_gold(tables, table_of(reference), how))
-            systems = tuple(replace(x, gold=reference) for x in evaluation.found)
-            return replace(evaluation, found=systems)
-        battles = [one for table in tables for one in _battles(table)]
-        return Evaluation(harnesses.BATTLES, tuple(battles))
+        return _of_tables(list(map(table_of, files)), gold, how)
     if gold is not None and not isinstance(gold, File) and kinds[0].gold != "none":
         gold = load(gold)
     found = []
@@ -423,38 +412,12 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
         parts = [one for file in some for one in _loaded(kinds[0], file, gold, files)]
         if len(some) > 1:
             tasks = [harnesses.task_of(Path(file.path)) for file in some]
-            parts = [harnesses.joined(dict(zip(tasks, parts, strict=True)), folder)]
+            parts = [joined(dict(zip(tasks, parts, strict=True)), folder)]
         found += parts
     if len({one.system for one in found}) < len(found):
         names = names_of([one.file for one in found])
         found = [replace(one, system=name) for one, name in zip(found, names, strict=True)]
     return Evaluation(kinds[0], tuple(found))
-
-
-def _gold_file(gold: Source | None, known: Sequence[set[str]]) -> File | None:
-    """The file of what is right beside tables; None where `gold` is one of their columns."""
-    if gold is None or isinstance(gold, int) or any(gold in names for names in known):
-        return None
-    if isinstance(gold, str) and not Path(gold.partition("#")[0]).is_file():
-        return None
-    return load(gold)
-
-
-def _battles(table: Table) -> Sequence[SystemScores]:
-    """The systems in a table of pairwise judgements, read as the records of other such files."""
-    names = table.names or []
-
-    def record(cells: Sequence[str]) -> dict[str, str]:
-        """A line with a winner, which LMSYS writes as three columns of 0 and 1."""
-        values = dict(zip(names, cells, strict=True))
-        if "winner" not in values:
-            won = [name for name in WINNERS if float(as_score(values[name])) == 1]
-            values["winner"] = won[0].removeprefix("winner_") if len(won) == 1 else "unknown"
-        return values
-
-    rows = zip(*(map(text_of, column) for column in table.columns), strict=True)
-    records = (harnesses.Row(table.file, table.place(k), record(r)) for k, r in enumerate(rows))
-    return harnesses.systems_of(harnesses.BATTLES, harnesses.Row(table.file, "", {}), records)
 
 
 def _loaded(
@@ -465,19 +428,29 @@ def _loaded(
     if kind.gold == "required" and gold is None:
         problem = f"{kind.title} hold no scores; add the file of what is right as gold (--gold)"
         raise ReadError.at(file.path, problem)
-    if gold is None and kind.items_of is not None:
-        gold = kind.items_of(every)
-    if gold is None:
-        return list(kind.load(file))
-    reference = gold if isinstance(gold, File) else load(gold)
+    reference = kind.items_of(every) if gold is None else gold
     return [replace(one, gold=reference) for one in kind.load(file, reference)]
 
 
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
-    """What one or several tables hold."""
+def _of_tables(tables: Sequence[Table], gold: Source | None, how: How) -> Evaluation:
+    """What tables hold: judgements, or labels beside what is right, or scores."""
+    known = [set(table.names or ()) for table in tables]
+    if all(harnesses.is_battle(x) for x in known):
+        battles = [one for table in tables for one in harnesses.battles_in(table)]
+        return Evaluation(harnesses.BATTLES, tuple(battles))
+    column = gold is None or isinstance(gold, int) or any(gold in names for names in known)
+    if column or (isinstance(gold, str) and not Path(gold.partition("#")[0]).is_file()):
+        return _of_sheets([Sheet.of(table, how) for table in tables])
+    reference = load(gold)
+    evaluation = _of_sheets(labels.beside_gold(tables, table_of(reference), how))
+    systems = tuple(replace(x, gold=reference) for x in evaluation.found)
+    return replace(evaluation, found=systems)
+
+
+def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
     head, gold, alone = sheets[0], sheets[0].how.gold, len(sheets) == 1
     if gold is not None or all(labels.gold_of(sheet, alone=alone) is not None for sheet in sheets):
         if not alone:
@@ -488,18 +461,11 @@ def _of_tables(sheets: Sequence[Sheet]) -> Evaluation:
         if head.how.system is not None:
             problem = "system_col (--system-col) names a column of one system; name that of several"
             raise head.error(problem, None, head.system)
-        columns, meant, doubt = head.wide()
-        return Evaluation(TABLE, tuple(columns), tuple(meant), doubt, head)
-    parts: list[Part] = []
-    names: list[str] = []
-    for sheet in sheets:
-        long = sheet.is_long
-        own = sheet.rows_by_system() if long else {sheet.only_system(): range(len(sheet))}
-        parts += [(sheet, rows) for rows in own.values()]
-        names += own
-    systems = []
-    for name, (sheet, rows) in zip(names, keyed(parts), strict=True):
-        bare = not sheet.ids and sheet.table.index is None and sheet.how.id is not False
+        return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head)
+    own = [(name, sheet, rows) for sheet in sheets for name, rows in sheet.rows_by_system().items()]
+    parts, systems = keyed([(sheet, rows) for _, sheet, rows in own]), []
+    for (name, *_), (sheet, rows) in zip(own, parts, strict=True):
+        bare = not sheet.ids and sheet.index is None and sheet.how.id is not False
         if bare and len(rows) < len(sheet):
             problem = "a line is an item of one system, but no column says which item; name it "
             raise sheet.error(f"{problem}(--id), or pair lines by their order (--by-order)")
@@ -514,11 +480,11 @@ def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
     if len(set(names)) < len(names):
         files = list(dict.fromkeys(one.file for one in found))
         called = dict(zip(files, names_of(files), strict=True))
-        by_file = [one.system == one.file.stem for one in found]  # called by the file already
-        both = list(zip(found, by_file, strict=True))
+        own = [one.system == one.file.stem for one in found]  # called by the file already
+        by_file = [called[one.file] for one in found]
         names = told_apart(
-            [called[one.file] if own else one.system for one, own in both],
-            [None if own else called[one.file] for one, own in both],
+            [x if known else name for x, name, known in zip(by_file, names, own, strict=True)],
+            [None if known else x for x, known in zip(by_file, own, strict=True)],
         )
     apart = zip(_alike(found), names, strict=True)
     return tuple(one if one.system == name else replace(one, system=name) for one, name in apart)

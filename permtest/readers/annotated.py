@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import compress, count, pairwise, takewhile, zip_longest
 from operator import eq, not_
 from typing import Any, NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
 
 from permtest.readers.files import File, ReadError, brief, check_memory, printable, shown
 from permtest.readers.systems import ORDER, Format, SystemScores
@@ -92,47 +92,56 @@ def _beginning(file: File) -> list[str]:
     return lines if len(file.data) <= BEGINNING else lines[:-1]
 
 
-#: What files of gold were cut into, which is done once for all systems.
-_GOLD: WeakKeyDictionary[File, Sentences] = WeakKeyDictionary()
+@dataclass(frozen=True, kw_only=True)
+class Annotated(Format):
+    """A format of annotated text, of which gold is an example."""
 
+    kind: type[Any]  # of sentences
+    gold: str = "required"
+    names_scores: bool = True
 
-def _load(kind: Any, file: File, reference: File) -> list[SystemScores]:
-    """The scores of each sentence of a system, beside that of gold."""
-    if not isinstance(_GOLD.get(reference), kind):
-        _GOLD[reference] = kind(reference.path, reference.lines)
-    gold: Any = _GOLD[reference]
-    system = kind(file.path, file.lines)
-    vars(file).pop("lines", None)  # those of many systems would need much memory
-    found, notes, rights, places, texts = [], list[str](), [], [], []
-    for right, given in _paired(gold, system, file.stem, notes):
-        there, here = gold.columns(right), system.columns(given)
-        if there[0] != here[0]:
-            both = enumerate(zip_longest(here[0], there[0], fillvalue=""), 1)
-            number, words = next((i, words) for i, words in both if len(set(words)) > 1)
-            problem = f"word {number} of this sentence is {shown(words[0])}, but {shown(words[1])} "
-            problem += f"in that of {gold.path}, line {right.line}; run the system on the words of "
-            problem += "gold, for other tokens are not aligned"
-            raise ReadError.at(system.path, problem, line=given.line)
-        found.append(system.judged(there, here))
-        rights.append(right)
-        places.append(f"line {given.line}")
-        texts.append(brief(right.text or " ".join(there[0][:150]), 300))
-    scores, facts = system.scored(gold, found, file.stem)
-    ids = [str(right.name) for right in rights] if gold.by_name() else None
-    return [
-        SystemScores(
-            system=file.stem,
-            file=file,
-            scores=scores,
-            paired_by="sent_id" if ids else ORDER,
-            ids=ids,
-            clusters={"document": [one.document for one in rights]} if gold.documents else {},
-            counts={x: ("tp", "fp", "fn") for x in scores if x.partition(".")[0] == "spans"},
-            texts=texts,
-            places=places,
-            notes=(*facts, *notes),
-        )
-    ]
+    def recognises(self, file: File) -> bool:
+        """Whether the file begins as one with such sentences does."""
+        return bool(self.kind.begins(file))
+
+    def load(self, file: File, gold: File | None = None) -> list[SystemScores]:
+        """The scores of each sentence of a system, beside that of gold."""
+        assert gold is not None
+        right: Any = vars(gold).get("sentences")  # cut once for all systems
+        if not isinstance(right, self.kind):
+            right = vars(gold)["sentences"] = self.kind(gold.path, gold.lines)
+        system = self.kind(file.path, file.lines)
+        vars(file).pop("lines", None)  # those of many systems would need much memory
+        notes, both, found, texts = list[str](), [], [], []
+        for one, given in _paired(right, system, file.stem, notes):
+            there, here = right.columns(one), system.columns(given)
+            if there[0] != here[0]:
+                pairs = enumerate(zip_longest(here[0], there[0], fillvalue=""), 1)
+                number, words = next((i, words) for i, words in pairs if len(set(words)) > 1)
+                problem = f"word {number} of this sentence is {shown(words[0])}, but "
+                problem += f"{shown(words[1])} in that of {gold.path}, line {one.line}; run the "
+                problem += "system on the words of gold, for other tokens are not aligned"
+                raise ReadError.at(system.path, problem, line=given.line)
+            found.append(system.judged(there, here))
+            both.append((one, given))
+            texts.append(brief(one.text or " ".join(there[0][:150]), 300))
+        scores, facts = system.scored(right, found, file.stem)
+        ids = [str(one.name) for one, _ in both] if right.by_name() else None
+        documents = {"document": [one.document for one, _ in both]} if right.documents else {}
+        return [
+            SystemScores(
+                system=file.stem,
+                file=file,
+                scores=scores,
+                paired_by="sent_id" if ids else ORDER,
+                ids=ids,
+                clusters=documents,
+                counts={x: ("tp", "fp", "fn") for x in scores if x.partition(".")[0] == "spans"},
+                texts=texts,
+                at=[f"line {one.line}" for _, one in both].__getitem__,
+                notes=(*facts, *notes),
+            )
+        ]
 
 
 def _paired(
@@ -199,6 +208,12 @@ class _Treebank(Sentences):
     def __init__(self, path: str, lines: list[str]) -> None:
         super().__init__(path, lines)
         self.blank = set(range(len(NAMES)))
+
+    @staticmethod
+    def begins(file: File) -> bool:
+        """Whether the first row has ten columns, and is that of the first word of a sentence."""
+        rows = (line for line in _beginning(file) if line.strip() and not line.startswith("#"))
+        return _FIRST.fullmatch(next(rows, "")) is not None
 
     def columns(self, sentence: Sentence) -> Columns:
         """The columns of the words of a sentence, as `NAMES` has them."""
@@ -267,22 +282,13 @@ def _same_features(gold: str, system: str) -> bool:
     return set(gold.split("|", 1000)) == set(system.split("|", 1000))
 
 
-def _is_treebank(file: File) -> bool:
-    """Whether the first row has ten columns, and is that of the first word of a sentence."""
-    rows = (line for line in _beginning(file) if line.strip() and not line.startswith("#"))
-    return _FIRST.fullmatch(next(rows, "")) is not None
-
-
-CONLLU = Format(
+CONLLU = Annotated(
+    kind=_Treebank,
     name="conllu",
     title="CoNLL-U",
     rows="a word; an item is a sentence, its score the number of words that are right",
     pairs_on="sent_id, else order; words are checked",
     example="permtest compare --gold gold.conllu a.conllu b.conllu --metric las",
-    gold="required",
-    names_scores=True,
-    recognises=_is_treebank,
-    load=partial(_load, _Treebank),
 )
 
 # ---- entity tags ---------------------------------------------------------------------------------
@@ -353,6 +359,17 @@ class _Tagged(Sentences):
             self.word, self.tag = 1, 2 if _parsed(cells[2]) else -1
         self.tags, self.starts = set[str](), Counter[str]()
 
+    @classmethod
+    def begins(cls, file: File) -> bool:
+        """Whether the file begins with lines that all have a tag, some of which have a type."""
+        try:
+            text = cls(file.path, _beginning(file))
+            for one in text.items:
+                text.columns(one)
+        except ReadError:
+            return False
+        return any("-" in tag for tag in text.tags) or {"B", "O"} <= text.tags
+
     def is_comment(self, line: str) -> bool:
         """Whether a line before a sentence says something, and is no word."""
         key, _, value = line[1:].partition("=")
@@ -409,25 +426,11 @@ class _Tagged(Sentences):
         return "IOB1" if self.starts["I"] > self.starts["B"] else "IOB2" if self.starts else ""
 
 
-def _is_tagged(file: File) -> bool:
-    """Whether the file begins with lines that all have a tag, some of which have a type."""
-    try:
-        text = _Tagged(file.path, _beginning(file))
-        for one in text.items:
-            text.columns(one)
-    except ReadError:
-        return False
-    return any("-" in tag for tag in text.tags) or {"B", "O"} <= text.tags
-
-
-SPANS = Format(
+SPANS = Annotated(
+    kind=_Tagged,
     name="spans",
     title="columns with entity tags",
     rows="a word and its tag, such as B-PER; an item is a sentence, its score tp, fp and fn",
     pairs_on="sent_id, else order; words are checked",
     example="permtest compare --gold gold.iob2 a.iob2 b.iob2 --metric spans",
-    gold="required",
-    names_scores=True,
-    recognises=_is_tagged,
-    load=partial(_load, _Tagged),
 )

@@ -11,10 +11,12 @@ import os
 import re
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from io import BytesIO
@@ -89,6 +91,18 @@ def shown(text: str, width: int = 40) -> str:
     return repr(text if len(text) <= width else text[: width - 3] + "...")
 
 
+def did_you_mean(wanted: object, names: Sequence[str]) -> str:
+    """A phrase with names that are nearly right, or ""."""
+    close = get_close_matches(str(wanted), list(names), n=3)
+    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+
+
+def listed(names: Sequence[str], most: int = 30) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
 class ReadError(ValueError):
     r"""A file that cannot be read as pairs; the message says where, why, and what to do.
 
@@ -125,31 +139,14 @@ class ReadError(ValueError):
 # ---- what a cell holds ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Twice:
-    """The values of a name that one object of JSON has several times; refused where it is read."""
-
-    name: str
-    values: list[Any]
-
-
-def twice(name: str) -> str:
-    """What is wrong with a name that is twice in one object, and what to do."""
-    return f"{shown(name)} is twice in one object; remove one"
-
-
 def text_of(cell: Any) -> str:
     """A cell as text: numbers with all their digits, "" where it is missing, lists as JSON."""
     if isinstance(cell, str):
         return cell
     if cell is None or cell != cell:
         return ""
-    if isinstance(cell, bool | Twice | list | tuple | dict):
-
-        def plain(value: Any) -> Any:
-            return value.values if isinstance(value, Twice) else float(value)
-
-        return json.dumps(cell, ensure_ascii=False, default=plain)
+    if isinstance(cell, bool | list | tuple | dict):
+        return json.dumps(cell, ensure_ascii=False, default=float)
     if isinstance(cell, float):
         cell = Decimal(repr(cell))
     exact = isinstance(cell, Decimal) and cell.is_finite() and abs(cell.adjusted()) < MAX_DIGITS
@@ -160,7 +157,7 @@ def kind_of(cell: Any) -> str:
     """What a cell holds: "missing", "text", or the kind of its number, as `_KIND` has them."""
     if isinstance(cell, Fraction):
         return "decimal"
-    text = text_of(cell.values[0] if isinstance(cell, Twice) else cell).strip()
+    text = text_of(cell).strip()
     match = _KIND.fullmatch(text)
     kind = (match and match.lastgroup) or "text"
     # The digits of 1e-05 and of 1.25e+01 reach the units, but those of 1e3 do not.
@@ -186,8 +183,6 @@ def number_or_none(text: str) -> float | None:
 
 def as_score(cell: Any) -> int | Decimal | Fraction:
     """The number in a cell, exactly, or before its %, or 1 or 0 for a verdict; or ValueError."""
-    if isinstance(cell, Twice):
-        raise ValueError(twice(cell.name))
     return cell if isinstance(cell, Fraction) else _number_in(text_of(cell))
 
 
@@ -302,11 +297,6 @@ class File:
         name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", self.path, flags=re.IGNORECASE)
         return self.sheet or Path(name).stem
 
-    @property
-    def folder(self) -> str:
-        """The name of the folder that the file is in, "" where none was written."""
-        return Path(self.path).parent.name
-
     @cached_property
     def sha256(self) -> str:
         """Hexadecimal digest of the bytes, compressed as they were, or of the cells of a table."""
@@ -332,6 +322,17 @@ class File:
     def is_json(self) -> bool:
         """Whether the file looks like JSON, one document or several."""
         return self.data[:4096].removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
+
+    @cached_property
+    def start(self) -> tuple[Any, bool]:
+        """The first record, of lines or of a list, else the document; and whether of lines."""
+        start, lines = None, not self.data[:4096].removeprefix(BOM).lstrip().startswith(b"[")
+        with suppress(ReadError):
+            start = next(self.records(), (0, None))[1] if self.is_json and lines else None
+        with suppress(ReadError):
+            if self.is_json and start is None:
+                start, lines = self.document, False
+        return start[0] if isinstance(start, list) and start else start, lines
 
     @cached_property
     def document(self) -> Any:
@@ -380,13 +381,11 @@ def _decode(path: str, data: bytes, line: int = 1) -> str:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, in which `Twice` is the value of a name that does not occur once."""
+    """An object of JSON, each name of which must be there once."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        every: dict[str, list[Any]] = {}
-        for name, value in pairs:
-            every.setdefault(name, []).append(value)
-        found |= {name: Twice(name, some) for name, some in every.items() if len(some) > 1}
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{shown(name)} is twice in one object; remove one")
     return found
 
 
@@ -419,17 +418,14 @@ def _parsing(
         yield
     except RecursionError:
         raise ReadError.at(path, DEEP, line=line) from None
-    except json.JSONDecodeError as error:
+    except ValueError as error:
+        if not isinstance(error, json.JSONDecodeError):
+            raise ReadError.at(path, str(error), line=line) from None
         found = error.lineno
         if error.doc[error.pos :].strip()[:1] in ("", "{", "["):  # what is before it never ends
             found = error.doc[: error.pos].rstrip().count("\n") + 1
         line = max(line, found)
-        raise ReadError.at(path, no_json(error.msg, remedy), line=line) from None
-
-
-def no_json(error: ValueError | str, remedy: str) -> str:
-    """What is wrong with text that is no JSON."""
-    return f"not JSON ({error}); {remedy}"
+        raise ReadError.at(path, f"not JSON ({error.msg}); {remedy}", line=line) from None
 
 
 # ---- bounds --------------------------------------------------------------------------------------

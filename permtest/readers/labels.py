@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from permtest.labels import fitting as fitting
-from permtest.labels import judged as judged
-from permtest.labels import words_of
+from permtest.predictions import fitting as fitting
+from permtest.predictions import judged as judged
+from permtest.predictions import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
 from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, PROBABILITIES, How, Sheet, as_ids
 from permtest.readers.systems import ROW, SystemScores
@@ -17,8 +17,6 @@ from permtest.score import tokens
 
 #: The score of a prediction, and the column of what a file of its own says is right.
 PREDICTION, GOLD = "prediction", "gold"
-
-ORDER = "or pair lines by their order (--by-order)"
 
 
 def label_of(cell: Any) -> str:
@@ -51,13 +49,10 @@ def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
         return None
     below = not alone or sheet.is_long
     said = _answers(sheet, range(len(sheet)), found[0], several=not below)
-    answers = [i for i in said if i not in sheet.numeric or _says_predicted(sheet, i)]
-    scores = [
-        i
-        for i in sheet.numeric
-        if i not in (*answers, *found, *sheet.apart, *(sheet.keys if below else ()))
-        and NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))
-    ]
+    answers = [i for i in said if i not in sheet.numeric or "pred" in sheet.name(i).lower()]
+    other = {*answers, *found, *sheet.apart, *(sheet.keys if below else ())}
+    scores = [i for i in sheet.numeric if i not in other]
+    scores = [i for i in scores if NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))]
     return found[0] if len(answers) > (not below) and len(scores) < 2 - below else None
 
 
@@ -75,7 +70,7 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
     alone, found, usual = len(sheets) == 1, [], []
     golds = [_gold(sheet, gold, alone) for sheet in sheets]
     both = list(zip(sheets, golds, strict=True))
-    every = {label_of(cell) for sheet, right in both for cell in sheet.table.columns[right]}
+    every = {label_of(cell) for sheet, right in both for cell in sheet.columns[right]}
     for sheet, right in both:
         wide = alone and not sheet.is_long
         unsure = sheet.probabilities(right)
@@ -84,10 +79,10 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
         columns, meant = (_side_by_side if wide else _below)(sheet, right)
         usual += meant
         if not columns:
-            problem = f"no column of predictions beside {sheet.key(right)!r}; {sheet.columns()}"
+            problem = f"no column of predictions beside {sheet.key(right)!r}; {sheet.known()}"
             raise sheet.error(problem)
         for name, (rows, i) in columns.items():
-            labels = [label_of(sheet.table.columns[right][row]) for row in rows]
+            labels = [label_of(sheet.columns[right][row]) for row in rows]
             if "" in labels:
                 problem = "the right label is missing; write it, or remove the line"
                 raise sheet.error(problem, rows[labels.index("")], right)
@@ -95,8 +90,8 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
             if wide and known["ids"] is None:
                 known["paired_by"] = ROW
             known["agree"], known["columns"] = {"gold": labels}, {PREDICTION: [sheet.label(i)]}
-            scores = {PREDICTION: answers_in((sheet.table.columns[i][row] for row in rows), every)}
-            found.append(SystemScores(name, sheet.table.file, scores, **known))
+            scores = {PREDICTION: answers_in((sheet.columns[i][row] for row in rows), every)}
+            found.append(SystemScores(name, sheet.file, scores, **known))
     return found, usual
 
 
@@ -106,62 +101,50 @@ def _gold(sheet: Sheet, wanted: Any, alone: bool) -> int:
     try:
         return sheet.find(wanted) if found is None else found
     except ReadError as error:
-        problem = (
-            f"{error}; gold (--gold) of a table is a column of it, or a file with the right answers"
-        )
-        raise ReadError(problem) from None
+        problem = f"{error}; gold (--gold) of a table is a column of it, or a file with the right "
+        raise ReadError(f"{problem}answers") from None
 
 
 def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
     """The tables with one more column: what the table `gold` says is right of each row's item."""
     plain = replace(how, gold=None, score=None)
-    right = Sheet(gold, replace(plain, system=None, repeat=None, clusters=None))
+    right = Sheet(**vars(gold), how=replace(plain, system=None, repeat=None, clusters=None))
     given = right.called(GOLD_NAMES)
     rest = [i for i in range(right.width) if i not in right.ids]
     if given in right.ids or (given is None and len(rest) != 1):
-        raise right.error(f"no column says what is right; call one 'gold'; {right.columns()}")
+        raise right.error(f"no column says what is right; call one 'gold'; {right.known()}")
     answers = gold.columns[rest[0] if given is None else given]
-    place, found = _places(right), []
-    for sheet in (Sheet(table, plain) for table in tables):
-        table, names, notes = sheet.table, sheet.table.names, []
+    right.common(range(len(right)))  # which refuses an item that is there twice
+    place, found = {key: row for row, key in enumerate(_item_keys(right))}, []
+    for table in tables:
+        sheet, names = Sheet(**vars(table), how=plain), table.names
         if names is None or GOLD in names:
             problem = "has no header; write one" if names is None else f"has a {GOLD!r} of its own"
             raise sheet.error(f"{problem}, or leave the file of what is right (--gold) out")
         keys = _item_keys(sheet)
         if how.id is not False and not (right.ids and sheet.ids):
             lacking = sheet if right.ids else right
-            raise lacking.error(f"no column says which item a line is; name it (--id), {ORDER}")
+            problem = "no column says which item a line is; name it (--id), or pair lines by their "
+            raise lacking.error(f"{problem}order (--by-order)")
         if how.id is False and len(place) != len(keys):
             problem = f"{len(keys)} lines, but {gold.file.path} has {len(place)}"
             raise sheet.error(f"{problem}; name the columns that pair them (--id)")
         for row in [row for row, key in enumerate(keys) if key not in place][:1]:
             problem = f"{' '.join(keys[row])!r} is not in {gold.file.path}"
             raise sheet.error(f"{problem}; add it there, or remove the line", row, sheet.ids[0])
-        if missing := len(place.keys() - set(keys)):
-            notes = [
-                f"{missing} of {len(place)} items of {gold.file.name} are not in {table.file.name}"
-            ]
+        lost = len(place.keys() - set(keys))
+        note = f"{lost} of {len(place)} items of {gold.file.name} are not in {table.file.name}"
         columns = [*table.columns, [answers[place[key]] for key in keys]]
         wider = replace(table, names=[*names, GOLD], columns=columns)
         joined = Sheet.of(wider, replace(how, gold=GOLD))
-        found.append(replace(joined, notes=(*joined.notes, *notes)))
+        found.append(replace(joined, notes=(*joined.notes, *[note] * (lost > 0))))
     return found
 
 
 def _item_keys(sheet: Sheet) -> list[tuple[str, ...]]:
     """What each row says of its item; its number where order pairs them."""
-    columns = [as_ids(sheet.texts(i)) for i in sheet.ids] or [[*map(str, range(len(sheet)))]]
+    columns = [as_ids(sheet.texts[i]) for i in sheet.ids] or [[*map(str, range(len(sheet)))]]
     return list(zip(*columns, strict=True))
-
-
-def _places(right: Sheet) -> dict[tuple[str, ...], int]:
-    """Item -> its row in the table of what is right."""
-    found: dict[tuple[str, ...], int] = {}
-    for row, key in enumerate(_item_keys(right)):
-        if found.setdefault(key, row) != row:
-            problem = f"{' '.join(key)!r} is there twice; keep one line of each item"
-            raise right.error(problem, row, right.ids[0])
-    return found
 
 
 # ---- columns of predictions ----------------------------------------------------------------------
@@ -181,11 +164,9 @@ def _side_by_side(sheet: Sheet, gold: int) -> Answers:
 
 def _below(sheet: Sheet, gold: int) -> Answers:
     """The only column of predictions of each system, in the rows that are its own."""
-    parts: Mapping[str, Sequence[int]] = {sheet.table.file.stem: range(len(sheet))}
-    if sheet.is_long:
-        parts = sheet.rows_by_system()
+    parts: Mapping[str, Sequence[int]] = {sheet.file.stem: range(len(sheet))}
     found = {}
-    for name, rows in parts.items():
+    for name, rows in (sheet.rows_by_system() if sheet.is_long else parts).items():
         columns = _answers(sheet, rows, gold)
         if len(columns) != 1:
             names = ", ".join(map(sheet.label, columns)) or "none"
@@ -198,8 +179,7 @@ def _below(sheet: Sheet, gold: int) -> Answers:
 
 def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False) -> list[int]:
     """The columns of predictions: called so, or else with labels that occur in gold."""
-    columns = _candidates(sheet, gold)
-    cells = sheet.table.columns
+    columns, cells = _candidates(sheet, gold), sheet.columns
     right = {label_of(cells[gold][row]).casefold() for row in rows} - {""}
     words = words_of(right)
 
@@ -208,16 +188,11 @@ def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False
         shared = sum(words.get(label, label) in right for label in said)
         return 2 * shared >= len(rows) if i in sheet.numeric else shared > 0
 
-    called = [i for i in columns if _says_predicted(sheet, i)]
+    called = [i for i in columns if "pred" in sheet.name(i).lower()]
     found = called or [i for i in columns if fits(i)]
     texts = [i for i in columns if i not in sheet.numeric]  # of two one may never be right
     return texts if several and len(found) == 1 and len(texts) == 2 and found[0] in texts else found
 
 
 def _candidates(sheet: Sheet, gold: int) -> list[int]:
-    """The columns that are not known to hold anything else."""
     return [i for i in range(sheet.width) if i not in sheet.apart and i != gold]
-
-
-def _says_predicted(sheet: Sheet, i: int) -> bool:
-    return "pred" in sheet.name(i).lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,7 +21,9 @@ from permtest.readers.files import (
     as_score,
     brief,
     check_memory,
+    did_you_mean,
     kind_of,
+    listed,
     printable,
     shown,
     text_of,
@@ -41,9 +43,9 @@ from permtest.readers.shape import (
     count_statistics,
     words,
 )
-from permtest.readers.systems import ROW, Format, SystemScores, did_you_mean, listed, told_apart
+from permtest.readers.systems import ROW, Format, SystemScores, told_apart
 from permtest.score import Score
-from permtest.statistics import CountStatistic, Statistic, lookup
+from permtest.statistics import Statistic, lookup
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
@@ -55,7 +57,6 @@ NAMED = 5
 OWN_SCORES, ANY_SCORE = ("exact_match", "uas", "las"), ("sum", "mean")
 
 MISSING = ("drop", "zero", "error")
-Entry: TypeAlias = Statistic | CountStatistic
 
 #: A table, and its rows of one system.
 Part: TypeAlias = "tuple[Sheet, Sequence[int]]"
@@ -68,11 +69,11 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
     """The same with a column as ids that differs in every row and is the same in all parts."""
     sheets = [sheet for sheet, _ in parts]
     head = sheets[0]
-    known = any(sheet.ids or sheet.table.index is not None for sheet in sheets)
-    if known or head.how.id is False or any(sheet.table.names is None for sheet in sheets):
+    known = any(sheet.ids or sheet.index is not None for sheet in sheets)
+    if known or head.how.id is False or any(sheet.names is None for sheet in sheets):
         return list(parts)
     columns = [
-        {k: as_ids([sheet.texts(k)[row] for row in rows]) for k in sheet.keys}
+        {k: as_ids([sheet.texts[k][row] for row in rows]) for k in sheet.keys}
         for sheet, rows in parts
     ]
     values = [{k: frozenset(cells) for k, cells in own.items()} for own in columns]
@@ -90,11 +91,6 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
     found = [some for some in found if some[0] != head.numbered] or found
     if not found:
         _check_no_key(sheets, values, unique)
-        for own, sheet in zip(unique, sheets, strict=True):
-            texts = [i for i in own if i not in sheet.numeric]
-            if texts and not all(any(map(one.may_be_key, one.keys)) for one in sheets):
-                problem = f"{sheet.label(texts[0])} may say which item a line is, but not all files"
-                raise sheet.error(f"{problem} have one; pair lines by their order (--by-order)")
         return list(parts)
     first, *others = found
     for other in others:
@@ -106,9 +102,10 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
             raise head.error(f"{problem}differently; choose one (--id)")
     name = head.name(first[0])
     note = f"items are paired by {name!r}, which differs in every row and is the same for all"
+    how = [replace(head.how, id=i + 1) for i in first]
     return [
-        (Sheet(sheet.table, replace(sheet.how, id=i + 1), (*sheet.notes, note), name), rows)
-        for (sheet, rows), i in zip(parts, first, strict=True)
+        (replace(sheet, how=own, notes=(*sheet.notes, note), known_by=name), rows)
+        for (sheet, rows), own in zip(parts, how, strict=True)
     ]
 
 
@@ -117,27 +114,33 @@ def _check_no_key(
     values: Sequence[Mapping[int, frozenset[str]]],
     unique: Sequence[Mapping[int, frozenset[str]]],
 ) -> None:
-    """Refuse columns of one name that are nearly a key, before order pairs the items."""
+    """Refuse columns that may be a key, or are nearly one, before order pairs the items."""
     head = sheets[0]
-    for i, own in values[0].items():
-        if not head.may_be_key(i):
-            continue  # numbers that are called like nothing of an item
-        for sheet, some, alone in zip(sheets[1:], values[1:], unique[1:], strict=True):
-            k = next((k for k in some if sheet.name(k).lower() == head.name(i).lower()), None)
-            if k is None or (i not in unique[0] and k not in alone):
-                continue
-            alike = {*map(_rough, own)} == {*map(_rough, some[k])}
-            if (shared := len(own & some[k])) or alike:
-                problem = f"{head.label(i)} may say which item a line is: {shared} of {len(own)} "
-                problem += f"values are in {sheet.table.file.path} too"
-                if alike and own != some[k]:
-                    problem += ", others are written differently"
-                elif gone := len(own) - shared:
-                    problem += f", {gone} {'is' if gone == 1 else 'are'} missing there"
-                else:
-                    problem += ", but some of them are twice in one of the files"
-                problem += "; make them agree, pair by it all the same "
-                raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
+    named = [i for i in values[0] if head.may_be_key(i)]  # but numbers called like no item
+    for i, sheet, some, alone in (
+        (i, *rest) for i in named for rest in zip(sheets[1:], values[1:], unique[1:], strict=True)
+    ):
+        own, label = values[0][i], head.label(i)
+        k = next((k for k in some if sheet.name(k).lower() == head.name(i).lower()), None)
+        if k is None or (i not in unique[0] and k not in alone):
+            continue
+        alike = {*map(_rough, own)} == {*map(_rough, some[k])}
+        if (shared := len(own & some[k])) or alike:
+            problem = f"{label} may say which item a line is: {shared} of {len(own)} values are in "
+            problem += f"{sheet.file.path} too"
+            if alike and own != some[k]:
+                problem += ", others are written differently"
+            elif gone := len(own) - shared:
+                problem += f", {gone} {'is' if gone == 1 else 'are'} missing there"
+            else:
+                problem += ", but some of them are twice in one of the files"
+            problem += "; make them agree, pair by it all the same "
+            raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
+    for own_keys, sheet in zip(unique, sheets, strict=True):
+        texts = [i for i in own_keys if i not in sheet.numeric]
+        if texts and not all(any(map(one.may_be_key, one.keys)) for one in sheets):
+            problem = f"{sheet.label(texts[0])} may say which item a line is, but not all files"
+            raise sheet.error(f"{problem} have one; pair lines by their order (--by-order)")
 
 
 # ---- what files say, and what is chosen of it ----------------------------------------------------
@@ -150,7 +153,6 @@ class Evaluation:
     format: Format
     found: tuple[SystemScores, ...]  # all systems, under names that differ
     usual: tuple[str, ...] | None = None  # those that are meant unless others are named; None: all
-    doubt: str = ""  # why none is meant, where that is not clear
     sheet: Sheet | None = None  # the table, where systems are columns of one
     how: How = field(default_factory=How)
 
@@ -172,12 +174,12 @@ class Evaluation:
         """Whether there are predictions, which are scored here."""
         return self.format.name == "predictions"
 
-    def score_names(self, a: str, b: str) -> tuple[str, ...]:
-        """Names of the scores that two systems have, in the order of the first."""
+    def score_names(self, *systems: str) -> tuple[str, ...]:
+        """Names of the scores that all of these systems have, in the order of the first."""
         if self.sheet is not None or self.is_labels:
             return ()
-        first, second = self._system(a, "a"), self._system(b, "b")
-        return tuple(name for name in first.scores if name in second.scores)
+        head, *others = (self._system(*one) for one in zip(systems, "ab", strict=True))
+        return tuple(name for name in head.scores if all(name in one.scores for one in others))
 
     def statistics(self, a: str, b: str, score: str | None = None) -> tuple[str, ...]:
         """Names of the statistics that can be tested of two systems, the most fitting first."""
@@ -188,9 +190,8 @@ class Evaluation:
         counted = [c for name, c in two[0].counts.items() if name in two[1].counts]
         if counted and (score is None or score in two[0].counts):
             return count_statistics([DERIVED.get(columns, columns) for columns in counted])
-        name = self._score(two, score, None)
-        every = Chosen(two, name, [], [range(len(one)) for one in two])
-        numbers = [x for column in _numbers(every) for x in column]
+        every = Chosen(two, self._score(two, score, None), [], [range(len(one)) for one in two])
+        numbers = [x for column in every.exact() for x in column]
         counts = all(x is None or (x >= 0 and x == int(x)) for x in numbers)
         return ("accuracy", "mean", "sum") if counts else ("mean", "sum")
 
@@ -202,27 +203,20 @@ class Evaluation:
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The first items: their ids, scores, and groups."""
         columns: dict[str, Sequence[Any]] = {}
-        if not self.found:
-            assert self.sheet is not None
-            columns = {self.sheet.name(i): self.sheet.texts(i) for i in range(self.sheet.width)}
-        else:
-            one = self.found[0]
+        if not self.found and self.sheet is not None:
+            columns = {self.sheet.name(i): self.sheet.texts[i] for i in range(self.sheet.width)}
+        for one in self.found[:1]:
+            numbered = range(1, len(one) + 1)
+            columns = {"item": numbered} if one.ids is None else {one.paired_by: one.ids}
+            columns |= {"gold": one.agree["gold"]} if self.is_labels else {}
+            own = not self.is_labels and self.sheet is None  # whose scores have names
             beside = [x for x in self.found if x.file is one.file and len(x) == len(one)]
-            numbered = [str(i + 1) for i in range(len(one))]
-            columns = {one.paired_by: one.ids} if one.ids is not None else {"item": numbered}
-            if self.is_labels:
-                columns |= {"gold": one.agree["gold"]}
-                columns |= {x.system: x.scores[labels.PREDICTION] for x in beside}
-            elif self.sheet is not None:
-                columns |= {x.system: c for x in beside for c in x.scores.values()}
-            else:
-                columns |= {
-                    name: [", ".join(map(str, x)) if isinstance(x, tuple) else x for x in c[:rows]]
-                    for name, c in one.scores.items()
-                }
+            for other in [one] if own else beside:
+                columns |= {x if own else other.system: cells for x, cells in other.scores.items()}
             columns |= {name: one.clusters[name] for name in self.groupings if name in one.clusters}
-        lines = list(zip(*(column[:rows] for column in columns.values()), strict=True))
-        return tuple(map(brief, columns)), [tuple(brief(str(x)) for x in line) for line in lines]
+        lists = [[x if isinstance(x, tuple) else (x,) for x in c[:rows]] for c in columns.values()]
+        shown = [[brief(", ".join(map(str, x))) for x in cells] for cells in lists]
+        return tuple(map(brief, columns)), list(zip(*shown, strict=True))
 
     def pairs(
         self,
@@ -230,7 +224,7 @@ class Evaluation:
         b: Any = None,
         *,
         score: str | None = None,
-        statistic: str | Entry = "sum",
+        statistic: str | Statistic = "sum",
         clusters: Any = None,
     ) -> Pairs:
         """Two systems, as `permtest.read` says."""
@@ -250,14 +244,13 @@ class Evaluation:
         if len(two) != 2:
             raise self._too_few(two, entry, "say which two are compared (--a, --b)")
         chosen = self._chosen(two, score, entry)
-        bare = self.sheet is not None and self.sheet.table.names is None
+        bare = self.sheet is not None and self.sheet.names is None
         first, second = told_apart(["A", "B"] if bare else [one.system for one in two], "AB")
+        (u, v), names = chosen.numbers, (first, second)
         if chosen.columns:
-            u, v = chosen.numbers
-            pairs = Pairs(u, v, (first, second), columns=chosen.columns)
+            pairs = Pairs(u, v, names, columns=chosen.columns)
         else:
-            u, v = map(as_printed, chosen.numbers)
-            pairs = Pairs.of(u, v, (first, second), labels=(first, second))
+            pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         grouping = self._grouping(two, clusters)
         group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
         source["no_systems"] = [] if a is not None else self._no_systems(two, numbers=True)
@@ -269,7 +262,7 @@ class Evaluation:
         systems: Sequence[Any] | None = None,
         *,
         score: str | None = None,
-        statistic: str | Entry = "mean",
+        statistic: str | Statistic = "mean",
         clusters: Any = None,
         strata: Any = None,
     ) -> ScoreTable:
@@ -318,41 +311,39 @@ class Evaluation:
     # ---- systems
 
     def _error(self, problem: str) -> ReadError:
-        path = self.sheet.table.file.path if self.sheet is not None else self.found[0].file.path
-        return ReadError.at(path, problem)
+        return ReadError.at((self.sheet or self.found[0]).file.path, problem)
 
     def _known(self) -> str:
         if self.sheet is not None:
-            return self.sheet.columns()
+            return self.sheet.known()
         return f"the systems are {listed([repr(one.system) for one in self.found])}"
 
     def _system(self, wanted: Any, option: str) -> SystemScores:
-        names = [one.system for one in self.found]
+        names, number = [one.system for one in self.found], str(wanted)
         if wanted in names:
             return self.found[names.index(wanted)]
         if self.sheet is not None:
             return self.sheet.column_system(wanted)
-        number = str(wanted)
         if number.isascii() and number.isdecimal() and 1 <= int(number) <= len(names):
             return self.found[int(number) - 1]
         hint = did_you_mean(wanted, names)
         raise self._error(f"{option}: no system {wanted!r}{hint}; {self._known()}")
 
-    def _named(self, option: str, wanted: Any, entry: Entry) -> SystemScores:
+    def _named(self, option: str, wanted: Any, entry: Statistic) -> SystemScores:
         """The system that is called so, or whose counts are in the columns that are listed."""
         parts = as_list(wanted)
-        if self.sheet is not None and isinstance(entry, CountStatistic):
+        if self.sheet is not None and entry.columns:
             counted = {one.system: one for one in self.found if one.counts}
-            if not isinstance(wanted, str):
-                return self.sheet.listed_system(parts, entry, option)
-            if wanted in counted:
+            if isinstance(wanted, str) and wanted in counted:
                 return counted[wanted]
-            if "," in wanted or wanted.isdecimal():
+            if isinstance(wanted, str) and ("," in wanted or wanted.isdecimal()):
                 parts = [part.strip() for part in wanted.split(",")]
-                return self.sheet.listed_system(parts, entry, option)
-            known = f"its systems are {listed([*map(repr, counted)])}" if counted else self._known()
-            hint = did_you_mean(wanted, list(counted))
-            raise self._error(f"no columns of system {wanted!r}{hint}; {known}")
+            elif isinstance(wanted, str):
+                known = f"its systems are {listed([*map(repr, counted)])}"
+                hint = did_you_mean(wanted, list(counted))
+                problem = f"no columns of system {wanted!r}{hint}"
+                raise self._error(f"{problem}; {known if counted else self._known()}")
+            return self.sheet.listed_system(parts, entry, option)
         if len(parts) != 1:
             problem = f"{option} lists {len(parts)} columns, but {entry.name!r} takes one score of "
             problem += "each system; choose one column, or a statistic of counts, such as 'f1' "
@@ -361,20 +352,17 @@ class Evaluation:
 
     def _check_apart(self, two: Sequence[SystemScores]) -> None:
         """Refuse one column of counts for both systems of a table, unless it is of the item."""
-        if self.sheet is None:  # columns of several files may be called alike
-            return
-        for name in two[0].counts.keys() & two[1].counts.keys():
-            if any(name not in one.columns for one in two):
-                continue
-            both = zip(two[0].counts[name], *(one.columns[name] for one in two), strict=False)
-            own = {label for count, label, _ in both if count not in OF_THE_ITEM}
+        shared = two[0].counts.keys() & two[1].counts.keys()
+        for name in shared if self.sheet is not None else ():
+            both = zip(two[0].counts[name], two[0].columns[name], strict=True)
+            own = {label for count, label in both if count not in OF_THE_ITEM}
             if taken := own & set(two[1].columns[name]):
                 raise self._error(f"{min(taken)} is in both a and b; choose two systems")
 
-    def _meant(self, entry: Entry) -> list[SystemScores]:
+    def _meant(self, entry: Statistic) -> list[SystemScores]:
         """The systems that are meant where none is named."""
         sheet = self.sheet
-        if sheet is None or not isinstance(entry, CountStatistic):
+        if sheet is None or not entry.columns:
             return [one for one in self.found if self.usual is None or one.system in self.usual]
         if entry.average is not None:
             raise ValueError(
@@ -384,7 +372,7 @@ class Evaluation:
                 f"shape (N, classes, {len(entry.columns)})"
             )
         wanted = [measure.columns for measure in entry.measures]
-        if sheet.table.names is not None:
+        if sheet.names is not None:
             fits = [any(DERIVED.get(c, c) in wanted for c in x.counts.values()) for x in self.found]
             return [one for one, fit in zip(self.found, fits, strict=True) if fit]
         columns = [i + 1 for i in range(sheet.width) if i not in sheet.apart]
@@ -397,44 +385,45 @@ class Evaluation:
         names = ", ".join(f"A_{count}" for count in entry.columns)
         raise sheet.error(f"{problem}{names}, or list those of each as a and b")
 
-    def _too_few(self, some: Sequence[SystemScores], entry: Entry, remedy: str) -> ReadError:
+    def _too_few(self, some: Sequence[SystemScores], entry: Statistic, remedy: str) -> ReadError:
         """The error that it is not clear which systems are meant."""
         names = f" ({listed([repr(one.system) for one in some], NAMED)})" if some else ""
-        problem = f"{len(some)} system{'s' * (len(some) != 1)}{names}"
-        if isinstance(entry, CountStatistic) and not some:
+        problem, sheet = f"{len(some)} system{'s' * (len(some) != 1)}{names}", self.sheet
+        if sheet is None:
+            remedy = "add the file of another" if len(some) < 2 else remedy
+            return self._error(f"{problem}; {remedy}")
+        if entry.columns and not some:
             problem = f"no system has {entry.layouts()}"
             single = [one.system for one in self.found if not one.counts]
-            if self.sheet is not None and len(single) == len(self.found) == 2:
+            if len(single) == len(self.found) == 2:
                 columns = ", ".join(f"{single[0]}_{count}" for count in entry.columns)
                 needs = f"{entry.name!r} needs columns such as {columns}"
                 return self._error(f"{needs}; this file has one score for each system")
-        if self.sheet is None:
-            remedy = "add the file of another" if len(some) < 2 else remedy
-            return self._error(f"{problem}; {remedy}")
-        if len(some) < 2:
-            remedy += ", or add the files of others"
-        gold = self.sheet.called(GOLD_NAMES)
-        hint = self.sheet.obstacle() if len(some) < 2 and not self.doubt else ""
-        called = self.sheet.table.names
+        remedy += ", or add the files of others" * (len(some) < 2)
+        gold, doubt, called = sheet.called(GOLD_NAMES), sheet.usual[1], sheet.names
+        cause, hint = sheet.obstacle() if len(some) < 2 and not doubt else "", ""
         known = sum(name.lower() in WORDS for name in called or ())
-        bare = known > 1 or (called is None and self.sheet.width == 4)
+        bare = known > 1 or (called is None and sheet.width == 4)
         if bare or any(one.counts for one in self.found):
             hint += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
-        elif gold is not None and gold not in self.sheet.numeric:
-            name = self.sheet.name(gold)
+        elif gold is not None and gold not in sheet.numeric:
+            name = sheet.name(gold)
             hint += f"; if {name!r} says what is right, name it as gold (--gold {name})"
-        return self._error(f"{self.doubt or problem}; {remedy}; {self._known()}{hint}")
+        first, last = ("", cause) if some else (cause, "")
+        return self._error(f"{doubt or problem}{first}; {remedy}; {self._known()}{last}{hint}")
 
     # ---- scores
 
-    def _score(self, some: Sequence[SystemScores], wanted: str | None, entry: Entry | None) -> str:
+    def _score(
+        self, some: Sequence[SystemScores], wanted: str | None, entry: Statistic | None
+    ) -> str:
         """The name of the score that is meant, which all of the systems have."""
         head, last = some[0], some[-1]
         names = [name for name in head.scores if all(name in one.scores for one in some)]
         if not names:
             both = " and ".join(f"{', '.join(x.scores)} of {x.system!r}" for x in (head, last))
             raise ReadError.at(last.file.path, f"no score in common: {both}; score all alike")
-        if isinstance(entry, CountStatistic):
+        if entry is not None and entry.columns:
             own = {DERIVED.get(c, c): name for name, c in head.counts.items() if name in names}
             fitting = [own[m.columns] for m in entry.measures if m.columns in own]
             if fitting and wanted is None:
@@ -486,7 +475,7 @@ class Evaluation:
 
     # ---- items
 
-    def _chosen(self, some: Sequence[SystemScores], score: str | None, entry: Entry) -> Chosen:
+    def _chosen(self, some: Sequence[SystemScores], score: str | None, entry: Statistic) -> Chosen:
         """The items of some systems, put together, and their numbers."""
         if self.is_labels and score is not None:
             problem = "score is for files of scores; of predictions, choose a statistic (--metric)"
@@ -495,39 +484,20 @@ class Evaluation:
             problem = "pos_label (--pos-label) is for predictions; name the column of what is right"
             raise self._error(f"{problem} as gold (--gold)")
         name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
-        every, rows = _together(some)
-        zero = self.how.missing == "zero"
-        both: Sequence[int] = range(len(every))
-        if not zero and any(None in own for own in rows):
-            both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
-        if self.how.missing == "error" and len(both) < len(every):
-            k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
-            problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it, or say what "
-            remedy = "becomes of such items (--missing drop, --missing zero)"
-            raise ReadError.at(some[j].file.path, problem + remedy)
-        if not both:
-            raise _nothing_in_common(some)
-        chosen = Chosen(some, name, every, rows)
-        if len(both) < len(every):
-            chosen.alone = [
-                [str(key) for key, i in zip(every, own, strict=True) if i is None] for own in rows
-            ]
-            chosen.keep(both)
-            first, *others = ({*map(_rough, gone)} for gone in chosen.alone)
-            if len(others) == 1 and first & others[0]:
-                note = "some ids are left out that agree but for case, folders or leading zeros"
-                chosen.notes.append(note)
+        chosen = Chosen(some, name, *_together(some), missing=self.how.missing)
+        chosen.match()
         (self._judge if self.is_labels else self._count)(chosen, entry)
-        chosen.notes += self._disagreements(chosen)
+        named = self.how.id is not None
+        chosen.check_agreement(named=named, noted=named and not self.is_labels)
         return chosen
 
-    def _judge(self, chosen: Chosen, entry: Entry) -> None:
+    def _judge(self, chosen: Chosen, entry: Statistic) -> None:
         """Predictions become numbers."""
         cells = chosen.cells()
-        if self.how.missing in ("drop", "error"):
+        if chosen.missing in ("drop", "error"):
             gold = set(chosen.systems[0].agree["gold"])
             cells = [[None if labels.is_missing(x, gold) else x for x in c] for c in cells]
-            cells = self._complete(chosen, cells)
+            cells = chosen.complete(cells)
         gold_of = [one.agree["gold"] for one in chosen.systems]
         right = [
             next(gold[i] for gold, i in zip(gold_of, own, strict=True) if i is not None)
@@ -535,98 +505,30 @@ class Evaluation:
         ]
         said = [["" if x is None else x for x in column] for column in cells]
         names = [one.system for one in chosen.systems]
-        chosen.numbers, chosen.columns, chosen.facts = labels.judged(
-            names, right, said, entry, self.how.positive, self._error
-        )
+        judged = labels.judged(names, right, said, entry, self.how.positive, self._error)
+        chosen.numbers, chosen.columns, chosen.facts = judged
         chosen.notes += chosen.facts.pop("notes")
 
-    def _count(self, chosen: Chosen, entry: Entry) -> None:
+    def _count(self, chosen: Chosen, entry: Statistic) -> None:
         """Cells become numbers, or counts."""
-        some, name = chosen.systems, chosen.score
-        columns = _columns(some, name, entry)
+        some, sheet = chosen.systems, self.sheet
+        columns = _columns(some, chosen.score, entry)
         if not columns:
-            chosen.notes += _check_writing(chosen, points=self.how.thousands is None)
-        cells = _numbers(chosen)
-        if self.how.missing == "zero":
-            blank: Any = (0,) * len(some[0].counts.get(name, ())) or 0
-            for one, column in zip(some, cells, strict=True):
-                if number := column.count(None):
-                    many, verb = ("s", "count") if number > 1 else ("", "counts")
-                    note = f"{number} missing score{many} of {one.system!r} {verb} as 0"
-                    chosen.notes.append(note)
-            cells = [[blank if x is None else x for x in column] for column in cells]
-        else:
-            cells = self._complete(chosen, cells)
+            chosen.check_writing(points=self.how.thousands is None)
+        cells = chosen.complete(chosen.exact())
         if columns:
-            assert isinstance(entry, CountStatistic)
             chosen.numbers, chosen.columns = _tables(chosen, cells, columns, entry), columns
             return
-        _check_scores(chosen, cells, entry)
+        if entry.minimum is not None:
+            chosen.refuse(lambda score: "; ".join(entry.problem(score) or ()), cells)
         if not self.how.same_scale:
             _check_scales(some, cells)
-        gold = None if self.sheet is None else labels.looks_right(self.sheet, some)
-        if self.sheet is not None and gold is not None:
-            key, (a, b, *_) = self.sheet.key(gold), [one.system for one in some]
+        gold = None if sheet is None else labels.looks_right(sheet, some)
+        if sheet is not None and gold is not None:
+            key, (a, b, *_) = sheet.key(gold), [one.system for one in some]
             said = f"--gold {key} scores {a} and {b} against it"
             chosen.notes.append(f"column {key!r} looks like right answers; {said}")
         chosen.numbers = cells
-
-    def _complete(self, chosen: Chosen, cells: list[list[Any]]) -> list[list[Any]]:
-        """The cells of items that have one of every system; an error where they must have."""
-        some, name, keys = chosen.systems, chosen.score, chosen.keys
-        gone = {k for column in cells if None in column for k, x in enumerate(column) if x is None}
-        if not gone:
-            return cells
-        if (self.how.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
-            k = min(gone)
-            j = next(j for j, column in enumerate(cells) if column[k] is None)
-            cell = some[j].scores[name][chosen.rows[j][k]]
-            parts = cell if isinstance(cell, tuple) else (cell,)
-            part = next((p for p, x in enumerate(parts) if x is None or _is_missing(x)), 0)
-            problem = f"{shown(text_of(parts[part]))} is a missing score; score the item for all "
-            problem += "systems, or say what becomes of it (--missing drop, --missing zero)"
-            raise some[j].error(chosen.rows[j][k], problem, name, part)
-        if len(gone) == len(keys):
-            problem = f"no item has the score {shown(name)} of all systems; score all alike"
-            raise ReadError.at(some[-1].file.path, problem)
-        bare = some[0].ids is None
-        chosen.dropped = [
-            some[0].place(chosen.rows[0][k]) if bare else keys[k] for k in sorted(gone)
-        ]
-        kept = [k for k in range(len(keys)) if k not in gone]
-        chosen.keep(kept)
-        return [[column[k] for k in kept] for column in cells]
-
-    def _disagreements(self, chosen: Chosen) -> list[str]:
-        """Refuse items that are not the same; say so where the user named what pairs them."""
-        notes: list[str] = []
-        first: dict[str, tuple[SystemScores, Sequence[Any], Sequence[Any]]] = {}
-        for one, own in zip(chosen.systems, chosen.rows, strict=True):
-            for name, theirs in {**one.agree, **one.beside}.items():
-                head, mine, rows = first.setdefault(name, (one, theirs, own))
-                if mine is theirs or name == chosen.score.lower():
-                    continue
-                both = [  # which are none, mostly
-                    (i, j)
-                    for i, j in zip(rows, own, strict=True)
-                    if i is not None and j is not None and mine[i] != theirs[j]
-                ]
-                strict = name in one.agree and name in head.agree
-                permuted = Counter(mine[i] for i, _ in both) == Counter(theirs[j] for _, j in both)
-                if not both or not (strict or permuted):
-                    continue  # it may be something of the system
-                i, j = both[0]
-                problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
-                problem += f"{head.file.path} ({shown(mine[i])})"
-                if self.how.id is not None and name not in OF_THE_ITEM and not self.is_labels:
-                    notes.append(problem)
-                    continue
-                remedy = "both systems must have been scored on the same items"
-                if self.how.id is None:
-                    remedy += "; name the columns that pair them (--id), or pair them by order "
-                    remedy += "(--by-order)"
-                raise ReadError.at(one.file.path, f"{problem}; {remedy}")
-        return notes
 
 
 @dataclass(eq=False)
@@ -643,14 +545,33 @@ class Chosen:
     columns: tuple[str, ...] = ()  # what is counted
     notes: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.alone = self.alone or [[] for _ in self.systems]
+    missing: str | None = None  # what becomes of items without a score of every system
 
     @property
     def ids(self) -> tuple[str, ...] | None:
         """What the items are called."""
         return None if self.systems[0].ids is None else tuple(self.keys)
+
+    def match(self) -> None:
+        """Keep the items that all systems have, unless those that one lacks count as 0."""
+        some, rows, every = self.systems, self.rows, self.keys
+        self.alone = [[] for _ in some]
+        if self.missing == "zero" or not any(None in own for own in rows):
+            return
+        both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
+        if self.missing == "error":
+            k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
+            problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it, or say what "
+            remedy = "becomes of such items (--missing drop, --missing zero)"
+            raise ReadError.at(some[j].file.path, problem + remedy)
+        if not both:
+            raise _nothing_in_common(some)
+        self.alone = [[str(x) for x, i in zip(every, y, strict=True) if i is None] for y in rows]
+        self.keep(both)
+        first, *others = ({*map(_rough, gone)} for gone in self.alone)
+        if len(others) == 1 and first & others[0]:
+            note = "some ids are left out that agree but for case, folders or leading zeros"
+            self.notes.append(note)
 
     def keep(self, kept: Sequence[int]) -> None:
         """Leave all other items out."""
@@ -661,6 +582,124 @@ class Chosen:
         """The cells of the score of each system; None where it lacks the item."""
         both = zip(self.systems, self.rows, strict=True)
         return [[None if i is None else x.scores[self.score][i] for i in own] for x, own in both]
+
+    def refuse(
+        self, problem: Callable[[Any], str | None], cells: Sequence[Sequence[Any]] | None = None
+    ) -> None:
+        """Raise the error of the first item with a cell, or a count, that has a problem."""
+        for k, row in enumerate(zip_longest(*(cells or self.cells()))):
+            for j, cell in enumerate(row):
+                for part, value in enumerate(cell if isinstance(cell, tuple) else (cell,)):
+                    if said := problem(value):
+                        raise self.systems[j].error(self.rows[j][k], said, self.score, part)
+
+    def exact(self) -> list[list[Any]]:
+        """The numbers of the score; the error is that of the first bad item."""
+
+        def problem(cell: Any) -> str | None:
+            try:
+                return _exact(cell) and None
+            except (ValueError, TypeError) as error:
+                return str(error)
+
+        cells = self.cells()
+        try:
+            known = {cell: _exact(cell) for column in cells for cell in dict.fromkeys(column)}
+            return [[known[cell] for cell in column] for column in cells]
+        except (ValueError, TypeError):
+            self.refuse(problem)
+            raise
+
+    def complete(self, cells: list[list[Any]]) -> list[list[Any]]:
+        """The cells of items that have one of every system; an error where they must have."""
+        some, keys = self.systems, self.keys
+        gone = {k for column in cells if None in column for k, x in enumerate(column) if x is None}
+        if gone and self.missing == "zero":
+            blank: Any = (0,) * len(some[0].counts.get(self.score, ())) or 0
+            for one, number in zip(some, (column.count(None) for column in cells), strict=True):
+                many, verb = ("s", "count") if number > 1 else ("", "counts")
+                note = f"{number} missing score{many} of {one.system!r} {verb} as 0"
+                self.notes += [note] * (number > 0)
+            return [[blank if x is None else x for x in column] for column in cells]
+        if not gone:
+            return cells
+        if (self.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
+            remedy = "is a missing score; score the item for all systems, or say what becomes of "
+            remedy += "it (--missing drop, --missing zero)"
+            self.refuse(lambda x: f"{shown(text_of(x))} {remedy}" if _is_missing(x) else None)
+        if len(gone) == len(keys):
+            problem = f"no item has the score {shown(self.score)} of all systems; score all alike"
+            raise ReadError.at(some[-1].file.path, problem)
+        bare = some[0].ids is None
+        self.dropped = [some[0].place(self.rows[0][k]) if bare else keys[k] for k in sorted(gone)]
+        kept = [k for k in range(len(keys)) if k not in gone]
+        self.keep(kept)
+        return [[column[k] for k in kept] for column in cells]
+
+    def check_agreement(self, *, named: bool, noted: bool) -> None:
+        """Refuse items that are not the same; note it where the user named what pairs them."""
+        first: dict[str, tuple[SystemScores, Sequence[Any], Sequence[Any]]] = {}
+        texts = (
+            (one, own, *text)
+            for one, own in zip(self.systems, self.rows, strict=True)
+            for text in {**one.agree, **one.beside}.items()
+        )
+        for one, own, name, theirs in texts:
+            head, mine, rows = first.setdefault(name, (one, theirs, own))
+            if mine is theirs or name == self.score.lower():
+                continue
+            both = [  # which are none, mostly
+                (i, j)
+                for i, j in zip(rows, own, strict=True)
+                if i is not None and j is not None and mine[i] != theirs[j]
+            ]
+            strict = name in one.agree and name in head.agree
+            permuted = Counter(mine[i] for i, _ in both) == Counter(theirs[j] for _, j in both)
+            if not both or not (strict or permuted):
+                continue  # it may be something of the system
+            i, j = both[0]
+            problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
+            problem += f"{head.file.path} ({shown(mine[i])})"
+            if noted and name not in OF_THE_ITEM:
+                self.notes.append(problem)
+                continue
+            remedy = "both systems must have been scored on the same items"
+            if not named:
+                remedy += "; name the columns that pair them (--id), or pair them by order "
+                remedy += "(--by-order)"
+            raise ReadError.at(one.file.path, f"{problem}; {remedy}")
+
+    def check_writing(self, *, points: bool) -> None:
+        """Note percentages and verdicts; refuse them beside other numbers, and unclear points."""
+        cells = self.cells()
+        try:
+            every = dict.fromkeys(chain(*cells))
+        except TypeError:  # lists, which are no numbers
+            return
+        texts = [x for x in every if isinstance(x, str) and len(x) < 20]
+        said = {x: x.strip().lower() for x in texts if kind_of(x) != "missing"}
+        typed = not all(isinstance(x, str | None) for x in every)
+        for right, wrong in (("%", ""), *VERDICTS):
+            some = [x for x, word in said.items() if word in (right, wrong) or word[-1] == right]
+            if some and right != "true" and (typed or len(some) < len(said)):
+                rest = [x for x in said if x not in some]
+                odd, other = (rest, some) if 0 < len(rest) < len(some) > typed else (some, rest)
+                beside = f"stands beside {shown(other[0]) if other else 'numbers'}"
+                self._refuse_text(odd[0], f"{beside}; write all scores alike")
+            read = f"{right} is read as 1, and {wrong} as 0"
+            if some:
+                self.notes.append(read if wrong else f"{some[0]!r} is read as {as_score(some[0])}")
+        pointed = [x for x in said if "." in x] if points else []
+        whole = max((int(x.lstrip("+-")) for x in said if x.lstrip("+-").isdecimal()), default=0)
+        grouped = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", x) for x in pointed)
+        least = min((abs(int(x.replace(".", ""))) for x in pointed if grouped), default=0)
+        if whole >= 100 and 0 < least <= 10 * whole:
+            problem = f"beside {whole}: the point may separate thousands; say so (--thousands .), "
+            problem += "or that it is a decimal point (--thousands none)"
+            self._refuse_text(pointed[0], problem)
+
+    def _refuse_text(self, text: str, problem: str) -> None:
+        self.refuse(lambda cell: f"{shown(text)} {problem}" if cell == text else None)
 
     def group(self, grouping: str | None) -> tuple[str, ...] | None:
         """What each item belongs to, which all systems must agree in."""
@@ -721,17 +760,6 @@ class Chosen:
         }
 
 
-def _no_score(some: Sequence[SystemScores], names: Sequence[str], wanted: str | None) -> ReadError:
-    problem = f"{len(names)} scores ({', '.join(map(shown, names))}); choose one as score (--score)"
-    if len({re.sub(r"\d+", "", name) for name in names}) == 1:
-        problem += "; if they are runs of one score, see exact_runs_test in Python"
-    if wanted is not None:
-        notes = dict.fromkeys(note for one in some for note in one.notes)
-        there = "; ".join([", ".join(names), *notes])
-        problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are {there}"
-    return ReadError.at(some[0].file.path, problem)
-
-
 # ---- items ---------------------------------------------------------------------------------------
 
 
@@ -751,12 +779,12 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
             problem += "by; both systems must have been scored on the same items, in the same order"
         elif head.ids is not None and one.paired_by != head.paired_by:
             problem = f"its items are known by {one.paired_by}, but those of {head.file.path} by "
-            problem += f"{head.paired_by}; if these are ids of the same items, give both one name, "
-            problem += "or evaluate both systems with the same version of the tool"
-        elif {_first_number(one), _first_number(head)} == {0, 1} and len(one) == len(head):
-            problem = f"its {one.paired_by} counts from {_first_number(one)}, that of "
-            problem += f"{head.file.path} from {_first_number(head)}; number items alike, or pair "
-            problem += "lines by their order (--by-order)"
+            problem += f"{head.paired_by}; {_alike(one.paired_by, head.paired_by)}"
+        elif {mine := _first_number(one), theirs := _first_number(head)} == {0, 1} and (
+            len(one) + (mine or 0) != len(head) + (theirs or 0)  # else the first item is missing
+        ):
+            problem = f"its {one.paired_by} counts from {mine}, that of {head.file.path} from "
+            problem += f"{theirs}; number items alike, or pair lines by their order (--by-order)"
         if problem:
             raise ReadError.at(one.file.path, problem)
     every: list[Any] = list(range(len(head)) if head.ids is None else head.ids)
@@ -764,6 +792,21 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
         return every, [list(range(len(head))) for _ in some]
     every = list(dict.fromkeys(key for one in some for key in one.positions))
     return every, [[one.positions.get(key) for key in every] for one in some]
+
+
+def _alike(one: str, other: str) -> str:
+    """What to do where items are known by different columns."""
+    short, long = sorted((one, other), key=len)
+    if not long.startswith(f"{short} and "):
+        return (
+            "if these are ids of the same items, give both one name, or evaluate both systems with "
+            "the same version of the tool"
+        )
+    return (
+        f"if one system has several runs of each {short}, give the other a column "
+        f"{long.removeprefix(f'{short} and ')!r} too, or pass a list of runs for each item to "
+        "exact_runs_test in Python"
+    )
 
 
 def _first_number(one: SystemScores) -> int | None:
@@ -792,13 +835,15 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
                 problem += "the ids agree but for case, folders or zeros; write them alike, "
             else:
                 problem += "both systems must have been scored on the same items; "
-            problem += (
+            remedy = (
                 "name the column that pairs them (--id COL), or pair lines by order (--by-order)"
             )
-            return ReadError.at(one.file.path, problem)
+            return ReadError.at(one.file.path, problem + remedy)
     fewest = min(some, key=len)
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "
-    return ReadError.at(fewest.file.path, f"{problem}{fewest.system!r}")
+    problem += f"{fewest.system!r}, or, as with battles of two systems at a time, compare two on "
+    problem += f"what both have (permtest compare --a {some[0].system!r} --b {some[1].system!r})"
+    return ReadError.at(fewest.file.path, problem)
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -815,72 +860,7 @@ def _exact(cell: Any) -> Any:
     if isinstance(cell, tuple):
         parts = tuple(map(_exact, cell))
         return None if None in parts else parts
-    return None if cell is None or kind_of(cell) == "missing" else as_score(cell)
-
-
-def _numbers(chosen: Chosen) -> list[list[Any]]:
-    """The numbers of a score; the error is that of the first bad item."""
-    cells = chosen.cells()
-    try:
-        known = {cell: _exact(cell) for column in cells for cell in dict.fromkeys(column)}
-        return [[known[cell] for cell in column] for column in cells]
-    except (ValueError, TypeError):
-        for k, row in enumerate(zip_longest(*cells)):
-            for j, cell in enumerate(row):
-                for part, value in enumerate(cell if isinstance(cell, tuple) else (cell,)):
-                    try:
-                        _exact(value)
-                    except (ValueError, TypeError) as error:
-                        place = chosen.rows[j][k], str(error), chosen.score, part
-                        raise chosen.systems[j].error(*place) from None
-        raise
-
-
-def _check_writing(chosen: Chosen, *, points: bool) -> list[str]:
-    """Notes of percentages and verdicts; refuse them beside other numbers, and unclear points."""
-    cells = chosen.cells()
-    try:
-        every = dict.fromkeys(chain(*cells))
-    except TypeError:  # lists, which are no numbers
-        return []
-    texts = [x for x in every if isinstance(x, str) and len(x) < 20]
-    said = {x: x.strip().lower() for x in texts if kind_of(x) != "missing"}
-
-    def error(text: str, problem: str) -> ReadError:
-        """The error of the first cell that holds this text."""
-        j = next(j for j, column in enumerate(cells) if text in column)
-        i = chosen.rows[j][cells[j].index(text)]
-        return chosen.systems[j].error(i, f"{shown(text)} {problem}", chosen.score)
-
-    typed, notes = not all(isinstance(x, str | None) for x in every), []
-    for right, wrong in (("%", ""), *VERDICTS):
-        some = [x for x, word in said.items() if word in (right, wrong) or word[-1] == right]
-        if some and right != "true" and (typed or len(some) < len(said)):
-            rest = [x for x in said if x not in some]
-            odd, other = (rest, some) if 0 < len(rest) < len(some) and not typed else (some, rest)
-            beside = shown(other[0]) if other else "numbers"
-            raise error(odd[0], f"stands beside {beside}; write all scores alike")
-        read = f"{right} is read as 1, and {wrong} as 0"
-        if some:
-            notes.append(read if wrong else f"{some[0]!r} is read as {as_score(some[0])}")
-    pointed = [x for x in said if "." in x] if points else []
-    whole = max((int(x.lstrip("+-")) for x in said if x.lstrip("+-").isdecimal()), default=0)
-    grouped = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", x) for x in pointed)
-    least = min((abs(int(x.replace(".", ""))) for x in pointed if grouped), default=0)
-    if whole >= 100 and 0 < least <= 10 * whole:
-        problem = f"beside {whole}: the point may separate thousands; say so (--thousands .), "
-        raise error(pointed[0], f"{problem}or that it is a decimal point (--thousands none)")
-    return notes
-
-
-def _check_scores(chosen: Chosen, cells: Sequence[Sequence[Any]], entry: Entry) -> None:
-    """Refuse scores that a statistic cannot have, such as counts below 0."""
-    if not isinstance(entry, Statistic) or entry.minimum is None:
-        return
-    for k, numbers in enumerate(zip(*cells, strict=True)):
-        for j, number in enumerate(numbers):
-            if problem := entry.problem(number):
-                raise chosen.systems[j].error(chosen.rows[j][k], problem, chosen.score)
+    return None if _is_missing(cell) else as_score(cell)
 
 
 def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) -> None:
@@ -897,11 +877,11 @@ def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) 
         raise ReadError.at(some[high].file.path, f"{problem} say that they are (--same-scale)")
 
 
-def _columns(some: Sequence[SystemScores], name: str, entry: Entry) -> tuple[str, ...]:
+def _columns(some: Sequence[SystemScores], name: str, entry: Statistic) -> tuple[str, ...]:
     """What a score counts, which must suit the statistic; empty where it is one number."""
     counts = DERIVED.get(some[0].counts.get(name, ()), some[0].counts.get(name, ()))
     problem = ""
-    if isinstance(entry, CountStatistic):
+    if entry.columns:
         if entry.average or counts not in [measure.columns for measure in entry.measures]:
             kind = f"counts {', '.join(counts)}" if counts else "one number an item"
             problem = f"{shown(name)} is {kind}, but {entry.name!r} needs {entry.layouts()}; "
@@ -916,19 +896,17 @@ def _columns(some: Sequence[SystemScores], name: str, entry: Entry) -> tuple[str
 
 
 def _tables(
-    chosen: Chosen, cells: Sequence[Sequence[Any]], columns: tuple[str, ...], entry: CountStatistic
+    chosen: Chosen, cells: Sequence[Sequence[Any]], columns: tuple[str, ...], entry: Statistic
 ) -> list[Any]:
     """Arrays of counts, none of which is broken, below 0 or impossible."""
-    for k, rows in enumerate(zip(*cells, strict=True)):
-        for j, counts in enumerate(rows):
-            for part, count in enumerate(counts):
-                if count != int(count):
-                    problem = f"{count} is not a whole number, but counts are; write how many"
-                elif count < 0:
-                    problem = f"{count} is below 0, but counts are not; write how many there are"
-                else:
-                    continue
-                raise chosen.systems[j].error(chosen.rows[j][k], problem, chosen.score, part)
+
+    def problem(count: Any) -> str | None:
+        if count != int(count):
+            return f"{count} is not a whole number, but counts are; write how many"
+        said = f"{count} is below 0, but counts are not; write how many there are"
+        return said if count < 0 else None
+
+    chosen.refuse(problem, cells)
     arrays = []
     for column in cells:
         table = np.array([[int(count) for count in counts] for counts in column], dtype=object)
@@ -957,6 +935,17 @@ def find_score(wanted: str, names: Sequence[str]) -> str | None:
     return next((some[0] for some in (begun, ended) if len(some) == 1), None)
 
 
+def _no_score(some: Sequence[SystemScores], names: Sequence[str], wanted: str | None) -> ReadError:
+    problem = f"{len(names)} scores ({', '.join(map(shown, names))}); choose one as score (--score)"
+    if len({re.sub(r"\d+", "", name) for name in names}) == 1:
+        problem += "; if they are runs of one score, see exact_runs_test in Python"
+    if wanted is not None:
+        notes = dict.fromkeys(note for one in some for note in one.notes)
+        there = "; ".join([", ".join(names), *notes])
+        problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are {there}"
+    return ReadError.at(some[0].file.path, problem)
+
+
 def describe(source: Mapping[str, Any], title: str) -> str:
     r"""What was read, in a sentence: the format, how items were paired, what was left out.
 
@@ -979,9 +968,8 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     'a table: 2 items paired by row.'
     """
 
-    def some(names: str, number: str) -> str:
-        more = ", ..." * (source[number] > len(source[names]))
-        return f"{', '.join(map(shown, source[names]))}{more}"
+    def some(names: Sequence[str], number: int) -> str:
+        return ", ".join([*map(shown, names), *["..."] * (number > len(names))])
 
     matched, left_out = source["matched"], source["left_out"]
     systems = sum(len(one["systems"]) for one in source["files"])
@@ -989,14 +977,12 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     text += f" of {systems} systems," * (systems != 2) + f" paired by {source['paired_by']}"
     sides = zip(source["unmatched"], source["unmatched_ids"], "AB", strict=False)
     for number, names, side in sides:
-        if number:
-            first = ", ".join(map(shown, names)) + ", ..." * (number > len(names))
-            text += f"; {number} only in {side} ({first})"
-    if source["unmatched"] and source["dropped"]:
-        text += f"; {source['dropped']} without a score ({some('dropped_ids', 'dropped')})"
+        text += f"; {number} only in {side} ({some(names, number)})" if number else ""
+    if source["unmatched"] and (dropped := source["dropped"]):
+        text += f"; {dropped} without a score ({some(source['dropped_ids'], dropped)})"
     elif left_out and not source["unmatched"]:
         which = listed([f"{name} {count}" for name, count in source["lacking"].items()], NAMED)
-        text += f"; {left_out} left out ({some('left_out_ids', 'left_out')})"
+        text += f"; {left_out} left out ({some(source['left_out_ids'], left_out)})"
         text += f", which these systems lack: {which}" * bool(which)
     if left_out > matched:
         text += "; most items are left out, so that this is a part of the data"
@@ -1006,6 +992,6 @@ def describe(source: Mapping[str, Any], title: str) -> str:
         if source.get(key) is not None:
             text += f"; items of one {shown(str(source[key]))} are {what}"
     columns = ", ".join(source.get("no_systems", ()))
-    notes = [f"columns taken for no systems: {columns}"] if columns else []
+    notes = [f"columns not treated as systems: {columns}"] if columns else []
     more = [f"{note[:1].upper()}{note[1:]}" for note in (*notes, *source["notes"])]
     return printable(" ".join(f"{part.rstrip('.')}." for part in (text, *more)))

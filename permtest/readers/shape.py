@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -19,17 +19,19 @@ from permtest.readers.files import (
     PROBLEMS,
     VERDICTS,
     ReadError,
+    did_you_mean,
     is_number,
     kind_of,
+    listed,
     number_or_none,
     printable,
     shown,
     text_of,
 )
-from permtest.readers.systems import ORDER, ROW, SystemScores, did_you_mean, listed
+from permtest.readers.systems import ORDER, ROW, SystemScores
 from permtest.readers.tables import SYSTEM_NAMES, Table
 from permtest.score import HIGHER, LOWER, MEASURED, tokens
-from permtest.statistics import STATISTICS, CountStatistic
+from permtest.statistics import STATISTICS, Statistic
 
 Column: TypeAlias = "str | int"
 Columns: TypeAlias = "Column | Sequence[Column]"
@@ -98,14 +100,16 @@ MEASURES = _set(
 )
 JUDGED = MEASURES | _set("result results status verdict outcome judgement judgment solved resolved")
 
+#: The statistics of counts that files can hold, and what each of their measures counts.
+IN_FILES = {
+    name: [measure.columns for measure in entry.measures]
+    for name, entry in STATISTICS.items()
+    if entry.columns and entry.average is None and entry.name == name
+}
+
 #: What a column may say, in small letters, and the count it then holds.
-WORDS = {
-    column: column
-    for entry in STATISTICS.values()
-    if isinstance(entry, CountStatistic)
-    for measure in entry.measures
-    for column in measure.columns
-} | dict.fromkeys(("in", "inc", "wrong"), "incorrect")
+WORDS = {word: word for sets in IN_FILES.values() for columns in sets for word in columns}
+WORDS |= dict.fromkeys(("in", "inc", "wrong"), "incorrect")
 JOINTS = ("_", ".", "-", "/", " ")
 
 #: Counts that are of the item, not of a system, so that both may have one column of them.
@@ -114,11 +118,11 @@ OF_THE_ITEM = {"length", "reference_length"}
 #: Counts as jiwer and sacreBLEU write them, and those that the statistics take instead.
 DERIVED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("hits", "substitutions", "deletions", "insertions"): ("errors", "length"),
-    ("counts", "totals", "sys_len", "ref_len"): next(
-        m.columns for s in STATISTICS.values() if isinstance(s, CountStatistic) and s.name == "bleu"
-        for m in s.measures
-    ),
-}  # fmt: skip
+    ("counts", "totals", "sys_len", "ref_len"): IN_FILES["bleu"][0],
+}
+
+#: Every set of counts that a statistic takes, or that is made into one, the largest first.
+LAYOUTS = sorted({*DERIVED}.union(*IN_FILES.values()), key=lambda columns: (-len(columns), columns))
 
 #: Words of a name of a column of numbers that make it one that may say which item a line is.
 KEYS = _set(
@@ -149,13 +153,6 @@ SUMMARIES = TOTALS | _set(
     "overall all macro micro weighted std sd median gesamt summe mittelwert durchschnitt"
 )
 
-#: Every set of counts that a statistic takes, or that is made into one, the largest first.
-LAYOUTS = sorted(
-    {m.columns for s in STATISTICS.values() if isinstance(s, CountStatistic) and s.average is None
-     for m in s.measures} | {*DERIVED},
-    key=lambda columns: (-len(columns), columns),
-)  # fmt: skip
-
 
 def words(name: str) -> set[str]:
     """The words of a name, without numbers."""
@@ -178,25 +175,8 @@ def readings(name: str) -> list[tuple[str, str]]:
 
 def count_statistics(layouts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
     """Names of the statistics of such counts, f1 first where it is one."""
-    names = [
-        name
-        for name, entry in STATISTICS.items()
-        if isinstance(entry, CountStatistic) and entry.average is None and entry.name == name
-        if any(measure.columns in layouts for measure in entry.measures)
-    ]
+    names = [name for name, sets in IN_FILES.items() if not {*sets}.isdisjoint(layouts)]
     return tuple(sorted(names, key=lambda name: name != "f1"))
-
-
-def measured(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of a name that say what was measured, and those that say whose it is."""
-    parts, known = tokens(name), MEASURES | NO_SYSTEM
-    return tuple(x for x in parts if x in known), tuple(x for x in parts if x not in known)
-
-
-def is_summary(label: str) -> bool:
-    """Whether a row that is called so sums or averages others: "Total", "macro avg", "Mean:"."""
-    parts = [part for part in re.findall(r"[^\W_]+", label.lower()) if not part.isdecimal()]
-    return 0 < len(parts) <= 2 and not SUMMARIES.isdisjoint(parts)
 
 
 # ---- a table and what its columns hold -----------------------------------------------------------
@@ -220,29 +200,17 @@ class How:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """What messages call some rows of a table."""
-
-    table: Table
-    rows: Sequence[int]
-
-    def __getitem__(self, i: int) -> str:
-        return self.table.place(self.rows[i])
-
-
-@dataclass(frozen=True, eq=False)
-class Sheet:
+class Sheet(Table):
     """A table, what its columns hold, and what the user says of them."""
 
-    table: Table
-    how: How
+    how: How = How()
     notes: tuple[str, ...] = ()
     known_by: str = ""  # what pairs the items, where it is called differently in another file
 
     @classmethod
     def of(cls, table: Table, how: How) -> Sheet:
         """The table with plain numbers, and without a row of totals."""
-        sheet = cls(table, how)
+        sheet = cls(**vars(table), how=how)
         if how.thousands:
             sheet = sheet._without_separators(how.thousands)
         sheet = sheet._with_points()._of_measure()._without_summary()
@@ -250,50 +218,42 @@ class Sheet:
         return sheet
 
     def __len__(self) -> int:
-        return len(self.table.columns[0])
+        return len(self.columns[0])
 
     @property
     def width(self) -> int:
         """How many columns there are."""
-        return len(self.table.columns)
+        return len(self.columns)
 
     def key(self, i: int) -> Column:
         """The name of a column, or its number from 1."""
-        return (self.table.names[i] if self.table.names else "") or i + 1
+        return (self.names[i] if self.names else "") or i + 1
 
     def name(self, i: int) -> str:
         """How a column is called."""
         key = self.key(i)
         return key if isinstance(key, str) else f"column {key}"
 
-    def label(self, i: int) -> str:
-        """How messages call a column."""
-        return self.table.label(i)
-
-    def columns(self) -> str:
-        """Which columns there are."""
-        if self.table.names is None:
+    def known(self) -> str:
+        """Which columns there are, for a message."""
+        if self.names is None:
             return f"it has columns 1 to {self.width}"
         return f"its columns are {listed([repr(self.key(i)) for i in range(self.width)])}"
 
-    def error(self, problem: str, row: int | None = None, column: int | None = None) -> ReadError:
-        """The error of a place in the table."""
-        return self.table.error(problem, row, column)
-
     def find(self, wanted: object) -> int:
         """The column of that name, or of that number from 1."""
-        names = self.table.names or ()
+        names = self.names or ()
         if isinstance(wanted, str) and wanted in names and wanted:
             return names.index(wanted)
         text = str(wanted)
         if text.isascii() and text.isdecimal() and 1 <= int(text) <= self.width:
             return int(text) - 1
         said = wanted if isinstance(wanted, int) else repr(wanted)
-        raise self.error(f"no column {said}{did_you_mean(wanted, names)}; {self.columns()}")
+        raise self.error(f"no column {said}{did_you_mean(wanted, names)}; {self.known()}")
 
     def called(self, names: Collection[str]) -> int | None:
         """The column that has the first of these names, in whatever case."""
-        said = [name.lower() for name in self.table.names or ()]
+        said = [name.lower() for name in self.names or ()]
         return next((said.index(name) for name in names if name in said), None)
 
     def _meant(self, wanted: Any, names: Collection[str]) -> int | None:
@@ -302,33 +262,36 @@ class Sheet:
             return None
         return self.called(names) if wanted is None else self.find(wanted)
 
-    def texts(self, i: int) -> list[str]:
-        """The cells of a column as text that can be printed."""
-        return self._texts[i]
-
     @cached_property
-    def _texts(self) -> list[list[str]]:
-        plain = [{*map(type, x)} == {str} and "".join(x).isprintable() for x in self.table.columns]
+    def texts(self) -> list[list[str]]:
+        """The cells of each column as text that can be printed."""
+        plain = [{*map(type, x)} == {str} and "".join(x).isprintable() for x in self.columns]
         return [  # most are text already
             cells if known else [printable(text_of(cell)) for cell in cells]
-            for cells, known in zip(self.table.columns, plain, strict=True)
+            for cells, known in zip(self.columns, plain, strict=True)
         ]
 
     @cached_property
-    def _kinds(self) -> list[Counter[str]]:
-        """How many cells of each column are a "number", "missing", "text", or a "decimal"."""
-        return [_kinds(self.texts(i)) for i in range(self.width)]
+    def kinds(self) -> list[Counter[str]]:
+        """How many cells of each column are a "number", "missing", "text"; some a "decimal"."""
+        found = [Counter[str]() for _ in self.columns]
+        for kinds, cells in zip(found, map(Counter, self.texts), strict=True):
+            for cell in islice(cells, SOME):
+                kind = kind_of(cell)
+                kinds[kind if kind in ("missing", "text") else "number"] += cells[cell]
+                kinds["decimal"] += kind in ("decimal", "scientific", "percent")
+        return found
 
     @cached_property
     def numeric(self) -> list[int]:
         """The columns of numbers, among which there may be slips; or of verdicts as scores."""
-        found = [i for i, k in enumerate(self._kinds) if k["number"] >= max(k["text"], 1)]
+        found = [i for i, k in enumerate(self.kinds) if k["number"] >= max(k["text"], 1)]
         if self.how.gold is not None or self.called(GOLD_NAMES) is not None:
             return found
         names = (*TEXT_NAMES, *SYSTEM_NAMES, *ID_NAMES)
         likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
         for i in set(range(self.width)) - set(found):
-            said, cells = tokens(self.name(i)), self.texts(i)
+            said, cells = tokens(self.name(i)), self.texts[i]
             judged = not JUDGED.isdisjoint(said)
             if self.name(i).lower() in names or not OUTPUTS.isdisjoint(said):
                 continue
@@ -341,10 +304,9 @@ class Sheet:
     @cached_property
     def ids(self) -> list[int]:
         """The columns that say which item a line is."""
-        if self.how.id is False:
-            return []
         if self.how.id is not None:
-            return [self.find(one) for one in as_list(self.how.id)]
+            named = () if self.how.id is False else as_list(self.how.id)
+            return list(map(self.find, named))
         found = self.called(ID_NAMES)
         if found is None:
             keys = [i for i in range(self.width) if self._is_key(i)][:1]
@@ -357,7 +319,7 @@ class Sheet:
 
     def _distinct(self, columns: Sequence[int]) -> int:
         """How many rows differ in these columns."""
-        rows = map(self.texts, columns)
+        rows = (self.texts[i] for i in columns)
         return len(set(next(rows) if len(columns) == 1 else zip(*rows, strict=True)))
 
     def _is_key(self, i: int) -> bool:
@@ -401,15 +363,15 @@ class Sheet:
         known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), *self.ids, *self._whose)
         called = [self.name(i).lower() for i in range(self.width)]
         named = {i for i, x in enumerate(called) if x in GROUP_NAMES or x.endswith("_id")}
-        named |= {i for i in range(self.width) if self._is_of_item(i)}
+        named |= {i for i in range(self.width) if self.is_of_item(i)}
         return named.union(i for i in (*known, self.numbered) if i is not None)
 
     @cached_property
     def numbered(self) -> int | None:
         """The first column where, without a name, it numbers the rows, as pandas and R do."""
-        bare = self.table.names is not None and self.table.names[0] in ("", "Unnamed: 0")
+        bare = self.names is not None and self.names[0] in ("", "Unnamed: 0")
         counts = ([str(k + start) for k in range(len(self))] for start in (0, 1))
-        return 0 if bare and self.texts(0) in counts else None
+        return 0 if bare and self.texts[0] in counts else None
 
     @cached_property
     def keys(self) -> list[int]:
@@ -418,21 +380,21 @@ class Sheet:
 
     def may_be_key(self, i: int, *, beside: bool = False) -> bool:
         """Whether a column may say which item a line is: text, numbers called so, `beside` any."""
-        kinds, name = self._kinds[i], tokens(self.name(i))
+        kinds, name = self.kinds[i], tokens(self.name(i))
         if i in (self.system, self.cluster, self.repeat) or kinds["missing"] or kinds["decimal"]:
             return False
-        if isinstance(self.table.columns[i][0], list | dict):
+        if isinstance(self.columns[i][0], list | dict):
             return False
         if i in self.numeric and kinds["number"]:
-            bare = self.table.names is not None and not self.table.names[i]
+            bare = self.names is not None and not self.names[i]
             gold = self.how.gold is not None or self.called(GOLD_NAMES) is not None
             beside &= gold or any(k != i for k in self._wide_columns)
             beside &= i not in self._counted and (NO_KEYS | OUTPUTS).isdisjoint(name)
-            called = bare or self._is_of_item(i) or not KEYS.isdisjoint(name)
+            called = bare or self.is_of_item(i) or not KEYS.isdisjoint(name)
             return called or (beside and not kinds["text"])
         return i not in self.numeric and OUTPUTS.isdisjoint(name)
 
-    def _is_of_item(self, i: int) -> bool:
+    def is_of_item(self, i: int) -> bool:
         """Whether a column shows what an item is, but for what is right."""
         name = self.name(i).lower()
         return name in TEXT_NAMES and name not in GOLD_NAMES
@@ -440,18 +402,16 @@ class Sheet:
     def obstacle(self) -> str:
         """The first cell that keeps a column from being one of scores, for a message."""
         found = []
-        for i in range(self.width):
-            if i in self.apart or i in self.numeric or i == self.system:
-                continue
-            texts = [x for x in self.texts(i) if kind_of(x) == "text"]
+        for i in {*range(self.width)} - {*self.apart, *self.numeric, self.system}:
+            texts = [x for x in self.texts[i] if kind_of(x) == "text"]
             odd = [x for x in texts if number_or_none(x) is None]
             if texts:  # of verdicts mostly, or of numbers, the cell that is none
                 slip = 2 * len(odd) < len(self)
                 text = (odd if slip and odd else texts)[0]
-                place = f"; {self.table.place(self.texts(i).index(text))}, {self.label(i)}: "
+                place = f"; {self.place(self.texts[i].index(text))}, {self.label(i)}: "
                 said = place + PROBLEMS["text"].format(shown(text))
-                repeated = odd == texts and 2 * len({*odd}) <= len(odd)
-                plain = repeated and not any(re.search(r"\d", x) for x in odd)
+                plain = odd == texts and 2 * len({*odd}) <= len(odd)
+                plain = plain and not any(re.search(r"\d", x) for x in odd)
                 if plain or not words(self.name(i)).isdisjoint(LABELS):
                     said = f"; {self.label(i)} holds labels; name the file or the column of right "
                     said += "answers (--gold)"
@@ -462,58 +422,61 @@ class Sheet:
 
     def _with_points(self) -> Sheet:
         """The same with decimal commas as points, where semicolons or tabs separate the cells."""
-        points = self.how.thousands == "."
-        if self.how.thousands == "," or (self.table.mark not in (";", "\t") and not points):
+        found, sure = [], self.how.thousands == "."
+        if self.how.thousands == "," or (self.mark not in (";", "\t") and not sure):
             return self
-        found, sure = [], points
         for i in range(self.width):
-            distinct = set(self.texts(i))
-            commas = {x for x in distinct if re.fullmatch(r"[+-]?\d+,\d+", x)}
-            if commas and all(kind_of(x) in ("integer", "missing") for x in distinct - commas):
+            distinct = set(self.texts[i])
+            commas = {x for x in distinct if re.fullmatch(r"[+-]?\d+,\d+(\s?%)?", x)}
+            others = {*map(kind_of, distinct - commas)}
+            if commas and others <= {"integer", "missing", "percent"}:
                 found.append(i)
                 sure |= not all(re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", x) for x in commas)
         if not (found and sure):  # of thousands, perhaps
             return self
-        columns = list(self.table.columns)
-        for i in found:
-            columns[i] = [cell.replace(",", ".") for cell in columns[i]]
+        columns = [
+            [cell.replace(",", ".") for cell in cells] if i in found else cells
+            for i, cells in enumerate(self.columns)
+        ]
         note = f"commas in {', '.join(map(self.label, found))} are read as decimal points"
-        return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
+        return replace(self, columns=columns, notes=(*self.notes, note))
 
     def _without_separators(self, mark: str) -> Sheet:
         point = "," if mark == "." else "."
         grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
-        columns = [list(column) for column in self.table.columns]
-        for i in range(self.width):
-            other = mark == "." and i not in self.numeric  # but numbers with decimal commas
-            other = other and any(re.search(r"[^\d.,+-]", x) for x in self.texts(i))
-            for row, cell in enumerate(() if other else columns[i]):
+        columns = [list(column) for column in self.columns]
+        for i, cells in enumerate(self.columns):
+            text = mark == "." and i not in self.numeric  # but numbers with decimal commas
+            text = text and any(re.search(r"[^\d.,+-]", x) for x in self.texts[i])
+            for row, cell in enumerate(() if text else cells):
                 if isinstance(cell, str) and mark in cell and grouped.fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
                 elif isinstance(cell, str) and mark == "." in cell and is_number(cell):
                     problem = f"{cell!r} has a point that separates no thousands (--thousands .)"
                     raise self.error(f"{problem}; write numbers alike", row, i)
-        return Sheet(replace(self.table, columns=columns), self.how, self.notes)
+        return replace(self, columns=columns)
 
     def _of_measure(self) -> Sheet:
         """The rows of the measure that is meant, where a column says which one a line holds."""
-        i, table = self.called(MEASURE_NAMES), self.table
+        i = self.called(MEASURE_NAMES)
         if i is None or i in self.numeric or self.key(i) in as_list(self.how.id):
             return self
-        known = list(dict.fromkeys(self.texts(i)))
+        known = list(dict.fromkeys(self.texts[i]))
         if not 1 < len(known) < len(self):
             return self
         if (wanted := self.how.score) not in known:
             problem = f"several measures ({listed(list(map(shown, known)))}); choose one"
             raise self.error(f"{problem} (--score {known[0]})", None, i)
-        rows = [k for k, name in enumerate(self.texts(i)) if name == wanted]
-        columns = [[cells[k] for k in rows] for cells in table.columns]
-        index = table.index and [table.index[k] for k in rows]
-        place, own = Places(table, rows).__getitem__, self._wide_columns
+        rows, own = [k for k, x in enumerate(self.texts[i]) if x == wanted], self._wide_columns
         number = own[0] if len(own) == 1 else self.called(SCORE_NAMES)
-        names = [wanted if k == number else x for k, x in enumerate(table.names or ())]
-        table = replace(table, names=names, columns=columns, index=index, place=place)
-        return Sheet(table, replace(self.how, score=None), self.notes)
+        return replace(
+            self,
+            names=[str(wanted) if k == number else x for k, x in enumerate(self.names or ())],
+            columns=[[cells[k] for k in rows] for cells in self.columns],
+            index=self.index and [self.index[k] for k in rows],
+            place=lambda k: self.place(rows[k]),
+            how=replace(self.how, score=None),
+        )
 
     def _without_summary(self) -> Sheet:
         """The same without a last row that sums or averages the others, which is said."""
@@ -522,19 +485,21 @@ class Sheet:
         last, text = len(self) - 1, (i for i in range(self.width) if i not in self.numeric)
         named = [*self.ids, self.called(ID_NAMES), *text]
         column = next((i for i in named if i is not None), None)
-        if column is None or self.table.names is None:
+        if column is None or self.names is None:
             if last > 3 and self.how.id is None and self._sums_up(largest=True):
                 problem = "the last line holds the sums of all others; remove it, or say that lines"
                 raise self.error(f"{problem} are items (--by-order)", last)
             return self
-        texts = self.texts(column)
+        texts, called = self.texts[column], []
         written = "\n".join(texts).lower()
-        some = any(word in written for word in SUMMARIES)
-        called = [row for row, label in enumerate(texts) if some and is_summary(label)]
+        if any(word in written for word in SUMMARIES):
+            for row, label in enumerate(texts):  # such as "Total", "macro avg", "Mean:"
+                parts = {x for x in re.findall(r"[^\W_]+", label.lower()) if not x.isdecimal()}
+                called += [row] if len(parts) <= 2 and not SUMMARIES.isdisjoint(parts) else []
         if (called == [last] or not (called or texts[last])) and self._sums_up():
             note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
-            columns = [cells[:-1] for cells in self.table.columns]
-            return Sheet(replace(self.table, columns=columns), self.how, (*self.notes, note))
+            columns = [cells[:-1] for cells in self.columns]
+            return replace(self, columns=columns, notes=(*self.notes, note))
         sure = [row for row in called if not TOTALS.isdisjoint(tokens(texts[row]))]
         if sure or {0, last} & set(called):
             row = (sure or called)[-1]
@@ -546,7 +511,7 @@ class Sheet:
         """Whether the last row sums or averages the scores, or has their `largest` as sums."""
         found = []
         for i in self.numeric:
-            *rest, total = map(number_or_none, self.texts(i))
+            *rest, total = map(number_or_none, self.texts[i])
             if i in self.apart or total is None or None in rest:
                 continue
             numbers = [x for x in rest if x is not None]
@@ -558,17 +523,16 @@ class Sheet:
 
     def _check_twice(self) -> None:
         """Refuse a row that is there twice, where rows have texts that differ otherwise."""
-        bare = self.table.names is None or self.table.index is not None
-        if bare or self.ids or self.how.id is False:
+        if self.names is None or self.index is not None or self.ids or self.how.id is False:
             return
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
-        share = [self._distinct([i]) * (2 if self._is_of_item(i) else 1 / 0.9) for i in text]
+        share = [self._distinct([i]) * (2 if self.is_of_item(i) else 1 / 0.9) for i in text]
         if max(share, default=0) <= len(self):
             return
         seen: dict[tuple[str, ...], int] = {}
-        for row, cells in enumerate(zip(*map(self.texts, range(self.width)), strict=True)):
+        for row, cells in enumerate(zip(*self.texts, strict=True)):
             if seen.setdefault(cells, row) != row:
-                problem = f"the same as {self.table.place(seen[cells])}; remove it, or say that "
+                problem = f"the same as {self.place(seen[cells])}; remove it, or say that "
                 raise self.error(f"{problem}lines are items by themselves (--by-order)", row)
 
     # ---- rows of systems
@@ -576,7 +540,7 @@ class Sheet:
     @cached_property
     def is_long(self) -> bool:
         """Whether a line is an item of one system, and there are several systems."""
-        if self.system is None or self.table.names is None or self._distinct([self.system]) < 2:
+        if self.system is None or self.names is None or self._distinct([self.system]) < 2:
             return False
         if self.how.system is not None:
             return True
@@ -589,95 +553,94 @@ class Sheet:
         repeated = self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
         return repeated or len(set(self.numeric) - self.apart) < 2
 
-    def rows_by_system(self) -> dict[str, list[int]]:
+    def rows_by_system(self) -> dict[str, Sequence[int]]:
         """The rows of each system; ReadError where one does not say whose it is."""
+        if not self.is_long:
+            return {self._only_system(): range(len(self))}
         assert self.system is not None
         rows: dict[str, list[int]] = {}
-        whose = self.labels(self.system, "a missing system; write whose line it is")
-        for row, name in enumerate(whose):
+        missing = "a missing system; write whose line it is"
+        for row, name in enumerate(self._labels(self.system, range(len(self)), missing)):
             rows.setdefault(name, []).append(row)
         if len(rows) > MOST:
             problem = f"more than {MOST} systems; keep those to be compared"
             raise self.error(problem, None, self.system)
-        return rows
+        return {**rows}
 
-    def labels(self, column: int, problem: str) -> list[str]:
-        """The cells of a column, none of which may be missing."""
-        found = self.texts(column)
-        for text in () if column in self._whole else dict.fromkeys(found):
+    def _only_system(self) -> str:
+        """What the one system of a table is called; ReadError where it may be of several."""
+        if self.names is None and self.width > 1:
+            problem = f"{self.width} columns and no header, but a file for each system holds one "
+            problem += "number a line; put names above the columns, such as 'id' and 'score'; a "
+            raise self.error(f"{problem}file of both systems is read alone", 0)
+        names = list(dict.fromkeys(self.texts[self.system])) if self.system is not None else []
+        if len(names) > 1 and not self.ids:
+            problem = f"{len(names)} systems and no ids; add a column 'id' that says which item a "
+            problem += "line is, or write a file for each system"
+            raise self.error(problem, None, self.system)
+        return printable(names[0]) if len(names) == 1 else self.file.stem
+
+    def _some(self, column: Any, rows: Sequence[int]) -> Any:
+        return column if len(rows) == len(self) else [column[row] for row in rows]
+
+    def _labels(self, column: int, rows: Sequence[int], problem: str) -> list[str]:
+        """The cells of a column in some rows, none of which may be missing."""
+        found: list[str] = self._some(self.texts[column], rows)
+        for text in dict.fromkeys(found):
             if (len(text) < 5 or text[0] == "-") and kind_of(text) == "missing":
-                raise self.error(f"{text!r} is {problem}", found.index(text), column)
-        self._whole.add(column)
+                raise self.error(f"{text!r} is {problem}", rows[found.index(text)], column)
         return found
-
-    @cached_property
-    def _whole(self) -> set[int]:
-        """The columns in which nothing is missing."""
-        return set()
 
     def common(self, rows: Sequence[int], taken: Collection[int] = ()) -> dict[str, Any]:
         """What is known of the items of some rows, whatever their scores: ids, groups, texts."""
-        whole = len(rows) == len(self)
-
-        def some(column: Sequence[Any]) -> Sequence[Any]:
-            return column if whole else [column[row] for row in rows]
-
         ids, by, swapped, notes = self._identity(rows)
         groups = {}
-        for i in range(self.width) if self.table.names or self.how.clusters else ():
-            kinds = self._kinds[i]
+        for i in range(self.width) if self.names or self.how.clusters else ():
+            kinds = self.kinds[i]
             if i == self.cluster and i not in taken:
                 missing = "a missing label; write where the item belongs"
-                groups[self.name(i)] = some(self.labels(i, missing))
+                groups[self.name(i)] = self._labels(i, rows, missing)
             elif i in taken or i in self.ids or kinds["decimal"]:
                 continue
             elif not (kinds["number"] and kinds["text"]):
-                labels = some(self.texts(i))
+                labels = self._some(self.texts[i], rows)
                 if 1 < len(set(labels)) < len(labels):
                     groups[self.name(i)] = labels
+        related = [x for x in groups if x.lower() in RELATED] if swapped is None else []
         name = None
         if swapped is not None:
             name = " and ".join(map(self.name, self.ids))
             groups[name] = swapped
         if self.cluster is not None:
             name = self.name(self.cluster)
-        if self.how.clusters is None:
-            notes += self._about_clusters(groups if swapped is None else ())
+            note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since that "
+            more = [f"{note}column is called so (--no-clusters swaps items)"]
+        else:
+            note = "items of one {!r} may be alike; if they are, swap them together (--clusters {})"
+            more = [note.format(x, x) for x in related]
         text = self.called(TEXT_NAMES)
         return {
             "ids": ids,
             "paired_by": by,
             "clusters": groups,
             "swapped": name,
-            "notes": (*self.notes, *notes),
-            "places": Places(self.table, rows),
-            "texts": None if text is None else some(self.table.columns[text]),
+            "notes": (*self.notes, *notes, *(more if self.how.clusters is None else ())),
+            "at": lambda i: self.place(rows[i]),
+            "texts": None if text is None else self._some(self.columns[text], rows),
         }
 
-    def _about_clusters(self, groups: Collection[str]) -> Iterator[str]:
-        """What is swapped together without having been asked for, or perhaps should be."""
-        if self.cluster is not None:
-            note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since "
-            yield f"{note}that column is called so (--no-clusters swaps items)"
-        else:
-            for name in (x for x in groups if x.lower() in RELATED):
-                note = f"items of one {name!r} may be alike; if they are, swap them together "
-                yield f"{note}(--clusters {name})"
-
-    def _identity(
-        self, rows: Sequence[int]
-    ) -> tuple[list[str] | None, str, list[str] | None, list[str]]:
+    def _identity(self, rows: Sequence[int]) -> tuple[Any, str, Any, list[str]]:
         """Ids of rows, what they are, the items whose repeats are swapped together, and notes."""
         if self.ids:
-            named = [self.labels(i, "an item without a name; write one") for i in self.ids]
-            parts = [as_ids([part[row] for row in rows]) for part in named]
+            nameless = "an item without a name; write one"
+            parts = [as_ids(self._labels(i, rows, nameless)) for i in self.ids]
             by = self.known_by or " and ".join(str(self.key(i)) for i in self.ids)
         elif self.how.repeat is not None:
             problem = "tells repeats of an item apart, but no column says which item; name it "
             raise self.error(f"{problem}(--id)", None, self.repeat)
-        elif self.table.index is not None:
-            parts = [[printable(text_of(self.table.index[row])) for row in rows]]
-            by = self.table.index_name or "index"
+        elif self.index is not None:
+            parts = [[printable(text_of(self.index[row])) for row in rows]]
+            by = self.index_name or "index"
         else:
             return None, ORDER, None, []
         items = parts[0]
@@ -691,9 +654,9 @@ class Sheet:
             if not once:
                 raise self._twice(items, rows, by)
             return items, by, None, []
-        which = self.labels(self.repeat, "a repeat without a name; write one")
+        which = self._labels(self.repeat, rows, "a repeat without a name; write one")
         told = f"{self.name(self.repeat)} "
-        ids = [f"{item} ({told}{which[row]})" for item, row in zip(items, rows, strict=True)]
+        ids = [f"{item} ({told}{repeat})" for item, repeat in zip(items, which, strict=True)]
         by += f" and {self.key(self.repeat)}"
         note = f"repeats of an item, told apart by {self.key(self.repeat)!r}, are swapped together"
         notes = [note] if self.how.clusters is None and not once else []
@@ -703,77 +666,79 @@ class Sheet:
         """The error that two lines are the same item."""
         number = Counter(items)
         item = next(item for item in items if number[item] > 1)
-        places = [self.table.place(row) for x, row in zip(items, rows, strict=True) if x == item]
+        places = [self.place(row) for x, row in zip(items, rows, strict=True) if x == item]
         remedy, repeats = "remove one", map(self.called, zip(REPEAT_NAMES, strict=True))
+        if self.ids:
+            remedy += f", name one more column of the key (--id {self.key(self.ids[0])} --id COL)"
         own = [(i,) for i in range(self.width) if self.may_be_key(i) and i not in self.ids]
         two = combinations([i for i in repeats if i is not None], 2)
         for some in (*own, *two) if self.ids else ():
-            cells = [[self.texts(i)[k] for k in rows] for i in some]
+            cells = [[self.texts[i][k] for k in rows] for i in some]
             if len(set(zip(items, *cells, strict=True))) == len(rows):
                 names = " ".join(f"--id {self.key(k)}" for k in (*self.ids, some[0]))
                 for k in some[1:]:
                     names += f" --repeat {self.key(k)} --clusters {self.key(self.ids[0])}"
                 remedy = f"name the columns that tell lines apart ({names})"
                 break
-        problem = (
-            f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); {remedy}, name "
-        )
-        problem += "the column that tells repeats apart (--repeat), or swap them together "
+        problem = f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); {remedy}, "
+        problem += "name the column that tells repeats apart (--repeat), or swap them together "
         return self.error(f"{problem}(--clusters)")
 
-    def agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
+    def _agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """Texts of the items: those that must agree, and those that must not be permuted."""
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
-        for i in range(self.width) if self.table.names else ():
+        for i in range(self.width) if self.names else ():
             name = self.name(i).lower()
             free = i not in {*self.ids, *taken, self.system, self.numbered}
-            nested = isinstance(self.table.columns[i][0], list | dict)
-            of_item = not self._kinds[i]["decimal"] and words(name) <= NO_SYSTEM
+            nested = isinstance(self.columns[i][0], list | dict)
+            of_item = not self.kinds[i]["decimal"] and words(name) <= NO_SYSTEM
             plain = i not in self.numeric or of_item or self.may_be_key(i)
             if free and not nested and plain and OUTPUTS.isdisjoint(tokens(name)):
-                column = [self.texts(i)[row] for row in rows]
+                column = [self.texts[i][row] for row in rows]
                 found["agree" if name in TEXT_NAMES else "beside"][name] = column
+        for count in OF_THE_ITEM & self._counts.get("", {}).keys() if "" in self._sets else ():
+            column = self.columns[self._counts[""][count][0]]
+            found["agree"][count] = [_plain(column[row]) for row in rows]
         return found
 
     # ---- one system
 
-    def only_system(self) -> str:
-        """What the one system of a table is called; ReadError where it may be of several."""
-        if self.table.names is None and self.width > 1:
-            problem = f"{self.width} columns and no header, but a file for each system holds one "
-            problem += "number a line; put names above the columns, such as 'id' and 'score'; a "
-            raise self.error(f"{problem}file of both systems is read alone", 0)
-        names = list(dict.fromkeys(self.texts(self.system))) if self.system is not None else []
-        if len(names) > 1 and not self.ids:
-            problem = f"{len(names)} systems and no ids; add a column 'id' that says which item a "
-            problem += "line is, or write a file for each system"
-            raise self.error(problem, None, self.system)
-        return printable(names[0]) if len(names) == 1 else self.table.file.stem
+    def _system(
+        self, system: str, rows: Sequence[int], used: Mapping[Any, Sequence[int]], **known: Any
+    ) -> SystemScores:
+        """A system whose scores, or sets of counts, are in these columns."""
+        scores, counts, columns = {}, {}, {}
+        for what, own in used.items():
+            parts = [self._some(self.columns[i], rows) for i in own]
+            name, labels = what, list(map(self.label, own))
+            if isinstance(what, tuple):
+                lists = what[0] == "counts"
+                written = DERIVED[what] if lists else what
+                name, labels = ", ".join(written), labels * (10 if lists else 1)
+                counts[name] = written
+                both = zip(*parts, strict=True)
+                scores[name] = [self._four(row, own) for row in rows] if lists else list(both)
+            else:
+                scores[name] = parts[0]
+            columns[name] = labels
+        return SystemScores(system, self.file, scores, counts=counts, columns=columns, **known)
 
     def of_system(self, system: str, rows: Sequence[int]) -> SystemScores:
         """The scores and counts of one system, of which these rows are."""
-        bare = self.table.names is None
+        bare = self.names is None
         single = [i for i in self._wide_columns if i not in self._counted]
         single = [0] if bare else sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
-        known = self._tables("", rows)
+        used: dict[Any, Sequence[int]] = {"score" if bare else self.name(i): [i] for i in single}
+        used |= self._sets.get("", {})
         gold = self.called(GOLD_NAMES)
         unsure = self.probabilities(gold) if gold in single else []
         if unsure and {gold, *unsure} == set(single):
             raise self.error(PROBABILITIES, None, unsure[0])
-        if not single and not known["scores"]:
-            raise self.error(f"no column of numbers; {self.columns()}{self.obstacle()}")
-        cells, names = self.table.columns, {i: "score" if bare else self.name(i) for i in single}
-        scores = {names[i]: [cells[i][row] for row in rows] for i in single}
+        if not used:
+            raise self.error(f"no column of numbers; {self.known()}{self.obstacle()}")
         taken = {*single, *self._counted}
-        texts = self.agreeing(rows, taken)
-        if known["scores"]:
-            for count in OF_THE_ITEM & self._counts.get("", {}).keys():
-                column = cells[self._counts[""][count][0]]
-                texts["agree"][count] = [_plain(column[row]) for row in rows]
-        known["scores"] = scores | known["scores"]
-        known["columns"] |= {names[i]: [self.label(i)] for i in single}
         common = self.common(rows, taken if len(taken) == 1 else ())
-        return SystemScores(system=system, file=self.table.file, **known, **texts, **common)
+        return self._system(system, rows, used, **self._agreeing(rows, taken), **common)
 
     # ---- counts
 
@@ -781,7 +746,7 @@ class Sheet:
     def _counts(self) -> dict[str, dict[str, list[int]]]:
         """The columns of each system by what they count, by their names; "" is no system."""
         found: dict[str, dict[str, list[int]]] = {}
-        for i in range(self.width) if self.table.names else ():
+        for i in range(self.width) if self.names else ():
             for system, count in readings(self.name(i)):
                 found.setdefault(system, {}).setdefault(count, []).append(i)
         return found
@@ -806,40 +771,26 @@ class Sheet:
         """The columns that are counts of something: of a system that has a full set of them."""
         return {i for sets in self._sets.values() for used in sets.values() for i in used}
 
-    def _tables(self, system: str, rows: Sequence[int]) -> dict[str, Any]:
-        """The scores of a system that are sets of counts, with what `SystemScores` must know."""
-        found: dict[str, dict[str, Any]] = {"scores": {}, "counts": {}, "columns": {}}
-        for layout, used in self._sets.get(system, {}).items():
-            lists = layout[0] == "counts"
-            written = DERIVED[layout] if lists else layout
-            name = ", ".join(written)
-            parts = [[self.table.columns[i][row] for row in rows] for i in used]
-            four = (self._four(row, used) for row in rows)
-            found["scores"][name] = list(four if lists else zip(*parts, strict=True))
-            found["counts"][name] = written
-            found["columns"][name] = [self.label(i) for i in (used * 10 if lists else used)]
-        return found
-
     def _four(self, row: int, used: Sequence[int]) -> tuple[Any, ...]:
         """The counts of sacreBLEU, in lists of four, in one tuple."""
         parts: list[Any] = []
         for i in used:
-            cell = self.table.columns[i][row]
+            cell = self.columns[i][row]
             four = re.findall(r"\d+", str(cell)) if str(cell).startswith("[") else [cell]
             if len(four) != (4 if len(parts) < 8 else 1):
                 raise self.error(f"{shown(str(cell))} is no list of four counts", row, i)
             parts += four
         return tuple(parts)
 
-    def listed_system(self, wanted: Any, entry: CountStatistic, option: str) -> SystemScores:
+    def listed_system(self, wanted: Any, entry: Statistic, option: str) -> SystemScores:
         """The system whose counts are in these columns, listed in the order of the counts."""
         columns = [self.find(one) for one in wanted]
         counts = next((m.columns for m in entry.measures if len(m.columns) == len(columns)), None)
         if counts is None:
             problem = f"{option} lists {len(columns)} column{'s' * (len(columns) != 1)}, but "
             problem += f"{entry.name!r} needs {entry.layouts()} of each system"
-            raise self.error(f"{problem}; {self.columns()}")
-        said = [readings(self.name(i)) if self.table.names else [] for i in columns]
+            raise self.error(f"{problem}; {self.known()}")
+        said = [readings(self.name(i)) if self.names else [] for i in columns]
         for i, count, ways in zip(columns, counts, said, strict=True):
             if columns.count(i) > 1:
                 problem = f"{option} lists {self.label(i)} {columns.count(i)} times; list each once"
@@ -852,15 +803,8 @@ class Sheet:
         if any("" in systems for systems in own):  # a count of the item beside those of the system
             own = [systems for systems in own if "" not in systems]
         common = set.intersection(*own) if own and all(own) else set()
-        name = ", ".join(counts)
-        return SystemScores(
-            common.pop() if len(common) == 1 else option.upper(),
-            self.table.file,
-            {name: list(zip(*(self.table.columns[i] for i in columns), strict=True))},
-            counts={name: counts},
-            columns={name: [self.label(i) for i in columns]},
-            **(self.common(range(len(self))) | {"paired_by": ROW}),
-        )
+        name = common.pop() if len(common) == 1 else option.upper()
+        return self._system(name, range(len(self)), {counts: columns}, **self._side)
 
     # ---- systems side by side
 
@@ -868,45 +812,43 @@ class Sheet:
     def _wide_columns(self) -> list[int]:
         return [i for i in self.numeric if i not in self.apart]
 
-    def wide(self) -> tuple[list[SystemScores], list[str], str]:
-        """The systems of a table with columns for each: all, those that are meant, or the doubt."""
+    @cached_property
+    def _side(self) -> dict[str, Any]:
+        """What is known of the items of systems that are columns of the table."""
+        derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
+        notes = [f"column {name!r} is derived, and not treated as a system" for name in derived]
+        common = self.common(range(len(self))) | {"paired_by": ROW}
+        return common | {"notes": (*common["notes"], *self.usual[2], *notes)}
+
+    def wide(self) -> list[SystemScores]:
+        """The systems of a table that has columns for each."""
         whose = next(iter(self._whose), None)
-        bare = self.table.names is not None and not self.table.names[0]
-        rows = self.table.index or [] if whose is None and not bare else self.texts(whose or 0)
+        bare = self.names is not None and not self.names[0]
+        rows = self.index or [] if whose is None and not bare else self.texts[whose or 0]
         models = len(rows) if whose is not None else 2 * sum(map(bool, map(MODELS.search, rows)))
         once = 1 < len(set(rows)) == len(rows) <= models
         if once and not self.ids and self.how.id is not False:
-            problem = (
-                f"a line is a system ({shown(rows[0])}), not an item; transpose the table (in "
-            )
-            problem += "pandas: frame.set_index(...).T), or pair lines as they are (--by-order)"
+            problem = f"a line is a system ({shown(rows[0])}), not an item; transpose the table (in"
+            problem += " pandas: frame.set_index(...).T), or pair lines as they are (--by-order)"
             raise self.error(problem, 0, whose)
-        usual, doubt, notes = self._usual()
-        derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
-        notes += tuple(f"column {name!r} is derived, and taken for no system" for name in derived)
-        common = self.common(range(len(self))) | {"paired_by": ROW}
-        common["notes"] += notes
-        found = [self.column_system(i + 1, common) for i in self.numeric if i not in self.ids]
-        names = {one.system for one in found}
-        for system in self._sets.keys() - {""} - names:
-            known = self._tables(system, range(len(self)))
-            found.append(SystemScores(system=system, file=self.table.file, **known, **common))
-        order = list(self._counts)  # that of the columns
-        found.sort(key=lambda one: order.index(one.system) if one.counts else -1)
-        return found, usual, doubt
+        side = self._side  # which refuses items that are there twice
+        found = [self.column_system(i + 1) for i in self.numeric if i not in self.ids]
+        known = {"", *(one.system for one in found)}
+        for system in (x for x in self._counts if x in self._sets and x not in known):
+            found.append(self._system(system, range(len(self)), self._sets[system], **side))
+        return found
 
-    def column_system(self, wanted: object, common: dict[str, Any] | None = None) -> SystemScores:
+    def column_system(self, wanted: object) -> SystemScores:
         """The system that is one column of a wide table, whatever it holds."""
-        common = common or self.common(range(len(self))) | {"paired_by": ROW}
         i = self.find(wanted)
-        cells, label = {"score": self.table.columns[i]}, {"score": [self.label(i)]}
-        return SystemScores(self.name(i), self.table.file, cells, columns=label, **common)
+        return self._system(self.name(i), range(len(self)), {"score": [i]}, **self._side)
 
-    def _usual(self) -> tuple[list[str], str, tuple[str, ...]]:
+    @cached_property
+    def usual(self) -> tuple[list[str], str, tuple[str, ...]]:
         """The columns that are systems since they look alike, or why that is not clear; notes."""
         single = [i for i in self._wide_columns if i not in self._counted]
-        if self.table.names is None:
-            if self.width == 4 == len(single) and not any(k["decimal"] for k in self._kinds):
+        if self.names is None:
+            if self.width == 4 == len(single) and not any(k["decimal"] for k in self.kinds):
                 return [], "four whole numbers a line, and no names", ()
             return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
@@ -916,7 +858,7 @@ class Sheet:
         gold = self.called(GOLD_NAMES)
         if gold in single and self.probabilities(gold):
             return [], PROBABILITIES, ()
-        binary = [i for i in single if {*map(number_or_none, {*self.texts(i)})} <= {0, 1, None}]
+        binary = [i for i in single if {*map(number_or_none, {*self.texts[i]})} <= {0, 1, None}]
         if gold in single and binary == [i for i in single if i != gold]:
             single = binary  # which was judged by it
         if gold in single:
@@ -927,29 +869,29 @@ class Sheet:
         if doubt:
             return [], doubt, ()
         kept, notes = self._underived(some)
-        if len(kept) > 1 and not _alike([self.texts(i) for i in kept]):
+        if len(kept) > 1 and not _alike([self.texts[i] for i in kept]):
             names = ", ".join(repr(self.key(i)) for i in kept)
             return [], f"columns of numbers that do not look alike ({names})", ()
         return [self.name(i) for i in kept], "", notes
 
     def probabilities(self, gold: int) -> list[int]:
         """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
-        some = [i for i in self.numeric if self._kinds[i]["decimal"] and i != gold]
+        some = [i for i in self.numeric if self.kinds[i]["decimal"] and i != gold]
         some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
-        values = {i: {*map(number_or_none, {*self.texts(i)})} for i in (gold, *some)}
+        values = {i: {*map(number_or_none, {*self.texts[i]})} for i in (gold, *some)}
         some = some if values[gold] == {0, 1} else []
         return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
 
     def _family(self, columns: Sequence[int]) -> tuple[list[int], str]:
         """The columns of the measure that is meant, or why it is not clear which."""
         families: dict[tuple[str, ...], list[int]] = {}
+        owned = set()  # the measures that some column has of a system by its name
         for i in columns:
-            families.setdefault(measured(self.name(i))[0], []).append(i)
-        families = {  # those of a system by its name
-            what: some
-            for what, some in families.items()
-            if any(measured(self.name(i))[1] for i in some)
-        }
+            parts = tokens(self.name(i))
+            what = tuple(x for x in parts if x in MEASURES | NO_SYSTEM)
+            families.setdefault(what, []).append(i)
+            owned |= {what} if len(what) < len(parts) else set()
+        families = {what: some for what, some in families.items() if what in owned}
         known = ", ".join(repr("_".join(what)) for what in families if what) or "none"
         if self.how.score is not None:
             wanted = tuple(tokens(self.how.score))
@@ -975,12 +917,12 @@ class Sheet:
         first: list[float] = []
         total = [0.0] * len(self)
         for i in columns:
-            known = {text: number_or_none(text) for text in dict.fromkeys(self.texts(i))}
-            own = [known[text] or 0.0 for text in self.texts(i)]
+            known = {text: number_or_none(text) for text in dict.fromkeys(self.texts[i])}
+            own = [known[text] or 0.0 for text in self.texts[i]]
             ways = [("sum", 1.0, 0.0), ("mean", 1 / max(len(kept), 1), 0.0)]
             if len(kept) == 2:  # total - 2 first = second - first
                 ways += [("difference", 1.0, -2.0), ("difference", -1.0, 2.0)]
-            copy = any(self.texts(i) == self.texts(k) for k in kept)
+            copy = any(self.texts[i] == self.texts[k] for k in kept)
             sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
             for what, s, t in ways if sure else ():
                 rows = zip(own, total, first, strict=True)
@@ -1013,17 +955,6 @@ def _plain(cell: Any) -> str:
     """A number as text that is the same however it is written."""
     text = text_of(cell)
     return text.partition(".")[0] if kind_of(text) == "integer" else text
-
-
-def _kinds(column: Sequence[str]) -> Counter[str]:
-    """How many cells are a "number", "missing" or "text"; some number a "decimal"."""
-    found: Counter[str] = Counter()
-    distinct = Counter(column)
-    for cell in islice(distinct, SOME):
-        kind = kind_of(cell)
-        found[kind if kind in ("missing", "text") else "number"] += distinct[cell]
-        found["decimal"] += kind in ("decimal", "scientific", "percent")
-    return found
 
 
 def _alike(columns: Sequence[Sequence[str]]) -> bool:

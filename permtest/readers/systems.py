@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
-from permtest.readers.files import File, ReadError, printable, shown
+from permtest.readers.files import File, ReadError, StrPath, check_memory, printable, shown
 
 #: How items are paired that have no ids: by their order in two files, or by the row of one table.
 ORDER, ROW = "order", "row"
+
+#: Bytes that a record needs in memory.
+PER_RECORD = 1000
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,19 @@ class Format:
     rows: str  # what one item of it holds
     pairs_on: str  # what pairs the items of two systems
     example: str  # a command line that reads it
-    #: Says of a file by its content whether it is of this format; quick, and never fails.
-    recognises: Callable[[File], bool] = field(default=lambda _: False, repr=False)
-    #: Reads a file, and the gold file where there is one.
-    load: Callable[..., Sequence[SystemScores]] = field(default=lambda *_: (), repr=False)
     extra: str | None = None  # the extra of this package that must be installed
     gold: str = "none"  # or "optional", "required": whether another file says what would be right
-    #: Makes a gold file of all files of the systems, where none is given.
-    items_of: Callable[[Sequence[File]], File | None] | None = field(default=None, repr=False)
     names_scores: bool = False  # whether a statistic such as "las" means the score of that name
+    #: Makes a gold file of all files of the systems, where none is given.
+    items_of: Callable[[Sequence[File]], File | None] = field(default=lambda _: None, repr=False)
+
+    def recognises(self, file: File) -> bool:
+        """Whether a file is of this format by its content; quick, and never fails."""
+        raise NotImplementedError
+
+    def load(self, file: File, gold: File | None = None) -> Sequence[SystemScores]:
+        """The scores of each system in a file, held against the gold file where there is one."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +62,7 @@ class SystemScores:
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     texts: Sequence[str] | None = None  # what the items are, for people to read
     notes: tuple[str, ...] = ()  # what the reader did that one should know
-    places: Sequence[str] | None = None  # where items are in the file, such as "line 3"
+    at: Callable[[int], str] | None = None  # where an item is in the file, such as "line 3"
     gold: File | None = None  # what said what is right
     #: Name of a score -> how messages call its column in a table, or those of its counts.
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -69,12 +76,10 @@ class SystemScores:
             return
         again = next(i for i in range(len(self)) if self.positions[self.ids[i]] != i)
         name, last = self.ids[again], self.positions[self.ids[again]]
-        where = f" ({self.places[again]} and {self.places[last]})" if self.places else ""
-        raise ReadError.at(
-            self.file.path,
-            f"{shown(name)} occurs twice as {self.paired_by}{where}; remove one, name the "
-            "column that tells repeats apart (--repeat), or swap them together (--clusters)",
-        )
+        where = f" ({self.at(again)} and {self.at(last)})" if self.at else ""
+        problem = f"{shown(name)} occurs twice as {self.paired_by}{where}; remove one, name the "
+        problem += "column that tells repeats apart (--repeat), or swap them together (--clusters)"
+        raise ReadError.at(self.file.path, problem)
 
     def __len__(self) -> int:
         return len(next(iter(self.scores.values())))
@@ -86,8 +91,8 @@ class SystemScores:
 
     def place(self, i: int) -> str:
         """How messages call an item."""
-        if self.places is not None:
-            return self.places[i]
+        if self.at is not None:
+            return self.at(i)
         return f"item {i + 1}" if self.ids is None else shown(self.ids[i])
 
     def error(self, i: int, problem: str, score: str = "", part: int = 0) -> ReadError:
@@ -95,9 +100,6 @@ class SystemScores:
         column = self.columns[score][part] if score in self.columns else None
         place = ", ".join(filter(None, (self.place(i), column)))
         return ReadError.at(self.file.path, problem, column=place)
-
-
-# ---- names ---------------------------------------------------------------------------------------
 
 
 def told_apart(names: Sequence[str], *others: Sequence[str | None]) -> list[str]:
@@ -115,19 +117,37 @@ def told_apart(names: Sequence[str], *others: Sequence[str | None]) -> list[str]
 def names_of(files: Sequence[File]) -> list[str]:
     """What systems are called that have a file each: its name, its folder, or a number."""
     stems = [printable(file.stem) for file in files]
-    for names in (stems, [printable(file.folder) for file in files]):
+    for names in (stems, [printable(PurePath(file.path).parent.name) for file in files]):
         if len(set(names)) == len(names) and all(names):
             return names
     return [f"{stem} ({number})" for number, stem in enumerate(stems, 1)]
 
 
-def did_you_mean(wanted: object, names: Sequence[str]) -> str:
-    """A phrase with names that are nearly right, or ""."""
-    close = get_close_matches(str(wanted), list(names), n=3)
-    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+def joined(tasks: Mapping[str, SystemScores], folder: StrPath) -> SystemScores:
+    """The items of several tasks as those of one evaluation, with the grouping "task".
 
-
-def listed(names: Sequence[str], most: int = 30) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    A score that a task has not is None there; groupings and what must agree are those of all.
+    """
+    parts = list(tasks.values())
+    check_memory(str(folder), PER_RECORD * sum(map(len, parts)))
+    every = [(task, one, i) for task, one in tasks.items() for i in range(len(one))]
+    names = dict.fromkeys(name for one in parts for name in one.scores)
+    groups = [x for x in parts[0].clusters if all(x in one.clusters for one in parts)]
+    agreed = [x for x in parts[0].agree if all(x in one.agree for one in parts)]
+    clusters = {x: [f"{task}: {one.clusters[x][i]}" for task, one, i in every] for x in groups}
+    digests = "".join(f"{one.file.sha256}  {one.file.name}\n" for one in parts)
+    return SystemScores(
+        system=parts[0].system,
+        file=File(str(folder), digests.encode()),
+        scores={
+            x: [one.scores[x][i] if x in one.scores else None for _, one, i in every] for x in names
+        },
+        paired_by=f"task and {parts[0].paired_by}",
+        ids=[f"{task}: {one.ids[i] if one.ids else i + 1}" for task, one, i in every],
+        clusters={"task": [task for task, *_ in every], **clusters},
+        swapped=next((one.swapped for one in parts if one.swapped in groups), None),
+        agree={x: [one.agree[x][i] for _, one, i in every] for x in agreed},
+        texts=[one.texts[i] if one.texts else "" for _, one, i in every],
+        notes=tuple(f"{task}: {note}" for task, one in tasks.items() for note in one.notes),
+        at=[f"{one.file.name}, {one.place(i)}" for _, one, i in every].__getitem__,
+    )

@@ -26,7 +26,6 @@ from permtest.readers.files import (
     PER_VALUE,
     File,
     ReadError,
-    Twice,
     check_memory,
     is_number,
     kind_of,
@@ -167,9 +166,9 @@ def _of_text(file: File) -> Table:
     _check_even(file, rows, starts)
     columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
     table = Table(file, None, columns, place=lambda row: f"line {starts[row]}", mark=mark)
-    return (
-        replace(table, names=[segment[1]]) if segment and len(columns) == 1 else _with_header(table)
-    )
+    if segment and len(columns) == 1:
+        return replace(table, names=[segment[1]])
+    return _with_header(table)
 
 
 def _check_even(file: File, rows: Sequence[Sequence[str]], starts: Sequence[int]) -> None:
@@ -305,7 +304,7 @@ def _leaves(value: dict[str, Any], start: str = "", depth: int = 1) -> Iterator[
 
 # ---- what has types ------------------------------------------------------------------------------
 
-_PLAIN = {int, bool, type(None), Fraction, list, dict, Twice}
+_PLAIN = {int, bool, type(None), Fraction, list, dict}
 
 
 def _cell(value: Any) -> Any:

@@ -9,7 +9,7 @@ from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from permtest._text import aligned
-from permtest.result import counted
+from permtest.score import counted
 from permtest.study.document import (
     VALUE,
     Document,
@@ -157,14 +157,12 @@ class BoardDocument(Document):
 
     def _ranking(self, key: str, board: Leaderboard, name: str) -> Section:
         """A ranking, or a comparison with a baseline, and what to be cautious of."""
-        on, n, order = f" on {name}" if name else "", len(board.systems), board.order(name)
-        best = (
-            order
-            if board.baseline is not None
-            else [
-                system for system in order if board.places(name)[board.systems.index(system)] == 1
-            ]
-        )
+        on, n, best = f" on {name}" if name else "", len(board.systems), board.order(name)
+        if board.baseline is None:
+            first = {
+                x for x, place in zip(board.systems, board.places(name), strict=True) if place == 1
+            }
+            best = [system for system in best if system in first]
         some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
         alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
         limits = "Tied systems are not shown to be equal: they may differ by less than these items "
@@ -291,7 +289,10 @@ def _notes(board: Leaderboard, name: str) -> str:
     """What the columns are."""
     several, alone = board.baseline is None, len(board.systems) == 2
     other = "the system above it" if several else str(board.baseline)
-    text = "Systems that share a letter do not differ. " * (several and any(board.groups(name)))
+    text = (
+        "Systems that share a letter are not significantly different, which does not make "
+        "them equal. "
+    ) * (several and any(board.groups(name)))
     text += "Intervals are of each difference by itself. Those of up to 12 systems, without "
     text += "clusters, are exact, or Tango's for scores of 0 and 1; others, and those of measures "
     text += "such as F1, are approximate, by Student's t. "
@@ -311,9 +312,8 @@ def _next(board: Leaderboard, name: str) -> str:
     tied = [row for row in tied if row.get("tied_with_best", True)]
     if not tied:
         first = base or rows[0]["system"]
-        return (
-            f"Next: make a report on {first} and another system, to see on which items they differ."
-        )
+        seen = "to see on which items they differ"
+        return f"Next: make a report on {first} and another system, {seen}."
     row = min(tied, key=lambda row: row["separating_n"])
     other, n = base or rows[rows.index(row) - 1]["system"], row["separating_n"]
     if not isfinite(n):
@@ -328,10 +328,9 @@ def _next(board: Leaderboard, name: str) -> str:
 
 def _cut(header: tuple[str, ...], cells: list[tuple[Any, ...]]) -> Table:
     """A table that is not too long; its caption says what is missing."""
+    shown = (map(str, row) for row in cells[:MOST_ROWS])
+    rows = tuple(tuple(cell and legible(cell, VALUE) for cell in row) for row in shown)
     more = len(cells) - MOST_ROWS
-    rows = tuple(
-        tuple(str(cell) and legible(str(cell), VALUE) for cell in row) for row in cells[:MOST_ROWS]
-    )
     return Table(header, rows, f"and {more} more rows" if more > 0 else "")
 
 

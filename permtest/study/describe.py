@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._html import said
 from permtest._integers import IntArray, with_room
-from permtest._json import AsJson
 from permtest._rng import RNG, as_generator
+from permtest.alternatives.answer import PairedSample, check_magnitude, finite
 from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
-from permtest.alternatives.result import PairedSample, check_magnitude, finite
 from permtest.pairs import Pairs
-from permtest.result import counted
-from permtest.study.document import Section, Table
+from permtest.score import counted
+from permtest.study.document import InSection, Section, Table
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -58,7 +57,7 @@ class Summary(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Description(AsJson):
+class Description(InSection):
     """Two systems' scores described.
 
     Parameters
@@ -137,33 +136,18 @@ class Description(AsJson):
                 related += "; ignoring it inflates the standard deviation "
                 related += f"by a factor of {self.inflation:.3g}"
         shapiro = f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})"
-        found = (
-            (
-                "pairs",
-                f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
-            ),
-            ("differences", f"{self.shape} (skewness {self.difference.skewness:.3g})"),
-            ("Shapiro-Wilk", f"{word} at level {self.alpha:g} {shapiro}"),
-            ("correlation", related),
-            ("test statistic", self.test_statistic),
-        )
-        return Section(
-            "description",
-            "Description",
-            f"{self.names[0]} against {self.names[1]}, {counted(self.n, 'pairs')}.",
-            (
-                Table(("", *self.names, "difference"), tuple(rows)),
-                Table(("about", "what was found"), found),
-            ),
-            problem=self.warning,
-            data=self.to_dict(),
-        )
-
-    def __str__(self) -> str:
-        return str(self.section())
-
-    def _repr_html_(self) -> str:
-        return self.section()._repr_html_()
+        found = {
+            "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
+            "differences": f"{self.shape} (skewness {self.difference.skewness:.3g})",
+            "Shapiro-Wilk": f"{word} at level {self.alpha:g} {shapiro}",
+            "correlation": related,
+            "test statistic": self.test_statistic,
+        }
+        numbers = Table(("", *self.names, "difference"), tuple(rows))
+        tables = numbers, Table(("about", "what was found"), tuple(found.items()))
+        text = f"{self.names[0]} against {self.names[1]}, {counted(self.n, 'pairs')}."
+        more: dict[str, Any] = {"problem": self.warning, "data": self.to_dict()}
+        return Section("description", "Description", text, tables, **more)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers and what they mean as plain numbers, strings, lists and None."""

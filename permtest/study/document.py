@@ -17,8 +17,8 @@ from unicodedata import category, normalize
 
 from permtest._html import grid, said, together
 from permtest._json import AsJson
-from permtest.alternatives.result import finite
-from permtest.result import counted
+from permtest.alternatives.answer import finite
+from permtest.score import counted
 
 #: Columns of a page of text, and of the last column of a table on it at least.
 PAGE, NARROWEST = 100, 30
@@ -92,6 +92,20 @@ class Section:
         tables = [grid(table.head, table.rows, table.caption) for table in self.tables]
         texts = map(said, (self.problem, self.sentence))
         return together(f"<h3>{escape(self.heading)}</h3>", *texts, *tables, said(self.limits))
+
+
+class InSection(AsJson):
+    """A result that is shown as a section."""
+
+    @abstractmethod
+    def section(self) -> Section:
+        """What was found, as people read it."""
+
+    def __str__(self) -> str:
+        return str(self.section())
+
+    def _repr_html_(self) -> str:
+        return self.section()._repr_html_()
 
 
 class Document(AsJson):

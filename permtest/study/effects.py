@@ -14,6 +14,7 @@ from permtest._checks import check_count, check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray
 from permtest._json import AsJson
+from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
 from permtest.alternatives.compare import TESTS
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
@@ -23,7 +24,6 @@ from permtest.alternatives.ranks import (
     signed_rank_quantile,
     walsh_interval,
 )
-from permtest.alternatives.result import PairedSample, finite, interval_text, tail_level
 from permtest.interval import ConfidenceInterval
 from permtest.study.describe import checked_sample
 
@@ -507,17 +507,10 @@ def cohen_h(
         details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
         error = sqrt((2 - 2 * details["r12"]) / n)
     else:
-        sizes = check_count(b, "n1"), check_count(n2, "n2")
-        right = (
-            check_count(a, "x1", least=0, most=sizes[0]),
-            check_count(x2, "x2", least=0, most=sizes[1]),
-        )
-        n, names, shares = (
-            sum(sizes),
-            names or ("a", "b"),
-            (right[0] / sizes[0], right[1] / sizes[1]),
-        )
-        error = sqrt(1 / sizes[0] + 1 / sizes[1])
+        n1, n2 = check_count(b, "n1"), check_count(n2, "n2")
+        x1, x2 = check_count(a, "x1", least=0, most=n1), check_count(x2, "x2", least=0, most=n2)
+        n, names, shares = n1 + n2, names or ("a", "b"), (x1 / n1, x2 / n2)
+        error = sqrt(1 / n1 + 1 / n2)
     value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
     details |= {"p1": shares[0], "p2": shares[1], "standard_error": error}
 

@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._integers import exact_sum, with_room
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_all, verdict
-from permtest.alternatives.counts import score_interval
-from permtest.alternatives.resampling import permutation_mean, randomisation
-from permtest.alternatives.result import (
+from permtest.alternatives.answer import (
     OF_COUNTS,
     TITLES,
     PairedSample,
@@ -28,12 +25,15 @@ from permtest.alternatives.result import (
     finite,
     rejects,
 )
+from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_all, verdict
+from permtest.alternatives.counts import score_interval
+from permtest.alternatives.resampling import permutation_mean, randomisation
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
-from permtest.statistics import Alternative, CountStatistic, Statistic, check_alternative, lookup
+from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 from permtest.study import document as doc
 from permtest.study import sections
 from permtest.study.document import Document, Figure, Section, Table, number, percent
@@ -98,9 +98,9 @@ class ItemScores(NamedTuple):
     rule: str
 
 
-def item_scores(pairs: Pairs, entry: Statistic | CountStatistic) -> ItemScores:
+def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     """Measure every item by itself."""
-    if not isinstance(entry, CountStatistic):
+    if not entry.columns:
         sample = PairedSample(pairs)
         lead = np.sign(sample.gaps).astype(np.int8)
         rule = "items are compared by their scores"
@@ -164,7 +164,7 @@ class Overview(Document):
     """
 
     pairs: Pairs
-    statistic: Statistic | CountStatistic
+    statistic: Statistic
     alternative: Alternative
     alpha: float
     seed: int
@@ -202,7 +202,7 @@ class Overview(Document):
     def measured(self) -> str:
         """What sentences call the statistic."""
         entry, score = self.statistic, self.exact.score
-        if isinstance(entry, CountStatistic):
+        if entry.columns:
             return entry.title
         return f"mean {score.name}".rstrip() if entry.name == "mean" else score.unit or "points"
 
@@ -386,7 +386,7 @@ class Overview(Document):
     def power(self) -> Outlook | None:
         """Power of such a test, and the size of another study; None where `problems` says why."""
         pairs, unit, limit = self.pairs, self.unit, inf  # the largest difference that there can be
-        if isinstance(self.statistic, CountStatistic):
+        if self.statistic.columns:
             measure = self.statistic.measure(pairs)[0]
             if not isinstance(measure, MeanOfRatios) or measure.whole:
                 limit = 2.0 if isinstance(measure, Matthews) else 1.0
@@ -610,7 +610,7 @@ def raised(pairs: Pairs, delta: float) -> Pairs:
 def overview(
     pairs: Pairs,
     *,
-    statistic: str | Statistic | CountStatistic = "mean",
+    statistic: str | Statistic = "mean",
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     rng: RNG = 0,

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._optional import optional
-from permtest.alternatives.result import TITLES, PairedSample, as_threshold
+from permtest.alternatives.answer import TITLES, PairedSample, as_threshold
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, lookup
 from permtest.study import document as doc
@@ -194,10 +194,8 @@ class StudyConfig:
         """All options as YAML, each with a comment, which `from_yaml` reads back."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         about = re.findall(r"^ {4}([\w, ]+) : (.*)\n {8}(.*)$", str(self.__doc__), re.MULTILINE)
-        lines, values = (
-            ["# A study of two systems: permtest study FILE --config THIS_FILE"],
-            self.to_dict(),
-        )
+        lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
+        values = self.to_dict()
         for names, kind, text in about:
             text += f" One of: {', '.join(TITLES)}." * ("test" in names)
             comment = re.sub(r'[{}"]', "", f"{text} ({kind})").replace("None", "null")
@@ -272,11 +270,9 @@ class Study(Overview):
     @cached_property
     def recommendation(self) -> Recommendation | None:
         """Which tests suit these scores, by the rule of the plan; None for counts."""
-        return (
-            None
-            if self.pairs.columns
-            else recommend(self.units, alpha=self.alpha, rule=self.config.rule)
-        )
+        if self.pairs.columns:
+            return None
+        return recommend(self.units, alpha=self.alpha, rule=self.config.rule)
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -302,33 +298,32 @@ class Study(Overview):
         if chosen.power_sizes == 0:
             return None
         true, null = chosen.power_delta, as_threshold(chosen.delta)
-        how: dict[str, Any] = {
-            "test": chosen.power_test,
-            "sizes": chosen.power_sizes,
-            "experiments": chosen.power_experiments,
-            "method": chosen.power_method,
-            "alternative": self.alternative,
-            "alpha": self.alpha,
-            "delta": None if true is None else as_threshold(true) - null,
-            "K": 1_000,
-            "rng": self._stream(2),
-        }
-        return self._tried("curve", lambda: power_curve(raised(self.units, chosen.delta), **how))
+
+        def made() -> PowerCurve:
+            return power_curve(
+                raised(self.units, chosen.delta),
+                test=chosen.power_test,
+                sizes=chosen.power_sizes,
+                experiments=chosen.power_experiments,
+                method=chosen.power_method,
+                alternative=self.alternative,
+                alpha=self.alpha,
+                delta=None if true is None else as_threshold(true) - null,
+                rng=self._stream(2),
+            )
+
+        return self._tried("curve", made)
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a study: those of the data and of the plan around those of the test."""
+        keys = "finding data units assumptions recommendation test items answers measures effects "
+        keys += "curve power repeat cite"
         makers = (_data, _units, _assumptions, _recommendation, _curve, _repeat)
         found = dict(super().parts)
         found |= {make.__name__[1:]: partial(make, self) for make in makers}
-        order = "finding data units assumptions recommendation test items answers measures effects"
-        keys = f"{order} curve power repeat cite".split()
-        unfit = ("units", "assumptions", "recommendation", "effects", "curve")
-        return {
-            key: found[key]
-            for key in keys
-            if key in found and not (self.pairs.columns and key in unfit)
-        }
+        unfit = "units assumptions recommendation effects curve" * bool(self.pairs.columns)
+        return {x: found[x] for x in keys.split() if x in found and x not in unfit.split()}
 
     @property
     def attachments(self) -> Mapping[str, str]:
@@ -411,14 +406,10 @@ def run_study(
 def _data(study: Study) -> Section:
     source = sections.data(study)
     if study.pairs.columns:
-        text = (
-            f"Counts of {study.amount}, compared by {study.measured}. What a study says of single "
-        )
-        text += (
-            "scores (description, evaluation units, assumptions, recommended tests, standardised "
-        )
-        text += f"effects, simulated power) does not apply to counts. {source.sentence}"
-        return replace(source, heading="Data", sentence=text)
+        text = f"Counts of {study.amount}, compared by {study.measured}. What a study says of "
+        text += "single scores (description, evaluation units, assumptions, recommended tests, "
+        text += "standardised effects, simulated power) does not apply to counts. "
+        return replace(source, heading="Data", sentence=text + source.sentence)
     found = _of_units(study, study.description.section())
     per_cluster = " The score of a cluster is its sum, divided by the mean size of a cluster."
     alt = "Histograms of the scores of both systems and of their differences"
@@ -434,10 +425,8 @@ def _data(study: Study) -> Section:
 
 def _of_units(study: Study, found: Section) -> Section:
     """What is said of pairs, where those are clusters."""
-    tables = (
-        replace(table, rows=tuple(tuple(map(study.in_units, row)) for row in table.rows))
-        for table in found.tables
-    )
+    rows = (tuple(tuple(map(study.in_units, row)) for row in table.rows) for table in found.tables)
+    tables = (replace(old, rows=new) for old, new in zip(found.tables, rows, strict=True))
     return replace(found, sentence=study.in_units(found.sentence), tables=tuple(tables))
 
 
@@ -522,10 +511,8 @@ def _repeat(study: Study) -> Section:
     config = study.config.to_dict()
     options = tuple((k, "null" if x is None else doc.plain(x)) for k, x in config.items())
     # The common denominator of the scores, then a pair a line.
-    lines = [
-        str(pairs.scale),
-        *(f"{x} {y}" for x, y in zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)),
-    ]
+    both = zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)
+    lines = [str(pairs.scale), *(f"{x} {y}" for x, y in both)]
     digest = hashlib.sha256("\n".join([*lines, *(pairs.clusters or ())]).encode()).hexdigest()
     source = pairs.source
     words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]

@@ -18,9 +18,9 @@ from permtest._checks import (
     check_option,
     check_share,
 )
+from permtest.alternatives.answer import rejects
 from permtest.alternatives.counts import mcnemar_pvalue
-from permtest.alternatives.result import rejects
-from permtest.result import counted
+from permtest.score import counted
 from permtest.statistics import check_alternative
 
 #: More items than this nobody has; and the most whose number is searched for among exact tests.

@@ -21,13 +21,10 @@ from permtest._checks import check_above_zero, check_count, check_finite, check_
 from permtest._html import grid, said, together
 from permtest._integers import roomy
 from permtest._json import AsJson
-from permtest._parallel import in_parallel, over_workers
+from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
-from permtest.alternatives.counts import corrected_root, mcnemar_pvalue, wilson
-from permtest.alternatives.parametric import normal_pvalue, t_pvalue
-from permtest.alternatives.resampling import check_resamples
-from permtest.alternatives.result import (
+from permtest.alternatives.answer import (
     OF_COUNTS,
     SMALLEST,
     TITLES,
@@ -37,9 +34,12 @@ from permtest.alternatives.result import (
     check_magnitude,
     rejects,
 )
+from permtest.alternatives.counts import corrected_root, mcnemar_pvalue, wilson
+from permtest.alternatives.parametric import normal_pvalue, t_pvalue
+from permtest.alternatives.resampling import check_resamples
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
-from permtest.null.batch import Laws, compile_kernels
+from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 from permtest.study.document import Table
 from permtest.study.plan import MCNEMAR
@@ -51,8 +51,9 @@ TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *OF_COUNTS)
 PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
-#: resamples of a bootstrap, and those that a user's function tests one by one.
-AT_ONCE, PART, SLOW = 2**21, 1000, 100
+#: resamples of a bootstrap, those that a user's function tests one by one, and those whose exact
+#: tests a processor makes before it asks for more.
+AT_ONCE, PART, SLOW, SHARE = 2**21, 1000, 100, 25
 
 #: The most pairs in a data set that is drawn, and in one of which only the counts are drawn.
 MOST, MOST_COUNTED = 10**7, 10**9
@@ -63,6 +64,9 @@ SMALL, PER_DEVIATION, PER_MAGNITUDE, FINEST = 100, 8, 16, 1000
 
 #: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
 MOST_RANKED, RESAMPLES = 50, 399
+
+#: A bootstrap of more pairs resamples cells, a sixteenth of a standard deviation wide.
+LONG = 20_000
 
 Floats: TypeAlias = NDArray[np.float64]
 Test: TypeAlias = "str | Callable[[Any, Any], Any]"
@@ -418,8 +422,8 @@ def rejection_rates(
     if {"exact", "wilcoxon"}.intersection(test for test in named.values() if not callable(test)):
         compile_kernels()  # once, before several threads do
     starts = range(0, total, each)
-    done = (in_parallel if alone else over_workers)(rejected, starts)
-    found = np.sum([*progress(done, total=len(starts), what="tests")], axis=0)
+    rows = in_parallel(rejected, starts, threads=False)
+    found = np.sum([*progress(rows, total=len(starts), what="tests")], axis=0)
     rates = {test: float(x) / total for test, x in zip(named, found, strict=True)}
     intervals = {test: wilson(rate, total) for test, rate in rates.items()}
     return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
@@ -460,9 +464,9 @@ def measured_rates(
     test, they have random signs instead, as a shift would leave no ties. A test of something else
     than the mean may be right to reject centred differences more often than alpha.
 
-    All tests together take about a second, as the exact test looks at differences on a lattice (see
-    `power_curve`), that of signed ranks is a normal approximation beyond 50 pairs, and the
-    bootstrap has 399 resamples.
+    All tests of some thousand pairs take about a second together, and those of 200 000 less than
+    twenty, as the exact test looks at differences on a lattice (see `power_curve`), that of signed
+    ranks is a normal approximation beyond 50 pairs, and the bootstrap has 399 resamples.
 
     Examples
     --------
@@ -558,11 +562,16 @@ class _Resampling:
         most = np.where(ahead, (1 + two) * np.exp(-z2 / 2), 1.0)
         least = np.where(ahead, (1 + two) * np.maximum(1 - z2, 0.0) ** 2 / 6, 0.5)
         rest = times[(most > alpha) & (least <= alpha * 1.001)]
-        found = Laws.of_counts(self.values, rest).solve(alternative)
-        p = found.values[0]
-        for i in found.hard.nonzero()[0]:
-            p[i] = _exact(np.repeat(self.values, rest[i])[None, :], alternative)[0]
-        return int(np.count_nonzero(most <= alpha) + np.count_nonzero(rejects(p, alpha)))
+
+        def tested(some: NDArray[np.int64]) -> int:
+            found = Laws.of_counts(self.values, some).solve(alternative)
+            p = found.values[0]
+            for i in found.hard.nonzero()[0]:
+                p[i] = _exact(np.repeat(self.values, some[i])[None, :], alternative)[0]
+            return int(np.count_nonzero(rejects(p, alpha)))
+
+        parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
+        return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))
 
 
 def pvalues(
@@ -600,7 +609,8 @@ def pvalues(
     differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
     rounding does not look at signs, so that the level of the test holds.
 
-    "bootstrap_mean" is studentised; all data sets share their K resamples.
+    "bootstrap_mean" is studentised; all data sets share their K resamples. Of more than 20 000
+    pairs it resamples the differences rounded to sixteenths of their standard deviation.
 
     Examples
     --------
@@ -721,25 +731,38 @@ def _of_rows(
 def _studentised(
     d: NDArray[Any], t: Floats, alternative: str, K: int, rng: np.random.Generator
 ) -> Any:
-    """p of t among those of resamples of the centred rows, which all rows share."""
-    n, above, below = d.shape[1], np.ones(len(d)), np.ones(len(d))
+    """p of t among those of resamples of the centred rows: the same ones for all, or of cells."""
+    n, beyond = d.shape[1], np.ones((2, len(d)))
     spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
     # Rows that are sorted alike would do alike in the resamples that they share.
     x = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
     seen = np.clip(t, -1e300, 1e300)[:, None]
-    slack, each = 1e-9 * (1 + np.abs(seen)), max(AT_ONCE // max(n, len(d)), 1)
-    firsts = range(0, K, each)
-    for first in progress(firsts, total=len(firsts), what="resamples"):
-        size = min(each, K - first)
-        items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
-        weights = np.bincount(items.ravel(), minlength=n * size).reshape(size, n).T / n
+    slack = 1e-9 * (1 + np.abs(seen))
+
+    def count(rows: slice, x: Floats, weights: Floats) -> None:
         gap = x @ weights
         error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
         # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
         gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
         with np.errstate(divide="ignore", invalid="ignore"):
             star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
-        above += np.count_nonzero(star >= seen - slack, axis=1)
-        below += np.count_nonzero(star <= seen + slack, axis=1)
+        beyond[0, rows] += np.count_nonzero(star >= seen[rows] - slack[rows], axis=1)
+        beyond[1, rows] += np.count_nonzero(star <= seen[rows] + slack[rows], axis=1)
+
+    if n > LONG:
+        for i, row in enumerate(x):
+            cells, times = np.unique(np.rint(PER_MAGNITUDE * row), return_counts=True)
+            middle, each = cells @ times / n, max(AT_ONCE // cells.size, 1)
+            for first in range(0, K, each):
+                drawn = rng.multinomial(n, times / n, min(each, K - first)).T / n
+                count(slice(i, i + 1), (cells - middle)[None] / PER_MAGNITUDE, drawn)
+    else:
+        firsts = range(0, K, each := max(AT_ONCE // max(n, len(d)), 1))
+        for first in progress(firsts, total=len(firsts), what="resamples"):
+            size = min(each, K - first)
+            items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
+            drawn = np.bincount(items.ravel(), minlength=n * size).reshape(size, n).T / n
+            count(slice(None), x, drawn)
+    above, below = beyond
     both = np.minimum(2 * np.minimum(above, below), K + 1)
     return {"greater": above, "less": below}.get(alternative, both) / (K + 1)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from permtest._checks import check_option
-from permtest.alternatives.result import TITLES, finite
+from permtest.alternatives.answer import TITLES, finite
 from permtest.pairs import Pairs
-from permtest.statistics import CountStatistic, lookup
+from permtest.statistics import lookup
 from permtest.study import document as doc
 from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
@@ -200,7 +200,7 @@ def is_long(exact: Any) -> bool:
 def items(found: Any) -> Section:
     """Which system is ahead on how many items, and where they differ most."""
     record, (a, b), shown = found.record, found.names, found.most_different
-    counts = isinstance(found.statistic, CountStatistic)
+    counts = bool(found.statistic.columns)
     kind = f"{found.measured} of the item" if counts else "score"
     head = ("item", f"{kind}, {a}", f"{kind}, {b}", "adds" if counts else "difference")
     rows = tuple(
@@ -260,9 +260,9 @@ def answers(found: Any) -> Section:
     of_sums = ", which compare clusters"
     of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
     simulated = (
-        " Level and power are the shares of simulated data sets like these in which a test rejects "
-        f"at the level {number(found.alpha)}, without and with the observed difference; they were "
-        "measured for some tests only."
+        " Level and power are the shares of simulated data sets like these in which a two-sided "
+        f"test rejects at the level {number(found.alpha)}, without and with the observed "
+        "difference; they were measured for some tests only."
     )
     scale = " Their intervals are per item; that of the difference is of the sum."
     left_out = (
@@ -298,26 +298,31 @@ def measures(found: Any) -> Section:
     if found.unit == "clusters":
         leans = "too sure where decisions within a cluster are alike"
     # Of the two models of `bayes_test`, the second one is the one that may be better.
-    old, new = (x[:, :3].sum(axis=0) for x in (found.pairs.v, found.pairs.u))
+    pairs = found.pairs if found.unit == "items" else found.pairs.by_cluster()
+    old, new = pairs.v[:, :3], pairs.u[:, :3]
     for name in MEASURES:
         same = found.statistic.name == name
         one = found if same else replace(found, statistic=lookup(name))
-        bayes = bayes_test(old, new, name, names=(b, a))
+        bayes = bayes_test(old, new, name, weight=1, paired=len(pairs) > 1, names=(b, a))
         cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
         p = one.p_text.removeprefix("p ").removeprefix("= ")
-        rows.append((one.measured, *cells, p, bayes.chances()["b"]))
+        paired = bayes.paired.chances()["b"] if bayes.paired else "-"
+        rows.append((one.measured, *cells, p, bayes.chances()["b"], paired))
         facts = {"scores": one.scores, "difference": one.difference, "pvalue": one.exact.pvalue}
-        data[name] = facts | {"interval": one.interval, "probability_a_better": bayes.p_h1}
+        facts |= {"interval": one.interval, "probability_a_better": bayes.p_h1}
+        data[name] = facts | {"paired_probability": bayes.paired and bayes.paired.p_h1}
     level = f"{percent(found.confidence_level)} interval"
+    heads = ("measure", a, b, "difference", level, "p", f"P({a} better)", "paired")
     return Section(
         key="measures",
         heading="Precision, recall and F1",
         sentence=f"The same counts by all three measures: the exact test of each, and how probable "
         f"it is that {a} is the better one, given the counts and a flat prior.",
-        tables=(Table(("measure", a, b, "difference", level, "p", f"P({a} better)"), tuple(rows)),),
-        limits="The probability is not 1 - p: it is about the systems, p about the data. It takes "
-        f"the two systems, and all decisions, for independent of each other, which makes it {leans}"
-        ".",
+        tables=(Table(heads, tuple(rows)),),
+        limits="Neither probability is 1 - p: they are about the systems, p about the data. Both "
+        "take all decisions for independent of each other. The first one takes the two systems for "
+        f"independent, too, which makes it {leans}; the paired one estimates from the {found.unit} "
+        "how the systems correlate, which needs 30 of them or more.",
         data={"measures": data},
     )
 
@@ -360,17 +365,21 @@ def effects(found: Any) -> Section:
 
 def power(found: Any) -> Section:
     """What power the test has, and what another study needs."""
-    plan, rows, shown = found.power, [], {}
+    plan, rows, shown, apart = found.power, [], {}, ""
     if plan is not None:
         share, t = percent(plan.target), "paired t test, for nearly normal means"
         binary = plan.method.startswith("exact")
         computed = "exact, for scores of 0 and 1" if binary else t
-        chance, method, advice = plan.power, computed, found.recommendation
+        chance, method, rates = plan.power, computed, getattr(found.recommendation, "rates", {})
         # The number that stands beside the exact test among the other tests, where there is one.
-        usual = found.alternative == "two-sided" and not found.delta and not binary
-        if usual and plan.power > 0 and "exact" in getattr(advice, "rates", {}):
-            chance = advice.rates["exact"][1]
-            method = f"exact test of {advice.samples:,} samples drawn from these differences"
+        if "exact" in rates and found.alternative == "two-sided" and not found.delta:
+            drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
+            if binary:
+                apart = f" The power is exact; those among the other tests are shares of {drawn}."
+            elif plan.power > 0:
+                chance, method = rates["exact"][1], f"exact test of {drawn}"
+                apart = " The power is measured, as it is among the other tests; by the formula of "
+                apart += f"the t test, which the other numbers are from, it is {plan.power:.3f}."
         shown = vars(plan) | {"power": chance, "power_method": method}
         text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
         rows.append((f"power with {doc.how_many(plan.n, found.unit)}", text, method))
@@ -385,7 +394,7 @@ def power(found: Any) -> Section:
         key="power",
         heading="Power, and the next study",
         sentence=f"How often a test at the level {number(found.alpha)} finds a difference, if "
-        "systems are like these." * bool(rows),
+        f"systems are like these.{apart}" * bool(rows),
         tables=(Table(("", "value", "method"), tuple(rows)),) if rows else (),
         limits=PLANNING * bool(rows),
         problem=found.problem("power"),

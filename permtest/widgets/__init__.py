@@ -7,11 +7,11 @@ except ModuleNotFoundError as error:
     message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.widgets.answers import AssumptionsExplorer, PowerExplorer, two_systems
-from permtest.widgets.boards import LeaderboardExplorer, with_variant
-from permtest.widgets.null import ConvolutionExplorer, SamplingExplorer, TailExplorer
+from permtest.widgets.explore_answers import AssumptionsExplorer, PowerExplorer, two_systems
+from permtest.widgets.explore_boards import LeaderboardExplorer, with_variant
+from permtest.widgets.explore_null import ConvolutionExplorer, SamplingExplorer, TailExplorer
+from permtest.widgets.explore_systems import StaircaseExplorer, TwoSystemsExplorer
 from permtest.widgets.posterior import PosteriorExplorer
-from permtest.widgets.systems import StaircaseExplorer, TwoSystemsExplorer
 
 __all__ = [
     "AssumptionsExplorer",

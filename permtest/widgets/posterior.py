@@ -13,7 +13,7 @@ import numpy as np
 from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
 from permtest.plots import plot_difference, plot_posteriors, sheet
-from permtest.plots.bayes import density, density_of_difference
+from permtest.plots.answers import density, density_of_difference
 from permtest.widgets.frame import Explorer, beside, choice, slider, words
 
 Ends: TypeAlias = tuple[float, float]

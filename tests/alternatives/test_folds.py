@@ -1,124 +1,457 @@
-"""Counts of folds, and the constant of the m x 2 cross-validation against a double integral."""
+"""Folds: their counts, what these are worth, tests of their scores, and block-regularised folds."""
+
+import math
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mlxtend.evaluate import combined_ftest_5x2cv, paired_ttest_5x2cv
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
 
 from permtest import alternatives as alt
 from permtest import statistic
 from permtest.alternatives import folds
+from permtest.alternatives.answer import ROWS
 from tests import naive
 
 F1 = statistic("f1")
 
 
+def close(got, expected, tolerance=1e-12):
+    assert got == pytest.approx(expected, rel=tolerance, abs=tolerance)
+
+
+# ---- counts, and what they are worth -----------------------------------------------------------
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 10])
 def test_weight_is_the_average_over_both_correlations(m):
     assert alt.block_weight(m) == pytest.approx(float(naive.fold_weight(m)), rel=1e-13)
-
-
-def test_weight_as_printed():
-    printed = [0.8109, 0.5053, 0.3688, 0.2907, 0.2401]
-    assert [round(alt.block_weight(m), 4) for m in range(1, 6)] == printed
-    assert alt.block_weight(np.int64(3)) == alt.block_weight()
-    # For many partitions the correlation of partitions is all that matters.
-    assert alt.block_weight(10**7) * 2e7 == pytest.approx(4 * np.log(2), rel=1e-6)
-
-
-@pytest.mark.parametrize("m", [1, 3, 7])
-def test_weight_for_given_correlations(m):
-    for first, second in [(0, 0), (0.5, 0.25), (1, 1), (-0.2, 0.1)]:
-        weight = alt.block_weight(m, rho=(first, second))
+    for first, second in [(0, 0), (0.5, 0.25), (1, 1), (-0.05, 0.1)]:
         # The variance of a mean of 2 m folds of unit variance is 1 / (2 m weight).
         correlations = np.full((2 * m, 2 * m), float(second))
         for j in range(0, 2 * m, 2):
             correlations[j : j + 2, j : j + 2] = [[1, first], [first, 1]]
+        weight = alt.block_weight(m, rho=(first, second))
         assert 1 / (2 * m * weight) == pytest.approx(correlations.mean(), rel=1e-13)
 
 
-def test_weight_refuses():
-    for m in (0, -1, 2.0, True, "3"):
-        with pytest.raises(ValueError, match=f"m={m!r} must be a whole number"):
-            alt.block_weight(m)
-    for rho in ((0.5, 1.1), (np.nan, 0), (0, -np.inf), 0.5, (1, 1, 1), (-1, -1)):
-        with pytest.raises(
-            (TypeError, ValueError), match=r"rho=.* must be two correlations that 6"
-        ):
-            alt.block_weight(3, rho=rho)
+def test_weight_as_printed_and_by_design():
+    printed = [0.8109, 0.5053, 0.3688, 0.2907, 0.2401]
+    assert [round(alt.block_weight(m), 4) for m in range(1, 6)] == printed
+    # For many partitions the correlation of partitions is all that matters.
+    assert alt.block_weight(10**7) * 2e7 == pytest.approx(4 * np.log(2), rel=1e-6)
+    found = [folds.as_weight(None, n) for n in (1, 6)] + [folds.as_weight(0.2, 5)]
+    assert found == [1, alt.block_weight(np.int64(3)), 0.2]
 
 
-def test_weight_by_design():
-    assert folds.as_weight(None, 1) == 1
-    assert folds.as_weight(None, 6) == alt.block_weight(3)
-    with pytest.raises(ValueError, match="5 folds are no m x 2 cross-validation; pass weight="):
-        folds.as_weight(None, 5)
-    assert folds.as_weight(0.2, 5) == 0.2
-    for weight in (0, -1, np.nan, np.inf):
-        with pytest.raises(ValueError, match=r"weight=.* must be a number above 0"):
-            folds.as_weight(weight, 2)
-    with pytest.raises((TypeError, ValueError), match="weight='x'"):
-        folds.as_weight("x", 2)
-
-
-def test_counts_are_kept():
-    table = np.array([[5, 1, 2], [4, 0.5, 3]])
-    counts = folds.FoldCounts.of(table, F1)
-    table[:] = 0
-    assert counts.columns == ("tp", "fp", "fn")
-    assert (counts.n_folds, counts.totals.tolist()) == (2, [9, 1.5, 5])
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pd.Series, np.array])
+def test_counts_are_read_by_name_and_shape(make):
+    given = {"fn": [2, 3], "fold": [0, 1], "tp": [5, 4], "fp": [1, 0]}
+    if make is pd.Series:
+        counts = folds.FoldCounts.of(pd.Series({"fn": 20, "tp": 90, "fp": 10}), F1)
+        assert counts.table.tolist() == [[90, 10, 20]]
+        return
+    table = np.array([[5.0, 1, 2], [4, 0, 3]])
+    counts = folds.FoldCounts.of(table if make is np.array else make(given), F1)
+    assert (counts.columns, counts.n_folds) == (("tp", "fp", "fn"), 2)
+    assert (counts.table.tolist(), counts.totals.tolist()) == (table.tolist(), [9, 1, 5])
     assert counts.gold().tolist() == [7, 7]
     with pytest.raises(ValueError, match="read-only"):
         counts.table[0, 0] = 1
+    cube = np.arange(18).reshape(3, 2, 3)
+    assert folds.FoldCounts.of(cube, F1).table.tolist() == cube.reshape(6, 3).tolist()
     one = folds.FoldCounts.of([3, 1], folds.ACCURACY)
     assert (one.n_folds, one.columns, one.gold().tolist()) == (1, ("correct", "wrong"), [4])
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame])
-def test_columns_are_found_by_name(make):
-    given = make({"fn": [2, 3], "fold": [0, 1], "tp": [5, 4], "fp": [1, 0]})
-    counts = folds.FoldCounts.of(given, F1)
-    assert counts.columns == ("tp", "fp", "fn")
-    assert counts.table.tolist() == [[5, 1, 2], [4, 0, 3]]
-    with pytest.raises(ValueError, match="x has columns tp, fp, but needs 3: tp, fp, fn or 4"):
-        folds.FoldCounts.of(make({"tp": [1], "fp": [2]}), F1, "x")
-    scalar = folds.FoldCounts.of({"tn": 1, "fn": 2, "fp": 3, "tp": 4}, F1)
-    assert scalar.table.tolist() == [[4, 3, 2, 1]]
+def of(given):
+    return folds.FoldCounts.of(given, F1)
 
 
-def test_counts_refuse():
-    cases = {
-        r"counts\[1\] has fp = -5; counts are": [[1, 2, 3], [4, -5, 6]],
-        r"counts\[0\] has fn = nan": [1, 2, np.nan],
-        r"counts\[0\] has tp = inf": [np.inf, 2, 3],
-        r"counts must have shape \(folds, 3: tp, fp, fn or 4: .* for F1, got \(2,\)": [1, 2],
-        r"counts must have shape .* got \(0, 3\)": np.zeros((0, 3)),
-        r"counts must have shape .* got \(2, 2, 2, 3\)": np.ones((2, 2, 2, 3)),
-        r"counts must be numbers": [[1, 2, 3], [1, 2]],
-        r"counts\[0\] has tp = x": [["x", 2, 3]],
-        r"counts .*(rows|length|size)": {"tp": [1, 2], "fp": [1], "fn": [1, 2]},
-    }
-    for message, given in cases.items():
-        with pytest.raises(ValueError, match=message):
-            folds.FoldCounts.of(given, F1)
+def weigh(weight, n_folds=2):
+    return folds.as_weight(weight, n_folds)
 
 
-def test_metrics_are_ratios_of_cells():
-    assert folds.metric_of("accuracy") is folds.ACCURACY
-    assert folds.metric_of("f3").name == "f3"
-    for name in ("mcc", "bleu", "wer", "balanced_accuracy", "micro_f1", "macro_recall", "sum"):
-        with pytest.raises(ValueError, match=f"metric='{name}' is no ratio of tp, fp, fn and tn"):
-            folds.metric_of(name)
-    with pytest.raises(ValueError, match="did you mean 'recall'"):
-        folds.metric_of("recal")
+def correlated(rho):
+    return alt.block_weight(3, rho=rho)
 
 
-def test_a_series_and_partitions_are_read_by_name_and_shape():
-    series = pd.Series({"fn": 20, "tp": 90, "fp": 10})
-    assert folds.FoldCounts.of(series, F1).table.tolist() == [[90, 10, 20]]
-    assert folds.FoldCounts.of(pd.Series([90, 10, 20]), F1).table.tolist() == [[90, 10, 20]]
-    cube = np.arange(18).reshape(3, 2, 3)
-    assert folds.FoldCounts.of(cube, F1).table.tolist() == cube.reshape(6, 3).tolist()
-    with pytest.raises(ValueError, match=r"counts\[2\] is masked"):
-        folds.FoldCounts.of(np.ma.array([1, 2, 3], mask=[0, 0, 1]), F1)
-    with pytest.raises(ValueError, match="2078 rows are hardly the folds"):
-        folds.as_weight(None, 2078)
+@pytest.mark.parametrize(
+    ("function", "given", "message"),
+    [
+        (of, [[1, 2, 3], [4, -5, 6]], r"counts\[1\] has fp = -5; counts are"),
+        (of, [1, 2, np.nan], r"counts\[0\] has fn = nan"),
+        (of, [np.inf, 2, 3], r"counts\[0\] has tp = inf"),
+        (of, [1, 2], r"shape \(folds, 3: tp, fp, fn or 4: .* for F1, got \(2,\)"),
+        (of, np.zeros((0, 3)), r"counts must have shape .* got \(0, 3\)"),
+        (of, np.ones((2, 2, 2, 3)), r"counts must have shape .* got \(2, 2, 2, 3\)"),
+        (of, [[1, 2, 3], [1, 2]], "counts must be numbers"),
+        (of, [["x", 2, 3]], r"counts\[0\] has tp = x"),
+        (of, {"tp": [1, 2], "fp": [1], "fn": [1, 2]}, "counts .*(rows|length|size)"),
+        (of, {"tp": [1], "fp": [2]}, "counts has columns tp, fp, but needs 3: tp, fp, fn"),
+        (of, np.ma.array([1, 2, 3], mask=[0, 0, 1]), r"counts\[2\] is masked"),
+        (partial(weigh, n_folds=5), None, "5 folds are no m x 2 cross-validation; pass weight="),
+        (partial(weigh, n_folds=2078), None, "2078 rows are hardly the folds"),
+        *((weigh, w, f"weight={w!r}.* must") for w in (0, -1, np.nan, "x")),
+        *((alt.block_weight, m, f"m ?= ?{m!r}") for m in (0, -1, 2.5, True, "3")),
+        *(
+            (correlated, rho, r"rho=.* must be (two correlations that 6|finite|a number)")
+            for rho in ((0.5, 1.1), (np.nan, 0), (0, -np.inf), "ab", ("a", 0), (1, 1, 1), (-1, -1))
+        ),
+        *(
+            (folds.metric_of, name, f"metric='{name}' is no ratio of tp, fp, fn and tn")
+            for name in ("mcc", "bleu", "wer", "balanced_accuracy", "micro_f1", "macro_recall")
+        ),
+        (folds.metric_of, "recal", "did you mean 'recall'"),
+    ],
+)
+def test_counts_weights_and_metrics_that_are_none_are_named(function, given, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        function(given)
+
+
+# ---- tests of scores ---------------------------------------------------------------------------
+
+T_TESTS = [
+    (alt.kfold_t, (6,)),
+    (alt.corrected_resampled_t, (6,)),
+    (alt.corrected_resampled_t, (4, 3)),
+    (alt.five_by_two_t, (5, 2)),
+    (alt.block_3x2_t, (3, 2)),
+]
+TESTS = [*T_TESTS, (alt.five_by_two_f, (5, 2))]
+
+
+def tables(*shape):
+    """Two tables of scores in thousandths, whose differences vary within each row."""
+    size = math.prod(shape)
+    rows = st.lists(st.integers(0, 1000), min_size=2 * size, max_size=2 * size)
+    both = rows.map(lambda x: np.array(x, dtype=float).reshape(2, *shape) / 1000)
+    return both.filter(lambda ab: np.ptp((ab[0] - ab[1])[..., :2]) > 1e-6)
+
+
+def example(shape, seed=3):
+    a, b = np.random.default_rng(seed).normal(0.8, 0.03, (2, *shape))
+    return np.round(a + 0.02, 4), np.round(b, 4)
+
+
+def naive_5x2(d):
+    """t and F from five rows of two differences."""
+    variances = []
+    for first, second in d:
+        mean = (first + second) / 2
+        variances.append((first - mean) ** 2 + (second - mean) ** 2)
+    f = sum(x**2 for row in d for x in row) / (2 * sum(variances))
+    return d[0][0] / math.sqrt(sum(variances) / 5), f
+
+
+def naive_block(d, rho1, rho2):
+    """t and df from the law of the mean and of both sums of squares under these correlations."""
+    of_mean = (1 + rho1 + 4 * rho2) / 6  # in units of the variance of a difference
+    of_sample = 1 - (rho1 + 4 * rho2) / 5
+    parts = [1 - rho1] * 3 + [1 + rho1 - 2 * rho2] * 2  # scales of the five chi-squared terms
+    df = sum(parts) ** 2 / sum(x**2 for x in parts)
+    return d.mean() / math.sqrt(d.var(ddof=1) * of_mean / of_sample), df
+
+
+@given(tables(7), st.sampled_from(["two-sided", "greater", "less"]), st.integers(-20, 20))
+def test_kfold_is_scipys_paired_t(tables, alternative, hundredths):
+    a, b = tables
+    found = alt.kfold_t(a, b, alternative=alternative, delta=hundredths / 100)
+    peer = stats.ttest_rel(a, b + hundredths / 100, alternative=alternative)
+    close([found.statistic, found.pvalue], [peer.statistic, peer.pvalue], 1e-9)
+    expected = np.add(peer.confidence_interval(0.9), hundredths / 100)
+    close(found.confidence_interval(0.9), expected, 1e-9)
+    assert found.details["df"] == 6
+
+
+@given(tables(5, 2), st.sampled_from([(0.4, 0.4), (0.5, 0.5), (0.0, 0.25), (0.25, 0.375)]))
+def test_statistics_are_spelled_out(tables, rho):
+    a, b = tables
+    d = a - b
+    for options, ratio in (({}, 1), ({"test_train_ratio": 1 / 9}, 1 / 9)):
+        found = alt.corrected_resampled_t(a, b, **options)
+        close(found.statistic, d.mean() / math.sqrt((1 / 10 + ratio) * d.var(ddof=1)), 1e-9)
+        close(found.pvalue, 2 * stats.t.sf(abs(found.statistic), 9), 1e-9)
+        close(found.details["correlation"], ratio / (1 + ratio))
+    t, f = naive_5x2(d.tolist())
+    found = alt.five_by_two_t(a, b)
+    close([found.statistic, found.pvalue], [t, 2 * stats.t.sf(abs(t), 5)], 1e-8)
+    found = alt.five_by_two_f(a, b)
+    close([found.statistic, found.pvalue], [f, stats.f.sf(f, 10, 5)], 1e-8)
+    t, df = naive_block(d[:3], *rho)
+    found = alt.block_3x2_t(a[:3], b[:3], rho=rho)
+    close([found.statistic, found.details["df"]], [t, df], 1e-9)
+    close(found.pvalue, 2 * stats.t.sf(abs(t), df), 1e-9)
+
+
+def test_blocked_t_has_the_two_plain_forms():
+    a, b = example((3, 2))
+    d = (a - b).ravel()
+    plain, cautious = alt.block_3x2_t(a, b), alt.block_3x2_t(a, b, rho=(0.5, 0.5))
+    close(plain.statistic, d.mean() / math.sqrt(d.var()), 1e-10)
+    close(cautious.statistic, d.mean() / math.sqrt(d.var() * 7 / 5), 1e-10)
+    assert plain.details["df"] == cautious.details["df"] == 5
+    grid = [(i / 10, 0.25 + j / 20) for i in range(6) for j in range(6)]
+    errors = [alt.block_3x2_t(a, b, rho=rho).details["standard_error"] for rho in grid]
+    assert np.argmax(errors) == grid.index((0.5, 0.5))
+
+
+class Scripted:
+    """Learns nothing; the scorer takes the next score of its name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def fit(self, _x, _y):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("peer", "ours"),
+    [(paired_ttest_5x2cv, alt.five_by_two_t), (combined_ftest_5x2cv, alt.five_by_two_f)],
+)
+def test_five_by_two_is_that_of_mlxtend(peer, ours):
+    a, b = example((5, 2))
+    queues = {"a": iter(a.ravel()), "b": iter(b.ravel())}
+    expected = peer(
+        estimator1=Scripted("a"),
+        estimator2=Scripted("b"),
+        X=np.zeros((8, 1)),
+        y=np.array([0, 1] * 4),
+        scoring=lambda model, _x, _y: next(queues[model.name]),
+        random_seed=0,
+    )
+    close([ours(a, b).statistic, ours(a, b).pvalue], expected, 1e-9)
+
+
+@pytest.mark.parametrize(("test", "shape"), TESTS)
+def test_sides_intervals_names_and_thresholds(test, shape):
+    a, b = example(shape)
+    result, shifted = test(a, b), np.vectorize(lambda x: Fraction(str(x)), otypes=[object])(a)
+    assert (result.test, result.title) == (test.__name__, ROWS[test.__name__].title)
+    assert (result.n, len(result.assumptions)) == (math.prod(shape), 3)
+    assert result.has_interval == (test is not alt.five_by_two_f)
+    moved, expected = test(a, b, delta=0.03), test(shifted - Fraction(3, 100), b)
+    close([moved.statistic, moved.pvalue], [expected.statistic, expected.pvalue])
+    assert "new over old" in str(test(b, a, names=("new", "old")))
+    if not result.has_interval:
+        return
+    close(test(b, a).statistic, -result.statistic)
+    sides = {side: test(a, b, alternative=side) for side in ("greater", "less")}
+    close(sum(x.pvalue for x in sides.values()), 1)
+    close(result.pvalue, 2 * min(x.pvalue for x in sides.values()))
+    for side, found in {"two-sided": result, **sides}.items():
+        low, high = found.confidence_interval(0.9)
+        assert (math.isinf(low), math.isinf(high)) == (side == "less", side == "greater")
+        for end in filter(math.isfinite, (low, high)):
+            close(test(a, b, alternative=side, delta=end).pvalue, 0.1, 1e-9)
+
+
+def test_f_may_reject_every_delta():
+    """Why it has no interval."""
+    d = np.array([[0.0, 0.01], [9, 9.01], [-9, -9.01], [5, 5.01], [-5, -5.01]])
+    assert max(alt.five_by_two_f(d, 0 * d, delta=x).pvalue for x in range(-9, 10)) < 0.05
+
+
+def differences(rho1, rho2, m, size, seed):
+    """Normal differences of m x 2 folds, rho1 within and rho2 between rows."""
+    covariance = np.kron(np.eye(m), np.full((2, 2), rho1 - rho2)) + rho2
+    np.fill_diagonal(covariance, 1.0)
+    rng = np.random.default_rng(seed)
+    return rng.multivariate_normal(np.zeros(2 * m), covariance, size, method="cholesky").round(6)
+
+
+def level(test, rows, **options):
+    """Share of p <= .05."""
+    return np.mean([test(d, 0 * d, **options).pvalue <= 0.05 for d in rows])
+
+
+def test_levels_where_folds_overlap():
+    k = 10
+    rows = differences(1 / k, 1 / k, k // 2, 1000, seed=1)
+    root = math.sqrt((1 + (k - 1) / k) / (1 - 1 / k))  # how much too small its standard error is
+    exact = 2 * stats.t.sf(stats.t.isf(0.025, k - 1) / root, k - 1)
+    assert 0.12 < level(alt.kfold_t, rows) == pytest.approx(exact, abs=0.03)
+    assert level(alt.corrected_resampled_t, rows) == pytest.approx(0.05, abs=0.02)
+    for rho in ((0.4, 0.4), (0.25, 0.375)):
+        rows = differences(*rho, 3, 800, seed=2).reshape(-1, 3, 2)
+        assert level(alt.block_3x2_t, rows, rho=rho) == pytest.approx(0.05, abs=0.024)
+    rows = differences(0.5, 0.5, 3, 800, seed=3).reshape(-1, 3, 2)
+    assert level(alt.block_3x2_t, rows) > 0.06 > level(alt.block_3x2_t, rows, rho=(0.5, 0.5))
+
+
+@pytest.mark.parametrize(("test", "shape"), TESTS)
+def test_scores_that_do_not_fit_are_named(test, shape):
+    a, b = example(shape)
+    last = tuple(s - 1 for s in shape)
+    for wrong, words in ((math.nan, "= nan is missing"), ("0.8", "= '0.8' is")):
+        bad = b.astype(object)
+        bad[last] = wrong
+        with pytest.raises((TypeError, ValueError), match=rf"b\[{b.size - 1}\] {words}"):
+            test(a, bad)
+    for x, y in ((a, b[:-1]), (a[:1], b[:1].ravel()), (a[None, None], b[None, None]), ([], [])):
+        with pytest.raises(ValueError, match=r"a has shape \(.*, but this test takes"):
+            test(x, y)
+    with pytest.raises(ValueError, match="a must be an array, but its rows differ"):
+        test([[0.5], [0.5, 0.6]], b)
+    with pytest.raises(ValueError, match="; use exact_perm_test"):
+        test(np.round(b + 0.1, 4), b)
+    if test is not alt.five_by_two_f:
+        with pytest.raises(ValueError, match="alternative"):
+            test(a, b, alternative="better")
+    if shape == (5, 2):
+        rows = np.arange(5.0)[:, None] + np.zeros((5, 2))
+        with pytest.raises(ValueError, match="differences of each partition are equal"):
+            test(rows, 0 * rows)
+
+
+@pytest.mark.parametrize(
+    ("test", "shape", "options", "message"),
+    [
+        *(
+            (alt.block_3x2_t, (3, 2), {"rho": rho}, r"rho=.* must be two correlations")
+            for rho in (0.4, (0.4,), (1, 1), (0.5, -0.5), (0, 0.6), (2, 1), (math.nan, 0))
+        ),
+        *(
+            (alt.corrected_resampled_t, (6,), {"test_train_ratio": x}, f"_ratio={x} must be")
+            for x in (0, -0.1, math.inf, math.nan)
+        ),
+    ],
+)
+def test_impossible_options_are_refused(test, shape, options, message):
+    with pytest.raises(ValueError, match=message):
+        test(*example(shape), **options)
+
+
+# ---- block-regularised cross-validation --------------------------------------------------------
+
+SIZES = {1: 2, 2: 4, 3: 4, 4: 8, 5: 8, 7: 8, 8: 16, 15: 16, 31: 32}  # blocks by m
+
+
+def sets(splits):
+    return [(set(train.tolist()), set(test.tolist())) for train, test in splits]
+
+
+def halves_off(partition, values):
+    """How far training sets are from half of the sum, as a share of it."""
+    return max(abs(2 * values[train].sum() / values.sum() - 1) for train, _ in partition.splits())
+
+
+def test_three_partitions_are_table_1():
+    partition = alt.BlockRegularizedCV(3, rng=0).partition(range(40))
+    b1, b2, b3, b4 = (set(np.flatnonzero(partition.blocks == b).tolist()) for b in range(4))
+    table = [(b1 | b2, b3 | b4), (b1 | b3, b2 | b4), (b2 | b3, b1 | b4)]
+    assert sets(partition.splits()) == [fold for s, t in table for fold in ((s, t), (t, s))]
+
+
+@pytest.mark.parametrize("m", SIZES)
+def test_training_sets_share_a_quarter(m):
+    n = 4 * SIZES[m]
+    partition = alt.BlockRegularizedCV(m, rng=1).partition(range(n))
+    assert 2 * len(partition.design[0]) == SIZES[m]
+    found = sets(partition.splits())
+    counted = [[len(s & t) / n for t, _ in found] for s, _ in found]
+    assert partition.overlap.tolist() == counted
+    pairs, same = np.kron(np.eye(m), np.ones((2, 2))), np.eye(2 * m) / 2
+    assert counted == np.where(pairs, same, 0.25).tolist()
+
+
+@given(
+    st.sampled_from(list(SIZES)[:8]),
+    st.integers(0, 40),
+    st.integers(0, 2**32),
+    st.sampled_from(["none", "classes", "numbers", "both"]),
+)
+@settings(max_examples=50)
+def test_each_item_is_validated_once_a_partition(m, extra, seed, kind):
+    n, rng = SIZES[m] + extra, np.random.default_rng(seed)
+    classes, numbers = rng.choice(["x", "y", "z"], n), rng.normal(size=n)
+    y = {"classes": classes, "numbers": numbers}.get(kind)
+    cv = alt.BlockRegularizedCV(
+        m, balance={"c": classes, "x": numbers} if kind == "both" else None, rng=seed
+    )
+    partition = cv.partition(range(n), y)
+    found = sets(partition.splits())
+    assert len(found) == cv.get_n_splits() == 2 * m
+    for (s, t), (back, again) in zip(found[::2], found[1::2], strict=True):
+        assert (s, t, s & t, s | t) == (again, back, set(), set(range(n)))
+    assert np.ptp(np.bincount(partition.blocks, minlength=SIZES[m])) <= 1
+    assert sets(cv.split(list(range(n)), y)) == found, "a seed makes the same ones"
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_a_corpus_is_balanced_far_better_than_at_random(groups):
+    rng = np.random.default_rng(7)
+    tokens = rng.geometric(1 / 12.3, 4078)
+    names = {"LOC": 0.18, "PER": 0.19, "ORG": 0.13}
+    data = {x: rng.poisson(rate * tokens / 12.3) for x, rate in names.items()} | {"tokens": tokens}
+    documents = np.arange(4078) // 10 if groups else None
+    partition, plain = (
+        alt.BlockRegularizedCV(balance=x, rng=0).partition(range(4078), groups=documents)
+        for x in (data, None)
+    )
+    other = alt.BlockRegularizedCV(balance=data, rng=1).partition(range(4078), groups=documents)
+    assert (other.blocks != partition.blocks).mean() > 0.5
+    assert not partition.blocks.flags.writeable
+    for name, values in data.items():
+        assert halves_off(partition, values) < (0.008 if groups else 0.004)
+        assert halves_off(partition, values) <= halves_off(plain, values)
+        assert partition.balance[name].tolist() == np.bincount(partition.blocks, values).tolist()
+        assert f"{halves_off(partition, values):.2%}" in str(partition)
+    if groups:
+        assert (pd.Series(partition.blocks).groupby(documents).nunique() == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("balance", "y", "columns"),
+    [
+        (None, np.repeat(["a", "b", "c"], [700, 90, 10]), ["y=a", "y=b", "y=c"]),
+        (None, np.arange(200) % 3, ["y=0", "y=1", "y=2"]),
+        (np.arange(200) % 3, None, ["balance"]),  # integers are counts there
+        (np.arange(400).reshape(200, 2), None, ["0", "1"]),
+        ({"label": ["x", "y"] * 100, "long": [1 > 0] * 200}, None,
+         ["label=x", "label=y", "long=True"]),
+    ],
+)  # fmt: skip
+def test_classes_and_columns_are_dealt_evenly(balance, y, columns):
+    for data in (balance, pd.DataFrame(balance)) if isinstance(balance, dict) else (balance,):
+        cv = alt.BlockRegularizedCV(balance=data, rng=0)
+        found = cv.partition(range(200 if y is None else len(y)), y).balance
+        assert list(found) == ["items", *columns]
+        assert all(np.ptp(sums) <= 2 for name, sums in found.items() if "=" in name)
+
+
+@pytest.mark.parametrize(
+    ("message", "options", "data"),
+    [
+        ("m=0 must be at least 1", {"m": 0}, (range(9),)),
+        ("m = True must be a whole number", {"m": True}, (range(9),)),
+        ("m=8 needs 16 items, or groups", {"m": 8}, (range(10),)),
+        ("there are 3", {}, (range(9), None, [1, 2, 3] * 3)),
+        ("y has 9 entries for 10 items", {}, (range(10), [1] * 9)),
+        ("y, row 1: nan cannot be balanced", {}, (range(9), [1.0, np.nan] + [1.0] * 7)),
+        ("y, row 1: (None|nan) cannot be balanced", {}, (range(9), ["a", None] + ["b"] * 7)),
+        ("balance, row 8: inf cannot be", {"balance": [1] * 8 + [np.inf]}, (range(9),)),
+    ],
+)
+def test_partitions_that_cannot_be_made_say_why(message, options, data):
+    with pytest.raises((TypeError, ValueError), match=message):
+        alt.BlockRegularizedCV(**options).partition(*data)
+
+
+def test_scikit_learn_takes_it_for_one_of_its_own():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=120)
+    X = rng.normal(size=(120, 3)) + y[:, None]
+    cv = alt.BlockRegularizedCV(3, rng=0)
+    assert len(cross_validate(LogisticRegression(), X, y, cv=cv)["test_score"]) == 6
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=cv)
+    assert search.fit(X, y, groups=np.arange(120) // 4).n_splits_ == 6

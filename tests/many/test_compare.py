@@ -257,6 +257,9 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
     table = {name: rng.integers(0, 9, (60, 6, 3)) for name in "abc"}
     board = pt.compare_many(table, statistic="macro_f1", rng=5)
     assert set(board.method.ravel()) == {"monte_carlo"}
+    assert "Of 3 p-values, 3 are sampled." in str(board)
+    for k, a, b in each_pair(board):
+        assert board.result(a, b).pvalue == board.pvalue[0, k]
     monkeypatch.setattr(leaderboard, "LEAST", 1)
     assert np.array_equal(pt.compare_many(table, statistic="macro_f1", rng=5).pvalue, board.pvalue)
 
@@ -388,15 +391,6 @@ def test_parts_of_a_board_keep_their_random_numbers():
     assert np.array_equal(together["y"].adjusted, together.adjusted[1:])
     with pytest.raises(ValueError, match="family='all' needs all data sets"):
         together["y"].corrected("holm")
-
-
-def test_a_sampled_pair_can_be_made_anew():
-    rng = np.random.default_rng(1)
-    table = {name: rng.integers(0, 9, (60, 6, 3)) for name in "ab"}
-    board = pt.compare_many(table, statistic="macro_f1", rng=5)
-    for k, a, b in each_pair(board):
-        assert board.result(a, b).pvalue == board.pvalue[0, k]
-    assert "Of 1 p-value, 1 is sampled." in str(board)
 
 
 def test_scores_that_no_kernel_counts_come_in_small_blocks(monkeypatch):

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from scipy.stats import combine_pvalues
 
 import permtest as pt
-from permtest.many.data_sets import MOST_SHOWN, Replicability
+from permtest.many.corrections import MOST_SHOWN, Replicability
 from tests.many import naive
 
 CASES = 2000

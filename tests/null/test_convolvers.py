@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import LatticeDistribution, convolve_dp, convolve_fft, enumerate_swaps, pmf
-from permtest.null.dp import dp_cells, dp_operations
+from permtest.null.convolution import dp_cells, dp_operations, fft_cells
 from permtest.null.enumeration import count_labellings
-from permtest.null.fft import fft_cells
 from permtest.null.grouping import MAX_CELLS, as_two_point_sum, attainable, group
 from tests import naive
 from tests.strategies import effects

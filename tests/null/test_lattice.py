@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest.null.dp import dp_cells
+from permtest.null.convolution import dp_cells
 from permtest.null.lattice import LatticeSum, window
 
 

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from permtest import _parallel
 from permtest.null import sampling
-from permtest.null.dp import dp_cells
+from permtest.null.convolution import dp_cells
 from permtest.null.grouping import add_counts, count_values, group
 from permtest.null.sampling import BLOCK, LANES, sample_sums
 

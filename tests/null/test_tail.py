@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from permtest.null.cf import tiled
-from permtest.null.dp import dp_log_cells
+from permtest.null.convolution import dp_log_cells, tiled
 from permtest.null.enumeration import count_labellings
 from permtest.null.grouping import group
 from permtest.null.tail import TooHard, tail_cf, tail_dp, tail_fft, tail_tilted

@@ -203,7 +203,7 @@ def test_exact_spans_and_types_count(monkeypatch):
     }
     assert found.counts == dict.fromkeys(("spans", "spans.LOC", "spans.PER"), ("tp", "fp", "fn"))
     assert "tp 1, fp 3, fn 2 in a" in found.notes
-    assert (found.texts, found.places[1]) == (["a b c d", "a b", "a b c"], "line 6")
+    assert (found.texts, found.place(1)) == (["a b c d", "a b", "a b c"], "line 6")
     assert score("a B\nb I\nc O\n", "a B\nb O\nc B\n", SPANS).scores["spans"] == [(0, 2, 1)]
     monkeypatch.setattr("permtest.readers.annotated.MOST_TYPES", 1)
     assert set(score(gold, system, SPANS).scores) == {"spans", "tags"}
@@ -265,7 +265,7 @@ def test_sentences_are_paired_by_sent_id():
     found = score(ONE + TWO + THREE, THREE + ONE.replace("\tX\t", "\tZ\t") + TWO)
     assert (found.ids, found.paired_by) == (["sa", "sb", "sc"], "sent_id")
     assert found.scores["upos"] == [0, 1, 1]
-    assert found.places == ["line 5", "line 8", "line 2"]
+    assert list(map(found.place, range(3))) == ["line 5", "line 8", "line 2"]
     gold = File("gold", (ONE + TWO).encode())
     for name in "ab":  # gold is the same for the next system
         (found,) = CONLLU.load(File(name, (TWO + ONE).encode()), gold)

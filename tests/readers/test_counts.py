@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from permtest import exact_perm_test
 from permtest.readers import File, read, recognise
-from permtest.readers.shape import JOINTS, readings
-from permtest.statistics import STATISTICS, CountStatistic, statistic
+from permtest.readers.shape import JOINTS
+from permtest.statistics import STATISTICS, statistic
 from tests.readers.texts import assert_refused, columns, exact, file, files
 
 DATA = Path(__file__).resolve().parents[2] / "notebooks" / "data"
 F1 = ("tp", "fp", "fn")
-COUNTS = [entry for entry in STATISTICS.values() if isinstance(entry, CountStatistic)]
+COUNTS = [entry for entry in STATISTICS.values() if entry.columns]
 IN_FILES = [entry for entry in COUNTS if entry.average is None]
 
 # ---- by the header -------------------------------------------------------------------------------
@@ -66,6 +66,7 @@ HEADERS = {
                     {"statistic": "wer"}, ([[1, 7]], [[2, 8]])),
     "jiwer": (f"{JIWER}insertions.o\n8,1,1,0,6,3,1,1\n", {"statistic": "wer"},
               ([[2, 10]], [[5, 10]])),
+    "listed": ("3,1,0,2,2,1,1\n", {"a": [1, 2, 3], "b": [4, 5, 6]}, ([[3, 1, 0]], [[2, 2, 1]])),
     "huge": (f"a_tp,a_wrong,b_tp,b_wrong\n{10**400},3.0,+2,true\n", {}, ([[10**400, 3]], [[2, 1]])),
 }  # fmt: skip
 
@@ -104,14 +105,6 @@ def test_whatever_is_written_is_read_back(tmp_path_factory, rows, names, looks, 
     pairs = read(path, a=names[0], b=names[1], statistic="f1")
     assert columns(pairs) == ([row[:3] for row in rows], [row[3:] for row in rows])
     assert pairs.names == tuple(names)
-
-
-def test_a_name_can_be_read_in_several_ways():
-    assert readings("x_reference_length") == [("x_reference", "length"), ("x", "reference_length")]
-    assert readings("tp_fp") == [("fp", "tp"), ("tp", "fp")]
-    assert [readings(name) for name in ("tp", "n_gold", "_tp", "tps", "")] == [
-        [("", "tp")], [], [], [], []
-    ]  # fmt: skip
 
 
 # ---- by lists, by the width, a line for each system, a file for each -----------------------------
@@ -240,6 +233,9 @@ BAD = {
     "one twice": (WIDE, {"a": [2, 2, 4], "b": "crf_x"}, ["a lists column 'n' 2 times"]),
     "order": (WIDE, {"a": [5, 4, 6], "b": "crf_x"}, ["column 'hmm_fn' where fp belongs"]),
     "another word": (WIDE, {"a": "hmm", "b": [7, 8, 12]}, ["column 'crf_x_tn' where fn belongs"]),
+    "shared": ("1,2,3,4,5,6\n", {"a": [1, 2, 3], "b": [3, 4, 5]}, ["column 3 is in both a and b"]),
+    "shared by name": (X_Y + "1,2,3,4,5,6\n", {"a": "x", "b": ["y_tp", "y_fp", "x_fn"]},
+                       ["column 'x_fn' is in both a and b"]),
     "bare names": ("1 2 3 4\n", {"a": "x", "b": "y"}, ["'x'", "columns 1 to 4"]),
 }  # fmt: skip
 
@@ -255,18 +251,6 @@ def test_counts_by_class_are_for_python(name):
     wanted = rf"exact_perm_test\(u, v, statistic='{name}'\) takes arrays of shape \(N, classes, 3\)"
     with pytest.raises(ValueError, match=wanted):
         read(file(X_Y + "1,2,3,4,5,6\n"), statistic=name)
-
-
-@pytest.mark.parametrize(
-    ("header", "a", "b"), [("", [1, 2, 3], [3, 4, 5]), (X_Y, "x", ["y_tp", "y_fp", "x_fn"])]
-)
-def test_only_the_length_is_shared(header, a, b):
-    assert_refused(lambda: read(file(header + "1,2,3,4,5,6\n"), a=a, b=b, statistic="f1"), "column")
-
-
-def test_listed_columns_are_taken_whatever_the_width():
-    pairs = read(file("3,1,0,2,2,1,1\n"), a=[1, 2, 3], b=[4, 5, 6], statistic="f1")
-    assert columns(pairs) == ([[3, 1, 0]], [[2, 2, 1]])
 
 
 def test_files_of_two_systems_may_call_their_counts_alike():

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from permtest.readers import ReadError, harnesses
 from permtest.readers.files import File, as_score
 from permtest.readers.pairing import Evaluation as ItemEvaluation
+from permtest.readers.systems import joined
 from tests.readers import made
 from tests.readers.made import entry, instance, lines, lm_eval_row, result, sample, stat
 
@@ -124,7 +125,7 @@ def test_lm_eval_filters_metrics_and_hashes():
     ]
     (one,) = load("lm_eval", tuple(rows), path="out/model/x.jsonl")
     assert exact(one) == {"acc,strict": [1, 1], "acc,loose": [1, 1]}
-    assert (one.system, one.ids, one.places) == ("model", ["d1", "d2"], ["line 1", "line 2"])
+    assert (one.system, one.ids, one.place(1)) == ("model", ["d1", "d2"], "line 2")
     asked = ["What is 1?", "What is 2?"]
     assert one.agree == {"target_hash": ["t1", "t2"], "target": ["1", "2"], "question": asked}
     assert one.texts == asked
@@ -332,8 +333,8 @@ def test_judgements_are_scores_of_both_models():
         ("swe_bench", {"resolved": ["x"], "no_logs": ["x"]}, "'x' is resolved and in no_logs"),
         ("swe_bench", {"resolved": ["x"], "no_logs": {}}, "'no_logs' is '{}', but"),
         ("swe_bench", {"x": {"resolved": True}, "y": {"resolved": 1}}, "'y': 'resolved' is '1'"),
-        ("swe_bench", b'{"resolved": ["a"], "resolved": ["b"]}', "'resolved' is twice"),
-        ("helm", b'[{"instance_id": 1, "stats": [], "stats": []}]', "record 1: 'stats' is twice"),
+        ("swe_bench", b'{"resolved": ["a"], "resolved": ["b"]}', "line 1: 'resolved' is twice"),
+        ("helm", b'[{"instance_id": 1, "stats": [], "stats": []}]', "line 1: 'stats' is twice"),
         ("sacrebleu", [{"name": "BLEU", "score": 1.5, "signature": "x"}], "with --sentence-level"),
         ("battles", [battle(1, "model_c")], "the winner is 'model_c', but must be one of"),
         ("battles", [battle(1, "tie", "x", "x")], "'x' against itself"),
@@ -354,11 +355,11 @@ def test_a_folder_of_tasks_is_one_evaluation(tmp_path):
     found = harnesses.files_of(tmp_path)
     assert [harnesses.task_of(path) for path in found] == ["art", "law"]
     tasks = {harnesses.task_of(x): load("lm_eval", File.load(x))[0] for x in found}
-    one = harnesses.joined(tasks, tmp_path)
+    one = joined(tasks, tmp_path)
     assert one.ids == ["art: d1", "law: d1", "law: d2"]
     assert (one.scores, one.swapped) == ({"acc,none": [1, 1, 0]}, None)
     assert (one.clusters["task"], one.agree["target"]) == (["art", "law", "law"], ["1", "1", "2"])
-    assert one.places[1] == f"{found[1].name}, line 1"
+    assert one.place(1) == f"{found[1].name}, line 1"
     (tmp_path / "samples_law_2025-11-20T23-12-38.762840.jsonl").touch()
     with pytest.raises(ReadError, match=r"2 runs of the task 'law' \(samples_law_2025"):
         harnesses.files_of(tmp_path)

@@ -231,7 +231,7 @@ def test_a_file_of_what_is_right_joins_by_order_if_asked():
     ("gold", "mine", "parts"),
     [
         (GOLD, MINE + "9,cat\n", ("line 6", "'9' is not in", "remove the line")),
-        (GOLD + "2,cat\n", MINE, ("line 6", "'2' is there twice")),
+        (GOLD + "2,cat\n", MINE, ("line 3 and line 6", "'2' occurs twice as id")),
         (GOLD.replace("label", "a").replace("\n", ",z\n"), MINE, ("call one 'gold'",)),
         (GOLD, MINE.replace("prediction", "gold"), ("a 'gold' of its own",)),
         ("label\ncat\ndog\n", MINE, ("no column says which item", "--by-order")),

@@ -334,7 +334,7 @@ def test_bad_pair_of_files(texts, parts):
 
 # ---- how items are put together, whatever the format ---------------------------------------------
 
-FORMAT = Format("made", "made scores", "", "id", "", lambda file: True, lambda file: ())
+FORMAT = Format("made", "made scores", "", "id", "")
 
 
 def system(name, scores, ids=None, **more):

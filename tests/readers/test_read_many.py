@@ -164,7 +164,10 @@ SOME = ("id,score\n1,2\n2,3\n", "id,score\n2,1\n3,1\n")
     [
         (("1\n2\n3\n", "1\n0\n2\n", "1\n2\n"), ["c.csv: 2 items, but 3 of 'a', and no ids"]),
         (("id,score\n1,2\n2,0\n", "1\n2\n"), ["b.csv: has no ids, but a.csv has"]),
-        ((*SOME, "id,score\n3,1\n1,1\n"), ["no item has a score of all 3 systems; leave some out"]),
+        (
+            (*SOME, "id,score\n3,1\n1,1\n"),
+            ["no item has a score of all 3 systems; leave some out", "--a 'a' --b 'b'"],
+        ),
         ((SOME[0], "id,score\n8,1\n9,1\n"), ["b.csv: no id in common with a.csv"]),
     ],
 )
@@ -239,7 +242,7 @@ def test_columns_that_are_no_systems_by_name(name):
     table = read_many(file(f"{name},a,b,note\n1,2,3,x\n2,0,1,\n"))
     assert table.systems == ("a", "b")
     assert table.source["no_systems"] == [name, "note"]
-    assert f"Columns taken for no systems: {name}, note." in table.source["read"]
+    assert f"Columns not treated as systems: {name}, note." in table.source["read"]
     assert read_many(file(f"{name},a\n1,2\n2,0\n"), systems=[name, "a"]).n_items == 2
 
 

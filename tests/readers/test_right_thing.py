@@ -137,7 +137,8 @@ NOT_THE_SAME = cases(
     (["id,score\n1,1\n2,0\n", "item,score\n1,1\n2,0\n"], ["item", "id", "one name"]),
     (two("1,1 2,0", "01,1 02,0", "id,score"),
      ["no id in common", "'01' and '1'", "--id COL", "--by-order"]),
-    (two("0,1 1,0 2,1", "1,1 2,0 3,1", "id,score"), ["counts from 1", "from 0", "--by-order"]),
+    *((two(zeros, ones, "id,score"), ["counts from 1", "from 0", "--by-order"]) for zeros, ones in (
+        ("0,1 1,0 2,1", "1,1 2,0 3,1"), ("0,1 1,0", "1,1 2,0 3,1 4,1"))),
     (two("x,1 x,0 y,1", "y,1 x,0 x,1", "file,score"), ["'y'", "'x'"]),
     (two("1,x,1 2,y,0", "1,y,1 2,x,0", "id,name,score"), ["'y'", "'x'"]),
     (two("1,x,1 2,y,0", "1,y,1 2,x,0", "id,qid,score"), ["'y'", "'x'"]),
@@ -292,10 +293,10 @@ def test_several_measures(call, parts):
 def test_a_leaderboard_has_systems_alone(more):
     table = read_many(file(f"id,gpt,llama,{more}\n1,1,0,14\n2,0,1,15\n"))
     assert (table.systems, table.source["no_systems"]) == (("gpt", "llama"), ["id", more])
-    assert f"taken for no systems: id, {more}" in table.source["read"]
+    assert f"not treated as systems: id, {more}" in table.source["read"]
     if more != "human_rating":
         pairs = read(file(f"id,gpt,llama,{more}\n1,1,0,14\n2,0,1,15\n"))
-        assert said(pairs).endswith(f"Columns taken for no systems: {more}.")
+        assert said(pairs).endswith(f"Columns not treated as systems: {more}.")
 
 
 @pytest.mark.parametrize(
@@ -542,7 +543,7 @@ POINT, NAMED = ["1.005'", "--thousands"], {"a": "A", "b": "B"}
         ("id;A;B\n1;1.234,5;2.000,5\n2;998,5;12\n", {"thousands": "."}, ([2469, 1997], [4001, 24])),
         ("id,A,B\n1,1.250,3\n2,2.125,4\n", {}, ([10, 17], [24, 32])),
         ("id;A;B\n1;1,850;1,900\n2;1,100;1,125\n", {}, ["0 systems", "'1,850' is not a number"]),
-        ('id,A,B\n1,"0,5","0,9"\n', {}, ["0 systems", "line 2, column 'A': '0,5' is not a number"]),
+        ('id,A,B\n1,"0,5","0,9"\n', {}, ["0 systems; line 2, column 'A': '0,5' is not a number"]),
         ("id,A,B\n1,85ms,3ms\n", {}, ["0 systems", "'85ms' is not a number; write digits"]),
         (
             "id,A,B\n1,85%,.80\n",
@@ -578,6 +579,7 @@ def test_numbers_that_may_be_read_in_two_ways(texts, options, wanted):
         ("id,ok,A,B\n1,3,yes,no\n2,3,no,no\n", NAMED, ([1, 0], [0, 0]), "no as 0"),
         ("id,A,B\n1,TRUE,false\n2,False,true\n", {}, ([1, 0], [0, 1]), "true is read as 1"),
         ("id;A;B\n1;0,85;0,9\n2;1;0,125\n", {}, ([34, 40], [36, 5]), "decimal points"),
+        ("id;A;B\n1;8,5 %;9%\n2;1%;0,5%\n", {}, ([17, 2], [18, 1]), "'8.5 %' is read as 8.5"),
     ),
 )  # fmt: skip
 def test_numbers_that_are_written_otherwise(texts, options, wanted, note):
@@ -688,3 +690,9 @@ def test_a_column_of_documents_is_mentioned():
     text = "item,document,A,B\n1,x,1,0\n2,x,1,0\n3,y,1,1\n4,y,0,0\n"
     assert "swap them together (--clusters document)" in said(read(file(text)))
     assert "--clusters document" not in said(read(file(text), clusters="document"))
+
+
+def test_the_first_item_may_be_missing_in_a_file():
+    pairs = read(*files(*two("0,1 1,0 2,1", "1,1 2,0", "id,score")))
+    assert exact(pairs) == {"1": (0, 1), "2": (1, 0)}
+    assert "1 only in A ('0')" in said(pairs)

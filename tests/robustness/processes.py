@@ -15,9 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Seconds until a process that should need a few is taken to hang.
 PATIENCE = 1200
 
-#: An unprivileged user, whom read-only folders concern.
-NOBODY = 65534
-
 
 def run(
     *arguments: str,

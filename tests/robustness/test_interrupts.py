@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 #: Each job is run once, small, so that everything is compiled and imported; then with much to do,
 #: again and again until the signal comes, which is therefore never too late.
 STOPPED = """
-import signal, threading
+import signal, threading, time
 import numpy as np
 import pandas                       # which no signal may cut in two
 import permtest as pt
@@ -50,7 +50,14 @@ JOBS = {                                    # n items, K repetitions
 def usable():
     assert pt.exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue == 0.125
     assert pt.monte_carlo(U, V, K=999, rng=0).n_extreme == expected
-    assert threading.active_count() == 1, threading.enumerate()
+    others = [x for x in threading.enumerate() if x is not threading.current_thread()]
+    assert all(thread.daemon for thread in others), others
+    for _ in range(300):                      # one may be at the end of its chunk
+        before = time.process_time()
+        time.sleep(0.1)
+        if time.process_time() - before < 0.05:
+            return
+    raise AssertionError(f"something goes on computing: {others}")
 
 expected = pt.monte_carlo(U, V, K=999, rng=0).n_extreme
 signal.signal(signal.SIGALRM, signal.default_int_handler)

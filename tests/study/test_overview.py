@@ -15,9 +15,7 @@ import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import compare_all, mcnemar
 from permtest.study import effect_sizes, exact_power, exact_power_n, overview, power_t, sample_size
-from permtest.study.document import legible, tex
-from permtest.study.overview import MANY, OF_ORDER, SLOW, item_scores
-from permtest.study.sections import citation
+from permtest.study.overview import SLOW, item_scores
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
 RNG = np.random.default_rng(5)
@@ -84,15 +82,6 @@ def test_shares_have_the_score_interval(alternative):
     assert "shifts" in overview(grouped).interval_about
 
 
-def test_a_doubt_about_the_interval_stands_next_to_it():
-    skewed = overview(Pairs.of([50] + [0] * 29, [1] * 30))
-    assert "look skewed" in skewed.interval.warning
-    assert "look skewed: g1 = 5.2" in str(skewed)
-    assert skewed.answers["exact"].interval.warning == skewed.interval.warning
-    assert skewed.to_dict()["interval"]["warning"] == skewed.interval.warning
-    assert "look skewed" not in str(overview(Pairs.of([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5])))
-
-
 def test_counts_are_compared_by_their_measure():
     found = overview(SPANS, statistic="f1")
     exact = exact_perm_test(SPANS, statistic="f1")
@@ -103,16 +92,6 @@ def test_counts_are_compared_by_their_measure():
     assert found.answers["paired_bootstrap"].result.pvalue == row.result.pvalue
     assert [answer.test for answer in found.answers] == ["exact", "paired_bootstrap"]
     assert len(overview(SPANS, statistic="recall").answers) == 5
-
-
-def test_clusters_are_swapped_as_wholes():
-    grouped = replace(SPANS, clusters=DOCUMENTS)
-    found = overview(grouped, statistic="f1")
-    assert found.exact.pvalue == exact_perm_test(SPANS, statistic="f1", clusters=DOCUMENTS).pvalue
-    assert (len(found.units), found.unit, found.power.n) == (15, "clusters", 15)
-    assert "On 60 items in 15 clusters" in found.sentence()
-    assert "that swaps whole clusters" in found.sentence()
-    assert found.answers["exact"].result.pvalue == found.exact.pvalue
 
 
 def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():
@@ -155,63 +134,7 @@ def test_what_items_add_is_half_of_what_their_exchange_takes_away():
     assert "0 / 0" in found.record.rule
 
 
-@pytest.mark.parametrize("name", ["mcc", "bleu", "wer", "macro_f1", "balanced_accuracy"])
-def test_contributions_add_up_for_other_measures(name):
-    entry, rng = pt.STATISTICS[name], np.random.default_rng(2)
-    if name == "bleu":
-        totals = rng.integers(4, 9, (300, 1)) + np.array([[3, 2, 1, 0]])
-        tables = [
-            np.hstack([rng.binomial(totals, share), totals, totals[:, :1], totals[:, :1]])
-            for share in (0.7, 0.65)
-        ]
-    elif name == "wer":
-        length = rng.integers(1, 20, 300)
-        tables = [np.stack([rng.binomial(length, x), length], axis=1) for x in (0.1, 0.12)]
-    else:
-        shape = (300, 3, 3) if name == "macro_f1" else (300, 4)
-        tables = [rng.poisson(2, shape), rng.poisson(2.2, shape)]
-    pairs = Pairs.of_counts(*tables, [entry.columns], classes=name == "macro_f1")
-    scores = item_scores(pairs, entry)
-    seen = float(exact_perm_test(pairs, statistic=entry, rng=0).statistic)
-    assert scores.worth.mean() == pytest.approx(seen, abs=3e-4)
-    assert np.isin(scores.lead, (-1, 0, 1)).all()
-
-
-def test_items_in_descending_order_by_their_ids():
-    pairs = replace(SCORES, ids=tuple(f"q{i}" for i in range(12)))
-    found = overview(pairs)
-    assert [(item.id, item.difference) for item in found.most_different[:3]] == [
-        ("q5", 4.0),
-        ("q2", 3.0),
-        ("q0", 2.0),
-    ]
-    assert overview(SCORES).most_different[0].id == "item 6"
-    assert len(overview(SCORES).most_different) == 10  # those that differ
-    assert (found.record.wins, found.record.ties, found.record.losses) == (8, 2, 2)
-
-
 # ---- around the test -----------------------------------------------------------------------------
-
-
-def test_parts_wait_until_they_are_asked_for():
-    found = overview(SCORES)
-    assert "exact" in vars(found)
-    parts = {"answers", "effects", "power", "items"}
-    assert parts.isdisjoint(vars(found))
-    assert found["effects"].tables
-    assert parts & set(vars(found)) == {"effects"}
-    assert found.sections
-    assert parts <= set(vars(found))
-
-
-def test_other_tests_are_those_of_compare_all():
-    found = overview(BITS)
-    table = compare_all(BITS, rng=np.random.default_rng([0, 1]))
-    assert [x.test for x in found.answers] == [x.test for x in table if x.test not in OF_ORDER]
-    assert all(x.result.pvalue == table[x.test].result.pvalue for x in found.answers)
-    assert "Tests of ranks and medians are left out" in found["answers"].sentence
-    chosen = overview(BITS, tests=["sign", "mcnemar"])
-    assert [a.test for a in chosen.answers] == ["exact", "sign", "mcnemar"]
 
 
 def test_effects_and_power_are_those_of_the_study():
@@ -226,73 +149,6 @@ def test_effects_and_power_are_those_of_the_study():
     assert points.power.power == pytest.approx(power_t(12, d.mean(), d.std(ddof=1), **how))
     assert points.power.needed == sample_size(d.mean(), d.std(ddof=1), **how)
     assert power_t(12, points.power.detectable, d.std(ddof=1), **how) == pytest.approx(0.8)
-
-
-def test_power_of_counts_is_near_that_of_resampled_data():
-    found, rng = overview(SPANS, statistic="f1"), np.random.default_rng(0)
-    rejected = 0
-    for _ in range(300):
-        chosen = rng.integers(0, 60, 60)
-        again = replace(SPANS, u=SPANS.u[chosen], v=SPANS.v[chosen])
-        rejected += exact_perm_test(again, statistic="f1").pvalue <= 0.05
-    assert found.power.power == pytest.approx(rejected / 300, abs=0.08)
-
-
-def test_reasons_for_what_is_missing():
-    assert set(overview(SPANS, statistic="f1").problems) == {"effects"}
-    one = overview(Pairs.of([2], [0]))
-    assert set(one.problems) == {"finding", "power"}
-    assert one.interval is None
-    assert one.power is None
-    less = overview(SCORES, alternative="less")
-    assert less.power.needed is None
-    assert "wrong sign" in less["power"].problem
-    assert one.problems == one.problems  # noted once
-
-
-SMALL = {
-    "ratio": (
-        Pairs.of_counts(
-            [[2, 1, 0], [1, 0, 3], [2, 2, 0]], [[1, 1, 1], [1, 0, 3], [0, 2, 2]], [COUNTS]
-        ),
-        "f1",
-    ),
-    "bits": (Pairs.of([1, 1, 1, 1, 0, 0, 1], [0, 0, 1, 0, 1, 1, 0]), "mean"),
-    "sum of bits": (Pairs.of([1, 1, 1, 1, 0, 0, 1], [0, 0, 1, 0, 1, 1, 0]), "accuracy"),
-    "clusters": (
-        replace(Pairs.of([1, 0, 0.5, 1, 1, 0], [0, 0, 1, 0, 0, 0.5]), clusters=tuple("aabbcc")),
-        "mean",
-    ),
-    "two clusters": (replace(Pairs.of([1, 0, 1, 1], [0, 0, 0, 0]), clusters=tuple("abbb")), "sum"),
-}
-
-
-@pytest.mark.parametrize(("pairs", "statistic"), SMALL.values(), ids=SMALL)
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("alpha", [0.05, 0.2])
-def test_no_difference_is_planned_for_that_cannot_be(pairs, statistic, alternative, alpha):
-    found = overview(pairs, statistic=statistic, alternative=alternative, alpha=alpha)
-    plan, most = found.power, len(pairs) if statistic in ("sum", "accuracy") else 1
-    if plan.detectable is None:
-        assert found["power"].problem
-    else:
-        assert 0 <= abs(plan.detectable * found.per_unit) <= most
-
-
-def test_why_no_difference_can_be_found():
-    bits = overview(SMALL["bits"][0])
-    assert bits.power.detectable is None
-    assert "no difference is so large that 7 items show it in 80%" in bits["power"].problem
-    assert "smallest difference detectable" not in str(bits)
-    a, b = [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0]
-    pairs = replace(Pairs.of(a, b), clusters=tuple("aabbccddeeff"))
-    assert 0.5 < overview(pairs).power.detectable < 1  # of an item
-    a = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0])
-    worse = overview(replace(pairs, u=a, v=1 - a))
-    assert worse.power.detectable is None
-    assert "large that 6 clusters show it" in worse["power"].problem
-    wide = overview(Pairs.of([9, 1, 8, 0, 9, 2, 5], [1, 8, 0, 9, 1, 1, 4]))
-    assert wide.power.detectable > 1  # of scores that are not between 0 and 1
 
 
 @pytest.mark.parametrize(("alternative", "least"), [("two-sided", 6), ("greater", 5)])
@@ -317,7 +173,6 @@ def test_tests_that_take_long_are_left_to_be_asked_for(monkeypatch):
     assert found.interval == compare_all(SCORES)["paired_t"].interval
     asked = overview(SCORES, tests=["wilcoxon"])
     assert [answer.test for answer in asked.answers] == ["exact", "wilcoxon"]
-    assert MANY > 3
 
 
 def test_a_seed_repeats_what_is_sampled():
@@ -375,139 +230,12 @@ def test_all_forms_have_the_numbers(pairs, statistic):
         assert words not in text
 
 
-@pytest.mark.parametrize(("scores", "way"), [((NEW, OLD), "worse"), ((OLD, NEW), "better")])
-def test_who_is_better_where_lower_is_better(scores, way):
-    pairs = Pairs.of(*scores, ("x", "y"))
-    said = overview(replace(pairs, score=pt.Score.of("loss"))).sentence()
-    x, y = ("7.083", "5.833") if way == "worse" else ("5.833", "7.083")
-    assert f"x is 1.25 {way} than y (mean loss {x} against {y}; lower is better" in said
-
-
-def test_a_section_of_power_says_by_which_method():
-    """The power of the exact test is the number that stands beside it among the other tests."""
-    skewed = overview(Pairs.of([3, 0, 0, 9, 1, 2, 0, 5, 0, 1], [0] * 10, ("new", "old")))
-    (what, value, method), *rest = skewed["power"].tables[0].rows
-    assert what == "power with 10 items"
-    assert value == f"{skewed.recommendation.rates['exact'][1]:.3f}"
-    assert "exact test of 1,000 samples" in method
-    assert all("paired t test" in row[2] for row in rest)
-    assert "exact" in overview(BITS)["power"].tables[0].rows[0][2]
-    same = overview(Pairs.of([2, 2, 2], [1, 1, 1]))["power"]
-    assert (same.sentence, same.limits, same.tables) == ("", "", ())
-    assert "all differences are equal" in same.problem
-
-
-def test_probabilities_are_not_called_cautious_for_clusters():
-    alone, grouped = (
-        overview(x, statistic="f1")["measures"].limits
-        for x in (SPANS, replace(SPANS, clusters=DOCUMENTS))
-    )
-    assert "cautious" in alone
-    assert "cautious" not in grouped
-    assert "too sure where decisions within a cluster are alike" in grouped
-
-
-def test_records_that_say_nothing_are_left_out():
-    source = {"a": None, "b": " ", "c": ["none", None], "score": "score", "file": "x.csv"}
-    table = overview(replace(SCORES, source=source))["data"].tables[0]
-    assert table.rows == (("file", "x.csv"),)
-
-
-def test_what_p_is_the_share_of():
-    """In each direction, and however it is known."""
-    words = {"two-sided": "at least as far from zero", "greater": "at least as large"}
-    for alternative in ("two-sided", "greater", "less"):
-        done = overview(SCORES, alternative=alternative)["test"].sentence
-        way = words.get(alternative, "at most as large")
-        assert f"{way} as the one seen, computed exactly." in done
-    rng = np.random.default_rng(1)
-    bounds = overview(Pairs.of(rng.normal(0.4, 1, 45), rng.normal(0, 1, 45)))
-    assert bounds.exact.method == "bracket"
-    assert "enclosed in bounds." in bounds["test"].sentence
-    tables = [rng.integers(0, 5, (40, 3, 3)) for _ in "ab"]
-    sampled = overview(Pairs.of_counts(*tables, [COUNTS], classes=True), statistic="macro_f1")
-    assert "estimated by sampling." in sampled["test"].sentence
-
-
-def test_intervals_of_another_scale_are_said_to_be():
-    def told(pairs, statistic):
-        part = overview(pairs, statistic=statistic)["answers"]
-        text = part.sentence.partition("Their intervals are ")[2]
-        return re.split(r" (?:All|\d+ of|Level) ", text)[0], part.tables[0].head[3]
-
-    grouped = replace(SCORES, clusters=tuple("aabbccddeeff"))
-    scale = "per item; that of the difference is of the sum."
-    assert told(SCORES, "mean") == ("", "95% interval")
-    assert told(SCORES, "accuracy") == (scale, "95% interval")
-    assert told(grouped, "mean") == ("", "95% interval, per item")
-    assert told(grouped, "sum") == (scale, "95% interval, per item")
-    for statistic in ("mean", "sum"):  # all tests of the mean estimate what the headline says
-        found = overview(grouped, statistic=statistic)
-        estimate = found.answers["paired_t"].result.estimate
-        assert estimate * found.per_unit == pytest.approx(found.difference)
-        assert found.power.detectable == pytest.approx(overview(grouped).power.detectable)
-
-
-def test_few_units_are_a_doubt_about_a_resampled_interval():
-    few = overview(replace(SPANS, u=SPANS.u[:8], v=SPANS.v[:8]), statistic="f1")
-    assert "representative sample: not met (8 items)" in few.interval.warning
-    assert few.interval.warning in few.sentence()
-    grouped = replace(SPANS, clusters=tuple(f"d{i // 15}" for i in range(60)))
-    assert "not met (4 clusters)" in str(overview(grouped, statistic="f1")["finding"])
-
-
-def test_a_doubt_where_the_systems_had_other_things_to_find():
-    v = SPANS.v.copy()
-    v[3, 2] += 2
-    other = replace(SPANS, v=v, ids=tuple(f"q\n{i}" for i in range(60)))
-    assert overview(other, statistic="f1")["data"].sentence.endswith(
-        "Doubt: tp + fn differs between the systems on 1 of 60 items, first for q 3 "
-        f"({GOLD[3]} and {GOLD[3] + 2}); are they the same items?"
-    )
-    for pairs, statistic in ((SPANS, "f1"), (SCORES, "mean")):
-        assert "Doubt" not in str(overview(pairs, statistic=statistic))
-
-
-def test_nouns_agree_with_their_numbers():
-    one = Pairs.of_counts([[1, 0, 1]], [[0, 1, 1]], [COUNTS])
-    assert "1 items" not in str(overview(one, statistic="f1"))
-    few = overview(replace(Pairs.of([3, 2, 1], [0, 1, 0]), clusters=tuple("aab")), alpha=0.01)
-    assert "there are too few clusters to exclude any difference" in few["finding"].problem
-    assert "few items" not in str(few)
-
-
 def test_infinite_ends_and_foreign_values_are_strict_json():
     source = {"nan": float("nan"), "path": Path("x"), 3: (1, np.int64(2))}
     found = overview(replace(SCORES, source=source), alternative="greater")
     plain = json.loads(found.to_json())
     assert plain["interval"]["high"] is None
     assert plain["source"] == {"nan": None, "path": "x", "3": [1, 2]}
-
-
-def test_a_record_of_nothing_takes_no_row():
-    source = {"file": "a.csv", "gold": None, "dropped": (0, 0), "ids": ((), []), "lacking": {}}
-    found = overview(replace(SCORES, source=source))
-    assert found["data"].tables[0].rows == (("file", "a.csv"),)
-    assert json.loads(found.to_json())["source"]["dropped"] == [0, 0]
-
-
-def test_the_citation_is_that_of_the_project():
-    root = Path(__file__).resolve().parents[2]
-    paper = (root / "CITATION.cff").read_text("utf-8").split("  - type:")[1]
-    title = re.search(r"title: (.*)", paper)[1]
-    names = re.findall(r"family-names: (\w+)\n +given-names: (\w+)", paper)
-    pages = re.findall(r"(?:start|end): (\d+)", paper)
-    text, entry = citation(), citation("bibtex")
-    for form in (text, entry):
-        assert title in form
-        assert all(page in form for page in pages)
-        assert pt.__version__ in form
-    assert all(f"{given} {family}" in text for family, given in names)
-    assert " and ".join(f"{family}, {given}" for family, given in names) in entry
-    assert entry.count("{") == entry.count("}")
-    assert overview(SCORES).citation("bibtex") == entry
-    with pytest.raises(ValueError, match="style='apa' is not known"):
-        citation("apa")
 
 
 # ---- LaTeX and names -----------------------------------------------------------------------------
@@ -551,22 +279,6 @@ def test_latex_takes_no_name_for_a_command(name):
     assert depth[-1] == 0
 
 
-def test_letters_that_latex_has():
-    assert tex("é ß –") == r"\'{e} \ss{} \textendash{}"
-    assert tex("a--b") == "a-{}-b"
-    assert tex("-3 to -2, x-3") == "$-$3 to $-$2, x-3"
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_one_legible_line(name):
-    text = legible(name, 48)
-    assert 0 < len(text) <= 48
-    assert text.isprintable()
-    assert text.encode().decode() == text
-    a, b = overview(Pairs.of([1, 2], [2, 1], (f"{name}\n", f"{name}\t"))).names
-    assert a != b
-
-
 # ---- refusals ------------------------------------------------------------------------------------
 
 
@@ -594,24 +306,6 @@ def test_names_are_one_legible_line(name):
 def test_refusals(pairs, options, error, message):
     with pytest.raises(error, match=message):
         overview(pairs, **options)
-
-
-def test_a_report_on_clusters_speaks_of_clusters():
-    bits = replace(BITS, clusters=tuple(f"d{i // 3}" for i in range(len(BITS))))
-    text = str(overview(replace(bits, scale=2)))
-    for said in ("independent items", "pairs)", "shares of the items"):
-        assert said not in text
-    assert "independent clusters" in text
-    assert "a difference of shares of the clusters" in text
-
-
-@pytest.mark.parametrize("higher", [True, False])
-def test_items_are_counted_for_the_better_system(higher):
-    found = overview(replace(SCORES, score=SCORES.score.stated(higher)))
-    first, second = (8, 2) if higher else (2, 8)
-    assert f"new better on {first}, old on {second}, equal on 2" in str(found)
-    assert found["items"].tables[0].rows[0] == ("new better", f"{first}")
-    assert found["items"].data["record"]["wins"] == 8  # which score higher
 
 
 def test_items_that_are_left_out_are_counted_and_lists_of_them_end_in_dots():

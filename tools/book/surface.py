@@ -73,7 +73,7 @@ PAGES = (
             "Tests": "exact_perm_test perm_test_acc perm_test_F1 exact_perm_test_m monte_carlo "
             "samples_needed metric_test noninferiority_test equivalence_test",
             "Repeated runs, and looking while the data come in": "exact_runs_test e_process",
-            "What is compared": "Pairs Score statistic STATISTICS Statistic CountStatistic",
+            "What is compared": "Pairs Score statistic STATISTICS Statistic",
             "Results": "PermutationTestResult StructuredTestResult BatchResult MarginTestResult "
             "EquivalenceResult ConfidenceInterval runs.RunsTestResult runs.NoiseSplit "
             "runs.RunsPlan sequential.EProcess sensitivity.SensitivityResult",
@@ -162,7 +162,8 @@ PAGES = (
         "Pictures of results with matplotlib, and explorers to move in a notebook.",
         {
             "One test": "plots.plot_null plots.plot_plane plots.plot_values plots.plot_estimation "
-            "plots.plot_test plots.plot_comparison plots.plot_raincloud",
+            "plots.plot_test plots.plot_comparison plots.plot_raincloud plots.plot_e_process "
+            "plots.plot_sensitivity",
             "Other answers and Bayes": "plots.plot_answers plots.plot_posteriors "
             "plots.plot_difference",
             "A study": "plots.plot_histograms plots.plot_quantiles plots.plot_unit_sizes "
@@ -173,7 +174,7 @@ PAGES = (
             "widgets.ConvolutionExplorer widgets.TailExplorer widgets.StaircaseExplorer "
             "widgets.AssumptionsExplorer widgets.PowerExplorer widgets.PosteriorExplorer "
             "widgets.LeaderboardExplorer",
-            "What explorers show": "null.dp.Step plots.FarTail plots.plot_tail "
+            "What explorers show": "null.convolution.Step plots.FarTail plots.plot_tail "
             "widgets.two_systems widgets.with_variant",
             "The app": "app.ComparisonApp app.bundled",
         },

@@ -17,48 +17,82 @@ from permtest._checks import check_level
 from permtest._html import facts, together
 from permtest._integers import IntArray, exact_sum, largest, roomy, with_room
 from permtest._json import AsJson
-from permtest.interval import ConfidenceInterval
+from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
 from permtest.pairs import Pairs, check_names, check_unclustered
 from permtest.statistics import check_alternative
-from permtest.symmetry import PER_SQUARED_SKEWNESS
 
 #: What the two systems are called.
 Names: TypeAlias = tuple[str, str] | None
 
-#: Tests of scores by the names that `compare_all`, `recommend` and `power_curve` take, in the order
-#: of tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
-TITLES = {
-    "exact": "exact permutation test of the mean",
-    "permutation_median": "exact permutation test of the median",
-    "paired_t": "paired t-test",
-    "normal_z": "z-test, systems correlated",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "bootstrap_mean": "bootstrap of the mean",
-    "bootstrap_median": "bootstrap of the median",
-    "paired_bootstrap": "paired bootstrap (Koehn)",
-    "independent_t": "two-sample t-test",
-    "independent_z": "z-test, systems independent",
-    "mcnemar": "McNemar's test, exact",
-    "mcnemar_midp": "McNemar's test, mid-p",
-    "mcnemar_chi2": "McNemar's test, chi-squared",
-    "two_proportion_z": "z-test of two proportions",
-    "chi_squared": "chi-squared test",
-    "chi_squared_yates": "chi-squared test with Yates",
-}
-OF_COUNTS = tuple(TITLES)[-6:]
 
-#: Tests of scores of folds.
-FOLD_TITLES = {
-    "kfold_t": "K-fold CV t-test",
-    "corrected_resampled_t": "corrected resampled t-test",
-    "five_by_two_t": "5 x 2 CV t-test",
-    "five_by_two_f": "combined 5 x 2 CV F-test",
-    "block_3x2_t": "blocked 3 x 2 CV t-test",
-}
+class Row(NamedTuple):
+    """What tables call a test, and what its results have in common."""
+
+    title: str
+    statistic_name: str
+    estimate_name: str
+    method: str
+    assumptions: tuple[str, ...]
+
+
+ITEMS, SYSTEMS, MEAN = "independent items", "independent systems", "mean difference"
+T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
+NORMAL, REPRESENTATIVE = (ITEMS, "normal differences"), (ITEMS, "representative sample")
+UNPAIRED, PROPORTIONS = (ITEMS, SYSTEMS, "large counts"), "difference of proportions"
+WINS, COUNTS = "difference of accuracies", (ITEMS, "large counts")
 
 #: Where `pvalue` is an upper bound of an exact p out of reach; and where random samples gave it.
 UPPER_BOUND, SAMPLED = "upper bound", "sampled"
+
+#: Tests of scores by the names that `compare_all`, `recommend` and `power_curve` take, in the order
+#: of tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
+ROWS = {
+    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", ()),
+    "permutation_median": Row(
+        "exact permutation test of the median", "median", "median difference", "exact", ()
+    ),
+    "paired_t": Row("paired t-test", "t", MEAN, T, NORMAL),
+    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, "large sample")),
+    "wilcoxon": Row(
+        *("Wilcoxon signed-rank test", "W+", "pseudo-median difference", "exact"),
+        (ITEMS, "symmetric differences"),
+    ),
+    "sign": Row("sign test", "wins", "median difference", "exact", (ITEMS,)),
+    "bootstrap_mean": Row("bootstrap of the mean", "mean", MEAN, SAMPLED, REPRESENTATIVE),
+    "bootstrap_median": Row(
+        "bootstrap of the median", "median", "median difference", SAMPLED, REPRESENTATIVE
+    ),
+    "paired_bootstrap": Row("paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, REPRESENTATIVE),
+    "independent_t": Row(
+        "two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, "normal scores", "equal variances")
+    ),
+    "independent_z": Row(
+        "z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, "large sample")
+    ),
+    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,)),
+    "mcnemar_midp": Row("McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,)),
+    "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, CHI2, COUNTS),
+    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED),
+    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED),
+    "chi_squared_yates": Row("chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED),
+}
+TITLES = {name: row.title for name, row in ROWS.items()}
+OF_COUNTS = tuple(TITLES)[-6:]
+
+#: Tests that `compare_all` does not make; those from the third on are of scores of folds.
+INDEPENDENT = ("independent folds", "equal folds", "normal differences")
+CORRELATED = ("correlated folds", *INDEPENDENT[1:])
+ROWS |= {
+    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, COUNTS),
+    "fisher_exact": Row(
+        "Fisher's exact test", "odds ratio", PROPORTIONS, "exact", (ITEMS, SYSTEMS)
+    ),
+    "kfold_t": Row("K-fold CV t-test", "t", MEAN, T, INDEPENDENT),
+    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, CORRELATED),
+    "five_by_two_t": Row("5 x 2 CV t-test", "t", "difference in the first fold", T, INDEPENDENT),
+    "five_by_two_f": Row("combined 5 x 2 CV F-test", "F", MEAN, "F distribution", INDEPENDENT),
+    "block_3x2_t": Row("blocked 3 x 2 CV t-test", "t", MEAN, T, CORRELATED),
+}
 
 #: The smallest p that is reported; it stands for all that are smaller.
 SMALLEST = 5e-324
@@ -173,8 +207,7 @@ class PairedSample:
     @cached_property
     def gaps(self) -> IntArray:
         """Differences of scores times `scale`: integers."""
-        d = roomy(self.pairs.u) - roomy(self.pairs.v)
-        return with_room(d, self.delta.denominator) * self.delta.denominator
+        return with_room(self.pairs.differences(), self.delta.denominator) * self.delta.denominator
 
     @cached_property
     def steps(self) -> IntArray:
@@ -187,11 +220,6 @@ class PairedSample:
     def differences(self) -> NDArray[np.float64]:
         """Of the scores, each rounded once."""
         return as_floats(self.gaps, self.scale)
-
-    @cached_property
-    def shifted(self) -> NDArray[np.float64]:
-        """Differences less `delta`, each rounded once."""
-        return as_floats(self.steps, self.scale)
 
     @cached_property
     def centred(self) -> NDArray[np.float64]:
@@ -445,11 +473,10 @@ class AlternativeResult(AsJson):
         return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
 
 
-def result_of(sample: PairedSample, test: str, alternative: str, **found: Any) -> AlternativeResult:
-    """What a test of a sample found; its title is that of tables unless there is another."""
-    found = {"title": (TITLES | FOLD_TITLES)[test], "names": sample.names, **found}
-    delta = float(sample.delta)
-    return AlternativeResult(test, alternative=alternative, n=sample.n, delta=delta, **found)
+def result_of(test: str, *, sample: PairedSample | None = None, **found: Any) -> AlternativeResult:
+    """A result, with what `ROWS` says of the test and the sample of itself unless `found` does."""
+    of = {"n": sample.n, "names": sample.names, "delta": float(sample.delta)} if sample else {}
+    return AlternativeResult(test=test, **ROWS[test]._asdict() | of | found)
 
 
 def interval_text(interval: tuple[float, float], digits: int = 4) -> str:

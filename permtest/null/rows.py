@@ -1,4 +1,9 @@
-"""Many tests at once: how often each difference occurs in them, and the tails of those laws."""
+"""Many tests at once: how often each difference occurs in them, and the tails of those laws.
+
+Each test is a law T = sum_k w_k Binomial(c_k, 1/2) and a threshold, p being P(T >= t0) or twice
+that. Of up to 62 entries the labellings beyond t0 are counted, by Alg. 3 in integers; of more the
+tail is summed under a tilt, as `tail` does it, in one call of the kernel for all tests.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import Floats, Ints, compile_from_now_on, python_first
+from permtest.null.distribution import CERTAIN, EPS, Probability
 from permtest.null.grouping import TABLE, count_rows
-from permtest.null.probability import CERTAIN, EPS, Probability
 from permtest.null.tail_kernels import upper_tails
 
 #: Widths that the kernel may look at for one test: a hundredth of a second.
@@ -52,10 +57,11 @@ class Laws(NamedTuple):
     def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
         """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``, rows of int64 scores."""
         size = first.size
-        facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+        facts, starts = np.zeros((size, 6), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
         count_rows(u, v, first, second, facts, starts, widths, counts)
-        return cls(starts, widths, counts, *facts.T.copy())
+        total_u, total_v, *rest = facts.T.copy()
+        return cls(starts, widths, counts, total_u - total_v, *rest)
 
     @classmethod
     def of_counts(cls, values: Ints, times: Ints) -> Laws:
@@ -92,7 +98,7 @@ class Laws(NamedTuple):
     def _threshold(self, alternative: str) -> Ints:
         """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1.
 
-        `Comparison.tails` in terms of upper tails; swapping all pairs turns t into top - t.
+        `SumQuestion.tails` in terms of upper tails; swapping all pairs turns t into top - t.
         """
         t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
         if alternative == "greater":

@@ -13,19 +13,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch, Patch
 from numpy.typing import NDArray
 
-from permtest.alternatives.result import PairedSample
-from permtest.exact import exact_perm_test
-from permtest.monte_carlo import monte_carlo
+from permtest.alternatives.answer import PairedSample
+from permtest.exact import exact_perm_test, monte_carlo
 from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
-from permtest.plots.null import plot_null
-from permtest.plots.plane import plot_plane
+from permtest.plots.null import plot_null, plot_plane
 from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.study.document import percent
 from permtest.study.overview import Overview, item_scores, overview
 from permtest.study.sections import is_long
 
 if TYPE_CHECKING:
-    from permtest.statistics import CountStatistic, Statistic
+    from permtest.score import Score
+    from permtest.statistics import Statistic
     from permtest.study.describe import Description, UnitSizes
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -37,7 +37,6 @@ NAME = 20  # letters of a system's name
 CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
 DROPS, POINTS = 300, 1000  # items of a raincloud and of a Q-Q plot; of more, so many are drawn
 ROUNDED_CELLS, SAMPLES = 10**5, 20_000  # about as many cells, or labellings, where a law is long
-KINDS = {"higher": (1, roles.A), "equal": (0, roles.NEITHER), "lower": (-1, roles.B)}
 
 
 # ---- the comparison ------------------------------------------------------------------------------
@@ -46,7 +45,7 @@ KINDS = {"higher": (1, roles.A), "equal": (0, roles.NEITHER), "lower": (-1, role
 def plot_estimation(
     pairs: Pairs | Overview,
     *,
-    statistic: str | Statistic | CountStatistic = "mean",
+    statistic: str | Statistic = "mean",
     ax: Sequence[Axes] | None = None,
 ) -> tuple[Axes, Axes, Axes]:
     """Draw what both systems score, how they differ item by item, and what that amounts to.
@@ -143,7 +142,7 @@ def _draw_scores(ax: Axes, found: Overview) -> None:
     known = ~(np.isnan(items.a) | np.isnan(items.b))
     a, b = items.a[known], items.b[known]
     if found.pairs.columns or not np.isin((a, b), (0, 1)).all():
-        _draw_clouds(ax, names, a, b)
+        _draw_clouds(ax, names, a, b, _kinds(found.exact.score))
         what = f"{found.measured} of an item" if found.pairs.columns else "score of an item"
         left_out = np.count_nonzero(~known)
         what += f" ({left_out:,} without one left out)" * bool(left_out)
@@ -165,15 +164,22 @@ def _draw_scores(ax: Axes, found: Overview) -> None:
     ax.set_xlabel("items")
 
 
+def _kinds(score: Score) -> dict[str, tuple[int, roles.Look]]:
+    """By gid the sign of a difference, and the look of the better system."""
+    higher, lower = (roles.A, roles.B) if score.higher_is_better else (roles.B, roles.A)
+    return {"higher": (1, higher), "equal": (0, roles.NEITHER), "lower": (-1, lower)}
+
+
 def _draw_differences(ax: Axes, found: Overview) -> None:
-    """Bars of the items' differences, by which system is higher; that at 0 may be cut."""
+    """Bars of the items' differences, by which system is better; that at 0 may be cut."""
     (a, b), worth = sheet.distinct(found.names, NAME), found.items.worth
     edges = _edges(worth, centred=True)
     middles, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     width = 0.8 * width if edges.size <= 12 else width
     below, handles = np.zeros(middles.size), []
     words = (f"{a} higher", "equal", f"{b} higher")
-    for (kind, (side, role)), label in zip(KINDS.items(), words, strict=True):
+    words = words if found.exact.score.higher_is_better else (f"{b} lower", "equal", f"{a} lower")
+    for (kind, (side, role)), label in zip(_kinds(found.exact.score).items(), words, strict=True):
         chosen = worth[found.items.lead == side]
         heights = np.histogram(chosen, edges)[0]
         ax.bar(middles, heights, width, bottom=below, gid=kind, **role.area(ax))
@@ -215,7 +221,7 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
     text += f" {mean:+.4g}" if mean else " 0"
     if ends:
         low, high = (f"{end:.4g}" if isfinite(end) else "open" for end in ends)
-        text += f"\n{sheet.sure(found.confidence_level)} interval {low} to {high}"
+        text += f"\n{percent(found.confidence_level)} interval {low} to {high}"
     sheet.literal(ax.xaxis.label, text, ax)
     for x, side in zip(ax.get_xlim(), (0, 1), strict=True):  # thin lines to where it lies above
         ends_of = (side, 1), (np.clip(x, *limits), 0)
@@ -233,7 +239,7 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
 def plot_raincloud(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
     """Draw the scores of both systems as rainclouds: histogram, quartiles, single items.
 
-    Up to 40 items are joined by lines in the look of the system that scores higher. Of more than
+    Up to 40 items are joined by lines in the look of the system that scores better. Of more than
     300, so many dots are drawn, evenly spread over the ranks; dots are moved apart at random.
 
     The first system is above. Gids: "cloud", "quartiles", "mean" and "rain" for each system;
@@ -247,12 +253,13 @@ def plot_raincloud(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
     """
     with sheet.canvas(ax) as ax:
         sample = PairedSample(pairs)
-        _draw_clouds(ax, sheet.distinct(pairs.names, NAME), sample.a, sample.b)
+        names = sheet.distinct(pairs.names, NAME)
+        _draw_clouds(ax, names, sample.a, sample.b, _kinds(pairs.score))
         ax.set_xlabel("score of an item")
     return ax
 
 
-def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats) -> None:
+def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats, kinds: Any) -> None:
     """One cloud upwards, one downwards, and the rain between them."""
     if not a.size:
         return
@@ -260,7 +267,7 @@ def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats) -> None:
     peak = max(np.histogram(x, edges)[0].max() for x in (a, b))
     joined = a.size <= FEW
     rain = 0.3 if joined else 0.22
-    for kind, (sign, role) in KINDS.items() if joined else ():
+    for kind, (sign, role) in kinds.items() if joined else ():
         for x, y in zip(a[np.sign(a - b) == sign], b[np.sign(a - b) == sign], strict=True):
             ax.plot([x, y], [rain, -rain], linewidth=1.2, zorder=1, gid=kind, **role.line())
     ink, white = roles.ink(), ax.get_facecolor()
@@ -270,13 +277,8 @@ def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats) -> None:
         low, middle, high = np.quantile(x, (0.25, 0.5, 0.75))
         thick: dict[str, Any] = {"linewidth": 7, "solid_capstyle": "butt", "gid": "quartiles"}
         ax.plot([low, high], [side * 0.55] * 2, color=ink, **thick)
-        tick: dict[str, Any] = {
-            "marker": "|",
-            "markersize": 9,
-            "markeredgewidth": 2.5,
-            "gid": "median",
-        }
-        ax.plot([middle], [side * 0.55], color=white, **tick)
+        tick: dict[str, Any] = {"marker": "|", "markersize": 9, "markeredgewidth": 2.5}
+        ax.plot([middle], [side * 0.55], color=white, gid="median", **tick)
         ax.plot([x.mean()], [side * 0.55], gid="mean", **role.dot(ax, markeredgecolor="w"))
         chosen = np.sort(x)[_spread(x.size, DROPS)]
         away = moved.uniform(-0.16, 0.16, chosen.size) * (not joined)

@@ -21,15 +21,13 @@ from permtest.cli.inputs import (
     named_statistic,
     read_input,
 )
-from permtest.comparison import compare
-from permtest.exact import exact_perm_test
-from permtest.margins import MarginTestResult
-from permtest.monte_carlo import monte_carlo
+from permtest.exact import exact_perm_test, monte_carlo
+from permtest.margins import against
 from permtest.pairs import Pairs
+from permtest.question import ask_of_scores
 from permtest.readers.files import printable
 from permtest.result import PermutationTestResult
 from permtest.score import CORRECT
-from permtest.statistics import CountStatistic
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
       permtest compare --gold gold.conllu new.conllu old.conllu --metric las
     """
     _check(args)
+    if args.null:
+        return _of_runs(args)
     pairs, entry = read_input(args)
     if args.fail_if and args.alternative not in ("two-sided", side := _side(args, pairs, entry)):
         raise ValueError(
@@ -70,6 +70,9 @@ def _check(args: argparse.Namespace) -> None:
     """Refuse what would be ignored, or could not be decided, before a file is opened."""
     if args.samples is not None and args.method != MONTE_CARLO:
         raise ValueError(f"--samples needs --method {MONTE_CARLO}")
+    if args.null and (args.fail_if or args.method != "auto"):
+        other = f"--fail-if {args.fail_if}" if args.fail_if else f"--method {args.method}"
+        raise ValueError(f"--null {args.null} does not go with {other}; leave one out")
     problem = ""
     if args.margin is not None and args.fail_if is None:
         problem = "needs --fail-if"
@@ -79,6 +82,55 @@ def _check(args: argparse.Namespace) -> None:
         problem = "is tested exactly; leave --method out"
     if problem:
         raise ValueError(f"--margin {args.margin:g} {problem}")
+
+
+def _of_runs(args: argparse.Namespace) -> int:
+    """Repeated runs of the same items: p under both null hypotheses, and the split of the noise."""
+    from permtest.runs import NULLS, exact_runs_test
+
+    statistic = "mean"
+    if (args.metric or "").startswith("pass"):
+        statistic, args.metric = args.metric, None
+    pairs, entry = read_input(args)
+    if entry.name not in ("sum", "mean"):
+        raise ValueError(f"--null {args.null} is for means of runs, not for --metric {entry.name}")
+    how: dict[str, Any] = {"statistic": statistic, "alternative": args.alternative}
+    result = exact_runs_test(pairs, null=args.null, rng=args.seed, **how)
+    both = {null: result.under(null, rng=args.seed) for null in NULLS}
+    try:
+        split, reason = result.noise(1 - args.alpha), None
+    except ValueError as error:
+        split, reason = None, str(error)
+    if args.json:
+        facts = (
+            result.to_dict()
+            | pairs.score.to_dict()
+            | {
+                "better": pairs.score.better(result.names, result.difference),
+                "pvalues": {null: found.pvalue for null, found in both.items()},
+                "noise": split and split.to_dict(),
+                "noise_reason": reason,
+                "seed": args.seed,
+                "unit": f"{result.metric} per item",
+                "confidence_interval": None,
+                "confidence_interval_reason": "leave --null out, and items are swapped",
+                "confidence_level": round(1 - args.alpha, 12),
+                "paired_by": pairs.source.get("paired_by"),
+                "source": pairs.source,
+                "version": __version__,
+            }
+        )
+        print(json.dumps(facts, allow_nan=False))
+        return 0
+    rows = [("data", pairs.source["read"])]
+    rows += [(f"p, {x}", f"{found.pvalue:.4g} ({NULLS[x]})") for x, found in both.items()]
+    rows += [
+        ("score", direction(pairs.score)),
+        ("method", result.method),
+        ("noise", str(split or reason)),
+    ]
+    print(f"{result}\n\n{aligned(rows)}")
+    return 0
 
 
 def _side(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> str:
@@ -97,17 +149,17 @@ def _gate(
     That A is worse, or better, is shown by the test at the level alpha and by the sign of the
     difference; with a margin, by a one-sided test against it at half of that level.
     """
-    from permtest.alternatives.result import rejects  # with all other tests, which take a while
+    from permtest.alternatives.answer import rejects  # with all other tests, which take a while
 
     (a, b), worse, level, p = result.names, args.fail_if == "worse", args.alpha, result
     shown, beyond = result.better == (b if worse else a), ""
     if args.margin:
-        if isinstance(entry, CountStatistic):
+        if entry.columns:
             raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
         side = _side(args, pairs, entry)
-        question = compare(pairs, None, None, None, statistic=entry, alternative=side, names=None)
+        question = ask_of_scores(pairs, statistic=entry, alternative=side)
         margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
-        p, shown, level = MarginTestResult.against(question, margin), True, level / 2
+        p, shown, level = against(question, margin), True, level / 2
         each = "pair" if result.n_entries is None else "cluster"
         beyond = f" by more than {args.margin:g} per {each}"
     low, high = p.pvalue_interval()
@@ -161,7 +213,7 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
 def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry) -> str:
     """A sentence, both systems, and how p was computed."""
     names, metric = (*result.names, "difference"), result.metric
-    if isinstance(entry, CountStatistic):
+    if entry.columns:
         metric += f" ({entry.about})"
         width = len(pairs.columns)  # of classes, too, all are added up
         both = (counts.reshape(-1, width).T for counts in (pairs.u, pairs.v))

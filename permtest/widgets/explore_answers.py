@@ -12,8 +12,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from numpy.typing import NDArray
 
 from permtest._rng import RNG, as_generator
-from permtest.alternatives import PairedSample, independent_t, paired_t, permutation_mean
-from permtest.alternatives.result import one_sided, tail_level
+from permtest.alternatives import independent_t, paired_t, permutation_mean
+from permtest.alternatives.answer import PairedSample, one_sided, tail_level
 from permtest.plots import roles, sheet
 from permtest.plots.sheet import digits
 from permtest.study import (

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from permtest._integers import IntArray
-from permtest.statistics import STATISTICS, CountStatistic, Statistic
+from permtest.statistics import STATISTICS, Statistic
 
 #: How labels are written that mean the same, where all right ones are of one kind.
 ALIKE = (
@@ -33,7 +33,7 @@ def judged(
     names: Sequence[str],
     right: Sequence[str],
     answers: Sequence[Sequence[str]],
-    entry: Statistic | CountStatistic,
+    entry: Statistic,
     positive: str | None,
     fail: Callable[[str], ValueError],
 ) -> tuple[list[IntArray], tuple[str, ...], dict[str, Any]]:
@@ -45,7 +45,7 @@ def judged(
         The systems, for messages.
     right, answers : sequences of str
         What is right, and what each system says; "" where it says nothing.
-    entry : Statistic or CountStatistic
+    entry : Statistic
     positive : str or None
         The label that is to be found, of those that "f1" and its like are of.
     fail : callable
@@ -94,12 +94,12 @@ def judged(
 
 
 def _wanted(
-    entry: Statistic | CountStatistic, positive: str | None, fail: Callable[[str], ValueError]
+    entry: Statistic, positive: str | None, fail: Callable[[str], ValueError]
 ) -> tuple[str, ...]:
     """What a statistic counts of labels; an error if it counts none, or not those of one label."""
     columns = _counts(entry)
     if columns is None:
-        needs = entry.layouts() if isinstance(entry, CountStatistic) else "other scores"
+        needs = entry.layouts() if entry.columns else "other scores"
         problem = f"labels are right or wrong, but {entry.name!r} needs {needs}"
         raise fail(f"{problem}; choose accuracy or macro_f1 (--metric)")
     if positive is not None and columns != CONFUSION:
@@ -177,9 +177,9 @@ def fitting(labels: Collection[str], positive: str | None) -> tuple[str, ...]:
     return (*names, *sorted(classes, key=lambda name: name not in ("macro_f1", "micro_f1")))
 
 
-def _counts(entry: Statistic | CountStatistic) -> tuple[str, ...] | None:
+def _counts(entry: Statistic) -> tuple[str, ...] | None:
     """What a statistic counts of labels, () if whether they are right; None if it has none."""
-    if not isinstance(entry, CountStatistic):
+    if not entry.columns:
         return () if entry.name in ("accuracy", "sum", "mean", "exact_match") else None
     wanted = BY_CLASS if entry.average else CONFUSION
     return wanted if any(measure.columns == wanted for measure in entry.measures) else None

@@ -9,13 +9,22 @@ from typing import Any, cast
 import numpy as np
 
 from permtest.exact import exact_perm_test
-from permtest.pairs import Pairs
 from permtest.plots import plot_null, plot_plane, plot_values, sheet
-from permtest.plots.null import HEADROOM, View, heights_in_view, look, marks
-from permtest.plots.plane import hits_weight, look_at_plane, outline, shades, staircase
+from permtest.plots.null import (
+    HEADROOM,
+    View,
+    heights_in_view,
+    hits_weight,
+    look,
+    look_at_plane,
+    marks,
+    outline,
+    shades,
+    staircase,
+)
 from permtest.plots.sheet import SUMS
 from permtest.result import PermutationTestResult, StructuredTestResult
-from permtest.statistics import CountStatistic, lookup
+from permtest.statistics import lookup
 from permtest.widgets.frame import TAILS, Explorer, Names, choice, slider, words
 
 SCALES = {"linear axis": "linear", "logarithmic axis": "log"}
@@ -187,12 +196,11 @@ class StaircaseExplorer(Explorer):
     result: StructuredTestResult
 
     def __init__(self, u: Any, v: Any = None, *, names: Names = None) -> None:
-        entries = {name: cast(CountStatistic, lookup(name)) for name in MEASURES}
+        entries = {name: lookup(name) for name in MEASURES}
         titles = {entry.title: name for name, entry in entries.items()}
         self.statistic = choice("Measure", titles, "f1")
         self.hits, self.misses = (slider("", 0, 0, 100, label="16em") for _ in range(2))
-        given = v is None and isinstance(u, Pairs)
-        self._pairs = u if given else entries["f1"].pairs(u, v, names)
+        self._pairs = entries["f1"].pairs(u, v, names)
         self._start()
         controls = {
             "statistic": self.statistic,

@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import StepPatch
 
-from permtest.exact import exact_perm_test
-from permtest.monte_carlo import monte_carlo
+from permtest.exact import exact_perm_test, monte_carlo
+from permtest.null.convolution import Step, check_n, spacing
 from permtest.null.distribution import LatticeDistribution
-from permtest.null.dp import Step, check_n, spacing
 from permtest.null.grouping import as_two_point_sum, attainable
 from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
 from permtest.plots.null import LARGEST, FarTail, FarTails, plot_tail
-from permtest.result import PermutationTestResult, counted
+from permtest.result import PermutationTestResult
+from permtest.score import counted
 from permtest.widgets.frame import Explorer, Names, beside, choice, slider, words
 
 # ---- the convolution -----------------------------------------------------------------------------

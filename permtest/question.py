@@ -1,0 +1,945 @@
+"""From two systems and a statistic to a question: what was observed, of what law, what is extreme?
+
+Every statistic is a function t of sums X = sum_n g(u_n, v_n), of one g (Eq. 3) or of several
+(Eq. 12). Under the null hypothesis each entry adds g(u_n, v_n) or g(v_n, u_n), with probability 1/2
+each, so that X has the law of a sum of two-point variables, on a lattice that is laid out as a line
+of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
+as what was observed (Eq. 2). `ask` and `ask_of_sums` make the question, and `solve` answers it.
+
+The four kinds of question differ in t: a difference of sums, a difference of a measure of several
+sums, a user's function of several sums, and a function of predictions, which can only be sampled.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._integers import IntArray, exact_dot, exact_sum
+from permtest._progress import progress
+from permtest.decimals import unscaled
+from permtest.measures import DIGITS, Exact, MeanOfRatios, Measure, subtract
+from permtest.null.enumeration import can_halve, count_tail
+from permtest.null.grouping import (
+    TwoPointSum,
+    add_counts,
+    attainable,
+    count_values,
+    from_widths,
+    group,
+    group_differences,
+)
+from permtest.null.lattice import LatticeSum, Window
+from permtest.null.plane import Staircase
+from permtest.pairs import LocalEffects, Pairs, check_names, labels_of
+from permtest.score import Score
+from permtest.statistics import Statistic, check_alternative, lookup
+
+#: What h may return; NumPy's booleans are the one kind that Python does not call real.
+NUMBERS = (Real, Decimal, np.bool_)
+
+#: Two floats that a user's h of several sums returns tie if they differ by less, or by less
+#: relative to what was observed if that is above 1.
+TIE = 1e-12
+#: Values of a measure that differ by less, relative to the largest, are compared exactly.
+NEAR = 1e-12
+#: Points whose sums are held at a time.
+AT_ONCE = 2**15
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Question(ABC):
+    """Two systems and a statistic, reduced to what any test of them needs.
+
+    Parameters
+    ----------
+    law : TwoPointSum
+        The null law of the sums, laid out on a line of cells.
+    alternative : str
+        "two-sided", "greater" or "less"; "greater" where `h` is given.
+    metric : str
+        Name of the statistic.
+    names : tuple of two str
+        What the systems are called.
+    score : Score
+        What is compared: its name, its unit, and whether higher is better.
+    h : callable or None
+        A user's function of the sums, whose value is compared; None where the difference of two
+        systems is, as `alternative` says.
+    strict : bool
+        Whether ties with the observed value do not count; they do in every p-value.
+    n_entries : int or None
+        How many entries there were before they were added up by cluster.
+    reading : str
+        What floats were taken for, where that is not the decimals that they are printed as.
+    slack : int
+        By how much the distance of any sum from the observed one may be off, because scores were
+        rounded, times `scale`; 0 of several sums.
+    leeway : int
+        By how many cells the thresholds of `tails` are moved outward, where ties are in doubt.
+    ties_doubtful : bool
+        Whether scores that are equal as read may have differed before they were rounded.
+    """
+
+    law: TwoPointSum
+    alternative: str = "two-sided"
+    metric: str
+    names: tuple[str, str] = ("u", "v")
+    score: Score = field(default=Score())
+    h: Callable[..., Any] | None = None
+    strict: bool = False
+    n_entries: int | None = None
+    reading: str = ""
+    slack: int = 0
+    leeway: int = 0
+    ties_doubtful: bool = False
+
+    @property
+    @abstractmethod
+    def statistic(self) -> Any:
+        """t(u, v)."""
+
+    @property
+    def scores(self) -> tuple[float, float] | None:
+        """What both systems score, where `statistic` is the difference."""
+        return None
+
+    @property
+    def total_scores(self) -> tuple[float, float] | None:
+        """Sums of both systems' scores, where the statistic is their difference."""
+        return None
+
+    @property
+    def title(self) -> str:
+        """What sentences call the statistic."""
+        return self.metric
+
+    @property
+    def rank(self) -> int:
+        """How many sums vary independently of each other."""
+        return 1
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is known that every labelling is extreme."""
+        return False
+
+    @property
+    def staircase(self) -> Staircase | None:
+        """The extreme points of a ratio of two sums."""
+        return None
+
+    @cached_property
+    def tails(self) -> tuple[int, int] | None:
+        """(lower, upper) if the extreme cells are those up to `lower` and those from `upper` on.
+
+        None where other cells are extreme, or the sums do not lie on one line.
+        """
+        return as_tails(np.flatnonzero(attainable(self.law)), self.extreme)
+
+    @cached_property
+    def extreme(self) -> NDArray[np.bool_]:
+        """Which cells of the law are extreme; t is computed for those alone that are attainable.
+
+        Raises MemoryError if there are too many cells.
+        """
+        possible = np.flatnonzero(attainable(self.law))
+        extreme = np.zeros(self.law.top + 1, dtype=bool)
+        extreme[possible] = self.reaches(possible)
+        return extreme
+
+    @abstractmethod
+    def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether t is extreme, for any array of cells, each of them attainable."""
+
+    @abstractmethod
+    def observing(self, observed: Any) -> Question:
+        """The same question, had something else been observed; ValueError if nothing is like it."""
+
+    def without_ties(self) -> Question:
+        """The same question about values that are more extreme than what was observed."""
+        return replace(self, strict=True)
+
+    def as_read(self) -> Question:
+        """The same question about scores as they are read, however they were rounded."""
+        return replace(self, slack=0) if self.slack else self
+
+    def around(self) -> tuple[Question, Question]:
+        """The same question with thresholds as far out, and as far in, as `slack` may move them."""
+        far, near = -(-self.slack // self.law.unit), self.slack // self.law.unit
+        return replace(self, leeway=far, slack=0), replace(self, leeway=-near, slack=0)
+
+
+# ---- one sum -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SumQuestion(Question):
+    """t is a sum, or h of it.
+
+    Parameters
+    ----------
+    observed : int
+        The observed value of the sum, times `scale`.
+    effects : Pairs or LocalEffects
+        What `law` was made of.
+    totals : tuple of two int, or None
+        Sums of both systems' scores, times `scale`, where the statistic is their difference.
+    scale : int
+        By what integers have to be divided to be scores.
+    divisor : int
+        The statistic is a sum divided by this: the number of entries if it is a mean.
+    shift : Fraction
+        What has been taken off every difference, in scores.
+    """
+
+    observed: int
+    effects: Pairs | LocalEffects
+    totals: tuple[int, int] | None = None
+    scale: int = 1
+    divisor: int = 1
+    shift: Fraction = Fraction(0)
+
+    @property
+    def statistic(self) -> Any:
+        """t(u, v): h of the observed sum, the sum itself, or a mean."""
+        if self.h is not None:
+            return self._value(self.observed)
+        return unscaled(self.observed, self.scale * self.divisor)
+
+    @property
+    def scores(self) -> tuple[float, float] | None:
+        """Totals of both systems, or means if the statistic is one, where it is a difference."""
+        if self.totals is None:
+            return None
+        scale = self.scale * self.divisor
+        return unscaled(self.totals[0], scale), unscaled(self.totals[1], scale)
+
+    @property
+    def total_scores(self) -> tuple[float, float] | None:
+        """`totals` as sums of scores."""
+        return self.totals and (self.in_scores(self.totals[0]), self.in_scores(self.totals[1]))
+
+    def in_scores(self, total: int) -> float:
+        """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
+        return unscaled(total, self.scale)
+
+    @cached_property
+    def tails(self) -> tuple[int, int] | None:
+        """As in `Question`. Without `h` no cell has to be looked at.
+
+        Two-sided means at least as far from the centre of the null law as what was observed; every
+        sum of stay-or-swap effects is symmetric about its centre, which is 0 wherever g(v, u) =
+        -g(u, v), so that this is the paper's h(x) = |x|.
+        """
+        if self.h is not None:
+            return super().tails
+        top, t, ties = self.law.top, self.law.cell(self.observed), int(self.strict) + self.leeway
+        if self.alternative == "greater":
+            return -1, t + ties
+        if self.alternative == "less":
+            return t - ties, top + 1
+        return min(t, top - t) - ties, max(t, top - t) + ties
+
+    @cached_property
+    def extreme(self) -> NDArray[np.bool_]:
+        """As in `Question`; without `h` cells that cannot be attained are told apart too."""
+        if self.h is not None:
+            return super().extreme
+        self.law.check_size("the null distribution")
+        return self.reaches(np.arange(self.law.top + 1))
+
+    def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether t is extreme, for any array of cells, each of them attainable."""
+        if self.h is None:
+            assert self.tails is not None
+            lower, upper = self.tails
+            return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
+        every = map(self._value_at, cells.tolist())
+        values = progress(every, total=len(cells), what="h of every sum")
+        reaches = reaching(self.statistic, self.strict)
+        return np.fromiter(map(reaches, values), bool, len(cells))
+
+    def at_its_best(self) -> SumQuestion:
+        """The same question, had the most extreme of all values been observed."""
+        ends = {"greater": self.law.top, "less": 0, "two-sided": self.law.top}
+        best = ends[self.alternative]
+        if self.h is not None:
+            best = max(np.flatnonzero(attainable(self.law)).tolist(), key=self._value_at)
+        return replace(self, observed=self.law.offset + self.law.unit * best)
+
+    def observing(self, observed: Any) -> SumQuestion:
+        """The same question, had another sum of scores been observed.
+
+        Raises ValueError if no labelling has that sum.
+        """
+        if not isinstance(observed, NUMBERS) or observed != observed:
+            raise ValueError(f"observed={observed!r} is not a number; give a sum of scores")
+        if observed == self.in_scores(self.observed):
+            return self
+        law = self.law
+        far = law.offset - law.unit  # where no sum is
+        value = Fraction(far, self.scale) if abs(observed) == inf else Fraction(str(observed))
+        wanted = value * self.scale - law.offset
+        cell = round(wanted / law.unit)
+        total = law.offset + law.unit * cell
+        # A float may have fewer digits than the sum that it stands for.
+        same = wanted == law.unit * cell or self.in_scores(total) == observed
+        if not (same and 0 <= cell <= law.top and self._can_be(cell)):
+            ends = (law.offset, law.offset + law.unit * law.top, law.unit)
+            low, high, step = map(self.in_scores, ends)
+            raise ValueError(
+                f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
+                f"make, from {low} to {high} in steps of {step}"
+            )
+        return replace(self, observed=total, totals=None)
+
+    def _can_be(self, cell: int) -> bool:
+        """Whether some labelling has T = `cell`."""
+        if can_halve(self.law):
+            return count_tail(self.law, cell) > count_tail(self.law, cell + 1)
+        return bool(attainable(self.law)[cell])
+
+    @cached_property
+    def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
+        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
+
+        Raises ValueError where swapping does not turn the sign of g, so that there is nothing
+        whose mean could be shifted.
+        """
+        if self.h is not None:
+            raise ValueError("with h the test is not about a mean difference; leave h out")
+        if self.n_entries is not None:
+            raise ValueError(
+                "there is no exact interval with clusters, because a shift of every pair moves "
+                "clusters by different amounts; test the sums, or the means, of the clusters as "
+                "scores of their own"
+            )
+        values, counts = count_values(self.effects.differences())
+        sums = exact_dot(values, counts), -exact_dot(abs(values), counts)
+        if sums != (self.observed, self.law.offset):
+            raise ValueError("the scores were changed after the test; test them again")
+        return values, counts
+
+    def shifted(self, shift: Fraction) -> SumQuestion:
+        """The test of the null that the differences are symmetric about `shift`.
+
+        `shift` is what the first system is ahead by on every entry, in scores. All differences
+        d become d - shift before their signs are exchanged.
+        """
+        assert self.shift == 0, "the effects that differences are taken from are not shifted"
+        values, counts = self.differences
+        a, b = (shift * self.scale).as_integer_ratio()
+        moved = np.array([b * int(d) - a for d in values], dtype=object)
+        offset = -exact_dot(np.abs(moved), counts)
+        return replace(
+            self,
+            law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), counts), offset),
+            observed=exact_dot(moved, counts),
+            scale=self.scale * b,
+            slack=self.slack * b,
+            shift=shift,
+            totals=None,
+        )
+
+    def _value_at(self, cell: int) -> Any:
+        return self._value(self.law.offset + self.law.unit * cell)
+
+    def _value(self, total: int) -> Any:
+        """h of one sum, which must be a number."""
+        assert self.h is not None
+        argument = total if self.scale == 1 else Fraction(total, self.scale)
+        value = self.h(argument)
+        if not isinstance(value, NUMBERS) or value != value:
+            raise ValueError(
+                f"h({argument}) = {value!r}, but h must return a number for every value that the "
+                "sum can take"
+            )
+        return value
+
+
+def reaching(least: Any, strict: bool, tolerance: float = 0.0) -> Callable[[Any], bool]:
+    """The function that says whether a value of h is at least, or if `strict` above, `least`.
+
+    Where `least` is a float, values that are off by `tolerance` times max(1, |least|) tie with it.
+    """
+    bound: Any = least
+    if isinstance(least, float | np.floating) and abs(float(least)) < inf:
+        slack = tolerance * max(1.0, abs(float(least)))
+        bound = float(least) + (slack if strict else -slack)
+    if strict:
+        return lambda value: bool(value > bound)
+    return lambda value: bool(value >= bound)
+
+
+def as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """The thresholds beyond which all attainable cells are extreme, if no others are."""
+    flags = extreme[possible]
+    if flags.all():
+        return int(possible[-1]), int(possible[-1]) + 1
+    inner = np.flatnonzero(~flags)
+    first, last = inner[0], inner[-1]
+    if flags[first : last + 1].any():
+        return None
+    return int(possible[first]) - 1, int(possible[last]) + 1
+
+
+# ---- several sums (App. B) ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SeveralSums(Question):
+    """t is a function of m sums; cells of the line stand for points of a lattice.
+
+    Parameters
+    ----------
+    lattice : LatticeSum
+        The null law of the sums X; `law` is its line.
+    observed_sums : tuple of m int
+        Their observed values; of a function of predictions the one value that it has.
+    """
+
+    lattice: LatticeSum
+    observed_sums: tuple[Any, ...]
+
+    @abstractmethod
+    def values(self, sums: IntArray) -> NDArray[np.float64]:
+        """t for sums of shape (M, m), to some roundings."""
+
+    @abstractmethod
+    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
+        """Whether t is at least as extreme as observed, for sums of shape (M, m)."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[str, ...]:
+        """What the sums are."""
+
+    @property
+    def other_sums(self) -> tuple[int, ...] | None:
+        """The observed sums of the second system, where systems are compared by a measure."""
+        return None
+
+    @cached_property
+    def tails(self) -> tuple[int, int] | None:
+        """As in `Question`."""
+        return None if self.lattice.rank > 1 else super().tails
+
+    @property
+    def rank(self) -> int:
+        """How many of the sums vary independently of each other."""
+        return self.lattice.rank
+
+    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """The sums in some cells of the law, of shape (M, m)."""
+        return self.lattice.sums(cells)
+
+    def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether t is extreme, for any array of cells, each of them attainable."""
+        return self._by_parts(cells, self.sums_in)
+
+    def reaches_in(self, box: Window, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The same for cells of a window."""
+        return self._by_parts(cells, lambda part: self.lattice.at(box.coordinates(part)))
+
+    def _by_parts(
+        self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray]
+    ) -> NDArray[np.bool_]:
+        """`beats` for the sums in all cells, a part of them at a time, with a bar."""
+        parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
+        every = progress(parts, total=len(parts), what="the statistic of all sums")
+        return np.concatenate([self.beats(sums(part)) for part in every])
+
+    def observing(self, observed: Any) -> SeveralSums:
+        """The same question, had other sums been observed; ValueError if none are like that."""
+        try:
+            wanted = [index(x) for x in observed]
+        except TypeError:
+            raise TypeError(
+                f"observed={observed!r} must be whole numbers, one for each sum"
+            ) from None
+        if len(wanted) != len(self.observed_sums):
+            raise ValueError(f"observed={wanted} must be {len(self.observed_sums)} sums")
+        if self.lattice.cell(wanted) is None or not self._possible(wanted):
+            raise ValueError(
+                f"observed={wanted} are sums that no labelling has; the lattice of possible ones "
+                f"contains {list(self.observed_sums)} and goes in steps of "
+                f"{self.lattice.basis.tolist()}"
+            )
+        return replace(self, observed_sums=tuple(wanted))
+
+    def _possible(self, sums: Sequence[int]) -> bool:
+        """Whether sums are no nonsense; not all that are on the lattice need to be attainable."""
+        del sums
+        return True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasureQuestion(SeveralSums):
+    """t is the difference of a measure of two systems; X are the sums of the first one.
+
+    Parameters
+    ----------
+    measure : Measure
+    both_sums : tuple of m int
+        Sums of both systems together, which no swap changes.
+    called : str
+        What sentences call the measure.
+    """
+
+    measure: Measure
+    both_sums: tuple[int, ...]
+    called: str
+
+    @property
+    def title(self) -> str:
+        """What sentences call the measure."""
+        return self.called
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The sums that the measure needs of the first system."""
+        return self.measure.parts
+
+    @cached_property
+    def scores(self) -> tuple[float, float]:
+        """The measure of the first and of the second system."""
+        mine, theirs = self.observed_sums, self.other_sums
+        return float(self.measure.exact(list(mine))), float(self.measure.exact(list(theirs)))
+
+    @property
+    def statistic(self) -> float:
+        """The difference of the two."""
+        return float(self.observed)
+
+    @cached_property
+    def observed(self) -> Exact:
+        """The same as an exact number."""
+        return self._difference(self.observed_sums)
+
+    @cached_property
+    def least(self) -> Exact:
+        """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
+        return self._directed(self.observed)
+
+    @property
+    def other_sums(self) -> tuple[int, ...]:
+        """The observed sums of the second system."""
+        return tuple(t - x for t, x in zip(self.both_sums, self.observed_sums, strict=True))
+
+    def _possible(self, sums: Sequence[int]) -> bool:
+        return all(0 <= x <= t for x, t in zip(sums, self.both_sums, strict=True))
+
+    def values(self, sums: IntArray) -> NDArray[np.float64]:
+        """Differences of the measures."""
+        first = sums.astype(np.float64)
+        second = (np.array(self.both_sums, dtype=sums.dtype) - sums).astype(np.float64)
+        return self.measure.values(first) - self.measure.values(second)
+
+    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
+        """Floats decide where the gap is wide, exact numbers where it is not."""
+        values = self._directed(self.values(sums))
+        least = float(self.least)
+        sure = np.asarray(values > least, dtype=bool)
+        band = NEAR * max(1.0, float(np.abs(values).max(initial=0.0)))
+        for i in np.flatnonzero(np.abs(values - least) <= band):
+            value = self._difference([int(x) for x in sums[i]])
+            sure[i] = self._reaches_least(self._directed(value))
+        return sure
+
+    @cached_property
+    def staircase(self) -> Staircase | None:
+        """The upper part of the region, if it is that of a ratio of two sums.
+
+        For "less" its mirror image, which has the same probability: exchanging all labels turns
+        the sign of the difference.
+        """
+        measure, both = self.measure, self.both_sums
+        if not isinstance(measure, MeanOfRatios) or measure.size > 1 or self.lattice.rank != 2:
+            return None
+        return Staircase(
+            self.lattice,
+            (both[0], both[1]),
+            measure.whole,
+            measure.zero_division,
+            Fraction(self.least),
+            self.strict,
+        )
+
+    @cached_property
+    def tails(self) -> tuple[int, int] | None:
+        """Found by bisection where a ratio grows, or falls, along the line of its two sums."""
+        top = self.law.top
+        if self.certain:
+            return top, top + 1
+        if self.lattice.rank != 1 or self.measure.signs is None:
+            return super().tails
+        along = {
+            (x > 0) - (x < 0) if sign > 0 else (x < 0) - (x > 0)
+            for x, sign in zip(self.lattice.basis[0].tolist(), self.measure.signs, strict=True)
+        } - {0}
+        if len(along) != 1:
+            return super().tails
+        up = (along == {1}) != (self.alternative == "less")
+        first, end = 0, top + 1
+        while first < end:
+            middle = (first + end) // 2
+            if self._is_upper(middle if up else top - middle):
+                end = middle
+            else:
+                first = middle + 1
+        if self.alternative == "two-sided":
+            return top - first, first
+        return (-1, first) if up else (top - first, top + 1)
+
+    @property
+    def certain(self) -> bool:
+        """Whether every labelling is extreme: two-sided, the two systems being level."""
+        return self.alternative == "two-sided" and self.least == 0 and not self.strict
+
+    def _is_upper(self, cell: int) -> bool:
+        """Whether t, or -t for "less", reaches `least` in a cell, in exact arithmetic."""
+        cells = np.array([cell], dtype=object if self.law.top >= 2**62 else np.int64)
+        value = self._difference([int(x) for x in self.lattice.sums(cells)[0]])
+        return self._reaches_least(self._directed(value) if self.alternative == "less" else value)
+
+    def _reaches_least(self, value: Exact) -> bool:
+        gap = subtract(value, self.least)
+        return bool(gap > 0 if self.strict else gap >= 0)
+
+    def _directed(self, values: Any) -> Any:
+        with localcontext(DIGITS):  # decimals would be rounded to the caller's digits
+            if self.alternative == "two-sided":
+                return abs(values)
+            return -values if self.alternative == "less" else values
+
+    def _difference(self, sums: Sequence[int]) -> Exact:
+        rest = [t - x for t, x in zip(self.both_sums, sums, strict=True)]
+        return subtract(self.measure.exact(list(sums)), self.measure.exact(rest))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionQuestion(SeveralSums):
+    """t is a user's `h` of several sums, called with m Python integers (Eq. 12).
+
+    Parameters
+    ----------
+    tolerance : float
+        By how much floats may differ and still tie; see `reaching`.
+    """
+
+    tolerance: float
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The g, by number as in the paper."""
+        return tuple(f"g_{k + 1}" for k in range(len(self.observed_sums)))
+
+    @cached_property
+    def statistic(self) -> Any:
+        """h of the observed sums."""
+        return self._value(self.observed_sums)
+
+    def values(self, sums: IntArray) -> NDArray[np.float64]:
+        """h of every vector of sums."""
+        return np.array([float(self._value(x)) for x in sums.tolist()])
+
+    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
+        """h is called for each vector of sums."""
+        reaches = reaching(self.statistic, self.strict, self.tolerance)
+        return np.fromiter((reaches(self._value(x)) for x in sums.tolist()), bool, len(sums))
+
+    def _value(self, sums: Sequence[int]) -> Any:
+        assert self.h is not None
+        value = self.h(*sums)
+        if not isinstance(value, NUMBERS) or value != value:
+            raise ValueError(
+                f"h{tuple(sums)} = {value!r}, but h must return a number for all values that the "
+                "sums can take together"
+            )
+        return value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictionQuestion(SeveralSums):
+    """t is the difference of a function of all predictions, which has values instead of sums.
+
+    The lattice counts the units that stay, of those that differ; cells are numbers of samples.
+
+    Parameters
+    ----------
+    both : tuple of two float
+        The metric of either system.
+    drawn : ndarray of shape (M,)
+        The values that were sampled.
+    """
+
+    both: tuple[float, float]
+    drawn: NDArray[np.float64]
+
+    @property
+    def rank(self) -> int:
+        """0: there are no sums."""
+        return 0
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        """The metric of either system."""
+        return self.both
+
+    @property
+    def statistic(self) -> float:
+        """The difference of the two."""
+        return float(self.observed_sums[0])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the values are."""
+        return ("{} of {} minus {}".format(self.metric, *self.names),)
+
+    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """The values that were sampled, of shape (M, 1)."""
+        return np.asarray(self.drawn[cells]).reshape(-1, 1)
+
+    def values(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """The same, of shape (M,)."""
+        return np.asarray(sums[:, 0], dtype=np.float64)
+
+    def beats(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
+        """Functions round: values that are off by `TIE`, relative to the scores, tie."""
+        turn: Any = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
+        turned, slack = turn[self.alternative], TIE * max(map(abs, self.both))
+        found: NDArray[np.bool_] = turned(self.values(sums)) >= turned(self.statistic) - slack
+        return found
+
+
+# ---- asking ------------------------------------------------------------------------------------
+
+
+def ask(
+    u: Any,
+    v: Any = None,
+    g: Callable[[Any, Any], Any] | None = None,
+    h: Callable[[Any], Any] | None = None,
+    *,
+    statistic: str | Statistic = "sum",
+    alternative: str = "two-sided",
+    names: tuple[str, str] | None = None,
+    clusters: Any = None,
+    rounding: float | None = None,
+) -> SumQuestion | MeasureQuestion:
+    """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4).
+
+    Parameters
+    ----------
+    u, v, g, h, statistic, alternative, names, clusters, rounding
+        As in `exact_perm_test`.
+
+    Returns
+    -------
+    SumQuestion or MeasureQuestion
+        The latter of statistics that are made of counts.
+    """
+    check_alternative(alternative)
+    entry = lookup(statistic)
+    if entry.columns:
+        if rounding is not None:
+            raise ValueError(f"rounding is for single scores, but {entry.name!r} has counts")
+        if g is not None or h is not None:
+            raise ValueError(
+                f"statistic={entry.name!r} brings a g and an h of its own; leave them out"
+            )
+        return _ask_of_measure(u, v, entry, alternative, names, clusters)
+    if g is not None and entry.name != "sum":
+        raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
+    if h is not None and alternative != "two-sided":
+        raise ValueError(
+            f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
+            "h(S) is at least as large as observed; put the direction into h"
+        )
+    clusters = labels_of(u, clusters)
+    how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
+    if g is None:
+        pairs = entry.pairs(u, v, names)
+        if rounding is not None:
+            pairs = pairs.rounded_by(rounding)
+        how |= {"names": check_names(names or pairs.names), "ties_doubtful": bool(rounding)}
+        return _ask_of_pairs(pairs, entry, clusters, how)
+    if rounding is not None:
+        raise ValueError("rounding and g cannot be combined: what g returns is exact")
+    effects, n_entries = LocalEffects.of(*_columns(u, v), g), None
+    if clusters is not None:
+        effects, n_entries = effects.folded(clusters), len(effects.stay)
+    offset = exact_sum(np.minimum(effects.stay, effects.swap))
+    return SumQuestion(
+        law=group(effects.stay, effects.swap, offset),
+        observed=exact_sum(effects.stay),
+        metric=_called(h, function_name(g, "g")),
+        names=check_names(names or ("u", "v")),
+        effects=effects,
+        n_entries=n_entries,
+        **how,
+    )
+
+
+def ask_of_scores(
+    u: Any,
+    v: Any = None,
+    *,
+    statistic: str | Statistic = "sum",
+    alternative: str = "two-sided",
+    names: tuple[str, str] | None = None,
+) -> SumQuestion:
+    """`ask` for single scores alone."""
+    question = ask(u, v, statistic=statistic, alternative=alternative, names=names)
+    assert isinstance(question, SumQuestion), f"{statistic} has counts"
+    return question
+
+
+def ask_of_sums(
+    u: Any,
+    v: Any,
+    g: Sequence[Callable[[Any, Any], Any]],
+    h: Callable[..., Any],
+    *,
+    names: tuple[str, str] | None = None,
+    clusters: Any = None,
+    tolerance: float = TIE,
+) -> FunctionQuestion:
+    """Call the user's g on every entry both ways (Alg. 5, lines 2-4).
+
+    Parameters
+    ----------
+    u, v, g, h, names, clusters, tolerance
+        As in `exact_perm_test_m`.
+
+    Returns
+    -------
+    FunctionQuestion
+    """
+    if not 0 <= tolerance < inf:
+        raise ValueError(f"tolerance={tolerance} must be a number from 0 on")
+    functions = list(g) if isinstance(g, Iterable) else [g]
+    if not functions or not all(map(callable, (*functions, h))):
+        raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
+    clusters = labels_of(u, clusters)
+    columns = _columns(u, v)
+    each = [LocalEffects.of(*columns, function) for function in functions]
+    effects = LocalEffects(
+        np.stack([e.stay for e in each], axis=1), np.stack([e.swap for e in each], axis=1)
+    )
+    n_entries = None
+    if clusters is not None:
+        effects, n_entries = effects.folded(clusters), len(effects.stay)
+    lattice = LatticeSum.of(effects.stay, effects.swap)
+    return FunctionQuestion(
+        law=lattice.line,
+        lattice=lattice,
+        observed_sums=_sums(effects.stay),
+        alternative="greater",
+        metric=function_name(h, "h"),
+        names=check_names(names or ("u", "v")),
+        n_entries=n_entries,
+        h=h,
+        tolerance=tolerance,
+    )
+
+
+def _ask_of_pairs(
+    pairs: Pairs, entry: Statistic, clusters: Any, how: dict[str, Any]
+) -> SumQuestion:
+    """The question about a difference of sums or means, or about h of it."""
+    if pairs.columns:
+        raise ValueError(
+            f"statistic={entry.name!r} takes one score for each entry, but there are "
+            f"{len(pairs.columns)} columns ({', '.join(pairs.columns)}); see STATISTICS"
+        )
+    if how["h"] is not None and pairs.slack:
+        raise ValueError(
+            "with h scores have to be exact, but these are floating-point numbers whose rounding "
+            "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
+        )
+    units = pairs if clusters is None else pairs.folded(clusters)
+    law, tally = group_differences(units.u, units.v)
+    low = tally.low if clusters is None else pairs.low
+    entry.check(pairs, low)
+    return SumQuestion(
+        law=law,
+        observed=tally.total_u - tally.total_v,
+        metric=_called(how["h"], entry.name),
+        score=entry.score(pairs.score, pairs.scale, low, pairs.u, pairs.v),
+        effects=units,
+        totals=(tally.total_u, tally.total_v),
+        scale=pairs.scale,
+        slack=units.slack,
+        reading=pairs.reading,
+        n_entries=None if clusters is None else len(pairs),
+        divisor=max(len(pairs), 1) if entry.name == "mean" else 1,
+        **how,
+    )
+
+
+def _ask_of_measure(
+    u: Any,
+    v: Any,
+    entry: Statistic,
+    alternative: str,
+    names: tuple[str, str] | None,
+    clusters: Any,
+) -> MeasureQuestion:
+    pairs = entry.pairs(u, v, names)
+    measure, first, second = entry.measure(pairs)
+    clusters = labels_of(u, clusters)
+    n_entries = None if clusters is None else len(pairs)
+    if clusters is not None:
+        effects = LocalEffects(first, second).folded(clusters)
+        first, second = effects.stay, effects.swap
+    ratios = measure if isinstance(measure, MeanOfRatios) and measure.size > 1 else None
+    if ratios and (found := ratios.linear(first, second)) is not None:
+        measure, first, second = found
+    mine, theirs = _sums(first), _sums(second)
+    lattice = LatticeSum.of(first, second)
+    return MeasureQuestion(
+        law=lattice.line,
+        lattice=lattice,
+        observed_sums=mine,
+        alternative=alternative,
+        metric=entry.name,
+        names=check_names(names or pairs.names),
+        n_entries=n_entries,
+        score=pairs.score.known(entry.name, "", not entry.ascending),
+        measure=measure,
+        both_sums=tuple(a + b for a, b in zip(mine, theirs, strict=True)),
+        called=entry.title,
+    )
+
+
+def _columns(u: Any, v: Any) -> tuple[Any, Any]:
+    """The entries of both systems, for g."""
+    return (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
+
+
+def _sums(rows: IntArray) -> tuple[int, ...]:
+    return tuple(exact_sum(column) for column in rows.T)
+
+
+def _called(h: Callable[..., Any] | None, metric: str) -> str:
+    """The name of what is compared: of a sum, or of h of it."""
+    return metric if h is None else f"{function_name(h, 'h')}({metric})"
+
+
+def function_name(function: Callable[..., Any], default: str) -> str:
+    """What a function is called, also that of a `functools.partial`; `default` if nothing."""
+    name = getattr(getattr(function, "func", function), "__name__", "<lambda>")
+    return default if name == "<lambda>" else str(name)

@@ -1,0 +1,274 @@
+"""Bounds of errors, and of what is left out, from both sides: never too small, never absurd."""
+
+from fractions import Fraction
+from math import exp, log
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from permtest.null import bracket, plane, tail_kernels
+from permtest.null.bracket import zone_of
+from permtest.null.convolution import cf_cells, dp_cells, dp_rounding, fft_cells
+from permtest.null.enumeration import count_labellings
+from permtest.null.grouping import group
+from permtest.null.lattice import LatticeSum, window
+from permtest.null.tail import tail_cf, tail_dp, tail_fft, tail_tilted
+from tests.null.test_plane import event, spans
+
+#: How much larger than what is seen a bound may be; or it is as small as any need it.
+ABSURD, NEGLIGIBLE = 1e4, 1e-13
+
+
+def law_of(widths):
+    widths = np.asarray(widths, dtype=np.int64)
+    return group(widths, np.zeros_like(widths), 0)
+
+
+def holds(errors, bounds, negligible=NEGLIGIBLE):
+    """Whether no error exceeds its bound, and the largest bound is not absurd."""
+    errors, bounds = np.atleast_1d(errors), np.atleast_1d(bounds)
+    return np.all(errors <= bounds) and bounds.max() <= max(ABSURD * errors.max(), negligible)
+
+
+RNG = np.random.default_rng(0)
+LAWS = {
+    "one width": np.ones(900),
+    "scores": RNG.integers(1, 13, 400),
+    "comb": [2] * 300 + [3, 5],
+    "giant": [1] * 200 + [5000],
+    "uneven": [1] * 46 + [10] * 352,
+}
+
+
+@pytest.mark.parametrize("kind", LAWS)
+def test_relative_errors_of_tails(kind):
+    law = law_of(LAWS[kind])
+    counts = count_labellings(law)
+    for tail in (tail_tilted, tail_dp, tail_fft, tail_cf):
+        errors, bounds = [], []
+        for t0 in {law.top // 2 + 1, *(int(law.top * s) for s in (0.1, 0.45, 0.55, 0.7, 0.9))}:
+            exact = Fraction(sum(counts[t0:]), 2**law.n_informative)
+            found = tail(law, t0)
+            if found.value > 1e-300:
+                errors.append(abs(float(Fraction(found.value) / exact - 1)))
+                bounds.append(found.error_bound + 2**-53)
+        assert holds(errors, bounds)
+
+
+@pytest.mark.parametrize("kind", LAWS)
+def test_noise_of_cells(kind):
+    law = law_of(LAWS[kind])
+    exact = np.array([float(Fraction(x, 2**law.n_informative)) for x in count_labellings(law)])
+    for found in (fft_cells(law), cf_cells(law)):
+        off = np.abs(found.cells - exact)
+        assert holds(off, found.noise + found.relative * exact + 2.0**-53 * exact, 1e-16)
+    off = np.abs(dp_cells(law) - exact)[exact > 1e-290]
+    assert holds(off / exact[exact > 1e-290], dp_rounding(law) + 2**-53)
+
+
+def test_noise_of_a_window_of_several_sums():
+    rows = RNG.integers(0, 3, (60, 2))
+    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    box, exact = window(lattice), dp_cells(lattice.line)
+    points = lattice.at(box.coordinates(np.arange(box.cells.size))).tolist()
+    cells = [lattice.cell(point) for point in points]
+    truth = np.array([0.0 if cell is None else exact[cell] for cell in cells])
+    assert holds(np.abs(box.cells.reshape(-1) - truth), box.noise, 0.0)
+    assert 0 <= 1 - truth.sum() <= box.outside + 1e-14
+
+
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+def test_what_a_tilted_tail_leaves_out(kind, share):
+    """Mass beyond the window, frequencies, and the rounding of those that are taken."""
+    law = law_of(LAWS[kind])
+    tilted, lattice = tail_kernels.tilt_towards(
+        law.widths, law.counts, law.top, int(law.top * share) + 1
+    )
+    cells, t = dp_cells(law.tilted(lattice.tau)), np.arange(law.top + 1)
+    mean = float(t @ cells)
+    fair = float(law.counts @ law.widths**2) / 4
+    for outside in (2.0, 10.0):
+        x = tail_kernels.reach(outside, lattice.deviation**2, fair, float(law.widths[-1]))
+        for beyond in (cells[t > mean + x], cells[t < mean - x]):
+            assert beyond.sum() <= exp(-outside)
+        assert x <= 4 * outside * lattice.deviation + outside * law.widths[-1]
+    m, cut = lattice.m, 12.0
+    stack, book = tail_kernels.all_points(m)
+    found = []
+    while j := tail_kernels.next_point(stack, book, m, cut, 1e12, tilted):
+        found.append(j)
+    every = np.arange(1, m // 2 + 1)
+    spread = 4 * law.tilted(lattice.tau).stay * law.tilted(lattice.tau).move
+    sines = np.sin(np.pi * (np.outer(every, law.widths) % m) / m)
+    sizes = np.exp(0.5 * np.log1p(-np.minimum(spread * sines**2, 1 - 1e-16)) @ law.counts)
+    left_out = np.delete(sizes, np.array(found, dtype=int) - 1)
+    assert left_out.max(initial=0) <= exp(-cut)
+    assert len(found) <= 3 * np.sum(sizes > exp(-2 * cut)) + 3
+    # A bound of less than exp(-2 cut) is as good as any.
+    assert left_out.sum() <= book[0] <= left_out.size * exp(-cut)
+    for j in found[:3] + found[-3:]:
+        log_size, angle, rough = tail_kernels.phi(j, m, lattice.shift, cut, tilted)
+        if log_size > -cut:
+            with mp.workdps(40):
+                found = mp.expj(mp.mpf(angle)) * mp.exp(log_size)
+                off = abs(found / exact_phi(law, lattice, share, j) - 1)
+            assert holds(float(off), rough, 1e-11)
+
+
+def exact_phi(law, lattice, share, j):
+    """E exp(i theta (T - t0)) under the tilted law, in 40 digits."""
+    with mp.workdps(40):
+        theta = 2 * mp.pi * j / lattice.m
+        value = mp.expj(-theta * (int(law.top * share) + 1))
+        for w, c in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
+            odds = mp.exp(mp.mpf(lattice.tau) * w)
+            value *= ((1 + odds * mp.expj(theta * w)) / (1 + odds)) ** c
+        return value
+
+
+@pytest.mark.parametrize(("tau", "cells"), [(0.01, 50), (0.5, 10**4), (2.0, 7)])
+def test_sums_over_the_cells_of_a_tail_are_geometric(tau, cells):
+    for j in (0, 1, 5, 50):
+        terms = np.exp(-(tau + 2j * np.pi * j / 101) * np.arange(cells))
+        found = complex(*tail_kernels.geometric(j, 101, tau, cells))
+        assert abs(found - terms.sum()) <= 1e-14 * np.abs(terms).sum()
+
+
+def tilted_plane(n=120):
+    return plane._Tilted(event(*spans(n, 3, 0.1, 0.13)))
+
+
+def test_what_frequencies_of_a_plane_leave_out():
+    law, m, cut = tilted_plane(), np.array([45, 63]), 12.0
+    points, rest = law._frequencies(m, cut, 1e9)
+    every = np.array([(s, r) for s in range(23) for r in range(-31, 32) if s > 0 or r > 0])
+    x = (every / m) @ law.moves.T
+    spread = 4 * law.q * (1 - law.q)
+    sizes = np.exp(
+        0.5 * np.log1p(-np.minimum(spread * np.sin(np.pi * x) ** 2, 1 - 1e-16)) @ law.counts
+    )
+    taken = {tuple(point) for point in points.tolist()}
+    left_out = np.array([tuple(point) not in taken for point in every.tolist()])
+    assert left_out.any()
+    assert sizes[left_out].max() <= exp(-cut)
+    assert 2 * sizes[left_out].sum() <= rest <= 2 * left_out.sum() * exp(-cut)
+    assert points[0].tolist() == [0, 0]
+    assert len(taken) == len(points) <= 3 * np.sum(sizes > exp(-2 * cut)) + 3
+
+
+def test_roundings_of_frequencies_of_a_plane():
+    law, m = tilted_plane(), np.array([45, 63])
+    origin = law.region.origin
+    points = np.array([(0, 0), (0, 1), (1, 0), (2, -3), (22, 31), (17, -20)])
+    values, errors = law._phi(points, m, law._twice(origin) % (2 * m))
+    off = []
+    with mp.workdps(40):
+        for (j_s, j_r), found in zip(points.tolist(), values, strict=True):
+            theta = [2 * mp.pi * j_s / 45, 2 * mp.pi * j_r / 63]
+            value = mp.expj(-theta[0] * int(origin[0]) - theta[1] * int(origin[1]))
+            for step, c in zip(law.steps.tolist(), law.counts.tolist(), strict=True):
+                odds = mp.exp(mp.mpf(law.tau[0]) * step[0] + mp.mpf(law.tau[1]) * step[1])
+                turn = mp.expj(theta[0] * step[0] + theta[1] * step[1])
+                value *= ((1 + odds * turn) / (1 + odds)) ** c
+            off.append(float(abs(value - mp.mpc(found.real, found.imag))))
+    assert holds(off, errors)
+
+
+@pytest.mark.parametrize("second", [0.13, 0.4])
+def test_the_scale_and_the_bound_of_a_plane(second):
+    """K(tau) - tau t0 in 40 digits, and Chernoff's bound of the whole."""
+    law = plane._Tilted(event(*spans(80, 5, 0.1, second)))
+    origin = law.region.origin
+    high, low, error = law._log_scale(origin)
+    with mp.workdps(40):
+        exact = -sum(mp.mpf(float(t)) * int(o) for t, o in zip(law.tau, origin, strict=True))
+        for step, c in zip(law.steps.tolist(), law.counts.tolist(), strict=True):
+            push = sum(mp.mpf(float(t)) * e for t, e in zip(law.tau, step, strict=True))
+            exact += c * mp.log((1 + mp.exp(push)) / 2)
+        off = float(abs(mp.mpf(high) + mp.mpf(low) - exact))
+    assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
+    whole = law.event.tail().log
+    assert whole <= law.bound() <= min(0.0, whole + 5)
+    if second == 0.4:
+        assert whole < -20
+
+
+def test_rows_of_a_plane_that_are_left_out():
+    """Bounds of rows, of the mass on either side, and of the whole, against all cells."""
+    law = tilted_plane(40)
+    table, lows, power, lost, rounding = law._cells(1e-300)
+    assert lost < 1e-280
+    assert rounding < 1e-12
+    scale = (power - int(law.counts.sum())) * log(2) + float(
+        law.tau @ (law.corner - law.region.origin)
+    )
+    rows = lows[1] + np.arange(len(table))
+    mass = table.sum(axis=1) / table.sum()
+    for axis, (low, one) in enumerate(
+        zip(lows, (table.sum(axis=0) / table.sum(), mass), strict=True)
+    ):
+        values = low + np.arange(one.size)
+        mean = float(law.means[axis])
+        assert float(values @ one) == pytest.approx(mean, rel=1e-9)
+        for x in (0.5, 3.0, 20.0):
+            bound = float(np.exp(law._log_mass(axis, x)))
+            for side in (one[values >= mean + x], one[values <= mean - x]):
+                assert side.sum() <= bound * (1 + 1e-12)
+            assert bound <= 1
+        low, high = law._window(axis, 5.0)
+        assert one[(values < low) | (values > high)].sum() <= 2 * exp(-5)
+    starts = law._starts(rows)
+    columns = lows[0] + np.arange(table.shape[1])
+    tails = np.array(
+        [
+            float(
+                (
+                    row
+                    * np.exp(
+                        -law.tau
+                        @ np.array(
+                            [
+                                columns - law.region.origin[0],
+                                np.full_like(columns, r - law.region.origin[1]),
+                            ]
+                        )
+                    )
+                )[columns >= start].sum()
+            )
+            for row, r, start in zip(table, rows, starts, strict=True)
+        ]
+    )
+    logs = np.log(tails + 1e-300) + scale
+    nearest = int(np.abs(rows - law.region.origin[1]).argmin())
+    bounds = law._bounds(rows, starts, nearest, -1e9)
+    assert np.all(logs[tails > 0] <= bounds[tails > 0] + 1e-9)
+    others = np.delete(np.arange(rows.size), nearest)
+    assert np.median(bounds[others] - logs[others]) < 60
+    assert np.log(tails.sum()) + scale == pytest.approx(law.event.tail().log, rel=1e-9)
+
+
+@pytest.mark.parametrize("room", [5, 10**6])
+def test_frequencies_that_a_bracket_leaves_out(room):
+    widths = np.sort(RNG.random(60))
+    widths /= widths[-1]
+    counts, period, rho = np.ones(60, dtype=np.int64), 400.0, np.full(60, 0.9)
+    some, zone = zone_of((widths, counts, rho), 3.0, 9.0, 6.0, 12.0)
+    found, bound, seen = bracket._scan(zone, period, 6.0, room)
+    js = np.arange(1, 1000)
+    theta = 2 * np.pi * js / period
+    end = zone.start + seen * zone.step
+    inside = (theta >= zone.start + 1e-9) & (theta <= end - 1e-9)
+    sines = np.sin(np.outer(theta, widths) / 2)
+    sizes = np.exp(0.5 * np.log1p(-rho * sines**2) @ counts)
+    taken = np.zeros(js.size, dtype=bool)
+    for first, last in found.tolist():
+        taken[first - 1 : last] = True
+    assert (seen < zone.size) == (len(found) == room)
+    assert len(some) <= 60
+    left_out = inside & ~taken
+    assert left_out.any()
+    assert sizes[left_out].max() <= exp(-6.0)
+    assert np.sum(sizes[left_out] / js[left_out]) <= bound <= 2 * np.sum(exp(-6.0) / js[inside])
+    assert np.sum(taken) <= 0.9 * inside.sum()

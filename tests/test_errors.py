@@ -1,0 +1,33 @@
+"""Errors with parts."""
+
+import pickle
+
+import pytest
+
+from permtest._errors import ScoreError, TooHard, TooLarge
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (
+            ScoreError("u", (3, 1), "is missing", "score it"),
+            ValueError,
+            "u[3, 1] is missing; score it",
+        ),
+        (TooHard("it takes long", "sample"), ArithmeticError, "it takes long; sample"),
+        (TooLarge("it is large"), MemoryError, "it is large"),
+    ],
+)
+def test_parts_make_the_message_and_survive_other_processes(error, kind, message):
+    again = pickle.loads(pickle.dumps(error))
+    for one in (error, again):
+        assert isinstance(one, kind)
+        assert str(one) == message
+    assert (again.problem, again.remedy) == (error.problem, error.remedy)
+    assert again.__dict__ == error.__dict__
+
+
+def test_the_index_can_be_another_one():
+    error = ScoreError("u", (3,), "is missing", "score it")
+    assert str(error.at((0, 3))) == "u[0, 3] is missing; score it"
