@@ -23,7 +23,7 @@ from permtest.readers import File
 from permtest.report import report_files
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOK = ROOT / "notebooks" / "09-your-own-data.ipynb"
+NOTEBOOK = ROOT / "notebooks" / "12-your-own-data.ipynb"
 
 WIDE = b"id,doc,old,new\n" + b"".join(
     f"s{i},d{i // 3},{i % 4},{i % 4 + (i % 3 == 0) - (i % 7 == 0)}\n".encode() for i in range(24)

@@ -63,10 +63,10 @@ def test_a_checkout_opens_its_own_notebooks(run, opened):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    assert run("lab", "--notebook", "05", "--port", port) == (0, "", "")
+    assert run("lab", "--notebook", "06", "--port", port) == (0, "", "")
     (options,) = opened
     assert f"--ServerApp.root_dir={ROOT / 'notebooks'}" in options
-    assert "--LabApp.default_url=/lab/tree/05-f1-and-friends.ipynb" in options
+    assert "--LabApp.default_url=/lab/tree/06-f1-and-friends.ipynb" in options
     assert {"--ip=127.0.0.1", f"--port={port}"} <= set(options)
     assert "--no-browser" not in options
     assert list(Path.cwd().iterdir()) == []
@@ -99,7 +99,7 @@ def test_nothing_is_written_over(run):
     assert run("lab")[0] == 0
     assert [path.read_text(encoding="utf-8") for path in mine] == ["mine", "mine"]
     assert not outside.exists()
-    assert (folder / "08-bayes.ipynb").is_file()
+    assert (folder / "10-bayes.ipynb").is_file()
 
 
 @pytest.mark.usefixtures("installed")
@@ -141,7 +141,7 @@ def test_the_app_is_the_notebook_that_comes_with_the_package(run, installed, mon
     served = []
     monkeypatch.setattr(commands, "serve", lambda *args, **named: served.append((*args, named)))
     assert run("app", "--port", 8123, "--no-browser") == (0, "starting the page\n", "")
-    path = installed / "notebooks" / "09-your-own-data.ipynb"
+    path = installed / "notebooks" / "12-your-own-data.ipynb"
     assert served == [(path, {"port": 8123, "browser": False})]
     shutil.rmtree(path.parent)
     code, _, err = run("app")

@@ -296,7 +296,7 @@ def app(args: argparse.Namespace) -> None:
     """
     check_installed(("voila", "ipywidgets", "matplotlib", "jinja2"), args.prog)
     print("starting the page", flush=True)  # Voila takes some seconds
-    serve(find_notebook("09-your-own-data.ipynb"), port=args.port, browser=not args.no_browser)
+    serve(find_notebook("12-your-own-data.ipynb"), port=args.port, browser=not args.no_browser)
 
 
 def lab(args: argparse.Namespace) -> None:
@@ -308,7 +308,7 @@ def lab(args: argparse.Namespace) -> None:
     permtest-notebooks, and leaves what is there as it is. Needs pip install 'permtest[lab]'.
 
     For example:
-      permtest lab --notebook 05
+      permtest lab --notebook 06
       permtest lab --port 8888 --no-browser
     """
     check_installed(("jupyterlab", "ipywidgets", "matplotlib"), args.prog)
