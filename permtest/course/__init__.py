@@ -1,0 +1,1 @@
+"""For teaching: figures that move without a kernel."""
