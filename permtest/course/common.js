@@ -47,7 +47,9 @@ function arrows(event) {
 
 /** The outermost element of a figure, with its style. */
 function frame(el, label) {
-  const root = html("section", { class: "ptf", "aria-label": label }, html("style", {}, STYLE));
+  // In JupyterLab keys that are pressed here must not be shortcuts of the notebook.
+  const more = { "aria-label": label, "data-lm-suppress-shortcuts": "true" };
+  const root = html("section", { class: "ptf", ...more }, html("style", {}, STYLE));
   el.append(root);
   return root;
 }
