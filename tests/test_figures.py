@@ -32,6 +32,7 @@ def test_a_figure_leaves_a_still_and_its_state(name):
     assert len(file) <= 60_000
     assert Image.open(io.BytesIO(file)).mode == "P"
     assert len(metadata["image/png"]["alt"]) > 60
+    assert data["text/plain"] == metadata["image/png"]["alt"]
     kept = json.loads(json.dumps(metadata["permtest"]))
     assert kept == {"figure": name.partition(",")[0], "state": figure.state()}
     assert kept["state"].keys() <= set(figure.keys)

@@ -193,6 +193,11 @@ function breakable(name) {
   return name.split(/(?<=[_/-])/).flatMap((part) => [part, html("wbr")]);
 }
 
+/** A text of at most so many letters. */
+function short(text, most) {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
+}
+
 /**
  * A horizontal axis at `base`, with its name below; it ends at `from` and `to`, within a picture of
  * this width. Numbers without room are left out.
@@ -201,7 +206,7 @@ function axis({ x, low, high, from, to, base, width, name, words = signed }) {
   const middle = { "text-anchor": "middle" };
   const parts = [
     svg("path", { class: "line", d: `M${from} ${base + 0.5}H${to}` }),
-    svg("text", { x: (from + to) / 2, y: base + 42, ...middle }, name),
+    svg("text", { x: (from + to) / 2, y: base + 42, ...middle }, short(name, Math.floor((to - from) / 9))),
   ];
   for (const tick of ticks(low, high, (to - from) / 70)) {
     const [at, text] = [x(tick), words(tick)];

@@ -78,6 +78,7 @@ class MovingFigure(AnyWidget):
             picture = Figure(figsize=sheet.SIZE, layout="constrained")
             alt = self._still(picture)
             data["image/png"] = b64encode(_png(picture)).decode()
+        data["text/plain"] = alt  # and no address in memory
         metadata["image/png"] = {"alt": alt}
         metadata["permtest"] = {"figure": self.figure, "state": self.state()}
         return data, metadata

@@ -216,12 +216,20 @@ class SwapFigure {
       text += `${this.ahead(this.observed)} Counting every labelling of the ${all} ${this.things}, of which ${whole(coins)} differ: ${exactly} `;
     }
     if (number) {
-      const found = this.leads.filter((lead) => this.extreme(lead)).length;
-      text += `${whole(found)} of ${counted(number, "labellings")} ${bound}: p is about ${digits(found / number)}.`;
+      text += this.share(bound);
     } else if (!this.exact && !this.said) {
       text += `${this.ahead(this.observed).slice(0, -1)} ${where}. Is that more than coins would make of it?`;
     }
     return text;
+  }
+
+  /** What the dots say of p. Where none is extreme, p is below 3 / n in 95 of 100 such cases. */
+  share(bound) {
+    const number = this.leads.length;
+    const found = this.leads.filter((lead) => this.extreme(lead)).length;
+    const some = `${found ? whole(found) : "None"} of ${counted(number, "labellings")} ${bound}`;
+    if (found) return `${some}: p is about ${digits(found / number)}.`;
+    return number < 10 ? `${some}; toss more.` : `${some}: p is most likely below ${digits(3 / number)}.`;
   }
 
   // ---- elements ---------------------------------------------------------------------------------
