@@ -19,7 +19,10 @@ class SwapFigure {
     this.read();
     this.toss(model.get("tosses"), false);
     this.cleanUp = [
-      follow(this.root, () => this.draw()),
+      follow(this.root, () => {
+        this.showCards(); // names may need more lines now
+        this.draw();
+      }),
       listen(model, ["u", "v", "view"], () => this.saving || this.read()),
     ];
   }

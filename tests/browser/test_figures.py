@@ -279,7 +279,9 @@ def law_of(steps: list[int]) -> dict[int, float]:
     return {int(s): p for s, p in zip(law.support, law.pmf, strict=True) if p}
 
 
-@pytest.mark.parametrize("how", ["mouse", "touch", "keyboard"])
+@pytest.mark.parametrize(
+    ("how", "width"), [("mouse", WIDE), ("touch", NARROW), ("keyboard", NARROW)]
+)
 def test_a_coin_is_added(open_page, width, how):
     page = open_page(figures.Convolution([1, -2, 4, 1], start=2), width=width, has_touch=True)
     coin = page.get_by_role("button", name=re.compile("^±3"))
@@ -338,13 +340,15 @@ def found(page: Any) -> dict[str, int]:
 def test_paths_are_those_of_the_package(open_page):
     page = open_page(figures.Peeking(80, experiments=3, seed=7))
     shown = json.loads(page.locator(".ptf").get_attribute("data-paths"))
-    signs = figures.coins(7, 240)[160:]
+    signs = figures._coins(7, 240)[160:]
     process = pt.e_process(signs, 0 * signs)
     assert shown["e"] == pytest.approx(process.values.tolist(), rel=1e-9)
     assert shown["p"] == pytest.approx(process.exact_pvalues(at=range(1, 81)).tolist(), rel=1e-9)
 
 
-@pytest.mark.parametrize("how", ["mouse", "touch", "keyboard"])
+@pytest.mark.parametrize(
+    ("how", "width"), [("mouse", WIDE), ("touch", NARROW), ("keyboard", NARROW)]
+)
 def test_a_hundred_experiments_are_run(open_page, width, how):
     figure = figures.Peeking(seed=3, experiments=1)
     page = open_page(figure, width=width, has_touch=True)
@@ -354,7 +358,7 @@ def test_a_hundred_experiments_are_run(open_page, width, how):
         "touch": lambda: page.touchscreen.tap(*middle(button)),
         "keyboard": lambda: button.press(" "),
     }[how]()
-    p, e = figures._paths(figures.coins(3, 101 * 200).reshape(101, 200))
+    p, e = figures._paths(figures._coins(3, 101 * 200).reshape(101, 200))
     counts = found(page)
     assert counts["number"] == 101
     assert counts["p"] == np.sum((p < 0.05).any(axis=1))
