@@ -35,6 +35,7 @@ def test_a_figure_leaves_a_still_and_its_state(name):
     assert data["text/plain"] == metadata["image/png"]["alt"]
     kept = json.loads(json.dumps(metadata["permtest"]))
     assert kept == {"figure": name.partition(",")[0], "state": figure.state()}
+    assert not [value for value in kept["state"].values() if isinstance(value, list) and value[6:]]
     assert kept["state"].keys() <= set(figure.keys)
 
 

@@ -1,1 +1,231 @@
-"""For teaching: figures that move without a kernel."""
+"""What the notebooks share: data in one line, and exercises that answer."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.resources import files
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import permtest
+
+__all__ = ["Verdict", "check", "load"]
+
+KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
+DIGITS = 2e-3  # relative: three digits are enough for an answer
+# Ways to be wrong that any number can show: what the answer was multiplied by, or which function
+# of the right one it is.
+SLIPS = {
+    "That is twice the right number. Did you count both tails where one was asked for?": 2.0,
+    "That is half the right number. Did you count one tail where both were asked for?": 0.5,
+    "The size is right and the sign is not. Which system comes first?": -1.0,
+    "That is the right number as a percentage; give it as a share of 1.": 100.0,
+    "That is the right number as a share; give it as a percentage.": 0.01,
+}
+
+
+# ---- data --------------------------------------------------------------------------------------
+
+
+def load(name: str, *endings: str) -> pd.DataFrame:
+    """Read one of the data sets of the notebooks.
+
+    Parameters
+    ----------
+    name : str
+        Name of a file in ``notebooks/data`` without its ``.csv``; the README there describes them.
+    *endings : str
+        Keep the columns that end like this after an underscore, one column or one group of columns
+        for each system: ``"correct"`` turns the column ``hmm_correct`` into ``hmm``; with ``"tp",
+        "fp", "fn"`` the table's ``["hmm"]`` has these three columns. Default: the file as it is.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each item, indexed by its id where the file has one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file; the message lists those that there are.
+    ValueError
+        If no column has one of the endings.
+
+    Examples
+    --------
+    >>> load("ud_en_ewt_pos", "correct")[["crf_rich", "hmm"]].sum().to_dict()
+    {'crf_rich': 23753, 'hmm': 22994}
+    >>> load("ud_en_ewt_propn", "tp", "fp", "fn")["hmm"].sum().to_dict()
+    {'tp': 1697, 'fp': 389, 'fn': 378}
+    """
+    folder = _data_folder()
+    path = folder / f"{name}.csv"
+    if not path.is_file():
+        there = ", ".join(sorted(found.stem for found in folder.glob("*.csv")))
+        raise FileNotFoundError(f"name: there is no data set {name!r}; there are {there}")
+    table = pd.read_csv(path)
+    table = table.set_index(next(key for key in (*KEYS, table.columns[0]) if key in table))
+    if not endings:
+        return table
+    split = [str(column).rpartition("_") for column in table]
+    kept = [bool(system) and ending in endings for system, _, ending in split]
+    if missing := [ending for ending in endings if ending not in {last for *_, last in split}]:
+        raise ValueError(f"endings: no column of {name} ends in _{missing[0]}: {list(table)}")
+    columns = [(system, ending) for system, _, ending in split if system and ending in endings]
+    table = table.loc[:, kept]
+    table.columns = (
+        pd.MultiIndex.from_tuples(columns)
+        if len(endings) > 1
+        else pd.Index([system for system, _ in columns])
+    )
+    return table
+
+
+def _data_folder() -> Path:
+    """Beside the notebooks of a checkout, or within the installed package."""
+    package = Path(str(files(permtest)))
+    beside = package.parent / "notebooks" / "data"
+    return beside if beside.is_dir() else package / "notebooks" / "data"
+
+
+# ---- exercises ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `check` found. It is true if the answer is right, and displays itself as a sentence."""
+
+    right: bool
+    text: str
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        mark = "✓" if self.right else "→"
+        return f"<p role='status'>{mark} {escape(self.text)}</p>"
+
+
+def check(exercise: str, answer: Any = ...) -> Verdict:
+    """Say whether an answer to an exercise is right, and if it is not, what may be wrong.
+
+    Parameters
+    ----------
+    exercise : str
+        Number of the notebook and of the exercise, such as ``"01.2"``.
+    answer : number, str, bool, or a list, array or dict of them
+        Numbers need three correct digits. ``...`` asks what kind of answer is expected.
+
+    Returns
+    -------
+    Verdict
+        True if the answer is right.
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise.
+
+    Examples
+    --------
+    >>> check("01.2", [6, 11])
+    Right. Each win halves p, which is 2 / 2^N.
+    """
+    number, _, which = exercise.partition(".")
+    known = _exercises(number)
+    if which not in known:
+        there = ", ".join(f"{number}.{k}" for k in known) or "none in that notebook"
+        raise ValueError(f"exercise: there is no {exercise!r} to check; there are {there}")
+    task = known[which]
+    wanted, given = task["answer"], _plain(answer)
+    if given is ...:
+        return Verdict(False, f"Put {_kind(wanted)} in place of the three dots.")
+    if _same(given, wanted):
+        return Verdict(True, f"Right. {task.get('right', '')}".strip())
+    return Verdict(False, f"Not yet. {_diagnosis(given, task)} {task.get('hint', '')}".strip())
+
+
+@cache
+def _exercises(notebook: str) -> dict[str, Any]:
+    """What is known of the exercises of a notebook."""
+    source = files(__name__).joinpath(f"{notebook}.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8")) if source.is_file() else {}
+
+
+def _plain(value: Any) -> Any:
+    """An answer in the types that a TOML file has."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, pd.Series | pd.Index | np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value))
+    if isinstance(value, list | tuple | range):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _same(given: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list):
+        return _kind(given) == _kind(wanted) and all(map(_same, given, wanted))
+    if isinstance(wanted, dict):
+        alike = isinstance(given, dict) and given.keys() == wanted.keys()
+        return alike and all(_same(given[key], wanted[key]) for key in wanted)
+    if isinstance(wanted, str):
+        return isinstance(given, str) and given.strip().casefold() == wanted.strip().casefold()
+    if isinstance(wanted, bool) or isinstance(given, bool):
+        return given is wanted
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        return False
+    if isinstance(wanted, int):
+        return number == wanted
+    return isclose(number, wanted, rel_tol=DIGITS)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "True or False"
+    if isinstance(value, str):
+        return "a name or a word"
+    if isinstance(value, list):
+        return f"a list of {len(value)} entries"
+    if isinstance(value, dict):
+        return f"a dict with the keys {', '.join(map(repr, value))}"
+    return "a number"
+
+
+def _diagnosis(given: Any, task: Mapping[str, Any]) -> str:
+    """The mistake that leads to this answer, if it is a known one."""
+    wanted = task["answer"]
+    for mistake in task.get("mistakes", []):
+        if _same(given, mistake["answer"]):
+            return str(mistake["say"])
+    if _kind(given) != _kind(wanted):
+        return f"The answer is {_kind(wanted)}; yours is {_kind(given)}."
+    if isinstance(wanted, list):
+        wrong = [k for k, pair in enumerate(zip(given, wanted, strict=True)) if not _same(*pair)]
+        return f"Entry {wrong[0]} is wrong (counted from 0); {len(wrong)} of {len(wanted)} are."
+    if isinstance(wanted, float) and isinstance(given, int | float):
+        for said, factor in SLIPS.items():
+            if isclose(given, factor * wanted, rel_tol=DIGITS):
+                return said
+        if isclose(given, 1 - wanted, rel_tol=DIGITS):
+            return "That is 1 minus the right number."
+        if given > 0 and wanted > 0 and not 0.5 < given / wanted < 2:
+            return f"That is too {'large' if given > wanted else 'small'}."
+    return ""

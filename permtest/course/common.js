@@ -168,6 +168,11 @@ class Law {
   }
 }
 
+/** A list of numbers; that of a static page is a text. */
+function numbers(list) {
+  return typeof list === "string" ? list.split(" ").map(Number) : [...list];
+}
+
 // ---- words --------------------------------------------------------------------------------------
 
 function whole(x) {

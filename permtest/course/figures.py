@@ -64,8 +64,17 @@ class MovingFigure(AnyWidget):
     figure: ClassVar[str]
 
     def state(self) -> dict[str, Any]:
-        """All that the module needs, as plain values."""
-        return {name: getattr(self, name) for name in self.trait_names(state=True)}
+        """All that the module needs, as plain values; lists of numbers as text.
+
+        A notebook would give each number of a list a line of its own.
+        """
+        state = {name: getattr(self, name) for name in self.trait_names(state=True)}
+        numbers = {
+            name: " ".join(map(str, value))
+            for name, value in state.items()
+            if isinstance(value, list) and value and isinstance(value[0], int)
+        }
+        return state | numbers
 
     def _still(self, picture: Figure) -> str:
         raise NotImplementedError

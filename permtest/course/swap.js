@@ -8,12 +8,12 @@ const PIXELS = 14; // that a score is dragged over for one more
 class SwapFigure {
   constructor(model, el) {
     this.model = model;
-    this.first = { u: [...model.get("u")], v: [...model.get("v")] };
+    this.first = { u: numbers(model.get("u")), v: numbers(model.get("v")) };
     this.random = generator(model.get("seed"));
     this.names = model.get("names");
     this.units = model.get("unit");
     this.things = `${model.get("item")}s`;
-    this.places = model.get("cards");
+    this.places = numbers(model.get("cards"));
     this.editing = false;
     this.build(el);
     this.read();
@@ -31,8 +31,8 @@ class SwapFigure {
 
   /** Take scores and view from the model. */
   read() {
-    this.u = [...this.model.get("u")];
-    this.v = [...this.model.get("v")];
+    this.u = numbers(this.model.get("u"));
+    this.v = numbers(this.model.get("v"));
     this.view = this.model.get("view");
     this.swapped = this.places.map(() => false);
     this.count();
