@@ -55,14 +55,26 @@ def execute(notebook: NotebookNode, folder: Path = FOLDER, *, again: bool = Fals
     client = NotebookClient(whole, timeout=1800, resources=where, record_timing=False)
     client.execute(env=environment)
     for cell, second in zip(reversed(codes), back, strict=False):
-        cell.metadata["again"] = second.outputs
+        cell.metadata["again"] = _joined(second.outputs)
     for count, cell in enumerate(codes, 1):
         cell.execution_count = count
+        cell.outputs = _joined(cell.outputs)
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = count
     notebook.metadata = whole.metadata
     return notebook
+
+
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """What was printed in pieces, which depend on when the kernel flushed it, in one."""
+    whole: list[NotebookNode] = []
+    for output in outputs:
+        if whole and "name" in output and output.get("name") == whole[-1].get("name"):
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
 
 
 def stored(notebook: NotebookNode) -> NotebookNode:
