@@ -25,19 +25,10 @@ from PIL import Image
 import permtest as pt
 from permtest.alternatives import bayes_test
 from permtest.course import load
-from permtest.plots import plot_answers, plot_null, plot_posteriors, plot_ranking, roles, style
+from permtest.plots import plot_answers, plot_posteriors, plot_ranking, roles, style
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "notebooks" / "data"
-
-
-def draw_null_distribution() -> Any:
-    """The difference between two taggers."""
-    names = ("svm_window_correct", "crf_base_correct")
-    data = pd.read_csv(DATA / "ud_en_ewt_pos.csv")
-    columns = (data[name] for name in names)
-    result = pt.exact_perm_test(*columns, statistic="accuracy", names=names)
-    return plot_null(result)
 
 
 def draw_answers() -> Any:
@@ -71,7 +62,6 @@ def draw_leaderboard() -> Any:
 
 #: Name of a picture -> what draws it, and returns its axes or the first of them.
 PICTURES: dict[str, Callable[[], Any]] = {
-    "null-distribution": draw_null_distribution,
     "answers": draw_answers,
     "bayes": draw_bayes,
     "leaderboard": draw_leaderboard,
