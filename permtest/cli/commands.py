@@ -291,8 +291,7 @@ def _metrics() -> str:
         counts = " or ".join(", ".join(measure.columns) for measure in entry.measures)
         counts = re.sub(r"(\w+_)1, (?:\1\d, )*(\1\d)", r"\g<1>1 to \2", counts)
         found.setdefault(counts, []).append(called)
-    rows = aligned([(", ".join(names), counts) for counts, names in found.items()])
-    return "\n".join(f"  {row}" for row in rows.splitlines())
+    return "\n".join(f"  {', '.join(names)}: {counts}" for counts, names in found.items())
 
 
 def app(args: argparse.Namespace) -> None:
