@@ -507,8 +507,8 @@ def exact_runs_test(
         sequence of runs for each item, which may be of different lengths. A tuple of two columns,
         or a frame with the columns "successes" and "runs", counts the runs of each item. The
         systems may have different numbers of runs. Numbers are read as `Pairs.of` says. Or `a` is
-        `Pairs` whose clusters are the items, as `read` makes of epochs, samples and seeds, and `b`
-        is left out.
+        `Pairs` as `read` makes of epochs, samples and seeds, whose clusters are the items, or which
+        hold all runs where their numbers differ; and `b` is left out.
     null : {"runs", "items"}, default "runs"
         What is exchangeable under the null hypothesis.
     statistic : str, default "mean"
@@ -540,7 +540,9 @@ def exact_runs_test(
     replacement; of 0 and 1 it is hypergeometric, and the test of the mean is the exact
     Cochran-Mantel-Haenszel test with the items as strata. The law of the sum over items is
     inverted at its tail after tilting: relative errors of p stay below 1e-12 at any size. Some
-    milliseconds for 10 000 items of 0 and 1. "items" is `exact_perm_test` of the items' values.
+    milliseconds for 10 000 items of 0 and 1. "items" is `exact_perm_test` of the items' values;
+    where an item has more runs of one system than of the other, these vary differently, and the
+    test is exact as far as their difference is symmetric about 0.
 
     Examples
     --------

@@ -65,8 +65,9 @@ LEAST = 10**5
 #: takes some looks at a hundred widths.
 HOPELESS, FEW = 10**5, 20
 
-#: From this width on, and with so many entries, the peaks of |phi| are found on a grid.
-LONG, MANY = 3000, 150
+#: From this width on, which is longer for more entries, and with so many of them, the peaks of
+#: |phi| are found on a grid.
+LONG, CELLS_EACH, MANY = 3000, 20, 150
 
 #: Logarithm of the number of labellings up to which those beyond a threshold are counted: as a
 #: rule halves have no more sums than can be listed.
@@ -107,7 +108,8 @@ def sum_tail(
 ) -> tuple[Probability, float]:
     """P(T >= t0) and P(T = t0) of a law that is tilted to t0; TooHard if that takes more `work`."""
     ranges, rest = np.array([[1, window.m // 2]]), 0.0
-    if law.widths[-1] >= LONG and law.n_informative >= MANY:
+    n = law.n_informative
+    if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
     factor, cell, rough, left = tail_sum(tilted, window, work, ranges, rest)
     if left <= 0:
