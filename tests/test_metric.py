@@ -207,6 +207,7 @@ def test_values_that_tie_with_what_was_observed_are_not_beyond_it():
         "lattice": lattice,
         "observed_sums": (0.25,),
         "alternative": "greater",
+        "metric": "auc",
     }
     question = PredictionQuestion(**how, both=(1.0, 0.75), drawn=drawn)
     values = question.sums_in(np.arange(4))
