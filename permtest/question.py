@@ -720,8 +720,8 @@ class PredictionQuestion(SeveralSums):
         """Functions round: values that are off by `TIE`, relative to the scores, tie."""
         turn: Any = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
         turned, slack = turn[self.alternative], TIE * max(map(abs, self.both))
-        found: NDArray[np.bool_] = turned(self.values(sums)) >= turned(self.statistic) - slack
-        return found
+        gaps = turned(self.values(sums)) - turned(self.statistic)
+        return np.asarray(gaps > slack if self.strict else gaps >= -slack)
 
 
 # ---- asking ------------------------------------------------------------------------------------

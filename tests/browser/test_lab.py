@@ -175,7 +175,7 @@ def compare_two_files(page: Any, give: Callable[..., None]) -> None:
     give(page, scores("new", 2, range(3, 42)))
     says(page, "old and new differ")
     assert page.locator(ALERT).count() == 0
-    page.locator(".permtest-app", has_text="3 only in A").wait_for()
+    page.locator(".permtest-app", has_text="3 only in old").wait_for()
     change_every_control(page)
     page.wait_for_function(
         "old => document.querySelector('.permtest-app img')?.getAttribute('src') !== old",
