@@ -9,7 +9,17 @@ import pytest
 
 from permtest.null import bracket, plane, tail_kernels
 from permtest.null.bracket import zone_of
-from permtest.null.convolution import cf_cells, dp_cells, dp_rounding, fft_cells
+from permtest.null.convolution import (
+    EPS,
+    SAFETY,
+    Rounded,
+    _product,
+    cf_cells,
+    dp_cells,
+    dp_rounding,
+    fft_cells,
+    tiled,
+)
 from permtest.null.enumeration import count_labellings
 from permtest.null.grouping import group
 from permtest.null.lattice import LatticeSum, window
@@ -65,6 +75,35 @@ def test_noise_of_cells(kind):
         assert holds(off, found.noise + found.relative * exact + 2.0**-53 * exact, 1e-16)
     off = np.abs(dp_cells(law) - exact)[exact > 1e-290]
     assert holds(off / exact[exact > 1e-290], dp_rounding(law) + 2**-53)
+
+
+@pytest.mark.parametrize("kind", ["one width", "scores"])
+def test_relative_errors_of_all_cells_from_tiles(kind):
+    law = law_of(LAWS[kind])
+    logs, bound = tiled(law)
+    errors, bounds = [], []
+    for ways, found in zip(count_labellings(law), logs.tolist(), strict=True):
+        with mp.workdps(30):
+            exact = mp.log(ways) - law.n_informative * mp.log(2)
+            errors.append(abs(float(mp.expm1(mp.mpf(found) - exact))))
+        bounds.append(bound + 5 * EPS * abs(found))
+    assert holds(errors, bounds)
+
+
+@pytest.mark.parametrize("noisy", [(1, 0), (0, 1), (1, 1)])
+def test_noise_of_factors_goes_through_a_convolution(noisy):
+    """What factors of unequal length are off by is found again in their product, within a third."""
+    clean = [np.exp(-((np.arange(n) - n / 2) ** 2) / n) for n in (300, 900)]
+    factors, off = [], []
+    for cells, large in zip(clean, noisy, strict=True):
+        cells = cells / cells.sum()
+        deviation = 1e-7 * large
+        factors.append(Rounded(cells, 0.0, SAFETY * deviation))
+        off.append(deviation * RNG.standard_normal(cells.size))
+    (f, g), (df, dg) = factors, off
+    bound = _product(f, g).noise / SAFETY
+    change = np.convolve(f.cells, dg) + np.convolve(df, g.cells)
+    assert 1 / 3 <= change[300:900].std() / bound <= 1.3
 
 
 def test_noise_of_a_window_of_several_sums():
