@@ -92,18 +92,20 @@ def test_relative_errors_of_all_cells_from_tiles(kind):
 
 @pytest.mark.parametrize("noisy", [(1, 0), (0, 1), (1, 1)])
 def test_noise_of_factors_goes_through_a_convolution(noisy):
-    """What factors of unequal length are off by is found again in their product, within a third."""
-    clean = [np.exp(-((np.arange(n) - n / 2) ** 2) / n) for n in (300, 900)]
-    factors, off = [], []
-    for cells, large in zip(clean, noisy, strict=True):
-        cells = cells / cells.sum()
-        deviation = 1e-7 * large
-        factors.append(Rounded(cells, 0.0, SAFETY * deviation))
-        off.append(deviation * RNG.standard_normal(cells.size))
-    (f, g), (df, dg) = factors, off
-    bound = _product(f, g).noise / SAFETY
-    change = np.convolve(f.cells, dg) + np.convolve(df, g.cells)
-    assert 1 / 3 <= change[300:900].std() / bound <= 1.3
+    """What two factors of unlike norms are off by is found again in the middle of their product."""
+    bells = [np.exp(-((np.arange(n) - n / 2) ** 2) / n) for n in (100, 3000)]
+    deviations = [1e-7 * x for x in noisy]
+    f, g = (
+        Rounded(bell / bell.sum(), 0.0, SAFETY * deviation)
+        for bell, deviation in zip(bells, deviations, strict=True)
+    )
+    changes = []
+    for _ in range(200):
+        df, dg = (
+            x * RNG.standard_normal(bell.size) for x, bell in zip(deviations, bells, strict=True)
+        )
+        changes.append((np.convolve(f.cells, dg) + np.convolve(df, g.cells))[1550])
+    assert 0.7 <= np.std(changes) / (_product(f, g).noise / SAFETY) <= 1.3
 
 
 def test_noise_of_a_window_of_several_sums():
