@@ -1,7 +1,8 @@
 """Bounds of errors, and of what is left out, from both sides: never too small, never absurd."""
 
+from dataclasses import replace
 from fractions import Fraction
-from math import exp, log
+from math import ceil, exp, log
 
 import mpmath as mp
 import numpy as np
@@ -13,6 +14,7 @@ from permtest.null.convolution import (
     EPS,
     SAFETY,
     Rounded,
+    _binomial,
     _product,
     cf_cells,
     dp_cells,
@@ -106,6 +108,19 @@ def test_noise_of_factors_goes_through_a_convolution(noisy):
         )
         changes.append((np.convolve(f.cells, dg) + np.convolve(df, g.cells))[1550])
     assert 0.7 <= np.std(changes) / (_product(f, g).noise / SAFETY) <= 1.3
+
+
+@pytest.mark.parametrize("n", [5, 400, 30_000])
+@pytest.mark.parametrize("move", [0.5, 0.3125])
+def test_relative_errors_of_binomial_laws(n, move):
+    law = replace(law_of([1] * n), stay=np.array([1 - move]), move=np.array([move]))
+    found, middle, reach = _binomial(law, 0), int(n * move), ceil(8 * (n * move) ** 0.5)
+    errors = []
+    with mp.workdps(30):
+        for k in range(max(middle - reach, 0), min(middle + reach, n), max(reach // 200, 1)):
+            exact = mp.binomial(n, k) * mp.mpf(move) ** k * mp.mpf(1 - move) ** (n - k)
+            errors.append(abs(float(found.cells[k] / exact - 1)))
+    assert holds(errors, found.relative)
 
 
 def test_noise_of_a_window_of_several_sums():
