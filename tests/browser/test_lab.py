@@ -178,7 +178,8 @@ def compare_two_files(page: Any, give: Callable[..., None]) -> None:
     page.locator(".permtest-app", has_text="3 only in A").wait_for()
     change_every_control(page)
     page.wait_for_function(
-        "old => document.querySelector('.permtest-app img')?.getAttribute('src') !== old", arg=before
+        "old => document.querySelector('.permtest-app img')?.getAttribute('src') !== old",
+        arg=before,
     )
     picture(page)
     open_all_and_download(page)
