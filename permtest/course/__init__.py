@@ -10,12 +10,12 @@ from html import escape
 from importlib.resources import files
 from math import isclose
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 import permtest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Verdict", "check", "load"]
 
@@ -66,6 +66,8 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     >>> load("ud_en_ewt_propn", "tp", "fp", "fn")["hmm"].sum().to_dict()
     {'tp': 1697, 'fp': 389, 'fn': 378}
     """
+    import pandas as pd
+
     folder = _data_folder()
     path = folder / f"{name}.csv"
     if not path.is_file():
@@ -169,7 +171,7 @@ def _plain(value: Any) -> Any:
     """An answer in the types that a TOML file has."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, pd.Series | pd.Index | np.ndarray | np.generic):
+    if hasattr(value, "tolist"):  # arrays, their numbers, columns of frames
         return _plain(value.tolist())
     if isinstance(value, set | frozenset):
         return sorted(map(_plain, value))
