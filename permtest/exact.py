@@ -109,8 +109,8 @@ def exact_perm_test(
     h : callable, optional
         Function of the sum, called with Python integers (fractions where scores have decimals);
         the test asks how often ``h(S) >= h(observed sum)``. Integers and fractions are compared as
-        they are; a float ties with the observed one if they differ by at most 1e-12 of that one or of
-        the median of ``abs(h)``, the larger of the two. Default: as `alternative` says.
+        they are; a float ties with the observed one if they differ by at most 1e-12 of that one or
+        of the median of ``abs(h)``, the larger of the two. Default: as `alternative` says.
     statistic : str, or what `statistic` returns, default "sum"
         One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy",
         "exact_match", "uas", "las". Of counts, for which `u` and `v` are tables of shape (N, 3)
