@@ -52,9 +52,7 @@ def execute(notebook: NotebookNode, folder: Path = FOLDER, *, again: bool = Fals
     folders = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | STRICT | {"PYTHONPATH": folders}
     where = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(
-        whole, timeout=1800, resources=where, record_timing=False, coalesce_streams=True
-    )
+    client = NotebookClient(whole, timeout=1800, resources=where, record_timing=False)
     client.execute(env=environment)
     for cell, second in zip(reversed(codes), back, strict=False):
         cell.metadata["again"] = second.outputs
