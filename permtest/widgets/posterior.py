@@ -101,9 +101,9 @@ class PosteriorExplorer(Explorer):
         quick = result.posterior_a.shifts.size == 1  # F-beta is too slow while a slider moves
         for bar in (*self.counts.values(), self.rope):
             bar.continuous_update = quick
-        for letter in "ab":
-            for count, matters in zip(COUNTS, result.counts_a.weights.any(axis=0), strict=True):
-                self.counts[f"{count}_{letter}"].disabled = not matters
+        for count, *uses in zip(COUNTS, *result.counts_a.weights, strict=True):
+            for letter in "ab":
+                self.counts[f"{count}_{letter}"].disabled = not any(uses)
         alt = "What is known of {} and {}, and of their difference".format(*result.names)
         return alt, str(result)
 
