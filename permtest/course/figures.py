@@ -1,0 +1,301 @@
+"""Figures that move without a kernel: widgets in Jupyter, the same figures in a static page.
+
+Each is one ES module that computes all that it shows, from a small state that Python gives it: the
+file named after it, with `common.js` and `figures.css` before it. Where no script runs there is a
+still.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import Any, ClassVar
+
+try:
+    from anywidget import AnyWidget
+    from matplotlib.figure import Figure
+    from PIL import Image
+except ModuleNotFoundError as error:
+    message = "figures need anywidget and matplotlib: pip install 'permtest[lab]'"
+    raise ImportError(message) from error
+import numpy as np
+from traitlets import Int, List, Unicode
+
+from permtest.exact import exact_perm_test
+from permtest.pairs import Pairs
+from permtest.plots import plot_null, sheet
+
+HERE = Path(__file__).parent
+MOST = 100_000  # what the sizes of all differences may add up to: cells of a law, for JavaScript
+COLOURS, DPI = 32, 100  # of a still
+
+#: The state of a figure is made of the traits that are marked with it.
+of_state: Any = {"sync": True, "state": True}
+
+
+def _shared() -> str:
+    """What stands before each module: the style, and the functions that all of them call."""
+    style = json.dumps((HERE / "figures.css").read_text(encoding="utf-8"))
+    return f"const STYLE = {style};\n{(HERE / 'common.js').read_text(encoding='utf-8')}"
+
+
+def _module(name: str) -> str:
+    return (HERE / f"{name}.js").read_text(encoding="utf-8")
+
+
+class MovingFigure(AnyWidget):
+    """What all figures share: their state, and a still for where no script runs.
+
+    A subclass has a `figure`, the name of its module, traits marked as `of_state`, and `_still`,
+    which draws what it shows at first and returns the alternative text.
+    """
+
+    figure: ClassVar[str]
+
+    def state(self) -> dict[str, Any]:
+        """All that the module needs, as plain values."""
+        return {name: getattr(self, name) for name in self.trait_names(state=True)}
+
+    def _still(self, picture: Figure) -> str:
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        bundle = super()._repr_mimebundle_(**options)
+        assert bundle is not None  # it is of a widget without a view
+        data, metadata = bundle
+        with sheet.style():
+            picture = Figure(figsize=sheet.SIZE, layout="constrained")
+            alt = self._still(picture)
+            data["image/png"] = b64encode(_png(picture)).decode()
+        metadata["image/png"] = {"alt": alt}
+        metadata["permtest"] = {"figure": self.figure, "state": self.state()}
+        return data, metadata
+
+
+def _png(picture: Figure) -> bytes:
+    """A file with few colours: such pictures need no more, and notebooks stay small."""
+    raw, file = BytesIO(), BytesIO()
+    picture.savefig(raw, format="png", dpi=DPI)
+    few = Image.open(raw).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few.save(file, format="png", optimize=True)
+    return file.getvalue()
+
+
+class Swap(MovingFigure):
+    """Swap the scores of sentences on cards, or toss a coin for each, and see the lead fall.
+
+    The reader swaps cards, tosses labellings, lists all of them, goes on to all sentences, and
+    changes scores; p follows, exact or as a share of the dots. What the reader makes of the scores
+    comes back in `u`, `v` and `view`.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,)
+        Scores of both systems on the same items, whole numbers; or one `Pairs`. The sizes of all
+        differences may add up to 100 000.
+    names : tuple of two str, optional
+        What the systems are called. Default: names of the columns, if they have any.
+    unit : str, default "words"
+        What a score counts, in the plural.
+    item : str, default "sentence"
+        What a score belongs to, in the singular.
+    cards : sequence of int, optional
+        Positions of the items on the cards, 1 to 8 of them. Default: the first six that differ.
+    labels : sequence of str, optional
+        Titles of the cards. Default: the item with its position, from 0 as Python counts, as in
+        "sentence 12"; or its id, if `u` is `Pairs` with ids.
+    view : {"few", "all"}, default "few"
+        Whether it opens with the cards alone or with all items.
+    tosses : int, default 20
+        How many labellings are tossed before it opens, at most 10 000.
+    seed : int, default 1
+        Of the coins.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If scores are not whole numbers, or there are too many.
+
+    Examples
+    --------
+    >>> from permtest.course.figures import Swap
+    >>> figure = Swap([5, 7, 4, 9], [4, 7, 5, 6], names=("new", "old"))
+    >>> figure.cards, figure.labels
+    ([0, 2, 3], ['sentence 0', 'sentence 2', 'sentence 3'])
+    """
+
+    figure = "swap"
+    _esm = _shared() + _module("swap")
+    u = List(Int()).tag(**of_state)
+    v = List(Int()).tag(**of_state)
+    names = List(Unicode()).tag(**of_state)
+    unit = Unicode().tag(**of_state)
+    item = Unicode().tag(**of_state)
+    cards = List(Int()).tag(**of_state)
+    labels = List(Unicode()).tag(**of_state)
+    view = Unicode().tag(**of_state)
+    tosses = Int().tag(**of_state)
+    seed = Int().tag(**of_state)
+
+    def __init__(
+        self,
+        u: Any,
+        v: Any = None,
+        *,
+        names: tuple[str, str] | None = None,
+        unit: str = "words",
+        item: str = "sentence",
+        cards: Sequence[int] | None = None,
+        labels: Sequence[str] | None = None,
+        view: str = "few",
+        tosses: int = 20,
+        seed: int = 1,
+    ) -> None:
+        pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
+        a, b = _whole(pairs)
+        differ = np.flatnonzero(pairs.u - pairs.v)
+        shown = [int(i) for i in (differ[:6] if cards is None else cards)]
+        bad = [i for i in shown if not 0 <= i < len(a)]
+        if not 1 <= len(shown) <= 8 or bad:
+            raise ValueError(
+                f"cards={shown} must be 1 to 8 positions from 0 to {len(a) - 1}"
+                + (f"; {bad[0]} is none" if bad else "")
+            )
+        if labels is None:
+            labels = [pairs.ids[i] if pairs.ids else f"{item} {i}" for i in shown]
+        if len(labels) != len(shown):
+            raise ValueError(f"labels has {len(labels)} titles for {len(shown)} cards")
+        if view not in ("few", "all"):
+            raise ValueError(f'view={view!r} must be "few" or "all"')
+        if not 0 <= tosses <= 10_000:
+            raise ValueError(f"tosses={tosses} must lie between 0 and 10000")
+        called = list(names or pairs.names)
+        look = {"unit": unit, "item": item, "view": view, "tosses": tosses, "seed": seed}
+        super().__init__(u=a, v=b, names=called, cards=shown, labels=list(labels), **look)
+
+    def _still(self, picture: Figure) -> str:
+        """The exact distribution of the items in view."""
+        a, b = self.names
+        shown = self.cards if self.view == "few" else range(len(self.u))
+        u, v = ([scores[i] for i in shown] for scores in (self.u, self.v))
+        result = exact_perm_test(u, v)
+        ax = plot_null(result, ax=picture.subplots())
+        sheet.literal(ax.xaxis.label, f"lead of {a} ({self.unit})", ax)
+        return (
+            f"Null distribution of the lead of {a} over {b} on {len(shown):,} {self.item}s: the "
+            f"observed lead is {result.statistic:+g} {self.unit}, p = {result.pvalue:.3g}."
+        )
+
+
+def _whole(pairs: Pairs) -> tuple[list[int], list[int]]:
+    """Scores that JavaScript can add up without rounding, or an error."""
+    if pairs.columns or pairs.u.ndim > 1:
+        raise ValueError("u and v must hold one score for each item")
+    if pairs.scale != 1:
+        raise ValueError(
+            f"u and v must be whole numbers; multiply them by {pairs.scale}, and name the unit"
+        )
+    total = sum(abs(int(x)) for x in pairs.u - pairs.v)
+    if total > MOST:
+        raise ValueError(
+            f"the differences of u and v add up to {total:,}, which is more than {MOST:,}; give "
+            "fewer items, or larger units"
+        )
+    return [int(x) for x in pairs.u], [int(x) for x in pairs.v]
+
+
+# ---- static pages --------------------------------------------------------------------------------
+
+#: A model without a kernel: it keeps its traits, and tells those who listen.
+PAGE = """
+function stub(state) {
+  const heard = {};
+  return {
+    get: (name) => state[name],
+    set(name, value) {
+      state[name] = value;
+      for (const hear of heard[`change:${name}`] ?? []) hear();
+    },
+    save_changes() {},
+    on: (event, hear) => (heard[event] ??= new Set()).add(hear),
+    off: (event, hear) => heard[event]?.delete(hear),
+  };
+}
+
+function start() {
+  for (const place of document.querySelectorAll("div.permtest-figure[data-figure]")) {
+    const state = place.querySelector('script[type="application/json"]');
+    if (!state) continue;
+    const el = document.createElement("div");
+    const still = [...place.childNodes];
+    place.append(el);
+    try {
+      figures[place.dataset.figure].render({ model: stub(JSON.parse(state.textContent)), el });
+      still.forEach((node) => node.remove());
+    } catch (error) {
+      el.remove();
+      console.error(error);
+    }
+  }
+}
+
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
+else start();
+"""
+
+
+def page_script() -> str:
+    """One classic script that brings the figures of a static page to life, also from a disk.
+
+    Returns
+    -------
+    str
+        To be put into a ``<script>`` or a file. It looks for what `page_div` makes and puts the
+        live figure in the still's place; where it fails, the still stays.
+
+    Examples
+    --------
+    >>> from permtest.course.figures import page_script
+    >>> "</script" in page_script()
+    False
+    """
+    figures = ["const figures = {};"]
+    for kind in MovingFigure.__subclasses__():
+        module = _module(kind.figure).replace("export default", "return")
+        figures.append(f"figures.{kind.figure} = (() => {{\n{module}}})();")
+    parts = ["(() => {", '"use strict";', _shared(), *figures, PAGE, "})();\n"]
+    return "\n".join(parts)
+
+
+def page_div(figure: str, state: dict[str, Any], still: str = "") -> str:
+    """The place of a figure in a static page that has `page_script`.
+
+    Parameters
+    ----------
+    figure : str
+        Which one: "swap", "convolution" or "peeking".
+    state : dict
+        As in the metadata of its output, under "permtest".
+    still : str, optional
+        HTML that is shown where no script runs.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from permtest.course.figures import Swap, page_div
+    >>> figure = Swap([5, 7], [4, 9])
+    >>> page_div("swap", figure.state())[:48]
+    '<div class="permtest-figure" data-figure="swap">'
+    """
+    plain = json.dumps(state).replace("<", "\\u003c")
+    return (
+        f'<div class="permtest-figure" data-figure="{escape(figure)}">{still}'
+        f'<script type="application/json">{plain}</script></div>'
+    )

@@ -1,0 +1,229 @@
+"""The moving figures on a static page, from a disk: mouse, touch, keyboard, two widths."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import permtest as pt
+from permtest.course import figures
+
+pytestmark = pytest.mark.browser
+
+U, V = (
+    np.random.default_rng(5).integers(0, 30, 2077),
+    np.random.default_rng(6).integers(0, 30, 2077),
+)
+V[500:] = U[500:]
+NAMES = ("crf_rich", "crf_base")
+WIDE, NARROW = 1400, 400
+
+# How long the scripts of each frame took, in ms: unlike frames a second, not a matter of the load.
+COUNT_WORK = """
+window.work = [];
+const ask = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (then) => ask((time) => {
+  const start = performance.now();
+  then(time);
+  window.work.push(performance.now() - start);
+});
+"""
+
+
+@pytest.fixture(params=[WIDE, NARROW])
+def width(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture
+def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """A page of figures, as a book would have it; it must ask nobody for anything, nor complain."""
+    contexts, asked, said = [], [], []
+
+    def show(*shown: Any, width: int = WIDE, **options: Any) -> Any:
+        divs = [
+            figures.page_div(one.figure, one.state(), "<p class='still'>A</p>") for one in shown
+        ]
+        file = tmp_path / "page.html"
+        file.write_text(
+            "<!doctype html><html lang='en'><meta charset='utf-8'><title>Figures</title>"
+            "<meta name='viewport' content='width=device-width'>"
+            "<meta name='color-scheme' content='light dark'>"
+            f"<body>{''.join(divs)}<script>{figures.page_script()}</script></body></html>",
+            encoding="utf-8",
+        )
+        context = browser.new_context(viewport={"width": width, "height": 1000}, **options)
+        contexts.append(context)
+        context.on("request", lambda request: asked.append(request.url))
+        page = context.new_page()
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda message: said.append(message.text))
+        page.add_init_script(COUNT_WORK)
+        page.set_default_timeout(60_000)
+        page.goto(file.as_uri())
+        assert page.locator(".still").count() == 0
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert not said
+    assert all(url.startswith("file:") for url in asked)
+
+
+def note(page: Any) -> str:
+    return str(page.get_by_role("status").inner_text())
+
+
+def press(page: Any, name: str) -> None:
+    page.get_by_role("button", name=re.compile(name)).first.click()
+
+
+def p_shown(page: Any) -> float:
+    """The exact p, with all its digits."""
+    return float(page.locator(".ptf").get_attribute("data-p"))
+
+
+def small_swap(**options: Any) -> figures.Swap:
+    return figures.Swap([5, 27, 6, 6, 26, 20], [6, 25, 5, 5, 27, 19], names=NAMES, **options)
+
+
+# ---- every figure --------------------------------------------------------------------------------
+
+FIGURES = {"swap": lambda: figures.Swap(U, V, names=NAMES)}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_figure_fits_its_page_and_can_be_touched(open_page, width, name, scheme):
+    page = open_page(FIGURES[name](), width=width, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    for button in page.get_by_role("button").all():
+        box = button.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+    clipped = page.evaluate("""() => [...document.querySelectorAll(".ptf svg[width] text")].filter(
+      (text) => {
+        const [a, b] = [text, text.ownerSVGElement].map((node) => node.getBoundingClientRect());
+        return Math.max(b.left - a.left, a.right - b.right, b.top - a.top, a.bottom - b.bottom) > 1;
+      }).map((text) => text.textContent)""")
+    assert not clipped
+    assert ("dark" in page.locator(".ptf").get_attribute("class")) == (scheme == "dark")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_keys_reach_every_button(open_page, name):
+    page = open_page(FIGURES[name]())
+    enabled = page.locator(".ptf button:enabled").count()
+    reached = set()
+    for _ in range(enabled + 8):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate(
+                "[...document.querySelectorAll('button')].indexOf(document.activeElement)"
+            )
+        )
+    assert len(reached - {-1}) == enabled
+
+
+# ---- swap ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["mouse", "touch", "enter", "space"])
+def test_a_card_is_swapped(open_page, width, how):
+    page = open_page(small_swap(), width=width, has_touch=how == "touch")
+    card = page.locator(".card").nth(1)
+    {
+        "mouse": card.click,
+        "touch": lambda: page.touchscreen.tap(*middle(card)) if how == "touch" else None,
+        "enter": lambda: card.press("Enter"),
+        "space": lambda: card.press(" "),
+    }[how]()
+    assert card.get_attribute("aria-pressed") == "true"
+    assert "sentence 1: crf_rich 25, crf_base 27, swapped" in card.get_attribute("aria-label")
+    assert "You swapped sentence 1. crf_base now leads by 1 word." in note(page)
+    page.wait_for_timeout(300)  # until the scores have changed sides
+    first, second = (card.locator(".score").nth(i).bounding_box()["y"] for i in (0, 1))
+    assert first > second
+    card.click()
+    assert "You put back sentence 1. crf_rich now leads by 3 words." in note(page)
+
+
+def middle(element: Any) -> tuple[float, float]:
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_dots_are_counted_and_all_labellings_listed(open_page):
+    page = open_page(small_swap(tosses=0))
+    assert note(page).startswith("crf_rich leads by 3 words on these 6 sentences.")
+    press(page, "Toss once")
+    press(page, "^10 times")
+    bound = "lead by at least 3 words in either direction"
+    found = re.fullmatch(rf"(\d+) of 11 labellings {bound}: p is about ([\d.]+)\.", note(page))
+    assert float(found[2]) == pytest.approx(int(found[1]) / 11, rel=5e-3)
+    press(page, "1,000 times")
+    share = float(note(page).rpartition(" ")[2].strip("."))
+    exact = pt.exact_perm_test([5, 27, 6, 6, 26, 20], [6, 25, 5, 5, 27, 19]).pvalue
+    assert share == pytest.approx(exact, abs=5 * 0.5 / 1011**0.5)
+    press(page, "All 64")
+    assert "34 of all 64 labellings lead by at least 3 words" in note(page)
+    assert exact == 34 / 64
+    press(page, "Start again")
+    assert note(page).startswith("crf_rich leads by 3 words on these 6 sentences.")
+
+
+def test_the_same_seed_opens_the_same_picture(open_page):
+    notes = [note(open_page(small_swap(seed=seed))) for seed in (3, 3, 4, 5, 6)]
+    assert notes[0] == notes[1]
+    assert len(set(notes)) > 1
+
+
+def test_p_of_all_sentences_is_exact(open_page):
+    page = open_page(figures.Swap(U, V, names=NAMES, view="all"))
+    exact = pt.exact_perm_test(U, V).pvalue
+    assert p_shown(page) == pytest.approx(exact, rel=1e-12)
+    press(page, "Count all labellings")
+    assert f"p = {exact:.3g}, exactly" in note(page)
+
+
+def test_p_follows_a_score_that_is_changed(open_page, width):
+    page = open_page(figures.Swap(U, V, names=NAMES), width=width, has_touch=True)
+    shown, u = figures.Swap(U, V).cards, U.copy()
+    press(page, "Change the scores")
+    slider = page.get_by_role("slider").nth(0)
+    slider.press("ArrowUp" if u[shown[0]] < 29 else "ArrowDown")
+    u[shown[0]] += 1 if u[shown[0]] < 29 else -1
+    assert int(slider.get_attribute("aria-valuenow")) == u[shown[0]]
+    assert p_shown(page) == pytest.approx(pt.exact_perm_test(u[shown], V[shown]).pvalue, rel=1e-12)
+    x, y = middle(slider)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 140, steps=5)
+    page.mouse.up()
+    u[shown[0]] = int(slider.get_attribute("aria-valuenow"))
+    assert u[shown[0]] == max(0, U[shown[0]] + (1 if U[shown[0]] < 29 else -1) - 10)
+    press(page, "all 2,077")
+    assert p_shown(page) == pytest.approx(pt.exact_perm_test(u, V).pvalue, rel=1e-12)
+    press(page, "Start again")
+    assert p_shown(page) == pytest.approx(pt.exact_perm_test(U, V).pvalue, rel=1e-12)
+
+
+def test_two_thousand_dots_fall_smoothly(open_page):
+    page = open_page(figures.Swap(U, V, names=NAMES, view="all", tosses=1077))
+    page.evaluate("window.work = []")
+    press(page, "1,000 times")
+    page.wait_for_timeout(1500)
+    assert "of 2,077 labellings" in note(page)
+    work = page.evaluate("window.work")
+    assert len(work) > 5
+    assert np.median(work) < 1000 / 30
+
+
+def test_who_wants_no_motion_sees_none(open_page):
+    page = open_page(small_swap(tosses=0), reduced_motion="reduce")
+    press(page, "10 times")
+    page.wait_for_timeout(200)
+    assert not page.evaluate("window.work")
