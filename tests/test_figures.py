@@ -18,6 +18,8 @@ NAMES = ("crf_rich", "crf_base")
 MADE = {
     "swap": lambda: figures.Swap(U, V, names=NAMES),
     "swap, all": lambda: figures.Swap(U, V, names=("$a$ " * 12, "b"), view="all"),
+    "convolution": lambda: figures.Convolution([1, 0, -2, 1], label="lead of $a$"),
+    "peeking": lambda: figures.Peeking(items=60),
 }
 
 
@@ -59,6 +61,11 @@ def test_cards_have_ids_where_there_are_any():
         (lambda: figures.Swap(U, V, view="some"), '"few" or "all"'),
         (lambda: figures.Swap(U, V, tosses=10**6), "between 0 and 10000"),
         (lambda: figures.Swap(np.ones((3, 3)), np.ones((3, 3))), "one"),
+        (lambda: figures.Convolution([1.5]), "differences must be whole numbers"),
+        (lambda: figures.Convolution([1, 0], start=2), "start=2 must lie between 0 and"),
+        (lambda: figures.Convolution([0], start=0), "of which there must be one"),
+        (lambda: figures.Peeking(5), "items=5 must lie between 10 and 1000"),
+        (lambda: figures.Peeking(experiments=0), "experiments=0 must lie between 1 and 5000"),
     ],
 )
 def test_an_error_names_the_argument(make, says):

@@ -156,6 +156,11 @@ class Law {
     return 2 * tail;
   }
 
+  /** P[sum = value]; 0 between the places of the lattice. */
+  at(value) {
+    return this.p[(value - this.low) / this.unit] ?? 0;
+  }
+
   get peak() {
     return this.p.reduce((a, b) => Math.max(a, b), 0);
   }
@@ -173,8 +178,7 @@ function signed(x) {
 
 /** Three digits, as a p-value or a probability is written. */
 function digits(x) {
-  if (x === 0) return "less than 1e-300";
-  return x >= 1e-4 ? String(Number(x.toPrecision(3))) : x.toPrecision(3);
+  return x === 0 || x >= 1e-4 ? String(Number(x.toPrecision(3))) : x.toPrecision(3);
 }
 
 /** "1 word", "4 words": the plural is given. */
@@ -185,6 +189,25 @@ function counted(n, plural) {
 /** A name that may be broken after _, - or /. */
 function breakable(name) {
   return name.split(/(?<=[_/-])/).flatMap((part) => [part, html("wbr")]);
+}
+
+/**
+ * A horizontal axis at `base`, with its name below; it ends at `from` and `to`, within a picture of
+ * this width. Numbers without room are left out.
+ */
+function axis({ x, low, high, from, to, base, width, name, words = signed }) {
+  const middle = { "text-anchor": "middle" };
+  const parts = [
+    svg("path", { class: "line", d: `M${from} ${base + 0.5}H${to}` }),
+    svg("text", { x: (from + to) / 2, y: base + 42, ...middle }, name),
+  ];
+  for (const tick of ticks(low, high, (to - from) / 70)) {
+    const [at, text] = [x(tick), words(tick)];
+    const room = 4.5 * text.length;
+    parts.push(svg("path", { class: "line", d: `M${at} ${base}v6` }));
+    if (at > room && at < width - room) parts.push(svg("text", { x: at, y: base + 21, ...middle }, text));
+  }
+  return parts;
 }
 
 /** Round places for ticks from low to high, at most so many. */

@@ -23,15 +23,22 @@ except ModuleNotFoundError as error:
     message = "figures need anywidget and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 import numpy as np
+from numpy.typing import NDArray
 from traitlets import Int, List, Unicode
 
 from permtest.exact import exact_perm_test
+from permtest.null.convolution import convolve_dp
+from permtest.null.distribution import pmf
 from permtest.pairs import Pairs
-from permtest.plots import plot_null, sheet
+from permtest.plots import plot_null, roles, sheet
+from permtest.sequential import e_process
 
 HERE = Path(__file__).parent
 MOST = 100_000  # what the sizes of all differences may add up to: cells of a law, for JavaScript
 COLOURS, DPI = 32, 100  # of a still
+COPIES = (roles.NULL._replace(hatch="\\\\"), roles.TAIL)  # moved up, moved down
+PROCESS = roles.NULL._replace(dash=(0, (6, 2)))  # the e-process
+ALPHA = 0.05  # the level of those who peek
 
 #: The state of a figure is made of the traits that are marked with it.
 of_state: Any = {"sync": True, "state": True}
@@ -191,18 +198,184 @@ class Swap(MovingFigure):
         )
 
 
-def _whole(pairs: Pairs) -> tuple[list[int], list[int]]:
+class Convolution(MovingFigure):
+    """Add coins to a null distribution: two halved copies of it move apart and add up.
+
+    Parameters
+    ----------
+    differences : array_like of shape (N,)
+        Differences of two systems' scores, whole numbers, in the order in which "next sentence"
+        takes them; those that are 0 are left out. Their sizes may add up to 100 000.
+    label : str, default "lead"
+        What the sum is.
+    unit : str, default "words"
+        What a score counts, in the plural.
+    item : str, default "sentence"
+        What a score belongs to, in the singular.
+    start : int, default 3
+        How many of them are in when it opens.
+
+    Raises
+    ------
+    ValueError
+        If differences are not whole numbers, none is left, or there are too many.
+
+    Examples
+    --------
+    >>> from permtest.course.figures import Convolution
+    >>> Convolution([1, 0, -2, 1, 3]).differences
+    [1, -2, 1, 3]
+    """
+
+    figure = "convolution"
+    _esm = _shared() + _module("convolution")
+    differences = List(Int()).tag(**of_state)
+    label = Unicode().tag(**of_state)
+    unit = Unicode().tag(**of_state)
+    item = Unicode().tag(**of_state)
+    start = Int().tag(**of_state)
+
+    def __init__(
+        self,
+        differences: Any,
+        *,
+        label: str = "lead",
+        unit: str = "words",
+        item: str = "sentence",
+        start: int = 3,
+    ) -> None:
+        given = np.asarray(differences)
+        labels = ("differences", "zeros")
+        pairs = Pairs.of(given, np.zeros(given.shape), labels=labels)
+        steps = [x for x in _whole(pairs, "differences")[0] if x]
+        if not 0 <= start <= len(steps) or not steps:
+            raise ValueError(
+                f"start={start} must lie between 0 and the number of differences other than 0, "
+                f"{len(steps)}, of which there must be one"
+            )
+        look = {"label": label, "unit": unit, "item": item, "start": start}
+        super().__init__(differences=steps, **look)
+
+    def _still(self, picture: Figure) -> str:
+        """The two copies on top of each other, and their outline, the sum."""
+        steps = self.differences[: max(self.start, 1)]
+        before = convolve_dp([pmf(x, -x) for x in steps[:-1]])
+        law = convolve_dp([pmf(x, -x) for x in steps])
+        ax, width = picture.subplots(), float(law.unit)
+        ground: dict[int, float] = {}
+        for move, role in zip((abs(steps[-1]), -abs(steps[-1])), COPIES, strict=True):
+            values, heights = (before.support + move).tolist(), before.pmf / 2
+            feet = [ground.get(value, 0.0) for value in values]
+            look = role.area(ax, edgecolor=role.rgba(), facecolor=role.rgba(0.25))
+            label = f"half of it, moved by {sheet.signed(move)}"
+            ax.bar(values, heights, width, feet, label=label, **look)
+            ground |= dict(zip(values, heights, strict=True))
+        edge = {"fill": False, "edgecolor": roles.ink(), "linewidth": 1.5}
+        ax.bar(law.support, law.pmf, width, label="their sum", **edge)
+        sheet.literal(ax.xaxis.label, f"{self.label} ({self.unit})", ax)
+        ax.set_ylabel("probability")
+        sheet.key(ax, ax.containers)
+        low, high = (sheet.signed(float(x)) for x in law.support[[0, -1]])
+        return (
+            f"The distribution of the {self.label} after {len(steps)} coins, from {low} to {high} "
+            f"{self.unit}: two copies of the one before, each half as high, one moved up and one "
+            "moved down, stand on each other."
+        )
+
+
+class Peeking(MovingFigure):
+    """Look at p after every item of experiments in which nothing is different.
+
+    Items come in one by one, and each speaks for either system with probability 1/2. After each,
+    the figure has p of the exact test (a binomial tail) and `permtest.e_process`; then it counts
+    how many experiments "find something".
+
+    Parameters
+    ----------
+    items : int, default 200
+        Of an experiment, 10 to 1000. Items on which the systems are level do not count.
+    experiments : int, default 20
+        How many are run before it opens, 1 to 5000.
+    seed : int, default 12
+        Of the coins.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> from permtest.course.figures import Peeking
+    >>> Peeking(items=100).state()
+    {'experiments': 20, 'items': 100, 'seed': 12}
+    """
+
+    figure = "peeking"
+    _esm = _shared() + _module("peeking")
+    items = Int().tag(**of_state)
+    experiments = Int().tag(**of_state)
+    seed = Int().tag(**of_state)
+
+    def __init__(self, items: int = 200, *, experiments: int = 20, seed: int = 12) -> None:
+        limits = {"items": (items, 10, 1000), "experiments": (experiments, 1, 5000)}
+        for name, (value, low, high) in limits.items():
+            if not low <= value <= high:
+                raise ValueError(f"{name}={value} must lie between {low} and {high}")
+        super().__init__(items=items, experiments=experiments, seed=seed)
+
+    def _still(self, picture: Figure) -> str:
+        """The paths of the last experiment, p on the left and E on the right."""
+        p, e = _paths(coins(self.seed, self.experiments * self.items).reshape(-1, self.items))
+        n = np.arange(1, self.items + 1)
+        looks = (roles.TAIL, "p-value", p, ALPHA), (PROCESS, "e-process", e, 1 / ALPHA)
+        for ax, (role, name, paths, level) in zip(picture.subplots(1, 2), looks, strict=True):
+            ax.plot(n, paths[-1], **role.line())
+            label = f"level {level:g}" if level < 1 else f"1 / {ALPHA} = {level:g}"
+            sheet.key(ax, [ax.axhline(level, label=label, **roles.LEVEL.line())])
+            ax.set(yscale="log", xlabel="items so far", ylabel=name)
+        peeked, seen = int((p < ALPHA).any(axis=1).sum()), int((e >= 1 / ALPHA).any(axis=1).sum())
+        return (
+            "The p-value and the e-process of an experiment without any difference, after each of "
+            f"{self.items} items, with lines at {ALPHA} and {1 / ALPHA:g}. Of {self.experiments} "
+            f"such experiments {peeked} find something by peeking at p, {seen} by the e-process."
+        )
+
+
+def coins(seed: int, number: int) -> NDArray[np.int64]:
+    """Fair signs, the same as those of the figures: mulberry32, whose first bit is the sign."""
+    found, mask, state = [], 0xFFFFFFFF, seed & 0xFFFFFFFF
+    for _ in range(number):
+        state = (state + 0x6D2B79F5) & mask
+        t = ((state ^ (state >> 15)) * (state | 1)) & mask
+        t ^= (t + (((t ^ (t >> 7)) * (t | 61)) & mask)) & mask
+        found.append(-1 if (t ^ (t >> 14)) >> 31 else 1)
+    return np.array(found, dtype=np.int64)
+
+
+def _paths(signs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """p of the exact test and the e-process after each item; a row is an experiment."""
+    from scipy.stats import binom
+
+    n = np.arange(1, signs.shape[1] + 1)
+    fewer = (n - np.abs(signs.cumsum(axis=1))) // 2
+    p = np.minimum(2 * binom.cdf(fewer, n, 0.5), 1.0)
+    e = np.array([e_process(row, np.zeros_like(row)).values for row in signs])
+    return p, e
+
+
+def _whole(pairs: Pairs, what: str = "u and v") -> tuple[list[int], list[int]]:
     """Scores that JavaScript can add up without rounding, or an error."""
-    if pairs.columns or pairs.u.ndim > 1:
-        raise ValueError("u and v must hold one score for each item")
+    if pairs.columns:
+        raise ValueError(f"{what} must hold one score for each item")
     if pairs.scale != 1:
         raise ValueError(
-            f"u and v must be whole numbers; multiply them by {pairs.scale}, and name the unit"
+            f"{what} must be whole numbers; multiply them by {pairs.scale}, and name the unit"
         )
     total = sum(abs(int(x)) for x in pairs.u - pairs.v)
     if total > MOST:
         raise ValueError(
-            f"the differences of u and v add up to {total:,}, which is more than {MOST:,}; give "
+            f"the sizes of all differences add up to {total:,}, which is more than {MOST:,}; give "
             "fewer items, or larger units"
         )
     return [int(x) for x in pairs.u], [int(x) for x in pairs.v]

@@ -212,11 +212,12 @@ class SwapFigure {
     let text = this.said;
     if (this.exact) {
       const coins = this.d.filter((x) => x).length;
-      text += `${this.ahead(this.observed)} Counting every labelling of the ${all} ${this.things}, of which ${whole(coins)} differ: p = ${digits(this.p)}, exactly. `;
+      const exactly = this.p > 0 ? `p = ${digits(this.p)}, exactly.` : "p is less than 1e-300.";
+      text += `${this.ahead(this.observed)} Counting every labelling of the ${all} ${this.things}, of which ${whole(coins)} differ: ${exactly} `;
     }
     if (number) {
       const found = this.leads.filter((lead) => this.extreme(lead)).length;
-      text += `${whole(found)} of ${counted(number, "labellings")} ${bound}: p is about ${digits(found / number).replace(/^less.*/, "0")}.`;
+      text += `${whole(found)} of ${counted(number, "labellings")} ${bound}: p is about ${digits(found / number)}.`;
     } else if (!this.exact && !this.said) {
       text += `${this.ahead(this.observed).slice(0, -1)} ${where}. Is that more than coins would make of it?`;
     }
@@ -367,7 +368,7 @@ class SwapFigure {
     this.canvas.style.height = `${height}px`;
     fill(this.axis, { width, height }, []);
     this.layOut(width, height);
-    this.drawAxis(width, height);
+    this.drawAxis(width);
     const look = getComputedStyle(this.root);
     this.colours = ["--null", "--tail", "--paper"].map((name) => look.getPropertyValue(name));
     this.colours.push(look.color);
@@ -401,18 +402,10 @@ class SwapFigure {
     };
   }
 
-  drawAxis(width, height) {
+  drawAxis(width) {
     const { x, base, reach } = this.at;
-    const parts = [svg("path", { class: "line", d: `M0 ${base + 0.5}H${width}` })];
-    for (const tick of ticks(-reach, reach, width / 75)) {
-      const at = x(tick);
-      parts.push(svg("path", { class: "line", d: `M${at} ${base}v6` }));
-      if (at > 14 && at < width - 14) {
-        parts.push(svg("text", { x: at, y: base + 21, "text-anchor": "middle" }, signed(tick)));
-      }
-    }
-    const label = `lead of ${this.names[0]} (${this.units})`;
-    parts.push(svg("text", { x: width / 2, y: height - 6, "text-anchor": "middle" }, label));
+    const name = `lead of ${this.names[0]} (${this.units})`;
+    const parts = axis({ x, low: -reach, high: reach, from: 0, to: width, base, width, name });
     const rules = [["observed", this.observed]];
     if (this.observed) rules.push(["mirrored", -this.observed]);
     for (const [word, lead] of rules) {

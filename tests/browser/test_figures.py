@@ -1,5 +1,6 @@
 """The moving figures on a static page, from a disk: mouse, touch, keyboard, two widths."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -93,7 +94,13 @@ def small_swap(**options: Any) -> figures.Swap:
 
 # ---- every figure --------------------------------------------------------------------------------
 
-FIGURES = {"swap": lambda: figures.Swap(U, V, names=NAMES)}
+FIGURES = {
+    "swap": lambda: figures.Swap(U, V, names=NAMES),
+    "swap, all": lambda: figures.Swap(U, V, names=NAMES, view="all"),
+    "convolution": lambda: figures.Convolution(U - V, label="lead of crf_rich"),
+    "convolution, many": lambda: figures.Convolution(U - V, start=300),
+    "peeking": lambda: figures.Peeking(),
+}
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -227,3 +234,106 @@ def test_who_wants_no_motion_sees_none(open_page):
     press(page, "10 times")
     page.wait_for_timeout(200)
     assert not page.evaluate("window.work")
+
+
+# ---- convolution ---------------------------------------------------------------------------------
+
+
+def law_shown(page: Any) -> dict[int, float]:
+    law = json.loads(page.locator(".ptf").get_attribute("data-law"))
+    return {law["low"] + i * law["unit"]: p for i, p in enumerate(law["p"]) if p}
+
+
+def law_of(steps: list[int]) -> dict[int, float]:
+    law = pt.convolve_dp([pt.pmf(x, -x) for x in steps])
+    return {int(s): p for s, p in zip(law.support, law.pmf, strict=True) if p}
+
+
+@pytest.mark.parametrize("how", ["mouse", "touch", "keyboard"])
+def test_a_coin_is_added(open_page, width, how):
+    page = open_page(figures.Convolution([1, -2, 4, 1], start=2), width=width, has_touch=True)
+    coin = page.get_by_role("button", name=re.compile("^±3"))
+    following = page.get_by_role("button", name="next sentence (±4)")
+    for button in (coin, following):
+        if how == "keyboard":
+            button.press("Enter")
+        elif how == "touch":
+            page.touchscreen.tap(*middle(button))
+        else:
+            button.click()
+    assert law_shown(page) == pytest.approx(law_of([1, -2, 3, 4]), rel=1e-12)
+    assert "Coin 4 adds +4 or −4, with probability 1/2 each." in note(page)
+    assert "from −10 to +10" in note(page)
+    page.locator(".ptf svg[role=img] > path.line").last.wait_for()  # when the copies have stacked
+    press(page, "Start again")
+    assert law_shown(page) == {0: 1.0}
+
+
+def test_the_copies_add_up(open_page):
+    """At the end the columns of both copies are as high as the outline of their sum."""
+    page = open_page(figures.Convolution([1, 2, 1], start=3))
+    total = law_of([1, 2, 1])
+    assert law_shown(page) == pytest.approx(total, rel=1e-12)
+    up, down, both = (
+        heights(page.locator(".ptf svg[role=img] > path").nth(k).get_attribute("d"))
+        for k in (-3, -2, -1)
+    )
+    assert up + down == pytest.approx(both, rel=1e-6)
+    assert len(
+        re.findall("M", page.locator(".ptf svg[role=img] > path").last.get_attribute("d"))
+    ) == len(total)
+
+
+def heights(path: str) -> float:
+    """Of all columns of a path, together."""
+    columns = re.findall(r"M\S+ (\S+)V(\S+)H", path)
+    return sum(float(low) - float(high) for low, high in columns)
+
+
+def test_it_plays_until_no_sentence_is_left(open_page):
+    page = open_page(figures.Convolution([1, 2, 1], start=1), reduced_motion="reduce")
+    press(page, "^Play")
+    page.get_by_role("button", name="no sentence left").wait_for()
+    assert law_shown(page) == pytest.approx(law_of([1, 2, 1]), rel=1e-12)
+    assert page.get_by_role("button", name="Play").is_disabled()
+
+
+# ---- peeking -------------------------------------------------------------------------------------
+
+
+def found(page: Any) -> dict[str, int]:
+    return dict(json.loads(page.locator(".ptf").get_attribute("data-found")))
+
+
+def test_paths_are_those_of_the_package(open_page):
+    page = open_page(figures.Peeking(80, experiments=3, seed=7))
+    shown = json.loads(page.locator(".ptf").get_attribute("data-paths"))
+    signs = figures.coins(7, 240)[160:]
+    process = pt.e_process(signs, 0 * signs)
+    assert shown["e"] == pytest.approx(process.values.tolist(), rel=1e-9)
+    assert shown["p"] == pytest.approx(process.exact_pvalues(at=range(1, 81)).tolist(), rel=1e-9)
+
+
+@pytest.mark.parametrize("how", ["mouse", "touch", "keyboard"])
+def test_a_hundred_experiments_are_run(open_page, width, how):
+    figure = figures.Peeking(seed=3, experiments=1)
+    page = open_page(figure, width=width, has_touch=True)
+    button = page.get_by_role("button", name="Run a hundred")
+    {
+        "mouse": button.click,
+        "touch": lambda: page.touchscreen.tap(*middle(button)),
+        "keyboard": lambda: button.press(" "),
+    }[how]()
+    p, e = figures._paths(figures.coins(3, 101 * 200).reshape(101, 200))
+    counts = found(page)
+    assert counts["number"] == 101
+    assert counts["p"] == np.sum((p < 0.05).any(axis=1))
+    assert counts["e"] == np.sum((e >= 20).any(axis=1))
+    assert counts["once"] == np.sum(p[:, -1] < 0.05)
+    assert counts["e"] < 0.05 * 101 < 0.15 * 101 < counts["p"]
+    share = f"{counts['p']} ({round(1000 * counts['p'] / 101) / 10:g}%) found one by peeking at p"
+    assert share in note(page)
+    press(page, "Start again")
+    assert found(page)["number"] == 0
+    press(page, "Run one experiment")
+    assert note(page).startswith("Experiment 1: ")
