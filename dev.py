@@ -75,10 +75,9 @@ BUDGETS = {
     "permtest/many": 1_000,
     "permtest/plots": 1_500,
     "permtest/widgets": 1_000,
-    "permtest/course": 600,
     "permtest/report + permtest/app": 900,
     "permtest/cli": 700,
-    "permtest/course": 400,
+    "permtest/course": 750,
     "tests": 13_000,
     "benchmarks + tools": 3_000,
 }

@@ -21,8 +21,8 @@ PACKAGE = ROOT / "permtest"
 # other. A package stands for all of its modules, which may know each other.
 LAYERS = [
     {"__main__"},
-    {"app", "cli"},
-    {"course", "report", "widgets"},
+    {"app", "cli", "course"},
+    {"report", "widgets"},
     {"plots"},
     {"metric"},
     {"readers", "permtest"},
@@ -60,17 +60,8 @@ LAYERS = [
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"numba", "scipy"}  # imported inside the functions that need them
-OPTIONAL = {
-    "IPython",
-    "anywidget",
-    "ipywidgets",
-    "jinja2",
-    "matplotlib",
-    "pandas",
-    "polars",
-    "yaml",
-} | {
-    *("dask", "distributed", "joblib", "pyarrow", "sklearn", "statsmodels"),
+OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars", "yaml"} | {
+    *("anywidget", "dask", "distributed", "joblib", "pyarrow", "sklearn", "statsmodels"),
 }
 PICTURES = {"app", "course", "plots", "widgets"}  # may import what is optional
 

@@ -55,14 +55,26 @@ def execute(notebook: NotebookNode, folder: Path = FOLDER, *, again: bool = Fals
     client = NotebookClient(whole, timeout=1800, resources=where, record_timing=False)
     client.execute(env=environment)
     for cell, second in zip(reversed(codes), back, strict=False):
-        cell.metadata["again"] = second.outputs
+        cell.metadata["again"] = _joined(second.outputs)
     for count, cell in enumerate(codes, 1):
         cell.execution_count = count
+        cell.outputs = _joined(cell.outputs)
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = count
     notebook.metadata = whole.metadata
     return notebook
+
+
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """What was printed in pieces, which depend on when the kernel flushed it, in one."""
+    whole: list[NotebookNode] = []
+    for output in outputs:
+        if whole and "name" in output and output.get("name") == whole[-1].get("name"):
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
 
 
 def stored(notebook: NotebookNode) -> NotebookNode:
@@ -122,11 +134,19 @@ def _tree(name: str, models: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _still(states: list[Mapping[str, Any]]) -> dict[str, str]:
     """The first picture of a widget, and its sentences."""
     pages = [state["value"] for state in states if isinstance(state.get("value"), str)]
+    pages += [f"data:image/png;base64,{png}" for state in states for png in _caught(state)]
     found = re.search(r"data:image/png;base64,([\w+/=]+)", "".join(pages))
+    told = [words(page) for page in pages if "role='status'" in page and "-work'" not in page]
     if found is None:
-        return {}
-    told = [words(page) for page in pages if "role='status'" in page]
+        return {"text/plain": "\n".join([*told, STILL])} if told else {}
     return {"image/png": found[1], "text/plain": "\n".join([*filter(None, told), STILL])}
+
+
+def _caught(state: Mapping[str, Any]) -> Iterator[str]:
+    """The pictures in an output widget."""
+    for output in state.get("outputs", []):
+        if png := output.get("data", {}).get("image/png"):
+            yield png.replace("\n", "")
 
 
 def words(page: str) -> str:

@@ -47,7 +47,9 @@ function arrows(event) {
 
 /** The outermost element of a figure, with its style. */
 function frame(el, label) {
-  const root = html("section", { class: "ptf", "aria-label": label }, html("style", {}, STYLE));
+  // In JupyterLab keys that are pressed here must not be shortcuts of the notebook.
+  const more = { "aria-label": label, "data-lm-suppress-shortcuts": "true" };
+  const root = html("section", { class: "ptf", ...more }, html("style", {}, STYLE));
   el.append(root);
   return root;
 }
@@ -166,6 +168,11 @@ class Law {
   }
 }
 
+/** A list of numbers; that of a static page is a text. */
+function numbers(list) {
+  return typeof list === "string" ? list.split(" ").map(Number) : [...list];
+}
+
 // ---- words --------------------------------------------------------------------------------------
 
 function whole(x) {
@@ -191,6 +198,11 @@ function breakable(name) {
   return name.split(/(?<=[_/-])/).flatMap((part) => [part, html("wbr")]);
 }
 
+/** A text of at most so many letters. */
+function short(text, most) {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
+}
+
 /**
  * A horizontal axis at `base`, with its name below; it ends at `from` and `to`, within a picture of
  * this width. Numbers without room are left out.
@@ -199,7 +211,7 @@ function axis({ x, low, high, from, to, base, width, name, words = signed }) {
   const middle = { "text-anchor": "middle" };
   const parts = [
     svg("path", { class: "line", d: `M${from} ${base + 0.5}H${to}` }),
-    svg("text", { x: (from + to) / 2, y: base + 42, ...middle }, name),
+    svg("text", { x: (from + to) / 2, y: base + 42, ...middle }, short(name, Math.floor((to - from) / 9))),
   ];
   for (const tick of ticks(low, high, (to - from) / 70)) {
     const [at, text] = [x(tick), words(tick)];

@@ -21,7 +21,7 @@ class ConvolutionFigure {
   // ---- what one can do --------------------------------------------------------------------------
 
   read() {
-    this.data = this.model.get("differences");
+    this.data = numbers(this.model.get("differences"));
     this.again(this.model.get("start"));
   }
 

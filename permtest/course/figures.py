@@ -64,8 +64,17 @@ class MovingFigure(AnyWidget):
     figure: ClassVar[str]
 
     def state(self) -> dict[str, Any]:
-        """All that the module needs, as plain values."""
-        return {name: getattr(self, name) for name in self.trait_names(state=True)}
+        """All that the module needs, as plain values; lists of numbers as text.
+
+        A notebook would give each number of a list a line of its own.
+        """
+        state = {name: getattr(self, name) for name in self.trait_names(state=True)}
+        numbers = {
+            name: " ".join(map(str, value))
+            for name, value in state.items()
+            if isinstance(value, list) and value and isinstance(value[0], int)
+        }
+        return state | numbers
 
     def _still(self, picture: Figure) -> str:
         raise NotImplementedError
@@ -78,6 +87,7 @@ class MovingFigure(AnyWidget):
             picture = Figure(figsize=sheet.SIZE, layout="constrained")
             alt = self._still(picture)
             data["image/png"] = b64encode(_png(picture)).decode()
+        data["text/plain"] = alt  # and no address in memory
         metadata["image/png"] = {"alt": alt}
         metadata["permtest"] = {"figure": self.figure, "state": self.state()}
         return data, metadata
@@ -326,7 +336,7 @@ class Peeking(MovingFigure):
 
     def _still(self, picture: Figure) -> str:
         """The paths of the last experiment, p on the left and E on the right."""
-        p, e = _paths(coins(self.seed, self.experiments * self.items).reshape(-1, self.items))
+        p, e = _paths(_coins(self.seed, self.experiments * self.items).reshape(-1, self.items))
         n = np.arange(1, self.items + 1)
         looks = (roles.TAIL, "p-value", p, ALPHA), (PROCESS, "e-process", e, 1 / ALPHA)
         for ax, (role, name, paths, level) in zip(picture.subplots(1, 2), looks, strict=True):
@@ -342,7 +352,7 @@ class Peeking(MovingFigure):
         )
 
 
-def coins(seed: int, number: int) -> NDArray[np.int64]:
+def _coins(seed: int, number: int) -> NDArray[np.int64]:
     """Fair signs, the same as those of the figures: mulberry32, whose first bit is the sign."""
     found, mask, state = [], 0xFFFFFFFF, seed & 0xFFFFFFFF
     for _ in range(number):
@@ -380,6 +390,9 @@ def _whole(pairs: Pairs, what: str = "u and v") -> tuple[list[int], list[int]]:
         )
     return [int(x) for x in pairs.u], [int(x) for x in pairs.v]
 
+
+#: All that a static page may hold.
+FIGURES = (Swap, Convolution, Peeking)
 
 # ---- static pages --------------------------------------------------------------------------------
 
@@ -437,7 +450,7 @@ def page_script() -> str:
     False
     """
     figures = ["const figures = {};"]
-    for kind in MovingFigure.__subclasses__():
+    for kind in FIGURES:
         module = _module(kind.figure).replace("export default", "return")
         figures.append(f"figures.{kind.figure} = (() => {{\n{module}}})();")
     parts = ["(() => {", '"use strict";', _shared(), *figures, PAGE, "})();\n"]

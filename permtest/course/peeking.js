@@ -51,7 +51,7 @@ class PeekingFigure {
   }
 
   run(number, slowly) {
-    this.shown = Array.from({ length: number }, () => this.experiment()).slice(-DRAWN);
+    this.shown = Array.from({ length: number }, () => this.experiment()).slice(slowly ? -DRAWN : -1);
     this.began = slowly && !calm() ? performance.now() : -Infinity;
     this.show();
   }

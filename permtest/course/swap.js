@@ -8,18 +8,21 @@ const PIXELS = 14; // that a score is dragged over for one more
 class SwapFigure {
   constructor(model, el) {
     this.model = model;
-    this.first = { u: [...model.get("u")], v: [...model.get("v")] };
+    this.first = { u: numbers(model.get("u")), v: numbers(model.get("v")) };
     this.random = generator(model.get("seed"));
     this.names = model.get("names");
     this.units = model.get("unit");
     this.things = `${model.get("item")}s`;
-    this.places = model.get("cards");
+    this.places = numbers(model.get("cards"));
     this.editing = false;
     this.build(el);
     this.read();
     this.toss(model.get("tosses"), false);
     this.cleanUp = [
-      follow(this.root, () => this.draw()),
+      follow(this.root, () => {
+        this.showCards(); // names may need more lines now
+        this.draw();
+      }),
       listen(model, ["u", "v", "view"], () => this.saving || this.read()),
     ];
   }
@@ -28,8 +31,8 @@ class SwapFigure {
 
   /** Take scores and view from the model. */
   read() {
-    this.u = [...this.model.get("u")];
-    this.v = [...this.model.get("v")];
+    this.u = numbers(this.model.get("u"));
+    this.v = numbers(this.model.get("v"));
     this.view = this.model.get("view");
     this.swapped = this.places.map(() => false);
     this.count();
@@ -216,12 +219,20 @@ class SwapFigure {
       text += `${this.ahead(this.observed)} Counting every labelling of the ${all} ${this.things}, of which ${whole(coins)} differ: ${exactly} `;
     }
     if (number) {
-      const found = this.leads.filter((lead) => this.extreme(lead)).length;
-      text += `${whole(found)} of ${counted(number, "labellings")} ${bound}: p is about ${digits(found / number)}.`;
+      text += this.share(bound);
     } else if (!this.exact && !this.said) {
       text += `${this.ahead(this.observed).slice(0, -1)} ${where}. Is that more than coins would make of it?`;
     }
     return text;
+  }
+
+  /** What the dots say of p. Where none is extreme, p is below 3 / n in 95 of 100 such cases. */
+  share(bound) {
+    const number = this.leads.length;
+    const found = this.leads.filter((lead) => this.extreme(lead)).length;
+    const some = `${found ? whole(found) : "None"} of ${counted(number, "labellings")} ${bound}`;
+    if (found) return `${some}: p is about ${digits(found / number)}.`;
+    return number < 10 ? `${some}; toss more.` : `${some}: p is most likely below ${digits(3 / number)}.`;
   }
 
   // ---- elements ---------------------------------------------------------------------------------

@@ -97,6 +97,9 @@ def small_swap(**options: Any) -> figures.Swap:
 FIGURES = {
     "swap": lambda: figures.Swap(U, V, names=NAMES),
     "swap, all": lambda: figures.Swap(U, V, names=NAMES, view="all"),
+    "swap, long": lambda: figures.Swap(
+        [9, 1], [0, 7], names=("system" * 9, "a long-ish name " * 4)
+    ),
     "convolution": lambda: figures.Convolution(U - V, label="lead of crf_rich"),
     "convolution, many": lambda: figures.Convolution(U - V, start=300),
     "peeking": lambda: figures.Peeking(),
@@ -104,7 +107,7 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
 def test_a_figure_fits_its_page_and_can_be_touched(open_page, width, name, scheme):
     page = open_page(FIGURES[name](), width=width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -117,6 +120,10 @@ def test_a_figure_fits_its_page_and_can_be_touched(open_page, width, name, schem
         return Math.max(b.left - a.left, a.right - b.right, b.top - a.top, a.bottom - b.bottom) > 1;
       }).map((text) => text.textContent)""")
     assert not clipped
+    assert not page.evaluate("""() => [...document.querySelectorAll(".ptf *")].filter(
+      (node) => node.scrollWidth > node.clientWidth + 1
+        && getComputedStyle(node).display !== "inline"
+      ).map((node) => node.outerHTML)""")
     assert ("dark" in page.locator(".ptf").get_attribute("class")) == (scheme == "dark")
 
 
@@ -196,6 +203,12 @@ def test_p_of_all_sentences_is_exact(open_page):
     assert f"p = {exact:.3g}, exactly" in note(page)
 
 
+def test_no_extreme_dot_does_not_make_p_zero(open_page):
+    page = open_page(figures.Swap([9] * 20, [0] * 20, tosses=300, view="all", cards=[0]))
+    assert note(page).startswith("None of 300 labellings lead by at least 180 words")
+    assert note(page).endswith("p is most likely below 0.01.")
+
+
 def test_p_follows_a_score_that_is_changed(open_page, width):
     page = open_page(figures.Swap(U, V, names=NAMES), width=width, has_touch=True)
     shown, u = figures.Swap(U, V).cards, U.copy()
@@ -216,6 +229,23 @@ def test_p_follows_a_score_that_is_changed(open_page, width):
     assert p_shown(page) == pytest.approx(pt.exact_perm_test(u, V).pvalue, rel=1e-12)
     press(page, "Start again")
     assert p_shown(page) == pytest.approx(pt.exact_perm_test(U, V).pvalue, rel=1e-12)
+
+
+def test_a_finger_drags_a_score(open_page):
+    page = open_page(small_swap(), width=NARROW, has_touch=True)
+    press(page, "Change the scores")
+    slider = page.get_by_role("slider").nth(1)
+    (x, y), finger = middle(slider), page.context.new_cdp_session(page)
+    for kind, points in (
+        ("touchStart", [{"x": x, "y": y}]),
+        ("touchMove", [{"x": x + 28, "y": y}]),
+        ("touchMove", [{"x": x + 42, "y": y}]),
+        ("touchEnd", []),
+    ):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    assert slider.get_attribute("aria-valuenow") == "9"
+    exact = pt.exact_perm_test([5, 27, 6, 6, 26, 20], [9, 25, 5, 5, 27, 19])
+    assert p_shown(page) == exact.pvalue
 
 
 def test_two_thousand_dots_fall_smoothly(open_page):
@@ -249,7 +279,9 @@ def law_of(steps: list[int]) -> dict[int, float]:
     return {int(s): p for s, p in zip(law.support, law.pmf, strict=True) if p}
 
 
-@pytest.mark.parametrize("how", ["mouse", "touch", "keyboard"])
+@pytest.mark.parametrize(
+    ("how", "width"), [("mouse", WIDE), ("touch", NARROW), ("keyboard", NARROW)]
+)
 def test_a_coin_is_added(open_page, width, how):
     page = open_page(figures.Convolution([1, -2, 4, 1], start=2), width=width, has_touch=True)
     coin = page.get_by_role("button", name=re.compile("^±3"))
@@ -308,13 +340,15 @@ def found(page: Any) -> dict[str, int]:
 def test_paths_are_those_of_the_package(open_page):
     page = open_page(figures.Peeking(80, experiments=3, seed=7))
     shown = json.loads(page.locator(".ptf").get_attribute("data-paths"))
-    signs = figures.coins(7, 240)[160:]
+    signs = figures._coins(7, 240)[160:]
     process = pt.e_process(signs, 0 * signs)
     assert shown["e"] == pytest.approx(process.values.tolist(), rel=1e-9)
     assert shown["p"] == pytest.approx(process.exact_pvalues(at=range(1, 81)).tolist(), rel=1e-9)
 
 
-@pytest.mark.parametrize("how", ["mouse", "touch", "keyboard"])
+@pytest.mark.parametrize(
+    ("how", "width"), [("mouse", WIDE), ("touch", NARROW), ("keyboard", NARROW)]
+)
 def test_a_hundred_experiments_are_run(open_page, width, how):
     figure = figures.Peeking(seed=3, experiments=1)
     page = open_page(figure, width=width, has_touch=True)
@@ -324,7 +358,7 @@ def test_a_hundred_experiments_are_run(open_page, width, how):
         "touch": lambda: page.touchscreen.tap(*middle(button)),
         "keyboard": lambda: button.press(" "),
     }[how]()
-    p, e = figures._paths(figures.coins(3, 101 * 200).reshape(101, 200))
+    p, e = figures._paths(figures._coins(3, 101 * 200).reshape(101, 200))
     counts = found(page)
     assert counts["number"] == 101
     assert counts["p"] == np.sum((p < 0.05).any(axis=1))
