@@ -146,7 +146,7 @@ def save_swap(path: Path) -> None:
 # ---- the gallery -------------------------------------------------------------------------------
 
 #: The picture of each notebook that stands for it, by the name of its cell.
-GALLERY = {"15": "walk"}
+GALLERY = {"08": "found-picture", "15": "walk"}
 THUMBNAIL = 360, 220  # pixels
 
 
