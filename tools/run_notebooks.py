@@ -30,7 +30,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 REFERENCE = "IPY_MODEL_"
 STILL = "(A still of the widget: run the notebook to play with it.)"
-COLOURS, WIDEST = 64, 1300  # of a stored picture; pixels
+COLOURS, WIDEST, LARGEST = (64, 32, 16), 1300, 60_000  # of a stored picture; pixels; bytes
 # What a reader would see; by the environment for processes that a cell starts, as joblib's.
 VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")
 STRICT = {"PYTHONWARNINGS": ",".join(f"error::{category}" for category in VISIBLE)}
@@ -156,14 +156,17 @@ def words(page: str) -> str:
 
 
 def small(png: str) -> str:
-    """The same picture, no wider than a page, with a palette of its own."""
+    """The same picture, no wider than a page, with as many colours as its size allows."""
     picture = Image.open(BytesIO(b64decode(png))).convert("RGB")
     if picture.width > WIDEST:
         size = WIDEST, round(picture.height * WIDEST / picture.width)
         picture = picture.resize(size, Image.Resampling.LANCZOS)
-    held = BytesIO()
-    few = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    few.save(held, "PNG", optimize=True)
+    for colours in COLOURS:
+        held = BytesIO()
+        few = picture.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        few.save(held, "PNG", optimize=True)
+        if held.tell() <= LARGEST:
+            break
     return b64encode(held.getvalue()).decode()
 
 
