@@ -5,9 +5,11 @@ from pathlib import Path
 
 import nbformat
 import numpy as np
+from scipy.stats import binom
 
 import permtest as pt
 from permtest import alternatives as alt
+from permtest.course import load
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
@@ -16,7 +18,6 @@ MAP = NOTEBOOKS["00"]
 LESSONS = {number: path for number, path in NOTEBOOKS.items() if path != MAP}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TEACHING = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
-TAGGERS = ("crf_rich", "svm_window", "crf_base")
 ROW = r"^\| \[(\d\d)\]\(([\w.-]+)\) \| (.*?) \|"  # number, file, question
 
 
@@ -71,6 +72,14 @@ def test_every_notebook_cites_what_the_map_says_it_follows():
 # ---- the teacher's page -------------------------------------------------------------------------
 
 
+def test_sections_exist():
+    """A section is named in italics, behind the number of its notebook."""
+    text = " ".join(re.sub(r"^\* ", "", TEACHING, flags=re.M).replace("**", "").split())
+    sections = re.findall(r"\b(\d\d), \*([^*]+)\*", text)
+    assert 2 * len(sections) == text.count("*") > 40
+    assert [row for row in sections if row[1] not in headings(row[0])] == []
+
+
 def test_exercises_to_set_exist():
     rows = re.findall(r"^\| (?:easy|medium|hard), .*? \| (.*) \|$", TEACHING, re.M)
     assert len(rows) == 3
@@ -84,30 +93,44 @@ def test_exercises_to_set_exist():
         assert any(heading.startswith(f"{which}. ") for heading in headings(number))
 
 
-def scores() -> dict[str, np.ndarray]:
-    with (ROOT / "notebooks" / "data" / "ud_en_ewt_pos.csv").open(encoding="utf-8") as file:
-        names, *rows = [line.rstrip("\n").split(",") for line in file]
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    found = {name: np.array(columns[f"{name}_correct"], int) for name in TAGGERS}
-    documents = [name.rpartition("-")[0] for name in columns["sent_id"]]
-    return found | {"words": np.array(columns["n_tokens"], int), "documents": documents}
+def test_questions_to_vote_on_exist():
+    votes = re.findall(r"question (\d) of (\d\d)", TEACHING)
+    assert len(votes) > 8
+    assert [vote for vote in votes if f"\n**{vote[0]}. " not in prose(vote[1])] == []
+
+
+def test_buttons_to_click_exist():
+    """Those without a number that the figure works out."""
+    scripts = [path.read_text("utf-8") for path in (ROOT / "permtest" / "course").glob("*.js")]
+    buttons = set(re.findall(r"\*\*(\w[^*]*)\*\*", TEACHING))
+    plain = {words for words in buttons if not re.search("64|2,077", words)}
+    assert len(plain) > 5
+    assert {words for words in plain if f'"{words}"' not in "".join(scripts)} == set()
 
 
 def computed() -> set[str]:
     """What the page says, computed anew."""
-    data = scores()
-    rich, svm, base = (data[name] for name in TAGGERS)
+    data = load("ud_en_ewt_pos", "correct")
+    rich, svm, base = (data[name] for name in ("crf_rich", "svm_window", "crf_base"))
+    documents = [name.rpartition("-")[0] for name in data.index]
     result = pt.exact_perm_test(rich, base)
-    close = [pt.exact_perm_test(svm, base, clusters=c) for c in (None, data["documents"])]
-    six = (rich - base)[rich != base][:6]
-    hand = pt.exact_perm_test(six, 0 * six)
+    close = [pt.exact_perm_test(svm, base, clusters=c) for c in (None, documents)]
     copies = pt.exact_perm_test(np.tile(rich, 4), np.tile(base, 4))
     tests = result, *close, pt.exact_perm_test(rich, svm), copies, alt.paired_t(rich, base)
     texts = [test.pvalue_text() for test in (*tests, alt.independent_t(rich, base))]
-    texts += [f"{data['words'].sum():,}", f"{np.mean(rich - base):.4f}", str(hand.pvalue)]
-    texts += first_alarm(rich, base)
+    texts += [f"{pt.exact_runs_test(*runs(), null=null).pvalue:.3g}" for null in ("runs", "items")]
+    six = (rich - base)[rich != base][:6]
+    texts += [f"{pt.exact_perm_test(six, 0 * six).pvalue:.3f}", f"{np.mean(rich - base):.4f}"]
+    texts += [f"{load('ud_en_ewt_pos')['n_tokens'].sum():,}", f"{len(data):,}"]
+    texts += [*first_alarm(rich, base), str(pt.e_process(rich, base).first_below(0.05))]
     texts += [str(pt.exact_perm_test([1] * 5, [0] * 5).pvalue), f"{100 * (1 - result.pvalue):.1f}"]
     return set(texts)
+
+
+def runs() -> list[np.ndarray]:
+    """Right or wrong, for each image and seed: of the forest, and of the network."""
+    table = load("clf_digits_runs")
+    return [table.filter(like=name).to_numpy() for name in ("forest", "network")]
 
 
 def first_alarm(u: np.ndarray, v: np.ndarray) -> list[str]:
@@ -117,12 +140,42 @@ def first_alarm(u: np.ndarray, v: np.ndarray) -> list[str]:
     return [str(first + 1), str(below.index(False, first) + 1)]
 
 
+def alarms(items: int) -> float:
+    """How often p of fair signs is below 0.05 after some item, by dynamic programming."""
+    wins, found = np.ones(1), 0.0
+    for n in range(1, items + 1):
+        wins = np.convolve(wins, [0.5, 0.5])
+        k = np.arange(n + 1)
+        stop = 2 * binom.cdf(np.minimum(k, n - k), n, 0.5) < 0.05
+        found += wins[stop].sum()
+        wins[stop] = 0
+    return found
+
+
 def test_figures_are_computed():
-    """Numbers of three digits and more; those of simulations are looked up in their notebook."""
+    """Numbers of three digits and more, and some of the others."""
     text = re.sub(r"`[^`]*`|\]\([^)]*\)|\b\d\d\.\d (?=[A-Z])", " ", TEACHING)
     numbers = re.findall(r"\d[\d,.]*\d(?:e-\d+)?", text)
     long = {x for x in numbers if len(re.sub(r"\D", "", x.partition("e")[0]).lstrip("0")) >= 3}
-    long -= {"100", "10,000"}  # how many labellings somebody draws
+    long -= {"100", "1,000", "10,000"}  # how many labellings or experiments somebody draws
     assert long - computed() == set()
-    assert len(long) > 8
+    assert len(long) > 15
     assert f"to {100 * np.sqrt((1 - 0.05) / (0.05 * 10_000)):.0f} % of p" in TEACHING
+    assert f"after each of 200 items? ({100 * alarms(200):.0f} times in 100)" in TEACHING
+    forest, network = runs()
+    found = [pt.exact_perm_test(x, y).pvalue <= 0.05 for x in forest.T for y in network.T]
+    assert f"Of the {len(found)} pairs of seeds there, only {sum(found)} have" in TEACHING
+
+
+def test_false_alarms_are_those_of_notebook_08():
+    cells = nbformat.read(NOTEBOOKS["08"], as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    printed = "".join(output.get("text", "") for output in outputs)
+    rates = {
+        law: dict(share.rsplit(" ", 1) for share in shares.split(", "))
+        for law, shares in re.findall(r"^(.+), n = \d+:\n +(.+)$", printed, re.M)
+    }
+    said = [rates["normal"]["koehn"], rates["normal"]["exact"], rates["skewed"]["exact"]]
+    said += [rates[law]["studentised bootstrap"] for law in ("skewed", "heavy tails")]
+    answer = TEACHING.partition("Why not the bootstrap")[2].partition("\n\n")[0]
+    assert re.findall(r"\d\.\d %", answer) == [share.replace("%", " %") for share in said]
