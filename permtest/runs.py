@@ -58,7 +58,7 @@ class _Runs:
     """The runs of one system: whole scores one item after the other, and how many each item has."""
 
     scores: IntArray
-    sizes: NDArray[np.int64]
+    sizes: NDArray[np.intp]
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """The sum over the runs of each item."""
@@ -736,7 +736,7 @@ def _runs(values: Any, name: str) -> _Runs:
         sizes = list(map(len, values))
     if 0 in sizes:
         raise ValueError(f"{name}[{sizes.index(0)}] has no runs; leave the item out of both")
-    runs = _Runs(scores, np.array(sizes, dtype=np.int64))
+    runs = _Runs(scores, np.array(sizes, dtype=np.intp))
     whole = not isinstance(scores, list) and scores.dtype.kind in "biu"
     for i, x in enumerate(() if whole else scores):
         if x is None or x != x or x in (np.inf, -np.inf):
@@ -760,5 +760,5 @@ def _counted(values: tuple[Any, ...], name: str) -> _Runs:
         )
     if (number := sum(runs.tolist())) > MOST_RUNS:
         raise MemoryError(f"{name} has {number:,} runs, more than {MOST_RUNS:,}")
-    each = np.stack([won, runs - won], axis=1).ravel()
-    return _Runs(np.repeat(np.tile([1, 0], len(runs)), each), runs)
+    each = np.stack([won, runs - won], axis=1).ravel().astype(np.intp)
+    return _Runs(np.repeat(np.tile([1, 0], len(runs)), each), runs.astype(np.intp))

@@ -232,8 +232,8 @@ class File:
     --------
     >>> from permtest.readers import File, read
     >>> upload = File("scores.csv", b"old,new\n3,4\n5,5\n")
-    >>> read(upload, a="new", b="old").u
-    array([4, 5])
+    >>> read(upload, a="new", b="old").u.tolist()
+    [4, 5]
     """
 
     path: str
