@@ -77,7 +77,7 @@ BUDGETS = {
     "permtest/widgets": 1_000,
     "permtest/report + permtest/app": 900,
     "permtest/cli": 700,
-    "permtest/course": 400,
+    "permtest/course": 750,
     "tests": 13_000,
     "benchmarks + tools": 3_000,
 }

@@ -20,7 +20,7 @@ default_role = "py:obj"
 
 # ---- prose and notebooks -----------------------------------------------------------------------
 
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "html_image"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 # Notebooks come with their outputs. One that has none is run, and what it says is kept.

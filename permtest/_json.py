@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,16 @@ class AsFields(AsJson):
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, AsJson):
+        return value.to_dict()
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             value = np.where(np.isfinite(value), value.astype(object), np.array(None))
         return value.tolist()
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return list(map(_plain, value)) if isinstance(value, list | tuple) else value

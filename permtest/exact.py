@@ -91,7 +91,8 @@ def exact_perm_test(
     Under the null hypothesis the labels of the two systems mean nothing: each pair of entries
     stays or is swapped with probability 1/2, independently. The p-value is the share of the 2^N
     labellings whose statistic t = h(sum_n g(u_n, v_n)) is at least as extreme as the observed
-    one. Ties count, and the observed labelling is one of the 2^N, so p is never 0.
+    one. Ties count, and the observed labelling is one of the 2^N, so p is never 0; of no entries
+    it is the only one, and p = 1.
 
     Parameters
     ----------
@@ -107,9 +108,9 @@ def exact_perm_test(
         (Eq. 3). Default: the `statistic`.
     h : callable, optional
         Function of the sum, called with Python integers (fractions where scores have decimals);
-        the test asks how often ``h(S) >= h(observed sum)``. Numbers are compared as they are
-        returned: where two values that ought to be equal could differ by rounding, return
-        integers or fractions. Default: as `alternative` says.
+        the test asks how often ``h(S) >= h(observed sum)``. Integers and fractions are compared as
+        they are; a float ties with the observed one if they differ by at most 1e-12 of that one or
+        of the median of ``abs(h)``, the larger of the two. Default: as `alternative` says.
     statistic : str, or what `statistic` returns, default "sum"
         One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy",
         "exact_match", "uas", "las". Of counts, for which `u` and `v` are tables of shape (N, 3)
@@ -256,9 +257,9 @@ def exact_perm_test_m(
     clusters : array_like of shape (N,), optional
         As in `exact_perm_test`.
     tolerance : float, default 1e-12
-        Where h returns floats, values that are smaller than the observed one by no more than this,
-        times the observed one if that is above 1, count as ties. Integers and fractions are
-        compared as they are.
+        Where h returns floats, values that are smaller than the observed one by no more than this
+        times that one, or times the median of ``abs(h)`` if it is larger, count as ties, as in
+        `exact_perm_test`. Integers and fractions are compared as they are.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, inf
 from numbers import Real
 from typing import Any
@@ -24,6 +25,29 @@ from permtest.score import Score, counted, shared_score
 
 #: Rows that a notebook shows.
 SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The runs of one system: whole scores one item after the other, and how many each item has."""
+
+    scores: IntArray
+    sizes: NDArray[np.intp]
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The sum over the runs of each item."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        return np.add.reduceat(values, starts) if values.size else values
+
+    @cached_property
+    def totals(self) -> IntArray:
+        """The sum of the scores of each item."""
+        return self.sums(with_room(self.scores, int(self.sizes.max(initial=1))))
+
+    def place(self, run: int) -> tuple[int, int]:
+        """To which item a run belongs, and which of its runs it is."""
+        item = int(np.searchsorted(np.cumsum(self.sizes), run, side="right"))
+        return item, run - int(self.sizes[:item].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +80,9 @@ class Pairs:
         What floats were taken for, where that is not the decimals that they are printed as.
     score : Score
         What the scores are called, their unit, and whether higher is better.
+    runs : tuple of Runs, Runs and int, or None
+        Both systems' runs of each item and by what their scores have to be divided, where a file
+        has different numbers of them, so that `u` and `v` are means; for `exact_runs_test`.
     labels : tuple of two str
         How error messages call `u` and `v`; not kept.
 
@@ -84,6 +111,7 @@ class Pairs:
     rounding: NDArray[np.float64] | None = field(default=None, repr=False)
     reading: str = field(default="", repr=False)
     score: Score = field(default=Score(), repr=False)
+    runs: tuple[Runs, Runs, int] | None = field(default=None, repr=False)
     labels: InitVar[tuple[str, str]] = ("u", "v")
 
     @classmethod
@@ -297,7 +325,7 @@ class Pairs:
         off = (
             None if self.rounding is None else np.stack([add_up(x, labels) for x in self.rounding])
         )
-        return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off)
+        return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off, runs=None)
 
 
 @dataclass(frozen=True)

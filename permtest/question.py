@@ -49,8 +49,7 @@ from permtest.statistics import Statistic, check_alternative, lookup
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
 
-#: Two floats that a user's h of several sums returns tie if they differ by less, or by less
-#: relative to what was observed if that is above 1.
+#: Two floats that a user's h returns tie if they differ by no more, relative to their size.
 TIE = 1e-12
 #: Values of a measure that differ by less, relative to the largest, are compared exactly.
 NEAR = 1e-12
@@ -268,8 +267,7 @@ class SumQuestion(Question):
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
         every = map(self._value_at, cells.tolist())
         values = progress(every, total=len(cells), what="h of every sum")
-        reaches = reaching(self.statistic, self.strict)
-        return np.fromiter(map(reaches, values), bool, len(cells))
+        return reaching(values, self.statistic, self.strict)
 
     def at_its_best(self) -> SumQuestion:
         """The same question, had the most extreme of all values been observed."""
@@ -369,18 +367,34 @@ class SumQuestion(Question):
         return value
 
 
-def reaching(least: Any, strict: bool, tolerance: float = 0.0) -> Callable[[Any], bool]:
-    """The function that says whether a value of h is at least, or if `strict` above, `least`.
+def reaching(
+    values: Iterable[Any], least: Any, strict: bool, tolerance: float = TIE
+) -> NDArray[np.bool_]:
+    """Which values of h are at least, or if `strict` above, `least`.
 
-    Where `least` is a float, values that are off by `tolerance` times max(1, |least|) tie with it.
+    Where `least` is a float, it ties with values that are off by no more than `tolerance` times its
+    own size or the median of |h|, the larger of the two: a difference that ought to be 0 seldom is.
+    The median and not the largest, as h may grow exponentially.
     """
-    bound: Any = least
-    if isinstance(least, float | np.floating) and abs(float(least)) < inf:
-        slack = tolerance * max(1.0, abs(float(least)))
-        bound = float(least) + (slack if strict else -slack)
+
+    def compared(value: Any) -> tuple[bool, float]:
+        try:
+            rounded = float(value)
+        except OverflowError:  # an integer that is larger than any float
+            rounded = inf if value > 0 else -inf
+        return bool(value > least if strict else value >= least), rounded
+
+    found = np.fromiter(map(compared, values), [("exactly", bool), ("rounded", float)])
+    exactly: NDArray[np.bool_] = found["exactly"]
+    rounded: NDArray[np.float64] = found["rounded"]
+    if not (tolerance and isinstance(least, float | np.floating) and abs(float(least)) < inf):
+        return exactly
+    sizes = np.abs(rounded)
+    sizes = sizes[sizes < inf]
+    slack = tolerance * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
     if strict:
-        return lambda value: bool(value > bound)
-    return lambda value: bool(value >= bound)
+        return np.asarray(exactly & (rounded > float(least) + slack))
+    return np.asarray(exactly | (rounded >= float(least) - slack))
 
 
 def as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[int, int] | None:
@@ -459,7 +473,11 @@ class SeveralSums(Question):
         """`beats` for the sums in all cells, a part of them at a time, with a bar."""
         parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
         every = progress(parts, total=len(parts), what="the statistic of all sums")
-        return np.concatenate([self.beats(sums(part)) for part in every])
+        return self._beat(map(sums, every))
+
+    def _beat(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
+        """`beats` for the sums in all parts."""
+        return np.concatenate([self.beats(part) for part in parts])
 
     def observing(self, observed: Any) -> SeveralSums:
         """The same question, had other sums been observed; ValueError if none are like that."""
@@ -657,8 +675,12 @@ class FunctionQuestion(SeveralSums):
 
     def beats(self, sums: IntArray) -> NDArray[np.bool_]:
         """h is called for each vector of sums."""
-        reaches = reaching(self.statistic, self.strict, self.tolerance)
-        return np.fromiter((reaches(self._value(x)) for x in sums.tolist()), bool, len(sums))
+        return self._beat([sums])
+
+    def _beat(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
+        """All together, because ties are relative to the median of all values."""
+        values = (self._value(x) for part in parts for x in part.tolist())
+        return reaching(values, self.statistic, self.strict, self.tolerance)
 
     def _value(self, sums: Sequence[int]) -> Any:
         assert self.h is not None
@@ -720,8 +742,8 @@ class PredictionQuestion(SeveralSums):
         """Functions round: values that are off by `TIE`, relative to the scores, tie."""
         turn: Any = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
         turned, slack = turn[self.alternative], TIE * max(map(abs, self.both))
-        found: NDArray[np.bool_] = turned(self.values(sums)) >= turned(self.statistic) - slack
-        return found
+        gaps = turned(self.values(sums)) - turned(self.statistic)
+        return np.asarray(gaps > slack if self.strict else gaps >= -slack)
 
 
 # ---- asking ------------------------------------------------------------------------------------

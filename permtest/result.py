@@ -413,8 +413,10 @@ class PermutationTestResult(AsJson):
         if self.metric == "mean":
             gap, way = abs(float(self.statistic)), "higher" if self.statistic > 0 else "lower"
             note = note or "lower is better" * (not score.higher_is_better)
-            found = f"{a} has a {score.mean(x)} against {y:.6g} for {b}"
-            return found + f", {gap:.6g} {way}" * bool(gap) + f" ({note})" * bool(note)
+            found = f"{a} and {b} tie at a {score.mean(x)}"
+            if gap:
+                found = f"{a} has a {score.mean(x)} against {y:.6g} for {b}, {gap:.6g} {way}"
+            return found + f" ({note})" * bool(note)
         lead = score.lead((a, b), (x, y), abs(self.statistic))
         both = f"{as_said(x)} against {as_said(y)}"
         return lead if x == y else f"{lead} ({both}{'; ' * bool(note)}{note})"

@@ -20,7 +20,7 @@ from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
 from permtest._errors import TooHard
 from permtest._html import AsSentence
-from permtest._integers import IntArray, exact_sum, with_room
+from permtest._integers import IntArray, exact_sum
 from permtest._json import AsFields
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
@@ -28,7 +28,7 @@ from permtest.decimals import as_integers, in_common_units, unscaled
 from permtest.exact import SAMPLES, exact_perm_test
 from permtest.null.distribution import CERTAIN, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
-from permtest.pairs import Pairs, check_names, cluster_numbers
+from permtest.pairs import Pairs, Runs, check_names, cluster_numbers
 from permtest.result import PermutationTestResult, clopper_pearson
 from permtest.score import counted
 from permtest.statistics import Alternative, check_alternative
@@ -54,34 +54,11 @@ MOST_WAYS, MOST_RUNS = 10**7, 10**8
 
 
 @dataclass(frozen=True, eq=False)
-class _Runs:
-    """The runs of one system: whole scores one item after the other, and how many each item has."""
-
-    scores: IntArray
-    sizes: NDArray[np.intp]
-
-    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The sum over the runs of each item."""
-        starts = np.cumsum(self.sizes) - self.sizes
-        return np.add.reduceat(values, starts) if values.size else values
-
-    @cached_property
-    def totals(self) -> IntArray:
-        """The sum of the scores of each item."""
-        return self.sums(with_room(self.scores, int(self.sizes.max(initial=1))))
-
-    def place(self, run: int) -> tuple[int, int]:
-        """To which item a run belongs, and which of its runs it is."""
-        item = int(np.searchsorted(np.cumsum(self.sizes), run, side="right"))
-        return item, run - int(self.sizes[:item].sum())
-
-
-@dataclass(frozen=True, eq=False)
 class _Question:
     """Both systems' runs, what is made of those of an item, and what would be extreme."""
 
-    a: _Runs
-    b: _Runs
+    a: Runs
+    b: Runs
     scale: int
     measure: str
     k: int
@@ -530,8 +507,8 @@ def exact_runs_test(
         sequence of runs for each item, which may be of different lengths. A tuple of two columns,
         or a frame with the columns "successes" and "runs", counts the runs of each item. The
         systems may have different numbers of runs. Numbers are read as `Pairs.of` says. Or `a` is
-        `Pairs` whose clusters are the items, as `read` makes of epochs, samples and seeds, and `b`
-        is left out.
+        `Pairs` as `read` makes of epochs, samples and seeds, whose clusters are the items, or which
+        hold all runs where their numbers differ; and `b` is left out.
     null : {"runs", "items"}, default "runs"
         What is exchangeable under the null hypothesis.
     statistic : str, default "mean"
@@ -563,7 +540,9 @@ def exact_runs_test(
     replacement; of 0 and 1 it is hypergeometric, and the test of the mean is the exact
     Cochran-Mantel-Haenszel test with the items as strata. The law of the sum over items is
     inverted at its tail after tilting: relative errors of p stay below 1e-12 at any size. Some
-    milliseconds for 10 000 items of 0 and 1. "items" is `exact_perm_test` of the items' values.
+    milliseconds for 10 000 items of 0 and 1. "items" is `exact_perm_test` of the items' values;
+    where an item has more runs of one system than of the other, these vary differently, and the
+    test is exact as far as their difference is symmetric about 0.
 
     Examples
     --------
@@ -580,8 +559,8 @@ def exact_runs_test(
     if isinstance(a, Pairs):
         if b is not None:
             raise TypeError("a is Pairs, which hold both systems; leave b out")
-        names, exact, scale = names or a.names, a.rounding is None, a.scale
-        first, second = _of_pairs(a)
+        names, exact = names or a.names, a.rounding is None
+        first, second, scale = _of_pairs(a)
     else:
         if b is None:
             raise TypeError("b is missing: pass the runs of both systems, a and b")
@@ -593,7 +572,7 @@ def exact_runs_test(
             )
         both = in_common_units([first.scores, second.scores], "ab")
         scale, exact = both.scale, both.rounding is None
-        first, second = map(_Runs, both.columns, (first.sizes, second.sizes))
+        first, second = map(Runs, both.columns, (first.sizes, second.sizes))
     if not exact:
         raise ValueError(
             "scores are floating-point numbers whose rounding can decide ties; round them to some "
@@ -682,7 +661,7 @@ def _measure(statistic: str, k: int | None) -> tuple[str, int]:
     return ("mean", 0) if mean else (measure, check_count(int(number) if k is None else k, "k"))
 
 
-def _successes(runs: _Runs, scale: int, measure: str, k: int, name: str) -> _Runs:
+def _successes(runs: Runs, scale: int, measure: str, k: int, name: str) -> Runs:
     """The same runs as 0 and 1; an error if they score anything else, or are too few."""
     for i in np.flatnonzero((runs.scores != 0) & (runs.scores != scale))[:1].tolist():
         raise ValueError(
@@ -695,11 +674,13 @@ def _successes(runs: _Runs, scale: int, measure: str, k: int, name: str) -> _Run
             f"{name}[{i}] has {runs.sizes[i]} runs, fewer than the k = {k} that {measure}k draws; "
             "choose a smaller k"
         )
-    return _Runs(runs.scores // scale, runs.sizes)
+    return Runs(runs.scores // scale, runs.sizes)
 
 
-def _of_pairs(pairs: Pairs) -> tuple[_Runs, _Runs]:
-    """The runs of each cluster."""
+def _of_pairs(pairs: Pairs) -> tuple[Runs, Runs, int]:
+    """The runs of each cluster, or those that a file has of each item, and their scale."""
+    if pairs.runs is not None:
+        return pairs.runs
     if pairs.columns:
         raise ValueError(f"runs have one score each, but these pairs have {len(pairs.columns)}")
     if pairs.clusters is None:
@@ -709,10 +690,10 @@ def _of_pairs(pairs: Pairs) -> tuple[_Runs, _Runs]:
         )
     items = cluster_numbers(pairs.clusters, len(pairs))
     order, sizes = np.argsort(items, kind="stable"), np.bincount(items)
-    return _Runs(pairs.u[order], sizes), _Runs(pairs.v[order], sizes)
+    return Runs(pairs.u[order], sizes), Runs(pairs.v[order], sizes), pairs.scale
 
 
-def _runs(values: Any, name: str) -> _Runs:
+def _runs(values: Any, name: str) -> Runs:
     """The runs of one system, with their scores as they are given."""
     if {"successes", "runs"} <= set(getattr(values, "columns", ())):
         values = values["successes"], values["runs"]
@@ -736,7 +717,7 @@ def _runs(values: Any, name: str) -> _Runs:
         sizes = list(map(len, values))
     if 0 in sizes:
         raise ValueError(f"{name}[{sizes.index(0)}] has no runs; leave the item out of both")
-    runs = _Runs(scores, np.array(sizes, dtype=np.intp))
+    runs = Runs(scores, np.array(sizes, dtype=np.intp))
     whole = not isinstance(scores, list) and scores.dtype.kind in "biu"
     for i, x in enumerate(() if whole else scores):
         if x is None or x != x or x in (np.inf, -np.inf):
@@ -745,7 +726,7 @@ def _runs(values: Any, name: str) -> _Runs:
     return runs
 
 
-def _counted(values: tuple[Any, ...], name: str) -> _Runs:
+def _counted(values: tuple[Any, ...], name: str) -> Runs:
     """Runs of 1 and 0 from the columns of successes and runs."""
     if len(values) != 2 or len(values[0]) != len(values[1]):
         raise ValueError(
@@ -761,4 +742,4 @@ def _counted(values: tuple[Any, ...], name: str) -> _Runs:
     if (number := sum(runs.tolist())) > MOST_RUNS:
         raise MemoryError(f"{name} has {number:,} runs, more than {MOST_RUNS:,}")
     each = np.stack([won, runs - won], axis=1).ravel().astype(np.intp)
-    return _Runs(np.repeat(np.tile([1, 0], len(runs)), each), runs.astype(np.intp))
+    return Runs(np.repeat(np.tile([1, 0], len(runs)), each), runs.astype(np.intp))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import inf, log, log1p, sqrt
+from typing import Any
 
 import numpy as np
 
 from permtest._checks import check_finite, check_level
+from permtest._errors import TooHard
+from permtest._jit import NUMBA
 from permtest._json import AsFields
-from permtest.null.distribution import CERTAIN, Probability
+from permtest.null.distribution import CERTAIN, EPS, Probability
 from permtest.null.grouping import TwoPointSum
-from permtest.null.many_point import ManyPointSum
+from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum
+from permtest.null.tail import sum_tail
+from permtest.null.tail_kernels import LIKELY, OUTSIDE, SMALL, TiltedLaw, Window, find_window
 from permtest.question import Question, SumQuestion
 
 #: No test of pairs withstands more.
@@ -20,6 +26,9 @@ MOST = 1e6
 
 #: Cells that a lattice may have over so many standard deviations; longer ones are made coarser.
 MOST_CELLS, SPAN = 2**20, 20
+
+#: Widths that a tail may look at: some tenths of a second.
+WORK = 5 * 10**7
 
 
 @dataclass(frozen=True)
@@ -133,13 +142,92 @@ def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
     Where the lattice is too long, widths are rounded to fewer cells, and the threshold lies lower
     by as much as they may have lost.
     """
+    ahead = float(gamma / (gamma + 1)) * law.top - t0
+    if ahead > 0 and (ahead / law.deviation) ** 2 > 2 * OUTSIDE:  # Hoeffding's bound of 1 - p
+        return Probability.of(1.0, EPS)
     widths, cell = law.widths, max(1, int(SPAN * law.deviation) // MOST_CELLS)
     if cell > 1:
         widths = (2 * widths.astype(object) + cell) // (2 * cell)
         gone = np.maximum(law.widths.astype(object) - widths * cell, 0)
         t0 = -(-(t0 - int(gone @ law.counts.astype(object))) // cell)
+    if cell == 1 and NUMBA and 0 < t0 <= law.top < 2**53:
+        q, r = (_in_two_parts(x / (gamma + 1)) for x in (gamma, Fraction(1)))
+        with suppress(TooHard):
+            low = _leaning(law, law.top - t0 + 1, r, q) if ahead > 0 else CERTAIN
+            return low.complement() if low.value < 0.9 else _leaning(law, t0, q, r)
     steps = np.zeros(2 * widths.size, dtype=np.int64)
     steps[1::2] = widths
     weights = [gamma.denominator, gamma.numerator] * widths.size
     starts = np.arange(0, steps.size, 2, dtype=np.intp)
     return ManyPointSum(steps, weights, starts, law.counts).tail(t0)
+
+
+def _in_two_parts(share: Fraction) -> Any:
+    """A fraction in extended precision."""
+    high = float(share)
+    return LONG(high) + LONG(float(share - Fraction(high)))
+
+
+def _leaning(law: TwoPointSum, t0: int, q: Any, r: Any) -> Probability:
+    """P(T >= t0) where every entry moves with probability q = 1 - r, as `tail_tilted` does it.
+
+    Tilted by tau, an entry of width w moves with the odds exp(tau w) q / r; K(tau) is the sum of
+    log(r + q exp(tau w)). The error is that of K, which is computed in extended precision, and of
+    the floats that probabilities are rounded to afterwards. TooHard if it would take long.
+    """
+    counts, top = law.counts, law.top
+    if t0 == top:
+        total = np.log(q) * law.n_informative
+        rough = 8 * LONG_EPS * float(abs(total)) + 8 * LONG_EPS * law.n_informative
+        return Probability.of_product(float(total), float(total - LONG(float(total))), 1.0, rough)
+    tau = _tilt_to(law, t0, float(np.log(q) - np.log(r)))
+    x = LONG(tau) * law.widths
+    z = x + (np.log(q) - np.log(r))
+    odds, sign = np.exp(-np.abs(z)), np.sign(z)
+    small = odds / (1 + odds)  # the probability of the less likely side
+    sure = small < 1 - LIKELY
+    base = np.where(sure, sign, 0).astype(np.int64)
+    rest = np.where(sure, -2 * sign * small, np.tanh(z / 2)).astype(np.float64)
+    tilt = np.stack([base, rest, 4 * small * (1 - small)]).astype(np.float64)
+    tilted = TiltedLaw(law.widths, counts, tilt)
+    twice = LONG(int(counts @ (law.widths * (1 + base))) - 2 * t0)
+    shift = (twice + (counts * law.widths).astype(LONG) @ rest.astype(LONG)) / 2
+    m, cells, variance = find_window(top, top - t0, float(shift), tilted)
+    if m * float(law.widths[-1]) > 2**62:
+        raise TooHard("the lattice of the sums is too long")
+    logs = np.where(
+        x < 1, np.log1p(q * np.expm1(np.minimum(x, 1))), np.logaddexp(np.log(r), np.log(q) + x)
+    )
+    exponent, deviation = logs @ counts - LONG(tau) * t0, sqrt(variance)
+    moved = float((counts * law.widths) @ small)
+    error = 4 * EPS * moved * (tau + 1 / deviation)
+    error += 8 * LONG_EPS * (float(logs @ counts) + tau * (2 * t0 + abs(float(shift))))
+    high = float(exponent)
+    parts = (float(shift), float(shift - LONG(float(shift)))), (high, float(exponent - high), error)
+    cut = SMALL + log1p(deviation)
+    return sum_tail(law, tilted, Window(tau, *parts, m, cells, cut, deviation), WORK)[0]
+
+
+def _tilt_to(law: TwoPointSum, t0: int, lean: float) -> float:
+    """The tilt whose mean is t0, about, where odds are exp(lean); at least 1 / deviation."""
+    widths = law.widths.astype(np.float64)
+    first, second = law.counts * widths, law.counts * widths**2
+    tau = low = 1 / law.deviation
+    high = inf
+    for _ in range(200):
+        p = 1 / (1 + np.exp(-np.minimum(tau * widths + lean, 700)))
+        gap, slope = t0 - float(first @ p), float(second @ (p * (1 - p)))
+        if abs(gap) <= 1e-3 * sqrt(slope) or (gap < 0 and tau == low == 1 / law.deviation):
+            break
+        low, high = (tau, high) if gap > 0 else (low, tau)
+        if tau * widths[-1] > 600:
+            break  # nearly all of the mass is at the top
+        step = tau + gap / max(slope, 1e-300)
+        tau = (
+            step
+            if low < step < min(high, 4 * tau)
+            else 2 * low
+            if high == inf
+            else (low + high) / 2
+        )
+    return tau

@@ -217,7 +217,7 @@ def test_two_files_become_two_systems():
     assert app.files.note.value == ""
     assert app.found.names == ("old", "new")
     assert app.found.exact.n == 8
-    for said in ("8 items paired by id", "1 only in A", "1 only in B", "other"):
+    for said in ("8 items paired by id", "1 only in old", "1 only in new", "other"):
         assert said in app.detail.value
     app.files.remove.click()
     assert app.found is None

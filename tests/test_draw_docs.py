@@ -22,7 +22,7 @@ def test_the_command_knows_every_picture_that_shows_results():
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert set(module.PICTURES) >= {"null-distribution", "answers", "bayes", "leaderboard"}
+    assert set(module.PICTURES) >= {"answers", "bayes", "leaderboard"}
     drawn = {name for name in shown() - MEASURED if not name.startswith("figure")}
     assert drawn == set(module.PICTURES)
 

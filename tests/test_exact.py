@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest import exact_perm_test, perm_test_acc
+from permtest import exact_perm_test, methods, perm_test_acc
 from permtest.methods import METHODS
+from permtest.null.distribution import Probability
+from permtest.question import ask
 from tests import known, naive
 from tests.strategies import alternatives, pairs
 
@@ -98,6 +100,10 @@ def test_entries_of_g_may_be_anything():
 
     assert exact_perm_test(u, v, g).statistic == 2
     assert exact_perm_test(u, v, g).pvalue == 0.5
+
+
+def test_no_entries_have_one_labelling():
+    assert exact_perm_test([], []).pvalue == 1
 
 
 def unit_gaps(n, ahead):
@@ -353,3 +359,17 @@ def test_auto_takes_the_method_that_fits_and_says_why():
     assert (huge.method, "too many" in huge.method_reason) == ("bracket", True)
     window = exact_perm_test(*unit_gaps(500, 260), h=lambda s: 2 <= s < 30)
     assert (window.method, "were added" in window.method_reason) == ("tilted", True)
+
+
+@pytest.mark.parametrize(("apart", "method"), [(1.9e-3, "tilted"), (2.1e-3, "bracket")])
+def test_rounding_decides_nothing_where_both_ends_agree_within_their_bounds(
+    apart, method, monkeypatch
+):
+    u = np.random.default_rng(1).random(200)
+    question = ask(u, np.zeros(200), rounding=1e-3)
+    ends = iter([Probability.of_log(-10.0, 1e-3), Probability.of_log(apart - 10.0, 1e-3)])
+    monkeypatch.setitem(methods.METHODS, "tilted", lambda _: next(ends))
+    found = methods.solve(question, "tilted")
+    assert found.method == method
+    if method == "tilted":
+        assert found.p.error_bound == pytest.approx(2e-3)

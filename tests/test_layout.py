@@ -59,9 +59,9 @@ LAYERS = [
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
-SLOW = {"numba", "scipy"}  # imported inside the functions that need them
-OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "pandas", "polars", "yaml"} | {
-    *("dask", "distributed", "joblib", "pyarrow", "sklearn", "statsmodels"),
+SLOW = {"joblib", "numba", "pandas", "scipy"}  # imported inside the functions that need them
+OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "polars", "yaml"} | {
+    *("anywidget", "dask", "distributed", "pyarrow", "sklearn", "statsmodels"),
 }
 PICTURES = {"app", "course", "plots", "widgets"}  # may import what is optional
 

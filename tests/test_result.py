@@ -2,8 +2,9 @@
 
 import json
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from permtest import exact_perm_test, exact_perm_test_m, monte_carlo
+from permtest._json import AsFields
 from tests.strategies import alternatives, pairs
 
 U, V = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
@@ -173,3 +175,25 @@ def test_a_function_of_two_sums_has_parts_and_no_tilted_tail():
     assert exact_perm_test_m(*question).parts == ("g_1", "g_2")
     with pytest.raises(ArithmeticError, match="sums on a line"):
         exact_perm_test_m(*question, method="tilted")
+
+
+def test_plain_values_of_whatever_a_field_holds():
+    """NaN and NumPy's numbers are no JSON."""
+
+    @dataclass(frozen=True)
+    class Found(AsFields):
+        bad: float
+        number: Any
+        both: tuple[Any, ...]
+
+    found = Found(float("nan"), np.int64(3), (np.float64("inf"), {"x": np.array([1.0, np.nan])}))
+    assert json.loads(found.to_json()) == {
+        "bad": None,
+        "number": 3,
+        "both": [None, {"x": [1.0, None]}],
+    }
+
+
+def test_means_that_tie_are_said_to():
+    result = exact_perm_test([1, 0], [0, 1], statistic="mean", names=("b (1)", "b (2)"))
+    assert str(result).startswith("b (1) and b (2) tie at a mean of 0.5")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from permtest import Pairs, exact_perm_test, exact_runs_test, read
 from permtest.cli import main
+from permtest.readers import File
 from tests import naive
 from tests.strategies import alternatives
 
@@ -131,6 +132,99 @@ def test_the_command_line_has_both_null_hypotheses_and_the_noise(epochs, capsys)
 def test_what_does_not_go_with_repeated_runs(epochs, options, message, capsys):
     assert main(["compare", epochs[0], "--null", "runs", *options]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def ragged():
+    """Runs of eight items by two systems, from one to four of each."""
+    rng = np.random.default_rng(8)
+    return [[rng.integers(0, 2, rng.integers(1, 5)).tolist() for _ in range(8)] for _ in "xy"]
+
+
+def lines(own, *, seeds=0, lead=""):
+    """A line for each run."""
+    runs = ((i, k + seeds, x) for i, item in enumerate(own) for k, x in enumerate(item))
+    return [f"q{i},{lead}{k},{x}" for i, k, x in runs]
+
+
+def in_files(kind, both):
+    """The runs of both systems in a file of each kind, and what reads it."""
+    a, b = both
+    if kind == "long":
+        text = ["item,system,seed,correct", *lines(a, lead="x,"), *lines(b, lead="y,")]
+        return [File("runs.csv", "\n".join(text).encode())], {}
+    if kind == "no seeds":
+        rows = ("\n".join(f"q{i},{x}" for i, some in enumerate(own) for x in some) for own in both)
+        texts, options = ["item,correct\n" + text for text in rows], {"clusters": "item"}
+    else:
+        heads = ["item,seed,correct"] * 2
+        texts = [[heads[0], *lines(a)], [heads[1], *lines(b, seeds=9 * (kind == "other seeds"))]]
+        if kind == "one run":
+            texts[1] = ["item,correct", *(f"q{i},{some[0]}" for i, some in enumerate(b))]
+        texts, options = ["\n".join(text) for text in texts], {}
+    names = zip(("x.csv", "y.csv"), texts, strict=True)
+    return [File(name, text.encode()) for name, text in names], options
+
+
+@pytest.mark.parametrize("kind", ["long", "files", "other seeds", "one run", "no seeds"])
+def test_files_with_unequal_runs(kind, ragged):
+    if kind == "one run":
+        ragged[1] = [some[:1] for some in ragged[1]]
+    files, options = in_files(kind, ragged)
+    pairs = read(*files, **options)
+    for alternative in ("two-sided", "greater"):
+        found = exact_runs_test(pairs, alternative=alternative)
+        exact = naive.runs_pvalue(*map(exactly, ragged), alternative)
+        assert found.fraction() == exact
+        swapped = exact_perm_test(pairs, alternative=alternative)
+        assert found.under("items").pvalue == swapped.pvalue
+    means = [sum(Fraction(sum(x), len(x)) for x in own) for own in ragged]
+    assert exact_perm_test(pairs, statistic="mean").statistic == pytest.approx(
+        float(means[0] - means[1]) / 8
+    )
+    assert pairs.ids == tuple(f"q{i}" for i in range(8))
+    number = [sum(map(len, own)) for own in ragged]
+    note = f"{number[0]} of x and {number[1]} of y: the score of an item is the mean of its runs"
+    assert note in " ".join(pairs.source["notes"])
+    assert pairs.folded(["i"] * 8).runs is None
+
+
+def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, tmp_path, capsys):
+    ragged[1][0] = ragged[0][0][:1]  # so that a run is missing in any case
+    ragged[0][0] = [1, 0]
+    (file,), _ = in_files("long", ragged)
+    with pytest.raises(ValueError, match=r"no item 'q0 \(seed 1\)' of 'y'.*--missing drop"):
+        read(file, clusters=False)
+    shared = sum(min(map(len, some)) for some in zip(*ragged, strict=True))
+    apart = read(file, clusters=False, missing="drop")
+    assert (len(apart), apart.runs, apart.source["unmatched"][0] > 0) == (shared, None, True)
+    path = tmp_path / "runs.csv"
+    path.write_bytes(file.data)
+    assert main(["compare", str(path), "--null", "runs", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["pvalue"] == exact_runs_test(*ragged).pvalue
+    assert facts["n_runs"] == [sum(map(len, own)) for own in ragged]
+    assert main(["compare", str(path), "--null", "items", "--metric", "pass@9"]) == 2
+    assert "fewer than the k = 9 that pass@k draws" in capsys.readouterr().err
+    assert main(["compare", str(path), "--no-clusters"]) == 2
+
+
+def test_items_of_one_system_and_runs_without_a_score_are_counted():
+    a = ["q0,x,1,1", "q0,x,2,0", "q1,x,1,1", "q2,x,1,1"]
+    b = ["q0,y,1,0", "q1,y,1,", "q1,y,2,0", "q3,y,1,0"]
+    pairs = read(File("runs.csv", "\n".join(["item,system,seed,correct", *a, *b]).encode()))
+    assert exact_runs_test(pairs).pvalue == exact_runs_test([[1, 0], [1]], [[0], [0]]).pvalue
+    source = pairs.source
+    assert (source["unmatched_ids"], source["dropped_ids"]) == ([["q2"], ["q3"]], ["q1 (seed 1)"])
+
+
+def test_runs_of_a_cluster_stay_together():
+    rows = ["q0,d,x,1,1", "q0,d,x,2,0", "q1,d,x,1,1", "q2,e,x,1,1"]
+    rows += ["q0,d,y,1,0", "q1,d,y,1,1", "q2,e,y,1,0"]
+    text = "\n".join(["item,doc,system,seed,correct", *rows]).encode()
+    pairs = read(File("runs.csv", text), clusters="doc")
+    assert pairs.clusters == ("d", "d", "e")
+    assert pairs.u.tolist() == [1, 2, 2]  # halves
 
 
 def test_a_thousand_items_by_eight_runs():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import exact_perm_test, monte_carlo
+from permtest import exact_perm_test, monte_carlo, sensitivity
 from tests import naive
 from tests.strategies import alternatives, pairs
 
@@ -28,9 +28,32 @@ def test_bounds_against_all_biased_signs(both, alternative, gamma):
         assert found.pvalue == pytest.approx(result.pvalue, rel=1e-12)
 
 
+@pytest.mark.parametrize("most", [1, 10, 400])
+@pytest.mark.parametrize("gamma", [1, 1.2, 3])
+def test_the_compiled_inversion_against_that_of_many_points(most, gamma, monkeypatch):
+    """At sizes that no enumeration reaches, in both tails and next to the mean."""
+    rng = np.random.default_rng(most)
+    u, v = rng.integers(0, most + 1, (2, 400))
+    for lead in (0, 1):
+        result = exact_perm_test(u + lead * (rng.random(400) < 0.4) * most, v)
+        found = result.sensitivity(gamma)
+        assert found.error_bound < 1e-12
+        with monkeypatch.context() as patch:
+            patch.setattr(sensitivity, "NUMBA", False)
+            other = result.sensitivity(gamma)
+        bound = found.error_bound + other.error_bound + 1e-15 * abs(other.log10_pvalue)
+        assert found.pvalue == pytest.approx(other.pvalue, rel=bound)
+        assert found.log10_pvalue == pytest.approx(other.log10_pvalue, rel=1e-13, abs=1e-12)
+
+
 def test_a_tail_whose_transform_nearly_vanishes():
     found = exact_perm_test([-4, 2], [0, 0], alternative="less").sensitivity(3)
     assert abs(found.pvalue - 0.75) <= found.error_bound < 1e-13
+
+
+def test_with_an_enormous_bias_anything_could_be():
+    u, v = np.random.default_rng(2).integers(0, 400, (2, 400))
+    assert exact_perm_test(u, v).sensitivity(1e5).pvalue == 1
 
 
 def test_significance_ends_where_the_bound_reaches_alpha():

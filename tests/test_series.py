@@ -17,7 +17,7 @@ LESSONS = {number: path for number, path in NOTEBOOKS.items() if path != MAP}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TEACHING = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
 TAGGERS = ("crf_rich", "svm_window", "crf_base")
-ROW = r"^\| \[(\d\d)[\w-]*\]\((?:notebooks/)?([\w.-]+)\) \| (.*?) \|"  # number, file, question
+ROW = r"^\| \[(\d\d)\]\(([\w.-]+)\) \| (.*?) \|"  # number, file, question
 
 
 def source(path: Path, kind: str) -> str:
@@ -36,19 +36,25 @@ def headings(number: str) -> list[str]:
 # ---- the map -----------------------------------------------------------------------------------
 
 
+def gallery() -> list[tuple[str, str, str]]:
+    """Number, file and question of each notebook that the README shows."""
+    return re.findall(r"<br>\[(\d\d)\]\(notebooks/([\w.-]+)\) (.*?) \|", README)
+
+
 def test_the_map_the_readme_and_the_folder_have_the_same_notebooks():
     there = [(number, path.name) for number, path in LESSONS.items()]
     assert there == [(f"{k:02}", path.name) for k, path in enumerate(LESSONS.values(), start=1)]
-    for text in (prose("00"), README):
-        assert [row[:2] for row in re.findall(ROW, text, re.M)] == there
+    assert [row[:2] for row in re.findall(ROW, prose("00"), re.M)] == there
+    assert [row[:2] for row in gallery()] == there
+    assert all((ROOT / "docs" / "gallery" / f"{number}.png").exists() for number in LESSONS)
     assert f"(notebooks/{MAP.name})" in README
     assert f"(../notebooks/{MAP.name})" in TEACHING
 
 
 def test_the_readme_asks_the_questions_of_the_map():
-    questions = [[row[2] for row in re.findall(ROW, text, re.M)] for text in (prose("00"), README)]
-    assert questions[0] == questions[1]
-    assert all(question.endswith("?") for question in questions[0])
+    asked = [row[2] for row in re.findall(ROW, prose("00"), re.M)]
+    assert [row[2] for row in gallery()] == asked
+    assert all(question.endswith("?") for question in asked)
 
 
 def test_every_notebook_cites_what_the_map_says_it_follows():

@@ -393,6 +393,37 @@ def test_floats_tie_within_a_tolerance():
     assert pt.exact_perm_test_m(u, v, SUMS, inexact, tolerance=0).pvalue == 0.25
 
 
+@pytest.mark.parametrize("size", [1e-15, 1.0, 1e15])
+def test_ties_of_floats_are_relative_to_the_values(size):
+    """The same for one sum as for several, whatever the unit of h."""
+    u, v = [1, 2, 4], [0, 0, 0]
+
+    def h(x):  # 7 and 5 are 1e-13 of the largest value apart, 7 and 3 are 1e-6
+        return size * {7: 1.0, 5: 1.0 - 1e-13, 3: 1.0 - 1e-6}.get(x, 0.0)
+
+    alone = pt.exact_perm_test(u, v, h=h)
+    assert alone.pvalue == 0.25
+    assert pt.exact_perm_test_m(u, v, [lambda a, b: a - b], h).pvalue == 0.25
+    assert pt.monte_carlo(u, v, h=h, K=4000, rng=0).pvalue == pytest.approx(0.25, abs=0.05)
+    # What ought to be nothing is nothing beside the other values.
+    assert (
+        pt.exact_perm_test(u, v, h=lambda x: size * (1e-17 if x == 7 else float(x < 0))).pvalue == 1
+    )
+
+
+def test_values_that_grow_exponentially_do_not_tie():
+    u, v = [1] * 24 + [0] * 16, [0] * 24 + [1] * 16
+    plain = pt.exact_perm_test(u, v, alternative="greater").pvalue
+    assert plain < 0.3
+    assert pt.exact_perm_test(u, v, h=lambda s: exp(4.0 * s)).pvalue == plain
+
+
+def test_integers_are_compared_as_they_are():
+    u, v = [1, 2, 4], [0, 0, 0]
+    for h in (lambda x: 10**400 + x, lambda x: Fraction(10**20 + x)):
+        assert pt.exact_perm_test(u, v, h=h).pvalue == 0.125
+
+
 def test_a_large_joint_law_has_a_window():
     u, v = sentences(5_000, 0.001, seed=8)
     columns = [lambda a, b: int(a[0]), lambda a, b: int(a[1] + a[2])]

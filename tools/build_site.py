@@ -62,6 +62,8 @@ def build_book(target: Path, *options: str) -> None:
         command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going"]
         command += ["-c", str(ROOT / "docs"), *options, str(source), str(target)]
         subprocess.run(command, check=True)
+    # What readers download is as it was, and has its data beside it.
+    shutil.copytree(ROOT / "notebooks", target / "_sources" / "notebooks", dirs_exist_ok=True)
 
 
 def gather(source: Path) -> None:
@@ -155,7 +157,8 @@ def commands() -> str:
     page, waiting = ["# The command line\n"], [("permtest", _parser())]
     while waiting:
         name, parser = waiting.pop(0)
-        page.append(f"## {name}\n\n```text\n{parser.format_help()}```\n")
+        text = re.sub(r"\x1b\[[\d;]*m", "", parser.format_help())  # without colours
+        page.append(f"## {name}\n\n```text\n{text}```\n")
         for action in parser._actions:
             if isinstance(action, argparse._SubParsersAction):
                 waiting += [(command.prog, command) for command in action.choices.values()]

@@ -101,9 +101,9 @@ def text(outputs: list[NotebookNode]) -> str:
     said = []
     for output in outputs:
         data = output.get("data", {})
-        if VIEW not in data:
-            said.append(output.get("text") or data.get("text/plain", ""))
-    return re.sub(r"<[\w. ]+ (?:object )?at 0x\w+>|<Figure size .*>", "", "\n".join(said)).strip()
+        if VIEW not in data:  # a stream may come in several pieces, cut anywhere
+            said.append(output.get("text") or data.get("text/plain", "") + "\n")
+    return re.sub(r"<[\w. ]+ (?:object )?at 0x\w+>|<Figure size .*>", "", "".join(said)).strip()
 
 
 def _kept(output: Any, cell: NotebookNode, models: Mapping[str, Any]) -> Iterator[NotebookNode]:

@@ -6,6 +6,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +30,8 @@ from permtest.cli.inputs import (
 )
 from permtest.readers import FORMATS
 from permtest.readers.files import printable
-from permtest.statistics import lookup
+from permtest.readers.shape import IN_FILES
+from permtest.statistics import STATISTICS, lookup
 
 if TYPE_CHECKING:
     from permtest.many import ScoreTable
@@ -39,11 +41,9 @@ PACKAGE = Path(permtest.__file__).parent
 COUNTS = """\
 A line holds one score of each system: a number of points, 0 or 1, or a decimal. For a metric of
 counts it holds several whole numbers of each system:
-  precision, recall, f1, f0.5, f2, ..., jaccard (or iou)   tp, fp, fn
-  f1, jaccard                                              or tp, incorrect
-  specificity, balanced_accuracy, mcc                      tp, fp, fn, tn
-  wer                                                      errors, length
-  bleu       match_1 to match_4, total_1 to total_4, length, reference_length
+{metrics}
+f0.5, f2 and f with any other beta take the counts of f1.
+
 With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and no option is
 needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
 header and options, a line is the counts of A, then those of B."""
@@ -277,7 +277,21 @@ def formats(args: argparse.Namespace) -> None:
         print(f"{kind.title}\n\n{aligned(rows)}\n\n  {kind.example}")
     else:
         table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
-        print(f"{table}\n\n{COUNTS}\n\npermtest formats NAME shows one, with an example.")
+        counts = COUNTS.format(metrics=_metrics())
+        print(f"{table}\n\n{counts}\n\npermtest formats NAME shows one, with an example.")
+
+
+def _metrics() -> str:
+    """The metrics of counts, with all their names, beside what they count."""
+    found: dict[str, list[str]] = {}
+    for name in IN_FILES:
+        entry = STATISTICS[name]
+        more = [other for other, one in STATISTICS.items() if one is entry and other != name]
+        called = f"{name}{''.join(f' (or {other})' for other in more)}"
+        counts = " or ".join(", ".join(measure.columns) for measure in entry.measures)
+        counts = re.sub(r"(\w+_)1, (?:\1\d, )*(\1\d)", r"\g<1>1 to \2", counts)
+        found.setdefault(counts, []).append(called)
+    return "\n".join(f"  {', '.join(names)}: {counts}" for counts, names in found.items())
 
 
 def app(args: argparse.Namespace) -> None:

@@ -190,6 +190,8 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
         found = (score_interval(pairs, args.alternative) or result.confidence_interval)(level)
         times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
         ends = [end * times if isfinite(end) else None for end in found]
+        if ends.count(None) > (args.alternative != "two-sided"):
+            reason = f"there are too few pairs for any shift to be excluded at the level {level:g}"
     except (ValueError, MemoryError, ArithmeticError) as error:
         reason = str(error) or type(error).__name__
         if pairs.columns or pairs.clusters is not None:

@@ -32,7 +32,7 @@ from permtest._text import aligned
 from permtest.alternatives.answer import rejects
 from permtest.many.table import ScoreTable
 from permtest.measures import Measure
-from permtest.question import NEAR
+from permtest.question import NEAR, TIE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -310,8 +310,6 @@ WIDTH, ABREAST = 128, 16
 QUICK = 2**28
 #: Sums below these are exact in int32 and in float64.
 SHORT, EXACT = 2**30, 2**50
-#: Statistics that differ by less, relative to what was observed, count as ties.
-TIE = 2.0**-48
 
 
 class MaxT(NamedTuple):
@@ -338,8 +336,8 @@ def max_t(
     for measures such as F1 the one among all labellings looked at. For C labellings in which the
     maximum is at least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more
     than K are possible, so that all are listed; 1 for a pair that never differs. Ties are decided
-    with a tolerance of 4e-15, of measures 1e-12, that can only make p larger; where sums have
-    more digits than floats, with a bound of all roundings. Coins of data sets are independent.
+    with a tolerance of 1e-12, that can only make p larger; where sums have more digits than
+    floats, with a bound of all roundings. Coins of data sets are independent.
 
     The familywise error is controlled if the differences between equal systems are jointly
     symmetric about 0; if these are only exchangeable, nearly so where there are many items, as

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
+from permtest._errors import TooHard
 from permtest._html import AsSentence
 from permtest._integers import roomy
 from permtest._jit import Floats
@@ -22,9 +24,13 @@ from permtest.methods import solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import EPS
 from permtest.null.rows import Laws, compile_kernels
+from permtest.null.tail import two_tails
 from permtest.pairs import Pairs
 from permtest.question import SumQuestion, ask_of_scores
 from permtest.score import counted
+
+#: Scores that are held at a time where some are missing.
+CELLS = 2**21
 
 #: How wide bounds on p may be, relative to p, where scores are floating-point numbers.
 WIDTH = 1e-4
@@ -217,21 +223,32 @@ def _pvalues(
     found = in_common_units(rows, [f"{name}[{i}]" for i in range(len(rows))])
     sides = ("greater", "less") if upward else ("less", "greater")
     whole = found.rounding is None and all(x.dtype == np.int64 for x in found.columns)
-    if whole and not lacking.any():
-        scores = np.array(found.columns)
-        laws = Laws.of(scores, scores, *pairs.T.copy())
-        both = [laws.solve(side) for side in sides]
-        p = np.array([one.values[0] for one in both])
-        off = both[0].values[0] * both[0].values[2]
-        hard = np.flatnonzero(both[0].hard | both[1].hard)
-    else:
-        p, off, hard = np.empty((2, len(pairs))), np.empty(len(pairs)), np.arange(len(pairs))
+    p, off, much = np.empty((2, len(pairs))), np.empty(len(pairs)), np.ones(len(pairs), dtype=bool)
     compile_kernels()
+    step = max(1, CELLS // table.shape[1]) if whole else len(pairs)
+    for start in range(0, len(pairs) if whole else 0, step):
+        part = slice(start, start + step)
+        both, rough, much[part] = _laws(found, lacking, pairs[part], name).both_sides()
+        way = 1 if upward else -1
+        p[:, part], off[part] = both[::way], rough[::way][0]
+    hard = np.flatnonzero(much)
     question = partial(_question, found, lacking, name)
     some = in_parallel(partial(_bounds, question, sides), pairs[hard].tolist())
     for k, values in zip(hard, progress(some, total=hard.size, what="pairs"), strict=True):
         p[0, k], p[1, k], off[k] = values
     return p, off
+
+
+def _laws(found: Any, lacking: NDArray[np.bool_], pairs: NDArray[Any], name: str) -> Laws:
+    """The laws of some pairs; segments that lack a score count as ties, which change nothing."""
+    scores, (first, second) = np.array(found.columns), pairs.T.copy()
+    if not lacking.any():
+        return Laws.of(scores, scores, first, second)
+    both = ~(lacking[first] | lacking[second])
+    for i, j in pairs[~both.any(axis=1)][:1]:
+        raise ValueError(f"{name}[{i}] and {name}[{j}] have no segment in common; leave one out")
+    rows = np.arange(len(pairs))
+    return Laws.of(scores[first] * both, scores[second] * both, rows, rows)
 
 
 def _question(
@@ -253,6 +270,12 @@ def _bounds(question: Any, sides: tuple[str, str], pair: list[int]) -> tuple[flo
     """p both ways, and by how much the former may be off."""
     asked = question(*pair, sides[0])
     if not asked.slack:
+        lower, upper = asked.tails
+        with suppress(TooHard):
+            t0 = upper if sides[0] == "greater" else lower
+            found = two_tails(asked.law, t0)
+            p, other = found if sides[0] == "greater" else found[::-1]
+            return p.value, other.value, p.value * p.error_bound
         p, other = (solve(one).p for one in (asked, question(*pair, sides[1])))
         return p.value, other.value, p.value * p.error_bound
     lower, upper = asked.tails

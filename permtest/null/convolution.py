@@ -258,8 +258,7 @@ def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
     Parameters
     ----------
     pmfs : sequence of LatticeDistribution
-        The local laws f_1, ..., f_N, each with at most two values, as `pmf` makes them. An empty
-        sequence gives the law of the constant 0.
+        As in `convolve_dp`.
 
     Returns
     -------
@@ -269,10 +268,8 @@ def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
 
     Raises
     ------
-    TypeError, ValueError
-        If an element is no law, or has more than two values.
-    MemoryError
-        If the sum has more than 2**25 cells.
+    TypeError, ValueError, MemoryError
+        As in `convolve_dp`.
 
     Notes
     -----
@@ -356,21 +353,17 @@ def convolve_cf(pmfs: LocalLaws) -> LatticeDistribution:
     Parameters
     ----------
     pmfs : sequence of LatticeDistribution
-        The local laws f_1, ..., f_N, each with at most two values, as `pmf` makes them. An empty
-        sequence gives the law of the constant 0.
+        As in `convolve_dp`.
 
     Returns
     -------
     LatticeDistribution
-        Accurate to about 1e-16 *absolutely*, as its `absolute_error` says; cells below that are
-        noise, cut off at 0. Use `convolve_dp` where far tails matter.
+        As accurate as that of `convolve_fft`.
 
     Raises
     ------
-    TypeError, ValueError
-        If an element is no law, or has more than two values.
-    MemoryError
-        If the sum has more than 2**25 cells.
+    TypeError, ValueError, MemoryError
+        As in `convolve_dp`.
 
     Notes
     -----

@@ -70,8 +70,9 @@ class TwoPointSum:
         """Refuse a lattice that would not fit in memory, with the number of cells and a way out."""
         if self.top >= MAX_CELLS:
             raise TooLarge(
-                f"{what} needs {self.top + 1:,} cells, one for each multiple of {self.unit} up to "
-                f"the sum of all score differences, more than the limit of {MAX_CELLS:,}",
+                f"{what} needs {self.top + 1:,} cells, one for each step that sums of these "
+                f"{self.n_informative:,} score differences may take, more than the limit of "
+                f"{MAX_CELLS:,}",
                 "p does not need it (method='auto'); monte_carlo has a sampled distribution",
             )
 

@@ -71,8 +71,8 @@ TOGETHER = 500
 FURTHEST = 120.0
 #: Moves less likely than this have their angle measured from staying, others from the middle.
 RARE = 0.25
-#: Boxes of frequencies and moves that are looked at together.
-BOXES, AT_ONCE = 4096, 2**16
+#: Boxes of frequencies, and moves at frequencies, that are looked at together.
+BOXES, AT_ONCE = 4096, 2**13
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
 #: ln 2, its leading digits first: whole numbers times those are exact.
@@ -475,9 +475,11 @@ class _Tilted:
         The sine is smallest where x is nearest to a whole number; |sin(pi x)| is at least pi x (1 -
         x) (1 + x (1 - x)), and -log(1 - y) at least y + y^2 / 2. No more is added up than `enough`.
         """
-        bounds, left, asked = np.zeros(len(boxes)), np.arange(len(boxes)), 0.0
+        bounds, asked, spread = np.zeros(len(boxes)), 0.0, 4 * self.q * (1 - self.q)
         middles, halves = (boxes[:, ::2] + boxes[:, 1::2]) / 2, (boxes[:, 1::2] - boxes[:, ::2]) / 2
-        spread = 4 * self.q * (1 - self.q)
+        # Around the peak |phi| is about that of a normal law, and no bound would be large enough.
+        around = (self.moves.T * (self.counts * spread)) @ self.moves * np.pi**2 / np.outer(m, m)
+        left = np.flatnonzero(((middles @ around) * middles).sum(axis=1) > 2 * enough)
         # Moves that make |phi| small come first.
         order = np.argsort(-spread * self.counts * np.abs(self.moves).max(axis=1), kind="stable")
         start, some = 0, 8
@@ -491,48 +493,48 @@ class _Tilted:
             y = spread[part] * (np.pi * x * (1.0 + x)) ** 2
             bounds[left] += (y * (1.0 + 0.5 * y)) @ (0.5 * self.counts[part])
             asked += left.size * part.size
-            left, start, some = left[bounds[left] <= enough[left]], start + some, 2 * some
+            left, start, some = left[bounds[left] <= enough[left]], start + some, 4 * some
         return bounds, asked
 
     def _phi(self, points: Ints, m: Ints, twice: Ints) -> tuple[NDArray[np.complex128], Floats]:
         """E exp(i theta (T - t0)) at theta = 2 pi j / m, and its rounding error.
 
         `twice` is twice the distance from t0 to where T would be if rare moves were not made, and
-        half of the others; whole turns are taken off in integers.
+        half of the others; whole turns are taken off in integers. With t = tan(pi x) a factor has
+        the angle arctan(a t / (1 + b t^2)), -2 log of its size is log1p(spread t^2 / d), d = 1 +
+        beta^2 t^2, and the square of its derivative by pi x is (c + e t^2) / d: nothing cancels.
         """
-        counts, q = self.counts[:, None], self.q[:, None]
-        rare, beta, spread = q < RARE, np.tanh(self.push / 2)[:, None], 4 * q * (1 - q)
-        values, errors = np.empty(len(points), dtype=np.complex128), np.empty(len(points))
-        block = max(AT_ONCE // counts.size, 1)
+        q, counts, rare = self.q[:, None], self.counts.astype(np.float64), self.q[:, None] < RARE
+        beta, spread = np.tanh(self.push / 2)[:, None], 4 * q * (1 - q)
+        a, b = np.where(rare, -2 * q, beta), np.where(rare, 1 - 2 * q, 0.0)
+        c, e = np.where(rare, 2 * q, beta) ** 2, np.where(rare, 2 * q, 1.0) ** 2
+        even, square_beta = np.where(self.q < RARE, 0.0, counts), beta * beta
+        whole, half, places = float(m[0]) * float(m[1]), np.zeros(len(points)), []
+        for axis, n in enumerate(m.tolist()):
+            j, at = np.unique(points[:, axis], return_inverse=True)
+            steps = self.moves[:, axis, None] * j
+            turns = np.rint(steps / n)
+            places.append(((steps - turns.astype(np.int64) * n) * (whole / n), at))
+            half += (even @ turns % 2)[at] + twice[axis] * points[:, axis] % (2 * n) / n
+        (x_s, at_s), (x_r, at_r) = places
+        sums, block = np.empty((6, len(points))), max(AT_ONCE // counts.size, 64)
         for part in (slice(n, n + block) for n in range(0, len(points), block)):
-            whole = [
-                step[:, None] * j for step, j in zip(self.moves.T, points[part].T, strict=True)
-            ]
-            turns = [np.rint(w / n).astype(np.int64) for w, n in zip(whole, m, strict=True)]
-            x, y = ((w - t * n) / n for w, t, n in zip(whole, turns, m, strict=True))
-            turn = np.rint(x + y)
-            x, size = x + (y - turn), np.abs(x) + np.abs(y)
-            sine, cosine = np.sin(np.pi * x), np.cos(np.pi * x)  # the latter is not negative
-            square = sine * sine
-            rest = np.maximum(cosine * cosine + (beta * sine) ** 2, 1e-300)  # 1 - spread sin^2
-            logs = np.log1p(-np.minimum(spread * square, 0.6))
-            logs = 0.5 * counts * np.where(rest < 0.5, np.log(rest), logs)
-            slope = np.where(rare, -2 * q * cosine, beta)
-            angles = np.arctan(slope * sine / np.where(rare, 1 - 2 * q * square, cosine))
-            rough = (np.where(rare, q, beta / 2) + spread / 4 * np.abs(sine)) / rest
-            odd = counts * (turns[0] + turns[1] + turn.astype(np.int64))
-            odd = np.where(rare, 0, odd).sum(axis=0) % 2
-            (log_size, log_low), (angle, low) = _sums(logs), _sums(counts * angles)
-            half = odd + sum(
-                d * j % (2 * n) / n for d, j, n in zip(twice, points[part].T, m, strict=True)
-            )
-            sizes = np.exp(log_size + log_low)
-            values[part] = sizes * np.exp(1j * (np.pi * half + (angle + low)))
-            rounding = (
-                8 - 3 * log_size + 16 * (counts * size * rough).sum(axis=0) + 2 * np.abs(angle)
-            )
-            errors[part] = EPS * sizes * rounding
-        return values, errors
+            x = x_s.take(at_s[part], axis=1)
+            x += x_r.take(at_r[part], axis=1)
+            turns = np.rint(x / whole)
+            x -= whole * turns  # exact so far
+            x *= np.pi / whole
+            t = np.tan(x)
+            square = t * t
+            d = 1 + square_beta * square
+            sums[0, part] = even @ turns
+            sums[1:3, part] = _dot(counts, np.log1p(spread * square / d))
+            sums[3:5, part] = _dot(counts, np.arctan(a * t / (1 + b * square)))
+            sums[5, part] = counts @ (np.abs(x) * np.sqrt((c + e * square) / d))
+        odd, logs, logs_low, angle, angle_low, rough = sums
+        sizes = np.exp(-0.5 * (logs + logs_low))
+        values = sizes * np.exp(1j * (np.pi * ((half + odd) % 2) + (angle + angle_low)))
+        return values, EPS * sizes * (8 + 6 * rough + 2 * np.abs(angle))
 
     def _staircase_sum(self, points: Ints, m: Ints, rows: _Rows) -> tuple[float, float, float]:
         """Sum of E_tau exp(-tau (T - t0)) over the rows, its error, and the largest sum of weights.
@@ -610,13 +612,13 @@ class _Tilted:
         """Where the region begins in each row; ties are decided in integers."""
         f, (first, end) = self.corners, self.ends[0].tolist()
         low, high = (np.full(rows.size, x, dtype=np.int64) for x in (first - 1, end + 1))
-        sums = f[0] + rows[:, None] * f[2]
+        hits, misses = (f[0] + rows[:, None] * f[2]).T
         for _ in range(int(end - first + 2).bit_length()):  # low is too small, high is not
             middle = (low + high) // 2
-            inside = self._gap(sums + middle[:, None] * f[1]) >= self.least
+            inside = self._gap(hits, misses + middle * f[1, 1]) >= self.least
             high = np.where(inside & (middle > low), middle, high)
             low = np.where(inside, low, middle)
-        starts, gaps = high, self._gap(sums + high[:, None] * f[1])
+        starts, gaps = high, self._gap(hits, misses + high * f[1, 1])
         (a, i), (_, j), (b, k) = self.frame
         for n in np.flatnonzero((gaps <= self.sure) & (starts <= end)).tolist():
             s, r = int(starts[n]), int(rows[n])
@@ -625,19 +627,19 @@ class _Tilted:
             starts[n] = s
         return starts
 
-    def _gap(self, sums: Floats) -> Floats:
+    def _gap(self, a: Floats, i: Floats) -> Floats:
         """f(a, i) - f(A - a, I - i), f(a, i) = a / (a + i), or a / i; never falls with a or -i.
 
         Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
         """
-        totals, zero = np.array(self.event.totals, dtype=float), float(self.event.zero_division)
-        own = np.clip(sums, 0.0, totals)
+        (most, worst), zero = self.event.totals, float(self.event.zero_division)
+        a, i = np.minimum(np.maximum(a, 0.0), most), np.minimum(np.maximum(i, 0.0), worst)
         ratios = []
-        for x in (own, totals - own):
-            a, below = x[..., 0], x.sum(axis=-1) if self.event.whole else x[..., 1]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratios.append(np.where(below > 0, a / below, np.where(a == 0, zero, inf)))
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for x, y in ((a, i), (most - a, worst - i)):
+                below = x + y if self.event.whole else y
+                ratio = x / below  # infinite, or no number, where that is 0
+                ratios.append(np.where(ratio == ratio, ratio, zero))
             return np.asarray(ratios[0] - ratios[1])
 
     def _cumulants(self, tilt: Floats) -> tuple[float, Floats, Floats]:
@@ -675,7 +677,7 @@ class _Tilted:
             furthest = FURTHEST / max(np.sort(lengths)[lengths.size * 9 // 10] / deviation, 1e-6)
             size, low, high = 1.0, 1.0, inf
             while high - low > 1e-3 * max(1.0, 0.03 * low):
-                if size >= furthest or self._gap(self._cumulants(size * slope)[1]) >= self.least:
+                if size >= furthest or self._gap(*self._cumulants(size * slope)[1]) >= self.least:
                     high = size
                 else:
                     low = size
@@ -710,17 +712,15 @@ class _Tilted:
         return found
 
 
-def _sums(terms: Floats) -> tuple[Floats, Floats]:
-    """Sums over the first axis, in two parts: in twice the precision of a float (Knuth 1969)."""
-    low = np.zeros(terms.shape[1:])
-    while len(terms) > 1:
-        half = len(terms) // 2
-        a, b, odd = terms[:half], terms[half : 2 * half], terms[2 * half :]
-        total = a + b
-        shifted = total - a
-        low += ((a - (total - shifted)) + (b - shifted)).sum(axis=0)
-        terms = np.concatenate([total, odd])
-    return terms[0], low
+def _dot(counts: Floats, terms: Floats) -> tuple[Floats, Floats]:
+    """Products with whole numbers, added up, in two parts.
+
+    The leading digits of all terms add up without rounding (Rump, Ogita and Oishi 2008).
+    """
+    most = float(counts.sum()) * max(float(terms.max()), -float(terms.min()))
+    unit = 2.0 ** (frexp(most)[1] + 2)
+    leading = (terms + unit) - unit
+    return counts @ leading, counts @ (terms - leading)
 
 
 def _circle(m: int) -> NDArray[np.complex128]:

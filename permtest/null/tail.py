@@ -23,7 +23,6 @@ from typing import TypeAlias
 import numpy as np
 
 from permtest._errors import TooHard
-from permtest._integers import shown
 from permtest._jit import NUMBA, Floats
 from permtest.null.bracket import log_count, peaks
 from permtest.null.convolution import (
@@ -35,12 +34,13 @@ from permtest.null.convolution import (
     fft_cells,
     norm,
 )
-from permtest.null.distribution import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
+from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
 from permtest.null.many_point import ManyPointSum
 from permtest.null.tail_kernels import (
     TiltedLaw,
+    Window,
     find_tilt,
     log_scale,
     tail_sum,
@@ -65,8 +65,9 @@ LEAST = 10**5
 #: takes some looks at a hundred widths.
 HOPELESS, FEW = 10**5, 20
 
-#: From this width on, and with so many entries, the peaks of |phi| are found on a grid.
-LONG, MANY = 3000, 150
+#: From this width on, which is longer for more entries, and with so many of them, the peaks of
+#: |phi| are found on a grid.
+LONG, CELLS_EACH, MANY = 3000, 20, 150
 
 #: Logarithm of the number of labellings up to which those beyond a threshold are counted: as a
 #: rule halves have no more sums than can be listed.
@@ -99,15 +100,37 @@ def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
             with suppress(TooHard):  # the same in NumPy, on all frequencies
                 return ManyPointSum(steps, [1] * steps.size, starts, law.counts).tail(t0)
         work //= SLOWER
-    tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+    return sum_tail(law, *tilt_towards(law.widths, law.counts, law.top, t0), work)[0]
+
+
+def sum_tail(
+    law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int = PATIENCE
+) -> tuple[Probability, float]:
+    """P(T >= t0) and P(T = t0) of a law that is tilted to t0; TooHard if that takes more `work`."""
     ranges, rest = np.array([[1, window.m // 2]]), 0.0
-    if law.widths[-1] >= LONG and law.n_informative >= MANY:
+    n = law.n_informative
+    if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
-    factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
+    factor, cell, rough, left = tail_sum(tilted, window, work, ranges, rest)
     if left <= 0:
         raise _too_hard(law)
     high, low, error = window.scale
-    return Probability.of_product(high, low, factor, error + rough / factor)
+    p = Probability.of_product(high, low, factor, error + rough / factor)
+    return p, max(cell, 0.0) / factor * p.value
+
+
+def two_tails(law: TwoPointSum, t0: int) -> tuple[Probability, Probability]:
+    """P(T >= t0) and P(T <= t0) by one inversion; TooHard if it would take some tenths of a second.
+
+    The smaller of them is as `tail_tilted` has it; the other is 1 less it and P(T = t0).
+    """
+    above, top = max(t0, law.top - t0), law.top
+    inside = NUMBA and top < 2 * above < 2 * top < 2**54
+    if not inside or float(law.widths[-1]) * min(top + 1.0, 21 * law.deviation) > 2**62:
+        raise _too_hard(law)
+    p, same = sum_tail(law, *tilt_towards(law.widths, law.counts, top, above), EFFORTS[1][0])
+    rest = Probability.of(1.0 - p.value + same, 2 * p.error_bound + EPS)
+    return (p, rest) if t0 == above else (rest, p)
 
 
 def tail_dp(law: TwoPointSum, t0: int) -> Probability:
@@ -235,10 +258,9 @@ def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) 
 
 
 def _too_hard(law: TwoPointSum) -> TooHard:
-    largest = shown(int(law.widths[-1]) * law.unit)
     return TooHard(
-        f"the exact p-value of {law.n_informative:,} differing pairs with differences up to "
-        f"{largest} would take too long",
+        f"the exact p-value of {law.n_informative:,} differing pairs with {law.widths.size:,} "
+        "distinct sizes of differences would take too long",
         "method='bracket' gives bounds that contain it, monte_carlo an estimate",
     )
 

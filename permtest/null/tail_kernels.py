@@ -343,8 +343,8 @@ def all_points(m: int) -> tuple[Ints, Floats]:
 @python_first
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
-) -> tuple[float, float, int]:
-    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left.
+) -> tuple[float, float, float, int]:
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, P_tau(T = t0), an error, and work left.
 
     The mass beyond the cells and that which wraps around are part of the error. The points that
     matter have a j in one of the `ranges`, given by their first and last j; `rest` bounds the sum
@@ -352,7 +352,7 @@ def tail_sum(
     """
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)
-    total, low, error = largest, 0.0, largest * 8.0 * EPS
+    total, low, error, cell = largest, 0.0, largest * 8.0 * EPS, 1.0
     stack, book = all_points(m)
     book[0] = rest
     for r in range(len(ranges)):
@@ -366,9 +366,11 @@ def tail_sum(
             absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
             term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
             total, low = add_product(term, 1.0, total, low)
-            error += absolute * np.sqrt(x * x + y * y) * rounding
+            cell += absolute * np.cos(angle)
+            error += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
     error += 2.0 * largest * book[0]
-    return (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE), int(work - book[1])
+    outside = 2.0 * np.exp(-OUTSIDE)
+    return (total + low) / m, cell / m, error / m + outside, int(work - book[1])
 
 
 @jit
@@ -403,7 +405,8 @@ def upper_tails(
     """P(T >= t0) = exp(high + low) * factor of many laws.
 
     Law r is ``starts[r] : starts[r + 1]`` of widths and counts. ``found[r]`` becomes high, low,
-    factor, relative error of the product, and work left, unless ``t0[r]`` is not above the centre.
+    factor, relative error of the product, work left, and what is to take the place of the factor
+    for P(T = t0), unless ``t0[r]`` is not above the centre.
     """
     ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):
@@ -411,7 +414,7 @@ def upper_tails(
             a, b = starts[r], starts[r + 1]
             law, window = tilt_towards(widths[a:b], counts[a:b], tops[r], t0[r])
             ranges[0, 1] = window.m // 2
-            factor, error, left = tail_sum(law, window, work, ranges, 0.0)
+            factor, cell, error, left = tail_sum(law, window, work, ranges, 0.0)
             high, low, rounding = window.scale
             found[r, 0], found[r, 1], found[r, 2] = high, low, factor
-            found[r, 3], found[r, 4] = rounding + error / factor, left
+            found[r, 3], found[r, 4], found[r, 5] = rounding + error / factor, left, cell

@@ -271,12 +271,13 @@ def recognise(
         The column of a long table that says whose a line is. Default: ``system`` or ``model``.
     repeat : str or int, optional
         The column that tells repeats of one item apart, such as ``seed``; these are swapped
-        together.
+        together. If two systems have other repeats of an item, its score is the mean of them.
     clusters, score
         As in `read`.
     missing : {"drop", "zero", "error"}, optional
         What becomes of items without a score of every system. Default: "error" where systems are
-        columns of one table, else "drop", which is counted and said.
+        columns of one table, or where repeats are paired one by one (``clusters=False``), else
+        "drop", which is counted and said.
     pos_label : str, optional
         The label that "f1" and its like are of, where there are predictions; other statistics
         refuse it.

@@ -146,6 +146,7 @@ class Harness(Format):
     text: str = ""
     note: Callable[[Row], str] = lambda _: ""  # of what stands beside all records
     grouped: str = ""  # the grouping that is swapped together; by id, where items do not say it
+    runs: bool = False  # whether the records of a group are runs of one item, alike but for luck
     merge: bool = False  # whether records of an item may repeat its scores
     #: The items, where that does not say it: of what stands beside records, of them, and of gold.
     items: Callable[[Row, Rows, File | None], Iterator[Item]] | None = None
@@ -243,6 +244,8 @@ class Harness(Format):
             ids=ids,
             clusters=clusters,
             swapped=group if group and len(set(clusters[group])) < len(items) else None,
+            items=bases if self.runs and any(item.repeat for item in items) else None,
+            items_by=paired_by,
             agree=_shared([item.agree for item in items]),
             texts=[item.text for item in items] if any(item.text for item in items) else None,
             notes=tuple(filter(None, notes)),
@@ -496,6 +499,7 @@ INSPECT = Harness(
     text="input",
     note=_unfinished,
     grouped="sample",
+    runs=True,
 )
 
 # ---- HELM ----------------------------------------------------------------------------------------
@@ -626,6 +630,7 @@ EVERY_EVAL_EVER = Harness(
     "|model_id sample_id evaluation_id",
     items=_instances,
     grouped="sample",
+    runs=True,
 )
 
 # ---- SWE-bench -----------------------------------------------------------------------------------

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
+from math import lcm
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from permtest.decimals import in_common_units
-from permtest.pairs import Pairs
+from permtest.decimals import as_integers, in_common_units
+from permtest.pairs import Pairs, Runs
 from permtest.readers import labels
 from permtest.readers.files import (
     VERDICTS,
@@ -229,29 +231,23 @@ class Evaluation:
     ) -> Pairs:
         """Two systems, as `permtest.read` says."""
         entry = lookup(statistic)
-        if (a is None) != (b is None):
-            given, other = ("b", "a") if a is None else ("a", "b")
-            both = f"name both {'systems' if self.sheet is None else 'columns'}"
-            raise self._error(f"{given} is given without {other}; {both}; {self._known()}")
-        if a is None:
-            two = self._meant(entry)
+        two = self._compared(a, b, entry)
+        if self._has_unequal_runs(two, score, entry, clusters):
+            chosen = self._of_runs(two, score, entry)
+            grouping = self._above_items(two, clusters)
         else:
-            two = [self._named("a", a, entry), self._named("b", b, entry)]
-            if two[0].system == two[1].system:
-                what = "column " * (self.sheet is not None) + repr(two[0].system)
-                raise self._error(f"a and b are both {what}; name two; {self._known()}")
-            self._check_apart(two)
-        if len(two) != 2:
-            raise self._too_few(two, entry, "say which two are compared (--a, --b)")
-        chosen = self._chosen(two, score, entry)
+            own = clusters is None or clusters in {one.items_by for one in two}
+            chosen = self._chosen(two, score, entry, strict=not own)
+            grouping = self._grouping(two, clusters)
         bare = self.sheet is not None and self.sheet.names is None
         first, second = told_apart(["A", "B"] if bare else [one.system for one in two], "AB")
         (u, v), names = chosen.numbers, (first, second)
         if chosen.columns:
             pairs = Pairs(u, v, names, columns=chosen.columns)
+        elif chosen.sizes:
+            pairs = _means(u, v, chosen.sizes, names)
         else:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
-        grouping = self._grouping(two, clusters)
         group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
         source["no_systems"] = [] if a is not None else self._no_systems(two, numbers=True)
         kind = self._kind(chosen)
@@ -299,6 +295,24 @@ class Evaluation:
         found = ScoreTable(names, scores, entry, scale, group, *where)
         stratum = chosen.group(None if strata is None else self._grouping(some, strata))
         return found if stratum is None else found.stratified(stratum)
+
+    def _compared(self, a: Any, b: Any, entry: Statistic) -> Sequence[SystemScores]:
+        """The two systems that are meant."""
+        if (a is None) != (b is None):
+            given, other = ("b", "a") if a is None else ("a", "b")
+            both = f"name both {'systems' if self.sheet is None else 'columns'}"
+            raise self._error(f"{given} is given without {other}; {both}; {self._known()}")
+        if a is None:
+            two = self._meant(entry)
+        else:
+            two = [self._named("a", a, entry), self._named("b", b, entry)]
+            if two[0].system == two[1].system:
+                what = "column " * (self.sheet is not None) + repr(two[0].system)
+                raise self._error(f"a and b are both {what}; name two; {self._known()}")
+            self._check_apart(two)
+        if len(two) != 2:
+            raise self._too_few(two, entry, "say which two are compared (--a, --b)")
+        return two
 
     def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:
         """The columns of a table that are not compared; or those of numbers alone."""
@@ -387,8 +401,11 @@ class Evaluation:
 
     def _too_few(self, some: Sequence[SystemScores], entry: Statistic, remedy: str) -> ReadError:
         """The error that it is not clear which systems are meant."""
-        names = f" ({listed([repr(one.system) for one in some], NAMED)})" if some else ""
-        problem, sheet = f"{len(some)} system{'s' * (len(some) != 1)}{names}", self.sheet
+        sheet, found = self.sheet, [one.system for one in some]
+        if sheet is not None and not some and len(sheet.scored) == 1:  # the only scores
+            found = [sheet.name(sheet.scored[0])]
+        names = f" ({listed(list(map(repr, found)), NAMED)})" if found else ""
+        problem = f"{len(found)} system{'s' * (len(found) != 1)}{names}"
         if sheet is None:
             remedy = "add the file of another" if len(some) < 2 else remedy
             return self._error(f"{problem}; {remedy}")
@@ -461,8 +478,10 @@ class Evaluation:
         if all(name in one.clusters for one in some):
             return name
         known = [one for one in some[0].clusters if all(one in x.clusters for x in some)]
-        there = f"there are {', '.join(known)}" if known else "these files have no groups"
-        raise self._error(f"clusters: no {name!r} of both systems; {there}")
+        there = f"there are {', '.join(known)}" if known else "there is no other that all have"
+        lacking = next(one for one in some if name not in one.clusters)
+        problem = f"clusters: {lacking.system!r} has no {name!r} for its items; {there}"
+        raise ReadError.at(lacking.file.path, problem)
 
     def _kind(self, chosen: Chosen) -> Score:
         """What the scores are, and which of them are better."""
@@ -475,8 +494,19 @@ class Evaluation:
 
     # ---- items
 
-    def _chosen(self, some: Sequence[SystemScores], score: str | None, entry: Statistic) -> Chosen:
-        """The items of some systems, put together, and their numbers."""
+    def _chosen(
+        self,
+        some: Sequence[SystemScores],
+        score: str | None,
+        entry: Statistic,
+        *,
+        strict: bool = False,
+    ) -> Chosen:
+        """The items of some systems, put together, and their numbers.
+
+        If it is to be `strict`, all systems must have the same runs, unless the user says what
+        becomes of others.
+        """
         if self.is_labels and score is not None:
             problem = "score is for files of scores; of predictions, choose a statistic (--metric)"
             raise self._error(problem)
@@ -484,11 +514,72 @@ class Evaluation:
             problem = "pos_label (--pos-label) is for predictions; name the column of what is right"
             raise self._error(f"{problem} as gold (--gold)")
         name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
-        chosen = Chosen(some, name, *_together(some), missing=self.how.missing)
+        runs = any(one.items is not None for one in some)
+        missing = self.how.missing or ("error" if strict and runs else None)
+        chosen = Chosen(some, name, *_together(some), missing=missing)
         chosen.match()
         (self._judge if self.is_labels else self._count)(chosen, entry)
         named = self.how.id is not None
         chosen.check_agreement(named=named, noted=named and not self.is_labels)
+        return chosen
+
+    def _has_unequal_runs(
+        self, two: Sequence[SystemScores], score: str | None, entry: Statistic, clusters: Any
+    ) -> bool:
+        """Whether two systems have other runs of the items that both have."""
+        keys = [one.items or one.ids or () for one in two]
+        known = {one.items_by if one.items else one.paired_by for one in two}
+        plain = self.is_labels or entry.columns or all(one.items is None for one in two)
+        kept = clusters is not False and self.how.missing not in ("zero", "error")
+        if plain or not kept or len(known) > 1 or () in keys:
+            return False
+        name = self._score(two, score, entry)
+        shared = {*keys[0]} & {*keys[1]}
+        runs: list[Any] = []
+        for one, own in zip(two, keys, strict=True):
+            ids = own if None in (two[0].ids, two[1].ids) else one.ids or ()
+            runs.append([key for key, item in zip(ids, own, strict=True) if item in shared])
+        apart = runs[0] != runs[1] and (
+            None in (two[0].ids, two[1].ids) or {*runs[0]} != {*runs[1]}
+        )
+        gone = self.how.missing == "drop" or two[0].paired_by != ROW
+        gone = gone and any(_is_missing(x) for one in two for x in one.scores[name])
+        if not shared or name in two[0].counts or not (apart or gone):
+            return False
+        if (grouping := self._above_items(two, clusters)) is None:
+            return True
+        both = zip(two, keys, strict=True)
+        groups = [{*zip(own, one.clusters[grouping], strict=True)} for one, own in both]
+        return all(len(some) == len({*own}) for some, own in zip(groups, keys, strict=True))
+
+    def _above_items(self, two: Sequence[SystemScores], clusters: Any) -> str | None:
+        """The grouping that is swapped as a whole, if any, where rows are runs of items."""
+        wanted = next((x.swapped for x in two if x.swapped), None) if clusters is None else clusters
+        own = wanted in {one.items_by for one in two}
+        if own or (clusters is None and not all(wanted in one.clusters for one in two)):
+            return None
+        if (name := self._grouping(two, wanted)) is None:
+            return None
+        # Items by another name, such as the samples of a log, are no groups.
+        return (
+            None if any(x.items is not None and x.clusters[name] == x.items for x in two) else name
+        )
+
+    def _of_runs(self, two: Sequence[SystemScores], score: str | None, entry: Statistic) -> Chosen:
+        """The items of two systems that have different runs of them, and the numbers of all."""
+        name, whole = self._score(two, score, entry), [one.first_runs() for one in two]
+        chosen = Chosen(whole, name, *_together(whole), missing=self.how.missing)
+        chosen.match()
+        runs = Chosen(two, name, [], [range(len(one)) for one in two])
+        runs.check_writing(points=self.how.thousands is None)
+        cells = runs.exact()
+        if entry.minimum is not None:
+            runs.refuse(lambda x: None if x is None else "; ".join(entry.problem(x) or ()), cells)
+        chosen.take_runs(two, cells)
+        if not self.how.same_scale:
+            _check_scales(two, [[x for x in column if x is not None] for column in cells])
+        named = self.how.id is not None
+        chosen.check_agreement(named=named, noted=named)
         return chosen
 
     def _judge(self, chosen: Chosen, entry: Statistic) -> None:
@@ -546,6 +637,7 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     missing: str | None = None  # what becomes of items without a score of every system
+    sizes: list[list[int]] = field(default_factory=list)  # how many numbers are of each item
 
     @property
     def ids(self) -> tuple[str, ...] | None:
@@ -635,6 +727,28 @@ class Chosen:
         kept = [k for k in range(len(keys)) if k not in gone]
         self.keep(kept)
         return [[column[k] for k in kept] for column in cells]
+
+    def take_runs(self, two: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) -> None:
+        """Take the numbers of all runs, one item after the other; leave out what has none."""
+        found: list[dict[str, list[Any]]] = []
+        for one, column in zip(two, cells, strict=True):
+            found.append({})
+            items = zip(one.items or one.ids or (), column, strict=True)
+            for i, (item, x) in enumerate(items):
+                if x is None:
+                    self.dropped.append(one.place(i) if one.ids is None else one.ids[i])
+                else:
+                    found[-1].setdefault(item, []).append(x)
+        kept = [k for k, key in enumerate(self.keys) if all(key in own for own in found)]
+        if not kept:
+            problem = f"no item has the score {shown(self.score)} of all systems; score all alike"
+            raise ReadError.at(two[-1].file.path, problem)
+        self.keep(kept)
+        self.sizes = [[len(own[key]) for key in self.keys] for own in found]
+        self.numbers = [[x for key in self.keys for x in own[key]] for own in found]
+        (a, b), (n, m) = (one.system for one in two), map(sum, self.sizes)
+        note = f"the systems have different runs of these items, {n} of {a} and {m} of {b}: the "
+        self.notes.append(f"{note}score of an item is the mean of its runs")
 
     def check_agreement(self, *, named: bool, noted: bool) -> None:
         """Refuse items that are not the same; note it where the user named what pairs them."""
@@ -804,8 +918,7 @@ def _alike(one: str, other: str) -> str:
         )
     return (
         f"if one system has several runs of each {short}, give the other a column "
-        f"{long.removeprefix(f'{short} and ')!r} too, or pass a list of runs for each item to "
-        "exact_runs_test in Python"
+        f"{long.removeprefix(f'{short} and ')!r} too"
     )
 
 
@@ -875,6 +988,30 @@ def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) 
         problem = f"the scores of {some[low].system!r} go up to {float(most[low]):g}, those of "
         problem += f"{some[high].system!r} up to {float(most[high]):g}; write both on one scale, or"
         raise ReadError.at(some[high].file.path, f"{problem} say that they are (--same-scale)")
+
+
+def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str]) -> Pairs:
+    """The mean of each item's runs, of which there are so many, and the runs themselves."""
+    units = in_common_units([as_printed(u), as_printed(v)], names)
+    runs = [Runs(x, np.array(n, dtype=np.intp)) for x, n in zip(units.columns, sizes, strict=True)]
+    common = lcm(*chain(*sizes))
+    means = [
+        as_integers([x * (common // n) for x, n in zip(one.totals.tolist(), own, strict=True)], "")
+        for one, own in zip(runs, sizes, strict=True)
+    ]
+    off = None
+    if units.rounding is not None:
+        both = zip(runs, units.rounding, strict=True)
+        off = np.stack([one.sums(x) / one.sizes for one, x in both])
+    return Pairs(
+        means[0],
+        means[1],
+        names,
+        scale=units.scale * common,
+        rounding=off,
+        reading=units.reading,
+        runs=(runs[0], runs[1], units.scale),
+    )
 
 
 def _columns(some: Sequence[SystemScores], name: str, entry: Statistic) -> tuple[str, ...]:
@@ -975,9 +1112,10 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     systems = sum(len(one["systems"]) for one in source["files"])
     text = f"{title}: {matched} item{'s' * (matched != 1)}"
     text += f" of {systems} systems," * (systems != 2) + f" paired by {source['paired_by']}"
-    sides = zip(source["unmatched"], source["unmatched_ids"], "AB", strict=False)
-    for number, names, side in sides:
-        text += f"; {number} only in {side} ({some(names, number)})" if number else ""
+    named = [name for one in source["files"] for name in one["systems"]]
+    sides = zip(source["unmatched"], source["unmatched_ids"], named, strict=False)
+    for number, ids, side in sides:
+        text += f"; {number} only in {side} ({some(ids, number)})" if number else ""
     if source["unmatched"] and (dropped := source["dropped"]):
         text += f"; {dropped} without a score ({some(source['dropped_ids'], dropped)})"
     elif left_out and not source["unmatched"]:
@@ -993,5 +1131,11 @@ def describe(source: Mapping[str, Any], title: str) -> str:
             text += f"; items of one {shown(str(source[key]))} are {what}"
     columns = ", ".join(source.get("no_systems", ()))
     notes = [f"columns not treated as systems: {columns}"] if columns else []
-    more = [f"{note[:1].upper()}{note[1:]}" for note in (*notes, *source["notes"])]
+    files = {one["file"] for one in source["files"]}
+    more = []
+    for note in (*notes, *source["notes"]):
+        head = note.partition(" ")[0]  # the name of a file, a system or a task stays as it is
+        kept = head.endswith(":") or PurePath(head).name in files
+        kept |= note.startswith(tuple(f"{name} " for name in (*named, *files)))
+        more.append(note if kept else f"{note[:1].upper()}{note[1:]}")
     return printable(" ".join(f"{part.rstrip('.')}." for part in (text, *more)))

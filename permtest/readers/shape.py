@@ -593,8 +593,8 @@ class Sheet(Table):
 
     def common(self, rows: Sequence[int], taken: Collection[int] = ()) -> dict[str, Any]:
         """What is known of the items of some rows, whatever their scores: ids, groups, texts."""
-        ids, by, swapped, notes = self._identity(rows)
-        groups = {}
+        ids, by, items, notes = self._identity(rows)
+        swapped, groups = items if items and len({*items}) < len(items) else None, {}
         for i in range(self.width) if self.names or self.how.clusters else ():
             kinds = self.kinds[i]
             if i == self.cluster and i not in taken:
@@ -607,10 +607,11 @@ class Sheet(Table):
                 if 1 < len(set(labels)) < len(labels):
                     groups[self.name(i)] = labels
         related = [x for x in groups if x.lower() in RELATED] if swapped is None else []
-        name = None
+        name, own = None, " and ".join(map(self.name, self.ids))
+        if items is not None and (swapped or self._distinct([*self.ids, *self._whose]) < len(self)):
+            groups[own] = items  # also of a system with a single run of each item
         if swapped is not None:
-            name = " and ".join(map(self.name, self.ids))
-            groups[name] = swapped
+            name = own
         if self.cluster is not None:
             name = self.name(self.cluster)
             note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since that "
@@ -624,17 +625,24 @@ class Sheet(Table):
             "paired_by": by,
             "clusters": groups,
             "swapped": name,
+            "items": items,
+            "items_by": self._known,
             "notes": (*self.notes, *notes, *(more if self.how.clusters is None else ())),
             "at": lambda i: self.place(rows[i]),
             "texts": None if text is None else self._some(self.columns[text], rows),
         }
 
+    @property
+    def _known(self) -> str:
+        """What says which item a line is, but for repeats."""
+        return self.known_by or " and ".join(str(self.key(i)) for i in self.ids)
+
     def _identity(self, rows: Sequence[int]) -> tuple[Any, str, Any, list[str]]:
-        """Ids of rows, what they are, the items whose repeats are swapped together, and notes."""
+        """Ids of rows, what they are, the items of which they are repeats, and notes."""
         if self.ids:
             nameless = "an item without a name; write one"
             parts = [as_ids(self._labels(i, rows, nameless)) for i in self.ids]
-            by = self.known_by or " and ".join(str(self.key(i)) for i in self.ids)
+            by = self._known
         elif self.how.repeat is not None:
             problem = "tells repeats of an item apart, but no column says which item; name it "
             raise self.error(f"{problem}(--id)", None, self.repeat)
@@ -649,7 +657,7 @@ class Sheet(Table):
             items = [" / ".join(part.replace("/", "//") for part in some) for some in both]
         once = len(set(items)) == len(items)
         if not once and self.cluster is not None and self.ids == [self.cluster]:
-            return None, ORDER, None, []
+            return None, ORDER, items, []
         if self.repeat is None:
             if not once:
                 raise self._twice(items, rows, by)
@@ -660,7 +668,7 @@ class Sheet(Table):
         by += f" and {self.key(self.repeat)}"
         note = f"repeats of an item, told apart by {self.key(self.repeat)!r}, are swapped together"
         notes = [note] if self.how.clusters is None and not once else []
-        return ids, by, None if once else items, notes
+        return ids, by, items, notes
 
     def _twice(self, items: Sequence[str], rows: Sequence[int], by: str) -> ReadError:
         """The error that two lines are the same item."""
@@ -811,6 +819,11 @@ class Sheet(Table):
     @cached_property
     def _wide_columns(self) -> list[int]:
         return [i for i in self.numeric if i not in self.apart]
+
+    @property
+    def scored(self) -> list[int]:
+        """The columns of numbers that may be scores."""
+        return [i for i in self._wide_columns if not words(self.name(i)) <= NO_SYSTEM]
 
     @cached_property
     def _side(self) -> dict[str, Any]:

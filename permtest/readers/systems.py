@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
@@ -55,6 +55,9 @@ class SystemScores:
     ids: Sequence[str] | None = None  # all different; None: the items have an order only
     clusters: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what items belong to
     swapped: str | None = None  # the grouping that is swapped as a whole unless the user objects
+    #: Where rows are runs of items: which item, and what these are, such as "doc_hash".
+    items: Sequence[str] | None = None
+    items_by: str = ""
     counts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # such as tp, fp, fn
     #: What must be the same for all systems, such as the text of the question; and other texts: if
     #: all systems have the same ones, they must have them for the same items.
@@ -101,6 +104,29 @@ class SystemScores:
         place = ", ".join(filter(None, (self.place(i), column)))
         return ReadError.at(self.file.path, problem, column=place)
 
+    def first_runs(self) -> SystemScores:
+        """The same with one row for each item, that of its first run."""
+        if self.items is None:
+            return self
+        rows = [*{item: i for i, item in reversed([*enumerate(self.items)])}.values()][::-1]
+
+        def some(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+            return {name: [cells[i] for i in rows] for name, cells in columns.items()}
+
+        return replace(
+            self,
+            scores=some(self.scores),
+            clusters=some(self.clusters),
+            agree=some(self.agree),
+            beside=some(self.beside),
+            ids=[self.items[i] for i in rows],
+            paired_by=self.items_by,
+            swapped=None,
+            items=None,
+            texts=None if self.texts is None else [self.texts[i] for i in rows],
+            at=lambda k: self.place(rows[k]),
+        )
+
 
 def told_apart(names: Sequence[str], *others: Sequence[str | None]) -> list[str]:
     """`names`, and beside those that occur more than once what `others` says of them."""
@@ -144,6 +170,10 @@ def joined(tasks: Mapping[str, SystemScores], folder: StrPath) -> SystemScores:
         },
         paired_by=f"task and {parts[0].paired_by}",
         ids=[f"{task}: {one.ids[i] if one.ids else i + 1}" for task, one, i in every],
+        items=[f"{task}: {(one.items or one.ids or ())[i]}" for task, one, i in every]
+        if any(one.items for one in parts) and all(one.ids for one in parts)
+        else None,
+        items_by=f"task and {parts[0].items_by or parts[0].paired_by}",
         clusters={"task": [task for task, *_ in every], **clusters},
         swapped=next((one.swapped for one in parts if one.swapped in groups), None),
         agree={x: [one.agree[x][i] for _, one, i in every] for x in agreed},

@@ -29,7 +29,8 @@ class PosteriorExplorer(Explorer):
     """Drag the counts of two models; their posteriors, and who is better, follow at once.
 
     Axes of values stand still until an interval leaves them. Heights are relative to the highest
-    point. What is to be found, tp + fn, stays the same for both if it is so at first.
+    point. What is to be found, tp + fn, stays the same for both if it is so at first. A count that
+    the chosen metric does not look at cannot be moved: for recall, what is wrong.
 
     Parameters
     ----------
@@ -100,6 +101,9 @@ class PosteriorExplorer(Explorer):
         quick = result.posterior_a.shifts.size == 1  # F-beta is too slow while a slider moves
         for bar in (*self.counts.values(), self.rope):
             bar.continuous_update = quick
+        for count, *uses in zip(COUNTS, *result.counts_a.weights, strict=True):
+            for letter in "ab":
+                self.counts[f"{count}_{letter}"].disabled = not any(uses)
         alt = "What is known of {} and {}, and of their difference".format(*result.names)
         return alt, str(result)
 

@@ -37,6 +37,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], st
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     only_the_page(folder / "notebooks" / OWN)
+    nothing_stored(folder / "notebooks" / FIRST)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -66,6 +67,16 @@ def only_the_page(path: Path) -> None:
     kept = {"page", "setup"}
     cells = [cell for cell in notebook.cells if kept & set(cell.metadata.get("tags", []))]
     notebook.cells = [*cells, nbformat.v4.new_code_cell(f"print({END!r})")]
+    nbformat.write(notebook, path)
+
+
+def nothing_stored(path: Path) -> None:
+    """Take the outputs away, so that what is seen was computed, and add a last one to wait for."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    notebook.cells.append(nbformat.v4.new_code_cell(f"print({END!r})"))
     nbformat.write(notebook, path)
 
 
@@ -175,7 +186,7 @@ def compare_two_files(page: Any, give: Callable[..., None]) -> None:
     give(page, scores("new", 2, range(3, 42)))
     says(page, "old and new differ")
     assert page.locator(ALERT).count() == 0
-    page.locator(".permtest-app", has_text="3 only in A").wait_for()
+    page.locator(".permtest-app", has_text="3 only in old").wait_for()
     change_every_control(page)
     page.wait_for_function(
         "old => document.querySelector('.permtest-app img')?.getAttribute('src') !== old",

@@ -1,6 +1,6 @@
 """Soft pairwise accuracy: against enumeration, with missing scores, floats, and errors."""
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -29,6 +29,25 @@ def test_accuracy_by_all_labellings(seed):
     assert found.error_bound < 1e-12
     p = exact_perm_test(human[1], human[0], alternative="greater").pvalue
     assert found.human_pvalues[1, 0] == pytest.approx(p, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("n", "digits", "missing"), [(9, 3, 0.1), (62, 1, 0), (63, 1, 0.1), (200, 2, 0.1), (300, 4, 0)]
+)
+@pytest.mark.parametrize("upward", [True, False])
+def test_each_p_is_that_of_the_exact_test(n, digits, missing, upward):
+    rng = np.random.default_rng(n)
+    human, metric = np.round(rng.normal(size=(2, 4, n)), digits)
+    metric[0, n // 2 :] = metric[1, n // 2 :]
+    human[rng.random(human.shape) < missing] = np.nan
+    side = {"human_higher_is_better": upward, "metric_higher_is_better": upward}
+    found = soft_pairwise_accuracy(human, metric, **side)
+    for i, j in permutations(range(4), 2):
+        both = ~np.isnan(human[i] + human[j])
+        for table, p in ((human, found.human_pvalues), (metric, found.metric_pvalues)):
+            way = "greater" if upward else "less"
+            exact = exact_perm_test(table[i, both], table[j, both], alternative=way).pvalue
+            assert p[i, j] == pytest.approx(exact, rel=1e-12)
 
 
 def test_directions():

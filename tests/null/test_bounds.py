@@ -1,7 +1,8 @@
 """Bounds of errors, and of what is left out, from both sides: never too small, never absurd."""
 
+from dataclasses import replace
 from fractions import Fraction
-from math import exp, log
+from math import ceil, exp, log
 
 import mpmath as mp
 import numpy as np
@@ -9,7 +10,18 @@ import pytest
 
 from permtest.null import bracket, plane, tail_kernels
 from permtest.null.bracket import zone_of
-from permtest.null.convolution import cf_cells, dp_cells, dp_rounding, fft_cells
+from permtest.null.convolution import (
+    EPS,
+    SAFETY,
+    Rounded,
+    _binomial,
+    _product,
+    cf_cells,
+    dp_cells,
+    dp_rounding,
+    fft_cells,
+    tiled,
+)
 from permtest.null.enumeration import count_labellings
 from permtest.null.grouping import group
 from permtest.null.lattice import LatticeSum, window
@@ -65,6 +77,50 @@ def test_noise_of_cells(kind):
         assert holds(off, found.noise + found.relative * exact + 2.0**-53 * exact, 1e-16)
     off = np.abs(dp_cells(law) - exact)[exact > 1e-290]
     assert holds(off / exact[exact > 1e-290], dp_rounding(law) + 2**-53)
+
+
+@pytest.mark.parametrize("kind", ["one width", "scores"])
+def test_relative_errors_of_all_cells_from_tiles(kind):
+    law = law_of(LAWS[kind])
+    logs, bound = tiled(law)
+    errors, bounds = [], []
+    for ways, found in zip(count_labellings(law), logs.tolist(), strict=True):
+        with mp.workdps(30):
+            exact = mp.log(ways) - law.n_informative * mp.log(2)
+            errors.append(abs(float(mp.expm1(mp.mpf(found) - exact))))
+        bounds.append(bound + 5 * EPS * abs(found))
+    assert holds(errors, bounds)
+
+
+@pytest.mark.parametrize("noisy", [(1, 0), (0, 1), (1, 1)])
+def test_noise_of_factors_goes_through_a_convolution(noisy):
+    """What two factors of unlike norms are off by is found again in the middle of their product."""
+    bells = [np.exp(-((np.arange(n) - n / 2) ** 2) / n) for n in (100, 3000)]
+    deviations = [1e-7 * x for x in noisy]
+    f, g = (
+        Rounded(bell / bell.sum(), 0.0, SAFETY * deviation)
+        for bell, deviation in zip(bells, deviations, strict=True)
+    )
+    changes = []
+    for _ in range(200):
+        df, dg = (
+            x * RNG.standard_normal(bell.size) for x, bell in zip(deviations, bells, strict=True)
+        )
+        changes.append((np.convolve(f.cells, dg) + np.convolve(df, g.cells))[1550])
+    assert 0.7 <= np.std(changes) / (_product(f, g).noise / SAFETY) <= 1.3
+
+
+@pytest.mark.parametrize("n", [5, 400, 30_000])
+@pytest.mark.parametrize("move", [0.5, 0.3125])
+def test_relative_errors_of_binomial_laws(n, move):
+    law = replace(law_of([1] * n), stay=np.array([1 - move]), move=np.array([move]))
+    found, middle, reach = _binomial(law, 0), int(n * move), ceil(8 * (n * move) ** 0.5)
+    errors = []
+    with mp.workdps(30):
+        for k in range(max(middle - reach, 0), min(middle + reach, n), max(reach // 200, 1)):
+            exact = mp.binomial(n, k) * mp.mpf(move) ** k * mp.mpf(1 - move) ** (n - k)
+            errors.append(abs(float(found.cells[k] / exact - 1)))
+    assert holds(errors, found.relative)
 
 
 def test_noise_of_a_window_of_several_sums():

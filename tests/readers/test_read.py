@@ -253,7 +253,7 @@ def test_a_line_for_each_item_and_system():
     assert exact(pairs) == {"1": (2, 3), "2": (1, 5), "3": (0, 4)}
     assert (pairs.clusters, pairs.source["loader"]) == (("x", "x", "y"), "long")
     said = describe(pairs.source, "long")
-    assert said.startswith("long: 3 items paired by id; 1 only in B ('4')")
+    assert said.startswith("long: 3 items paired by id; 1 only in new ('4')")
     assert evaluation.pairs(clusters=False).clusters is None
     assert evaluation.pairs(clusters="topic").clusters == ("p", "q", "p")
 
@@ -266,7 +266,7 @@ BAD_LONG = {
     "no id": ("id,system,score\n1,a,3\n,b,2\n1,b,4\n", ["line 3, column 'id': '' is an item with"]),
     "no cluster": (LONG.replace("3,x", "3,"), ["line 2, column 'cluster': '' is a missing label"]),
     "no ids": ("system,score\na,3\nb,2\n", ["no column says which item", "--id", "--by-order"]),
-    "one": ("id,system,score\n1,a,3\n2,a,2\n", ["0 systems", "the file"]),
+    "one": ("id,system,score\n1,a,3\n2,a,2\n", ["1 system ('score')", "the file"]),
     "no scores": ("id,system,said\n1,a,yes\n1,b,no\n", ["no column of numbers; its columns are"]),
 }
 
@@ -285,6 +285,7 @@ def test_files_without_ids_are_paired_by_order_and_that_is_said():
     assert describe(pairs.source, "two files") == "two files: 2 items paired by order."
     (note,) = read(*files("1\n2\n", "1\n2\n")).source["notes"]
     assert note == "b.csv has the content of a.csv: a file is compared with itself"
+    assert f" {note}." in describe(read(*files("1\n2\n", "1\n2\n")).source, "two files")
 
 
 def test_names_of_systems():

@@ -695,4 +695,4 @@ def test_a_column_of_documents_is_mentioned():
 def test_the_first_item_may_be_missing_in_a_file():
     pairs = read(*files(*two("0,1 1,0 2,1", "1,1 2,0", "id,score")))
     assert exact(pairs) == {"1": (0, 1), "2": (1, 0)}
-    assert "1 only in A ('0')" in said(pairs)
+    assert f"1 only in {pairs.names[0]} ('0')" in said(pairs)

@@ -57,6 +57,18 @@ def test_the_exact_test_of_answers_has_its_exact_power(alternative):
         assert abs(found - exact) < errors(exact)
 
 
+@sides
+@pytest.mark.parametrize("alpha", [0.4, 0.05, 0.001])
+@pytest.mark.parametrize("n", [1, 5, 30, 400])
+def test_bounds_decide_no_sample_otherwise_than_its_exact_test(n, alpha, alternative):
+    law = power._Resampling.of(A, B, 1, None)
+    times = np.random.default_rng(n).multinomial(n, law.shares, size=150)
+    rows = np.array([np.repeat(law.values, t) for t in times])
+    p = pt.exact_perm_test(rows, np.zeros_like(rows), axis=1, alternative=alternative).pvalue
+    found = law.rejected(np.random.default_rng(n), 150, n, alpha, alternative)
+    assert found == np.count_nonzero(p <= alpha)
+
+
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 def test_t_tests_of_normal_differences_have_the_power_of_noncentral_t(alternative):
     options = {"sizes": [10, 40, 100], "alternative": alternative, "rng": 0}
