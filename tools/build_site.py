@@ -46,8 +46,10 @@ OTHERS = "Mapping, tuple"  # classes of others, whose methods the reference leav
 COMPILED = ("numpy", "scipy", "pandas", "joblib", "matplotlib")
 #: What it does not have, or not in every archive. What is compiled in them is left out: they run
 #: without it.
-PURE = ("comm", "ipywidgets", "jinja2", "jupyterlab_widgets", "markupsafe", "pyyaml", "tqdm")
+PURE = ("anywidget", "comm", "ipywidgets", "jinja2", "jupyterlab_widgets", "markupsafe")
+PURE += ("psygnal", "pyyaml", "tqdm", "typing_extensions")
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
+TRACKER = "@jupyterlab/notebook-extension:tracker"
 WHEELS = "../../../../pypi"  # as seen from the script of that extension
 
 
@@ -198,6 +200,8 @@ def configure(target: Path, *, own: bool) -> None:
     }
     if own:
         kernel["pyodideUrl"] = "./static/pyodide/pyodide.js"
+    # Cells out of sight keep what they show in the page, where the search of a browser finds it.
+    config["settingsOverrides"] = {TRACKER: {"windowingMode": "none"}}
     # It calls a server for previews, and there is none.
     extensions = config["federated_extensions"]
     config["federated_extensions"] = [x for x in extensions if "voila" not in x["name"]]
