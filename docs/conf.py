@@ -68,7 +68,9 @@ ElementTree.register_namespace("", NAMESPACE.strip("{}"))
 
 def formula(tex: str, display: str) -> str:
     """The MathML of a formula, which browsers draw without scripts and without fonts of others."""
-    root = ElementTree.fromstring(convert(tex, display=display))
+    # The converter leaves this sign as it is, which is none of XML.
+    markup = convert(tex.replace("<", r"\lt "), display=display)
+    root = ElementTree.fromstring(markup)
     for element in root.iter():
         if "\\" in (element.text or ""):
             raise ValueError(f"latex2mathml does not know {element.text} in the formula {tex!r}")
