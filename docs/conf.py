@@ -69,7 +69,8 @@ ElementTree.register_namespace("", NAMESPACE.strip("{}"))
 def formula(tex: str, display: str) -> str:
     """The MathML of a formula, which browsers draw without scripts and without fonts of others."""
     # The converter leaves this sign as it is, which is none of XML.
-    markup = convert(tex.replace("<", r"\lt "), display=display)
+    tex = tex.replace("<", r"\lt ").replace(r"\end{aligned}", r"\end{array}")
+    markup = convert(tex.replace(r"\begin{aligned}", r"\begin{array}{rlll}"), display=display)
     root = ElementTree.fromstring(markup)
     for element in root.iter():
         if "\\" in (element.text or ""):
