@@ -6,7 +6,7 @@
     python3 dev.py cover    run the tests with nothing compiled, and list lines that none reaches
     python3 dev.py bench    measure the accuracy and speed that the README speaks of
     python3 dev.py notebooks [NN ...]    run the notebooks and store what they show
-    python3 dev.py html     run all notebooks and make a book of them, build/html/index.html
+    python3 dev.py site     make the book, build/site/index.html, and what runs it in a browser
 
 The first command makes `.venv` beside this file and installs the project there, which takes a
 minute or so; later ones start at once. `.venv` is made anew when the dependencies change. On
@@ -42,7 +42,7 @@ PYTEST = ["-m", "pytest", "-q"]
 # A process for each processor; each goes through its share in order, so that what a module shares
 # is mostly made once, and takes from the others when it is done.
 SPREAD = ["-n", "auto", "--dist=worksteal"]
-BROWSER = ["tests/browser", "tests/test_api.py", "tests/test_book.py"]  # what drives Chromium
+BROWSER = ["tests/browser", "tests/test_book.py"]  # what drives Chromium
 CHECKS = {
     "lint": ["-m", "ruff", "check"],
     "format": ["-m", "ruff", "format", "--check"],
@@ -60,10 +60,10 @@ TOOLS = {
     "bench": ["-m", "benchmarks"],
     "cover": [str(ROOT / "tools" / "cover.py")],
     "notebooks": [str(ROOT / "tools" / "run_notebooks.py")],
-    "html": [str(ROOT / "tools" / "build_book.py")],
+    "site": [str(ROOT / "tools" / "build_site.py")],
 }
 EXTRAS = {"app": "lab", "lab": "lab", "bench": "bench", "cover": "dev", "notebooks": "dev"}
-EXTRAS |= {"html": "book"}
+EXTRAS |= {"site": "site"}
 
 # What each part may come to, in lines as ruff formats them.
 BUDGETS = {

@@ -178,7 +178,7 @@ def bars_of_values(
     width = _bar_width(values, low, high, on_a_line)
     size = round((high - low) / width) + 1
     start = (low + high - size * width) / 2
-    bars = np.floor((values - start) / width + 1e-6).astype(np.int64)
+    bars = np.floor((values - start) / width + 1e-6).astype(np.intp)
     inside = (bars >= 0) & (bars < size)
     rejected, body = (
         np.asarray(np.bincount(bars[kind], pmf[kind], size), dtype=np.float64)

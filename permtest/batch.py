@@ -83,8 +83,8 @@ class BatchResult(AsSentence):
     --------
     >>> from permtest import exact_perm_test
     >>> found = exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1)
-    >>> found.statistic, found.pvalue
-    (array([ 6, -4]), array([0.25, 0.5 ]))
+    >>> found.statistic.tolist(), found.pvalue
+    ([6, -4], array([0.25, 0.5 ]))
     >>> found[0].fraction()
     Fraction(1, 4)
     """

@@ -346,7 +346,7 @@ def _rounded(p: Probability, sign: int) -> Fraction:
 def _means(lattice: _Lattice, low: Fraction, high: Fraction) -> list[Fraction]:
     """Means of subsets, above `low` and up to `high`, each as often as there is one; few pairs."""
     a, b = low.as_integer_ratio()
-    moved = b * np.repeat(lattice.steps.astype(object), lattice.counts) - a
+    moved = b * np.repeat(lattice.steps.astype(object), lattice.counts.astype(np.intp)) - a
     parts, room = (moved[::2], moved[1::2]), floor(lattice.n * b * (high - low))
     kind = np.int64 if lattice.n * b * (lattice.top + 1) < 2**62 else object
     first, second = (enumerate_swaps(0 * part, part).astype(kind) for part in parts)

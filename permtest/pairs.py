@@ -32,7 +32,7 @@ class Runs:
     """The runs of one system: whole scores one item after the other, and how many each item has."""
 
     scores: IntArray
-    sizes: NDArray[np.int64]
+    sizes: NDArray[np.intp]
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """The sum over the runs of each item."""
@@ -90,8 +90,8 @@ class Pairs:
     --------
     >>> from permtest import Pairs, exact_perm_test
     >>> pairs = Pairs.of([0.3, 0.5], [0.2, 0.7], ("new", "old"))
-    >>> pairs.u, pairs.scale
-    (array([3, 5]), 10)
+    >>> pairs.u.tolist(), pairs.scale
+    ([3, 5], 10)
     >>> exact_perm_test(pairs).statistic
     -0.1
     >>> print(Pairs.of([3, 5], [2, 7], ("loss_new", "loss_old")))
@@ -406,7 +406,7 @@ def labels_of(u: Any, clusters: Any) -> Any:
     return u.clusters if clusters is None and isinstance(u, Pairs) else clusters
 
 
-def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.int64]:
+def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.intp]:
     """The number of the cluster that each entry belongs to, counted as they first occur.
 
     `name` is what errors call the labels.
@@ -426,7 +426,7 @@ def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np
             numbers.setdefault(label, len(numbers))
         except TypeError:
             raise TypeError(f"{name}[{i}] = {label!r} is no number or string") from None
-    return np.array([numbers[label] for label in labels], dtype=np.int64)
+    return np.array([numbers[label] for label in labels], dtype=np.intp)
 
 
 def is_missing(label: Any) -> bool:
@@ -437,7 +437,7 @@ def is_missing(label: Any) -> bool:
         return True
 
 
-def add_up(scores: IntArray, labels: NDArray[np.int64]) -> IntArray:
+def add_up(scores: IntArray, labels: NDArray[np.intp]) -> IntArray:
     """Sums over the entries of each cluster, as wide integers where int64 could overflow."""
     if scores.dtype.kind != "f":
         scores = with_room(scores, max(len(scores), 1))

@@ -717,7 +717,7 @@ def _runs(values: Any, name: str) -> Runs:
         sizes = list(map(len, values))
     if 0 in sizes:
         raise ValueError(f"{name}[{sizes.index(0)}] has no runs; leave the item out of both")
-    runs = Runs(scores, np.array(sizes, dtype=np.int64))
+    runs = Runs(scores, np.array(sizes, dtype=np.intp))
     whole = not isinstance(scores, list) and scores.dtype.kind in "biu"
     for i, x in enumerate(() if whole else scores):
         if x is None or x != x or x in (np.inf, -np.inf):
@@ -741,5 +741,5 @@ def _counted(values: tuple[Any, ...], name: str) -> Runs:
         )
     if (number := sum(runs.tolist())) > MOST_RUNS:
         raise MemoryError(f"{name} has {number:,} runs, more than {MOST_RUNS:,}")
-    each = np.stack([won, runs - won], axis=1).ravel()
-    return Runs(np.repeat(np.tile([1, 0], len(runs)), each), runs)
+    each = np.stack([won, runs - won], axis=1).ravel().astype(np.intp)
+    return Runs(np.repeat(np.tile([1, 0], len(runs)), each), runs.astype(np.intp))

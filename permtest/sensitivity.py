@@ -158,7 +158,7 @@ def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
     steps = np.zeros(2 * widths.size, dtype=np.int64)
     steps[1::2] = widths
     weights = [gamma.denominator, gamma.numerator] * widths.size
-    starts = np.arange(0, steps.size, 2, dtype=np.int64)
+    starts = np.arange(0, steps.size, 2, dtype=np.intp)
     return ManyPointSum(steps, weights, starts, law.counts).tail(t0)
 
 

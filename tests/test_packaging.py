@@ -98,7 +98,7 @@ def test_binder_image_is_described_completely():
 def test_one_version_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = re.search(r"^## ([\d.]+)", changelog, flags=re.MULTILINE)
+    newest = re.search(r"^## (\S+)", changelog, flags=re.MULTILINE)
     assert newest is not None
     assert PROJECT["version"] == permtest.__version__ == citation["version"] == newest[1]
 
@@ -128,16 +128,10 @@ def test_no_file_names_somebody_s_machine_or_a_package_registry():
     assert not found
 
 
-def test_notebooks_are_committed_without_outputs():
-    """What git holds counts: a notebook that is open in Lab has outputs on disk."""
-    for name in git("ls-files", "notebooks").splitlines():
-        if not name.endswith(".ipynb"):
-            continue
-        notebook = json.loads(git("show", f":{name}"))
-        assert "widgets" not in notebook["metadata"], name
-        for cell in notebook["cells"]:
-            assert not cell.get("outputs"), name
-            assert cell.get("execution_count") is None, name
+def test_notebooks_are_committed_without_the_state_of_widgets():
+    """It is large, and what a page needs of it is a still."""
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        assert "widgets" not in json.loads(path.read_text(encoding="utf-8"))["metadata"], path.name
 
 
 def test_the_repository_is_small():

@@ -643,7 +643,9 @@ class BlockRegularizedCV:
         if len(table) < n_blocks:
             what = f"{n_blocks} items, or groups, or more, one for each block"
             raise ValueError(f"m={self.m} needs {what}; there are {len(table)}")
-        blocks = _deal(table, n_blocks, groups is None, as_generator(self.rng))[units]
+        blocks = _deal(table, n_blocks, groups is None, as_generator(self.rng))[units].astype(
+            np.intp
+        )
         blocks.flags.writeable = False
         masks = [int(f"{j:0{bits}b}"[::-1], 2) for j in range(1, self.m + 1)]
         odd = ((b for b in range(n_blocks) if (mask & ~b).bit_count() % 2) for mask in masks)

@@ -480,7 +480,7 @@ def resampled(
     few = ITEMS_PER_VALUE * distinct <= n
     width = distinct if few else n
     rows = max(1, min(AT_ONCE, max(LEAST, size * width // 16)) // width)
-    labels = None if few else np.repeat(np.arange(distinct), counts)
+    labels = None if few else np.repeat(np.arange(distinct), counts.astype(np.intp))
     if size <= rows:  # a stream takes longer to make than few resamples
         return values(_drawn(rng, size, counts, labels))
     parts = [(i, min(rows, size - start)) for i, start in enumerate(range(0, size, rows))]

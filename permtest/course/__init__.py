@@ -103,7 +103,19 @@ def _data_folder() -> Path:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `check` found. It is true if the answer is right, and displays itself as a sentence."""
+    """What `check` found. It is true if the answer is right, and displays itself as a sentence.
+
+    Parameters
+    ----------
+    right : bool
+    text : str
+
+    Examples
+    --------
+    >>> verdict = check("01.2", [6, 11])
+    >>> bool(verdict), str(verdict)
+    (True, 'Right. Each win halves p, which is 2 / 2^N.')
+    """
 
     right: bool
     text: str

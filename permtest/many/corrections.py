@@ -448,7 +448,7 @@ class _Coins(NamedTuple):
         off = 0.0 if reach < EXACT else 2.0**-49 * (n + 8) * reach
         size, kind = int(counts[~many].sum()), np.int32 if reach < SHORT else np.float64
         single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems * m), dtype=kind)
-        single[:size] = np.repeat(rows[~many], counts[~many], axis=0)
+        single[:size] = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
         add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
         return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
 

@@ -43,7 +43,7 @@ class SoftPairwiseAccuracy(AsSentence):
     Parameters
     ----------
     accuracy : float
-        1 less the mean over pairs of systems of |p_human - p_metric|, in [0, 1].
+        1 less the mean over pairs of systems of ``|p_human - p_metric|``, in [0, 1].
     human_pvalues, metric_pvalues : ndarray of shape (systems, systems)
         The exact one-sided p that the system of the row is no better than that of the column;
         NaN on the diagonal. Below it p is that of the pair the other way round.

@@ -559,8 +559,8 @@ class Step:
     >>> from permtest import pmf
     >>> from permtest.null.convolution import Step
     >>> step = Step.of([pmf(0, 1), pmf(-2, 2)], 2)
-    >>> step.law.support, step.law.pmf
-    (array([-2, -1,  0,  1,  2,  3]), array([0.25, 0.25, 0.  , 0.  , 0.25, 0.25]))
+    >>> step.law.support.tolist(), step.law.pmf
+    ([-2, -1, 0, 1, 2, 3], array([0.25, 0.25, 0.  , 0.  , 0.25, 0.25]))
     >>> [copy.effect for copy in step.copies]
     [-2, 2]
     """

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, PathPatch, StepPatch
+from matplotlib.patches import Patch, PathPatch, Rectangle, StepPatch
 from matplotlib.path import Path as Outline
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
@@ -221,7 +221,10 @@ def plot_null(
         ax.set_yscale(scale)
         ax.set(xlim=(view.left, view.right), ylim=heights)
         for low, high in view.region:  # thin tails are seen by a tint
-            ax.axvspan(low, high, linewidth=0, color=roles.TAIL.rgba(0.13), gid="region", zorder=0)
+            # `axvspan` makes a polygon of it in matplotlib 3.8, which explorers could not move.
+            tint = Rectangle((low, 0.0), high - low, 1.0, transform=ax.get_xaxis_transform())
+            tint.set(linewidth=0, color=roles.TAIL.rgba(0.13), gid="region", zorder=0)
+            ax.add_patch(tint)
         parts = {"body": view.body, "rejected": view.rejected}
         shown = _draw_law(ax, result, parts, view.edges, SMALLEST if scale == "log" else 0.0)
         rules = {"observed": roles.OBSERVED, "mirrored": roles.MIRRORED}

@@ -6,7 +6,6 @@ import bz2
 import gzip
 import hashlib
 import json
-import lzma
 import os
 import re
 import sys
@@ -233,8 +232,8 @@ class File:
     --------
     >>> from permtest.readers import File, read
     >>> upload = File("scores.csv", b"old,new\n3,4\n5,5\n")
-    >>> read(upload, a="new", b="old").u
-    array([4, 5])
+    >>> read(upload, a="new", b="old").u.tolist()
+    [4, 5]
     """
 
     path: str
@@ -466,6 +465,8 @@ def reading(path: str, problem: str, remedy: str = "save or copy it again") -> I
 
 
 def _of_xz(data: bytes) -> bytes:
+    import lzma  # which Pythons in a browser do not have
+
     decompressor = lzma.LZMADecompressor(memlimit=MEMORY)  # it may say that it needs any amount
     content = decompressor.decompress(data, LARGEST + 1)
     if not decompressor.eof and len(content) <= LARGEST:

@@ -993,7 +993,7 @@ def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) 
 def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str]) -> Pairs:
     """The mean of each item's runs, of which there are so many, and the runs themselves."""
     units = in_common_units([as_printed(u), as_printed(v)], names)
-    runs = [Runs(x, np.array(n)) for x, n in zip(units.columns, sizes, strict=True)]
+    runs = [Runs(x, np.array(n, dtype=np.intp)) for x, n in zip(units.columns, sizes, strict=True)]
     common = lcm(*chain(*sizes))
     means = [
         as_integers([x * (common // n) for x, n in zip(one.totals.tolist(), own, strict=True)], "")

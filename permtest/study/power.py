@@ -569,7 +569,9 @@ class _Resampling:
             found = Laws.of_counts(self.values, some).solve(alternative)
             p = found.values[0]
             for i in found.hard.nonzero()[0]:
-                p[i] = _exact(np.repeat(self.values, some[i])[None, :], alternative)[0]
+                p[i] = _exact(
+                    np.repeat(self.values, some[i].astype(np.intp))[None, :], alternative
+                )[0]
             return int(np.count_nonzero(rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
@@ -763,7 +765,10 @@ def _studentised(
         for first in progress(firsts, total=len(firsts), what="resamples"):
             size = min(each, K - first)
             items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
-            drawn = np.bincount(items.ravel(), minlength=n * size).reshape(size, n).T / n
+            drawn = (
+                np.bincount(items.ravel().astype(np.intp), minlength=n * size).reshape(size, n).T
+                / n
+            )
             count(slice(None), x, drawn)
     above, below = beyond
     both = np.minimum(2 * np.minimum(above, below), K + 1)

@@ -1,0 +1,254 @@
+"""Make the site: the book at its root, and in `lite/` a JupyterLab that runs it in the browser.
+
+    python3 dev.py site                        into build/site; Python comes from Pyodide's servers
+    python3 dev.py site --pyodide ARCHIVE      with Python in the site itself
+    python3 dev.py site --book                 the book alone, which opens from disk
+
+The book needs no server and asks nobody: formulas are MathML, and the search has its index beside
+it. JupyterLab needs one, `python3 -m http.server -d build/site`. Kernels there load the package and
+what it needs before they start, so that notebooks run as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from importlib import import_module
+from importlib.metadata import distribution
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import permtest
+
+ROOT = Path(__file__).resolve().parents[1]
+SITE = ROOT / "build" / "site"
+#: Modules of which everything in ``__all__`` is public, in the order of the book.
+PARTS = (
+    *("", "alternatives", "many", "study", "readers", "report", "plots", "widgets", "app"),
+    "course",
+)
+MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]
+#: What tests return and nobody imports.
+RESULTS = ("runs.RunsTestResult", "runs.NoiseSplit", "runs.RunsPlan", "sequential.EProcess")
+RESULTS += ("sensitivity.SensitivityResult",)
+OTHERS = "Mapping, tuple"  # classes of others, whose methods the reference leaves to them
+#: What Pyodide has, and every kernel loads.
+COMPILED = ("numpy", "scipy", "pandas", "joblib", "matplotlib")
+#: What it does not have, or not in every archive. What is compiled in them is left out: they run
+#: without it.
+PURE = ("anywidget", "comm", "ipywidgets", "jinja2", "jupyterlab_widgets", "markupsafe")
+PURE += ("psygnal", "pyyaml", "tqdm", "typing_extensions")
+KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
+TRACKER = "@jupyterlab/notebook-extension:tracker"
+WHEELS = "../../../../pypi"  # as seen from the script of that extension
+
+
+# ---- the book ----------------------------------------------------------------------------------
+
+
+def build_book(target: Path, *options: str) -> None:
+    """Let Sphinx make the book; a warning is an error."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder)
+        gather(source)
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going"]
+        command += ["-c", str(ROOT / "docs"), *options, str(source), str(target)]
+        subprocess.run(command, check=True)
+    # What readers download is as it was, and has its data beside it.
+    shutil.copytree(ROOT / "notebooks", target / "_sources" / "notebooks", dirs_exist_ok=True)
+
+
+def gather(source: Path) -> None:
+    """Copy what the book is made of, and write the pages that have no file of their own."""
+    for name in ("docs", "notebooks"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("_*", ".*"))
+    for name in ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "README.md"):
+        shutil.copy(ROOT / name, source)
+    for file in (source / "notebooks").glob("*.ipynb"):
+        notebook = prepared(json.loads(file.read_text("utf-8")))
+        file.write_text(json.dumps(notebook), encoding="utf-8")
+    contents = source / "docs" / "contents.md"
+    index = (source / "README.md").read_text("utf-8") + "\n" + contents.read_text("utf-8")
+    (source / "index.md").write_text(index, encoding="utf-8")
+    contents.unlink()
+    (source / "docs" / "command-line.md").write_text(commands(), encoding="utf-8")
+    (source / "docs" / "reference").mkdir()
+    for module in MODULES:
+        page = source / "docs" / "reference" / f"{module}.rst"
+        page.write_text(reference(module), encoding="utf-8")
+
+
+def prepared(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Tell Sphinx of a notebook what Jupyter knows: solutions are folded away, pictures have texts.
+
+    Moving figures get their script; below the still of a widget stands its sentence.
+    """
+    moving = []
+    for cell in notebook["cells"]:
+        metadata = cell["metadata"]
+        if "solution" in metadata.get("tags", ()):
+            metadata["tags"].append("hide-cell")
+        for output in cell.get("outputs", []).copy():
+            data, about = output.get("data", {}), output.get("metadata", {})
+            if alt := metadata.get("alt") or about.get("image/png", {}).get("alt"):
+                metadata["mystnb"] = {"image": {"alt": alt}}
+            if figure := about.get("permtest"):
+                moving.append((data, figure))
+            elif "image/png" in data and "text/html" not in data and "text/plain" in data:
+                words = {"data": {"text/plain": data.pop("text/plain")}, "metadata": {}}
+                cell["outputs"].append({"output_type": "display_data"} | words)
+    if moving:
+        from permtest.course.figures import page_div, page_script
+
+        for data, figure in moving:
+            picture = f'<img alt="" src="data:image/png;base64,{data["image/png"]}">'
+            data["text/html"] = page_div(**figure, still=picture)
+        moving[-1][0]["text/html"] += f"<script>{page_script()}</script>"
+    return notebook
+
+
+def reference(module: str) -> str:
+    """The page of a module: all that its ``__all__`` names, and no page before it has."""
+    from_here = import_module(module)
+    first = module == "permtest"
+    names = set(from_here.__all__) - (set() if first else set(permtest.__all__))
+    things = {name: getattr(from_here, name) for name in sorted(names, key=str.lower)}
+    things |= {name: attrgetter(name)(permtest) for name in RESULTS} if first else {}
+    called = {name: thing for name, thing in things.items() if callable(thing)}
+    head = [module, "=" * len(module), f".. automodule:: {module}", f".. currentmodule:: {module}"]
+    table = [".. autosummary::\n   :nosignatures:\n", *(f"   {name}" for name in called)]
+    entries = [
+        f".. autoclass:: {module}.{name}\n   :members:\n   :inherited-members: {OTHERS}"
+        if inspect.isclass(thing)
+        else f".. autofunction:: {module}.{name}"
+        for name, thing in called.items()
+    ]
+    constants = [
+        f".. data:: {name}\n\n   {comment(name)} Keys: {', '.join(f'``{key}``' for key in thing)}."
+        if isinstance(thing, dict)
+        else f".. data:: {name}\n\n   {comment(name)}"
+        for name, thing in things.items()
+        if name not in called
+    ]
+    return "\n\n".join(["\n".join(head[:2]), *head[2:], "\n".join(table), *entries, *constants])
+
+
+def comment(name: str) -> str:
+    """What the comment above a constant says of it."""
+    for file in sorted((ROOT / "permtest").rglob("*.py")):
+        text = file.read_text("utf-8")
+        if found := re.search(rf"((?:^#: ?.*\n)+){name}\b", text, re.MULTILINE):
+            return " ".join(line.removeprefix("#:").strip() for line in found[1].splitlines())
+    raise ValueError(f"{name} has no comment that says what it is; write one above it, after '#: '")
+
+
+def commands() -> str:
+    """What every command says for ``--help``."""
+    from permtest.cli import _parser
+
+    page, waiting = ["# The command line\n"], [("permtest", _parser())]
+    while waiting:
+        name, parser = waiting.pop(0)
+        text = re.sub(r"\x1b\[[\d;]*m", "", parser.format_help())  # without colours
+        page.append(f"## {name}\n\n```text\n{text}```\n")
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                waiting += [(command.prog, command) for command in action.choices.values()]
+    return "\n".join(page)
+
+
+# ---- JupyterLite -------------------------------------------------------------------------------
+
+
+def build_lite(target: Path, pyodide: Path | None) -> None:
+    """Make a JupyterLab that needs no server, with the notebooks, their data, and the package."""
+    with tempfile.TemporaryDirectory() as folder:
+        wheels = pack(Path(folder, "wheels"))
+        command = [sys.executable, "-m", "jupyter", "lite", "build", "--lite-dir", folder]
+        command += ["--contents", str(ROOT / "notebooks"), "--output-dir", str(target)]
+        command += ["--apps", "lab", "--apps", "notebooks", "--apps", "tree", "--no-sourcemaps"]
+        command += [word for wheel in wheels for word in ("--piplite-wheels", str(wheel))]
+        built = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if built.returncode:
+            sys.exit(built.stdout + built.stderr)
+    if pyodide:
+        with tarfile.open(pyodide) as archive:
+            archive.extractall(target / "static", filter="data")
+    list_fonts(target / "pypi" / "permtest_start-0-py3-none-any.whl")
+    configure(target, own=pyodide is not None)
+
+
+def configure(target: Path, *, own: bool) -> None:
+    """Let kernels load the packages before they start, from the site itself if it has them."""
+    file = target / "jupyter-lite.json"
+    settings = json.loads(file.read_text("utf-8"))
+    config = settings["jupyter-config-data"]
+    kernel = config.setdefault("litePluginSettings", {}).setdefault(KERNEL, {})
+    wheels = sorted(wheel.name for wheel in (target / "pypi").glob("*.whl"))
+    kernel["loadPyodideOptions"] = {
+        "packages": [*COMPILED, *(f"{WHEELS}/{wheel}" for wheel in wheels)]
+    }
+    if own:
+        kernel["pyodideUrl"] = "./static/pyodide/pyodide.js"
+    # Cells out of sight keep what they show in the page, where the search of a browser finds it.
+    config["settingsOverrides"] = {TRACKER: {"windowingMode": "none"}}
+    # It calls a server for previews, and there is none.
+    extensions = config["federated_extensions"]
+    config["federated_extensions"] = [x for x in extensions if "voila" not in x["name"]]
+    file.write_text(json.dumps(settings, indent=2), encoding="utf-8")
+
+
+def pack(folder: Path) -> list[Path]:
+    """Make wheels of the package and of what it needs, as installed here."""
+    folder.mkdir()
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    for name in PURE:
+        found = distribution(name)
+        wheel = folder / f"{name}-{found.version}-py3-none-any.whl"
+        with ZipFile(wheel, "w", ZIP_DEFLATED) as archive:
+            for file in found.files or ():
+                if file.parts[0] != ".." and file.suffix not in {".so", ".pyd", ".pyc"}:
+                    archive.write(str(file.locate()), str(file))
+    return sorted(folder.glob("*.whl"))
+
+
+def list_fonts(wheel: Path) -> None:
+    """Make a wheel that lets matplotlib list its fonts, of which it speaks, before a cell runs."""
+    name = wheel.name.removesuffix("-py3-none-any.whl")
+    with ZipFile(wheel, "w") as archive:
+        archive.writestr(f"{name}.dist-info/METADATA", "Name: permtest-start\nVersion: 0\n")
+        run = f"{name}.data/data/etc/ipython/startup/fonts.py"
+        archive.writestr(run, "import matplotlib.font_manager\n")
+
+
+# ---- the command -------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Make the site."""
+    parser = argparse.ArgumentParser(prog="dev.py site", description="Make the site in build/site.")
+    parser.add_argument("--book", action="store_true", help="the book alone")
+    parser.add_argument("--pyodide", type=Path, metavar="ARCHIVE", help="Python for the site")
+    chosen = parser.parse_args()
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    shutil.rmtree(SITE, ignore_errors=True)
+    build_book(SITE)
+    print(f"the book: {(SITE / 'index.html').as_uri()}")
+    if not chosen.book:
+        build_lite(SITE / "lite", chosen.pyodide)
+        print(f"in the browser: python3 -m http.server -d {SITE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
