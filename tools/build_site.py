@@ -78,7 +78,8 @@ def gather(source: Path) -> None:
         notebook = prepared(json.loads(file.read_text("utf-8")))
         file.write_text(json.dumps(notebook), encoding="utf-8")
     contents = source / "docs" / "contents.md"
-    index = (source / "README.md").read_text("utf-8") + "\n" + contents.read_text("utf-8")
+    readme = re.sub(r"^\[!\[.*\n\n", "", (source / "README.md").read_text("utf-8"), flags=re.M)
+    index = f"{readme}\n{contents.read_text('utf-8')}"  # without badges, which lie elsewhere
     (source / "index.md").write_text(index, encoding="utf-8")
     contents.unlink()
     (source / "docs" / "command-line.md").write_text(commands(), encoding="utf-8")
