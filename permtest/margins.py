@@ -280,7 +280,7 @@ def noninferiority_test(
     bound = _as_margin(margin, "margin")
     if bound <= 0:
         raise ValueError(
-            f"margin = {margin} must be positive: it is by how much the first system may be worse"
+            f"margin = {margin} must be positive: it is how much worse the first system may be"
         )
     question = ask_of_scores(u, v, names=names)
     score = question.score.stated(higher_is_better)

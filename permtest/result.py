@@ -358,7 +358,7 @@ class PermutationTestResult(AsJson):
         """
         if self._samples is not None:
             raise ValueError(
-                "a sampled p-value is no exact fraction; use exact_perm_test(...).fraction()"
+                "a sampled p-value is not an exact fraction; use exact_perm_test(...).fraction()"
             )
         return exact_fraction(self._question)
 
@@ -622,7 +622,7 @@ class StructuredTestResult(PermutationTestResult):
     @cached_property
     def smallest_pvalue(self) -> float:
         """Not known for several sums; raises ValueError."""
-        raise ValueError("smallest_pvalue is for a single sum; the best labelling is not known")
+        raise ValueError("smallest_pvalue is for a single sum; the best labelling is unknown here")
 
     def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
         """The same test, had the first system had other sums.

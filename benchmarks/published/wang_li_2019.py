@@ -410,11 +410,12 @@ def f1_interval(tables: Floats, weight: float) -> Floats:
 DOCUMENT = Document(
     "wang-li",
     "Wang and Li (2019): Bayes Test of Precision, Recall, and F1 Measure",
-    "ACL 2019. The tables are computed from the counts that the authors published with their "
-    "program, by quadrature where they draw a million random values; such a share agrees if it is "
-    "within 95 % of chance and rounding. Sec. 2.4 does not say whether classes are drawn or fixed, "
-    f"nor how many data sets were simulated: three readings are here, {REPLICATIONS:,} data sets "
-    f"each, and the intervals are where 95 % of simulations of {THEIRS:,} data sets end.",
+    "ACL 2019. We compute the tables from the counts that the authors published with their "
+    "program, by quadrature where they draw a million random values; such a share agrees if it "
+    "lies in the range that chance (95 %) and rounding allow. Sec. 2.4 does not say whether "
+    "classes are drawn or fixed, or how many data sets the authors simulated. We show three "
+    f"readings with {REPLICATIONS:,} data sets each; the intervals hold 95 % of simulations of "
+    f"{THEIRS:,} data sets.",
     (
         Part(weights),
         Part(modes),

@@ -112,21 +112,20 @@ ENOUGH = 5
 #: What tests take for granted.
 ASSUMPTIONS = {
     "independent items": "items do not depend on each other",
-    "exchangeable labels": "where the null hypothesis is true, both systems are equally likely to "
-    "have made either output",
-    "independent systems": "what one system scores on an item tells nothing about the other",
+    "exchangeable labels": "if the null hypothesis is true, both systems are equally likely to have produced "
+    "either output",
+    "independent systems": "one system's score on an item says nothing about the other's",
     "normal differences": "differences are normally distributed",
-    "normal scores": "scores of either system are normally distributed",
-    "equal variances": "scores of both systems vary equally",
+    "normal scores": "the scores of each system are normally distributed",
+    "equal variances": "the scores of both systems have equal variances",
     "symmetric differences": "differences are symmetric about their centre",
-    "large sample": f"there are so many pairs that a mean is normal ({MANY}, or "
-    f"{PER_SQUARED_SKEWNESS} times the squared skewness)",
-    "representative sample": f"the sample is so large ({REPRESENTATIVE_FROM}) that it stands for "
-    "its population",
+    "large sample": f"there are enough pairs for a mean to be normal ({MANY}, or {PER_SQUARED_SKEWNESS} "
+    "times the squared skewness)",
+    "representative sample": f"the sample is large enough ({REPRESENTATIVE_FROM}) to represent its population",
     "large counts": f"all expected counts are at least {ENOUGH}",
     "independent folds": "folds do not depend on each other",
     "equal folds": "differences of all folds have one mean and one variance",
-    "correlated folds": "folds correlate as the test takes for granted",
+    "correlated folds": "folds correlate as the test assumes",
 }
 
 
@@ -276,8 +275,8 @@ class PairedSample:
         """Raise ValueError if all differences are equal."""
         if np.all(self.gaps == self.gaps[0]):
             raise ValueError(
-                f"all {self.n} differences are {self.differences[0]:g}: {what} has no standard "
-                "error then; use exact_perm_test"
+                f"all {self.n} differences are {self.differences[0]:g}, so {what} has no "
+                "standard error; use exact_perm_test"
             )
 
 

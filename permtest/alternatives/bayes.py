@@ -362,7 +362,7 @@ class DifferencePosterior(Posterior):
 
     def __str__(self) -> str:
         interval = interval_text(self.interval())
-        return f"{self.b.metric} of B less that of A: {self.mean():.4g}, 95% {interval}"
+        return f"{self.b.metric}, B minus A: {self.mean():.4g}, 95% {interval}"
 
     def _quantile(self, q: float, lower: bool) -> float:
         return _root(self.cdf, q, 1.0, -1.0) if lower else _root(self.sf, q, -1.0, 1.0)
@@ -705,8 +705,8 @@ class BayesTestResult(AsJson):
         """What speaks against taking the probabilities at face value, seen in the counts."""
         a, b = self.counts_a.gold(), self.counts_b.gold()
         return tuple(
-            f"in row {row} there were {a[row]:g} to be found for {self.names[0]} and {b[row]:g} "
-            f"for {self.names[1]}; were both judged on the same items?"
+            f"row {row} has {a[row]:g} to find for {self.names[0]} but {b[row]:g} for "
+            f"{self.names[1]}; were both judged on the same items?"
             for row in np.flatnonzero(a != b)[:1]
         )
 
@@ -728,7 +728,7 @@ class BayesTestResult(AsJson):
             for who, text in self.chances().items()
         )
         return (
-            f"{chances}; {b} less {a}: {gap.mean():.4g}, 95% credible "
+            f"{chances}; {b} minus {a}: {gap.mean():.4g}, 95% credible "
             f"{interval_text(gap.interval())}. {self.verdict()}"
         )
 
@@ -752,15 +752,20 @@ class BayesTestResult(AsJson):
         """Which of both answers to trust, and why."""
         if self.trusted is self.paired:
             return (
-                "Trust the paired answer: the first one takes the models for independent, though "
-                "both were judged on the same items."
+                "Trust the paired answer: the first one assumes independent models, but both "
+                "were judged on the same items."
             )
-        return "Trust the first answer, which is cautious: so few rows hardly tell a correlation."
+        return (
+            "Trust the first answer, which is cautious: so few rows cannot estimate a "
+            "correlation well."
+        )
 
     def _basis(self) -> str:
         """Of what the answer was made, and how."""
         if self.correlation:
-            source = f"estimated from {self.rows} rows" if self.rows else "from what they share"
+            source = (
+                f"estimated from {self.rows} rows" if self.rows else "from the counts they share"
+            )
             return f"correlation {self.correlation:.2f}, {source}"
         m, rest = divmod(self.n_folds, 2)
         what = f"{self.n_folds} {'rows' if self.weight == 1 else 'folds'}"
@@ -969,7 +974,9 @@ def _correlation_of_rows(a: FoldCounts, b: FoldCounts) -> float:
     """Posterior mean of the correlation of the rows' contributions to both metrics."""
     freedom = a.n_folds - 1
     if not freedom:
-        raise ValueError("paired=True needs two rows or more; pass what both models share instead")
+        raise ValueError(
+            "paired=True needs two rows or more; pass the counts that both models share instead"
+        )
     u, v = (x.table @ _slopes(x, x.totals + 1e-9) for x in (a, b))
     size = sqrt(float(u @ u) * float(v @ v))
     r = min(max(float(u @ v) / size, -CLOSEST), CLOSEST) if size else 0.0

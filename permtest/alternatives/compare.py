@@ -184,7 +184,7 @@ def _normal(alpha: float, *columns: NDArray[np.float64]) -> Verdict:
 def _independent_systems(sample: PairedSample) -> Verdict:
     r, n = sample.correlation, sample.n
     if not isfinite(r):
-        return None, "a system that always scores the same correlates with nothing"
+        return None, "a system that always scores the same has no correlation"
     if abs(r) > 2 / sqrt(n):
         return False, f"r12 = {r:.3f}"
     return abs(r) <= UNCORRELATED or None, f"r12 = {r:.3f}, from {n} pairs"
@@ -528,8 +528,8 @@ def _sizes(sample: PairedSample, trials: Any) -> IntArray:
     for label, scores in (("u", pairs.u), ("v", pairs.v)):
         for i in np.flatnonzero((scores < 0) | (scores % pairs.scale != 0) | (scores > sizes))[:1]:
             raise ValueError(
-                f"{label}[{i}] = {pairs.in_scores(int(scores[i]))} is no number of correct items "
-                f"among trials[{i}] = {sizes[i]}"
+                f"{label}[{i}] = {pairs.in_scores(int(scores[i]))} cannot be a number of "
+                f"correct items among trials[{i}] = {sizes[i]}"
             )
     return sizes
 

@@ -139,8 +139,8 @@ def independent_t(
     n1, n2, (s1, s2) = x.size, y.size, (spread(v - v.mean()) for v in (x, y))
     if s1 == s2 == 0:
         raise ValueError(
-            "all scores of a are equal, and all of b: a t-test has no standard error then; "
-            "use exact_perm_test if they are scores of the same items"
+            "all scores of a are equal, and so are all scores of b, so a t-test has no "
+            "standard error; use exact_perm_test if they are scores of the same items"
         )
     error, df = hypot(s1 / sqrt(n1), s2 / sqrt(n2)), float(n1 + n2 - 2)
     if equal_var:

@@ -160,7 +160,7 @@ def bootstrap(
     values, counts, unit = _grouped(sample)
     if values.size < 2:
         raise ValueError(
-            f"a and b differ by {sample.differences[0]:g} in every pair, so that all resamples are "
+            f"a and b differ by {sample.differences[0]:g} in every pair, so all resamples are "
             "the same; use exact_perm_test, which needs no spread"
         )
     estimates = partial(_sums_and_errors if of_mean else _medians, values)

@@ -196,8 +196,8 @@ class Leaderboard(AsFields):
         """The number of a data set that has ranks."""
         if self.baseline is not None:
             raise ValueError(
-                f"these are comparisons with {self.baseline!r} alone, which say nothing about the "
-                "ranks of the others; compare all pairs, without a baseline"
+                f"this board compares systems only with {self.baseline!r}, which does not rank "
+                "the others; compare all pairs, without a baseline"
             )
         return self._data_set(data_set)
 
@@ -445,8 +445,8 @@ class Leaderboard(AsFields):
         family = family or self.family
         if family == "all" and self._is_part:
             raise ValueError(
-                "family='all' needs all data sets, but this is a part of a board; correct the "
-                "whole, or use family='each'"
+                "family='all' needs all data sets, but this is part of a board; correct the "
+                "whole board, or use family='each'"
             )
         numbers = list(range(len(self.data_sets)))
         adjusted, sampled = np.empty_like(self.pvalue), np.zeros(len(numbers), dtype=bool)
@@ -498,7 +498,7 @@ class Leaderboard(AsFields):
         Replicability
         """
         if len(self.data_sets) < 2:
-            raise ValueError("replicability is about two data sets or more, but this is one")
+            raise ValueError("replicability needs two data sets or more, but this board has one")
         level = self.alpha / self.first.size if alpha is None else alpha
         names, pairs = (self.systems, self.data_sets), (self.first, self.second)
         return Replicability.of(*names, *pairs, *self._one_sided(), alpha=level)
@@ -658,7 +658,7 @@ class Leaderboard(AsFields):
                 head += f" Of {counted(self.method.size, 'p-values')}, {number} {verb} {what}"
                 if method == "bracket":
                     most = float(self.error_bound[self.method == method].max())
-                    head += f", too large by a share of {most:.1g} at most, because scores have "
+                    head += f", too large by a share of at most {most:.1g}, because scores have "
                     head += "many digits; with fewer digits it is exact"
                 head += "."
         return "\n".join([head, *map(self.sentence, self.data_sets)])
@@ -816,13 +816,13 @@ def compare_many(
     correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_correction(correction)
     check_level(alpha)
-    check_count(K, "K", most=MOST_TESTS, why="fewer draws tell p as well as anybody needs")
+    check_count(K, "K", most=MOST_TESTS, why="fewer draws give p precisely enough")
     check_alternative(alternative)
     check_option("family", family, ("each", "all"))
     if baseline is None and alternative != "two-sided":
         raise ValueError(
-            f"alternative={alternative!r} asks whether one system is better than another, which "
-            "all pairs cannot share; name a baseline, or leave alternative out"
+            f"alternative={alternative!r} needs to know which system of a pair should be "
+            "better; name a baseline, or leave alternative out"
         )
     tables = tables_of(
         table, statistic=statistic, systems=systems, clusters=clusters, strata=strata
@@ -872,7 +872,7 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
         first, second = np.triu_indices(size, 1)
         return first.astype(np.int64), second.astype(np.int64)
     if baseline not in systems:
-        raise ValueError(f"baseline={baseline!r} is no system; there are {', '.join(systems)}")
+        raise ValueError(f"baseline={baseline!r} is not a system; there are {', '.join(systems)}")
     where = systems.index(baseline)
     return np.delete(np.arange(size), where), np.full(size - 1, where)
 

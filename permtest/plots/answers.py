@@ -34,7 +34,7 @@ LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller i
 SIZES = 200  # at which the exact test is made beside an e-process
 BROAD = 4  # times as wide as the others an interval may be without leaving the axes
 KINDS = {
-    True: ("met", roles.HOLDS, "assumptions met, or unknown"),
+    True: ("met", roles.HOLDS, "assumptions met or unknown"),
     False: ("not met", roles.BROKEN, "one not met"),
 }
 TAIL = 0.001  # a curve leaves out as much at both ends
@@ -191,7 +191,7 @@ def plot_effects(
     """
     rows = list(effects) if isinstance(effects, Sequence) else [effects]
     if not rows:
-        raise ValueError("effects is empty; pass at least one size of an effect")
+        raise ValueError("effects is empty; pass at least one effect size")
     alone = len({effect.names for effect in rows}) == 1
     title = "{}" if alone else "{} ({} over {})"
     with sheet.canvas(ax, (sheet.NARROW, sheet.height_of_rows(len(rows), 2))) as ax:
@@ -219,7 +219,7 @@ def plot_effects(
                     ax.text(value, first - 0.25, word, va="bottom", gid="word", **words_at)
         sheet.ticks(ax.xaxis, 7)
         whose = " of {} over {}".format(*rows[0].names) * alone
-        words = f"size of the effect{whose} ({percent(confidence_level)} intervals)\n"
+        words = f"effect size{whose} ({percent(confidence_level)} intervals)\n"
         sheet.literal(ax.xaxis.label, words + "S, M, L: small, medium, large", ax)
     return ax
 
@@ -339,12 +339,12 @@ def plot_sensitivity(
     role = roles.CURVES[0]
     with sheet.canvas(ax) as ax:
         _p_axis(ax, [*ps, alpha / 10])
-        look = role.line(label="largest p that a bias could leave", gid="bound")
+        look = role.line(label="largest p under such a bias", gid="bound")
         shown = [*ax.plot(xs, np.maximum(ps, LEFTMOST), **look), _level(ax, alpha)]
         if tipping is not None and xs[0] <= tipping <= xs[-1]:
             look = role.dot(ax, linestyle="none", label=f"gamma = {tipping:.3g}", gid="tipping")
             shown += ax.plot([tipping], [alpha], **look)
-        ax.set_xlabel("gamma: a bias makes one sign up to gamma times as likely")
+        ax.set_xlabel("gamma: how many times as likely a bias makes one sign")
         sheet.ticks(ax.xaxis)
         sheet.key(ax, shown)
     return ax
@@ -534,6 +534,6 @@ def plot_difference(
         ax.plot([mean], [row], marker="o", color=black, markersize=8, gid="mean")
         sheet.fit(ax, [*curve.values[[0, -1]], *curve.interval, -rope, rope], 0.03, 1e-9)
         sheet.ticks(ax.xaxis, 5)
-        sheet.literal(ax.xaxis.label, f"{result.title} of {b} less that of {a}", ax)
+        sheet.literal(ax.xaxis.label, f"{result.title}: {b} minus {a}", ax)
         sheet.key(ax, handles)
     return ax

@@ -47,7 +47,7 @@ def measure(board: Leaderboard) -> str:
     words = f"mean {score.name or 'score'}" if entry.name == "mean" else words
     words += " (lower is better)" * board.ascending
     correction = CORRECTIONS[board.correction].title
-    beside = f", minus that of {board.baseline}, with p ({correction})"
+    beside = f", minus {board.baseline}, with p ({correction})"
     return words + beside * (board.baseline is not None)
 
 
@@ -254,8 +254,8 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
     """
     if board.baseline is not None:
         raise ValueError(
-            f"these are comparisons with {board.baseline!r} alone, and not of all pairs; draw them "
-            "with plot_ranking"
+            f"this board compares systems only with {board.baseline!r}, and not all pairs; draw "
+            "it with plot_ranking"
         )
     places = board.places(data_set)
     k = 0 if data_set is None else board.data_sets.index(data_set)

@@ -145,7 +145,7 @@ def _draw_scores(ax: Axes, found: Overview) -> None:
         _draw_clouds(ax, names, a, b, _kinds(found.exact.score))
         what = f"{found.measured} of an item" if found.pairs.columns else "score of an item"
         left_out = np.count_nonzero(~known)
-        what += f" ({left_out:,} without one left out)" * bool(left_out)
+        what += f" ({left_out:,} without a score left out)" * bool(left_out)
         sheet.literal(ax.xaxis.label, what, ax)
         return
     empty = {"facecolor": ax.get_facecolor(), "edgecolor": "0.45"}

@@ -43,7 +43,7 @@ BOM = b"\xef\xbb\xbf"
 #: The end of a path that names a sheet of a workbook: "results.xlsx#second sheet".
 SHEET = re.compile(r"(?<=\.xls[xm])#(?P<sheet>.+)$", re.IGNORECASE | re.DOTALL)
 
-DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"
+DEEP = "JSON that is nested too deeply for an evaluation; check where the file comes from"
 
 #: What terminals obey, what ends a line or turns its direction, and what UTF-8 cannot hold.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -258,7 +258,7 @@ class File:
             if isinstance(error, ReadError):
                 raise
             said = getattr(error, "strerror", None) or error
-            problem = f"cannot be opened: {said}; check its name and who may read it"
+            problem = f"cannot be opened: {said}; check its name and its permissions"
         raise ReadError.at(written, problem)
 
     @classmethod

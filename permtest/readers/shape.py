@@ -452,7 +452,9 @@ class Sheet(Table):
                 if isinstance(cell, str) and mark in cell and grouped.fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
                 elif isinstance(cell, str) and mark == "." in cell and is_number(cell):
-                    problem = f"{cell!r} has a point that separates no thousands (--thousands .)"
+                    problem = (
+                        f"{cell!r} has a point that does not separate thousands (--thousands .)"
+                    )
                     raise self.error(f"{problem}; write numbers alike", row, i)
         return replace(self, columns=columns)
 
@@ -559,11 +561,11 @@ class Sheet(Table):
             return {self._only_system(): range(len(self))}
         assert self.system is not None
         rows: dict[str, list[int]] = {}
-        missing = "a missing system; write whose line it is"
+        missing = "the system is missing; write which system the line belongs to"
         for row, name in enumerate(self._labels(self.system, range(len(self)), missing)):
             rows.setdefault(name, []).append(row)
         if len(rows) > MOST:
-            problem = f"more than {MOST} systems; keep those to be compared"
+            problem = f"more than {MOST} systems; keep those that you want to compare"
             raise self.error(problem, None, self.system)
         return {**rows}
 
@@ -598,7 +600,7 @@ class Sheet(Table):
         for i in range(self.width) if self.names or self.how.clusters else ():
             kinds = self.kinds[i]
             if i == self.cluster and i not in taken:
-                missing = "a missing label; write where the item belongs"
+                missing = "the label is missing; write where the item belongs"
                 groups[self.name(i)] = self._labels(i, rows, missing)
             elif i in taken or i in self.ids or kinds["decimal"]:
                 continue
@@ -778,7 +780,7 @@ class Sheet(Table):
             cell = self.columns[i][row]
             four = re.findall(r"\d+", str(cell)) if str(cell).startswith("[") else [cell]
             if len(four) != (4 if len(parts) < 8 else 1):
-                raise self.error(f"{shown(str(cell))} is no list of four counts", row, i)
+                raise self.error(f"{shown(str(cell))} is not a list of four counts", row, i)
             parts += four
         return tuple(parts)
 

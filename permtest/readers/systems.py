@@ -71,7 +71,7 @@ class SystemScores:
         columns = {**self.scores, **self.clusters, **self.agree}
         assert {len(column) for column in columns.values()} == {len(self)}, "columns of one length"
         if len(self) == 0:
-            raise ReadError.at(self.file.path, "holds no item; check that the evaluation has run")
+            raise ReadError.at(self.file.path, "holds no item; check that the evaluation ran")
         if self.ids is None or len(set(self.ids)) == len(self.ids):
             return
         again = next(i for i in range(len(self)) if self.positions[self.ids[i]] != i)

@@ -129,7 +129,7 @@ class Description(InSection):
         columns = zip(Summary._fields[:-1], self.a, self.b, self.difference, strict=False)
         rows = [(key.replace("_", " "), *(f"{x:.4g}" for x in row)) for key, *row in columns]
         word = {True: "normal", False: "not normal", None: "too few to tell"}[self.normal]
-        related = "not defined, as a system always scores the same"
+        related = "not defined, because a system always scores the same"
         if isfinite(self.correlation):
             related = f"r12 = {self.correlation:.3g}"
             if isfinite(self.inflation):
@@ -247,15 +247,15 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
         r, bound = float(centred[1:] @ centred[:-1] / (centred @ centred)), 2 / sqrt(d.size)
         if r > bound:
             far = f"(correlation {r:.2f}, beyond 2 / sqrt({d.size}) = {bound:.2f})"
-            text = f"Neighbouring differences resemble each other {far}. "
+            text = f"Neighbouring differences are correlated {far}. "
     documents = Counter(LAST_PART.sub("", name) for name in ids or ())
     if 1 < len(documents) < d.size / 2:
         first, size = documents.most_common(1)[0]
         text += (
-            f"The names of the items tell {len(documents)} documents, such as {first!r} with "
-            f"{size} items. Items of one document may resemble each other. "
+            f"The names of the items point to {len(documents)} documents, such as {first!r} "
+            f"with {size} items. Items of one document may resemble each other. "
         )
-    remedy = "Tests that take items for independent then reject too easily: pass `clusters`."
+    remedy = "Tests that assume independent items then reject too often; pass `clusters`."
     return text + remedy if text else ""
 
 
@@ -383,7 +383,7 @@ class UnitSizes:
 
     def __str__(self) -> str:
         by = f"{self.tolerance:.3g}"
-        stable = f"no size tried changes it by less than {by}"
+        stable = f"no size that was tried changes it by less than {by}"
         if self.stable:
             sizes = ", ".join(map(str, self.stable))
             stable = f"first sizes that change it by no more than {by}: {sizes}"

@@ -120,8 +120,8 @@ def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     rule = f"items are compared by their own {entry.title}"
     if count := np.count_nonzero(unknown & differ):
         rule += (
-            f"; where that is 0 / 0 ({count:,} of those that differ), by which system's "
-            f"{entry.title} in all is lower once the counts of the item are exchanged"
+            f"; where that is 0 / 0 ({count:,} of those that differ), by which system's overall "
+            f"{entry.title} falls if the counts of the item are exchanged"
         )
     return ItemScores(own[0], own[1], worth, lead, rule)
 
@@ -350,8 +350,8 @@ class Overview(Document):
         slow = SLOW if self._is_slow and self.tests is None else ()
         if slow:
             self._notes["answers"] = (
-                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; name "
-                "them in overview(tests=...) to have them made"
+                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; to "
+                "run them, name them in overview(tests=...)"
             )
         order = ["exact", *(test for test in self.chosen if test not in ("exact", *slow))]
         first = self._first[0]
@@ -432,7 +432,7 @@ class Overview(Document):
         ahead = f"that {self.names[0]} is ahead by {number(self.delta)}"
         each = " per item" * (self.unit != "items")
         null = ahead + each if self.delta else "of equal systems"
-        found = {True: "rejects", False: "does not reject", None: "does not decide on"}
+        found = {True: "rejects", False: "does not reject", None: "cannot decide"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
     def citation(self, style: str = "text") -> str:

@@ -120,7 +120,7 @@ class PosteriorExplorer(Explorer):
         result, parts, (upper, lower) = self.result, self._parts, self._axes
         upper.set(xlim=self._limits[0], xlabel=result.title)
         lower.set_xlim(self._limits[1])
-        label = f"{result.title} of {result.names[1]} less that of {result.names[0]}"
+        label = f"{result.title}: {result.names[1]} minus {result.names[0]}"
         sheet.literal(lower.xaxis.label, label, lower)
         laws = dict(zip("ab", (result.posterior_a, result.posterior_b), strict=True))
         curves = {letter: density(law, LEVEL) for letter, law in laws.items()}

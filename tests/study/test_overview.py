@@ -104,7 +104,7 @@ def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():
         vars(other).update(exact=found.exact, interval=None)
         assert other.rejected is decision
         assert f"p {found.exact.bracket_text()}" in other.sentence()
-        assert ("does not decide on the hyp" in other.sentence()) is (decision is None)
+        assert ("cannot decide the hyp" in other.sentence()) is (decision is None)
 
 
 # ---- items ---------------------------------------------------------------------------------------
