@@ -112,16 +112,17 @@ ENOUGH = 5
 #: What tests take for granted.
 ASSUMPTIONS = {
     "independent items": "items do not depend on each other",
-    "exchangeable labels": "if the null hypothesis is true, both systems are equally likely to have produced "
-    "either output",
+    "exchangeable labels": "if the null hypothesis is true, either system could equally "
+    "well have produced either output",
     "independent systems": "one system's score on an item says nothing about the other's",
     "normal differences": "differences are normally distributed",
     "normal scores": "the scores of each system are normally distributed",
     "equal variances": "the scores of both systems have equal variances",
     "symmetric differences": "differences are symmetric about their centre",
-    "large sample": f"there are enough pairs for a mean to be normal ({MANY}, or {PER_SQUARED_SKEWNESS} "
-    "times the squared skewness)",
-    "representative sample": f"the sample is large enough ({REPRESENTATIVE_FROM}) to represent its population",
+    "large sample": f"there are enough pairs for a mean to be normal ({MANY}, "
+    f"or {PER_SQUARED_SKEWNESS} times the squared skewness)",
+    "representative sample": f"the sample is large enough ({REPRESENTATIVE_FROM}) to "
+    "represent its population",
     "large counts": f"all expected counts are at least {ENOUGH}",
     "independent folds": "folds do not depend on each other",
     "equal folds": "differences of all folds have one mean and one variance",

@@ -593,7 +593,7 @@ class BayesTestResult(AsJson):
     posterior_a, posterior_b : MetricPosterior
         What is known of the metric of each model.
     difference : DifferencePosterior
-        The posterior of the metric of B less that of A.
+        The posterior of the metric of B minus the metric of A.
     p_h0, p_h1 : float
         P(metric of B <= metric of A), and P(metric of B > metric of A): B is better.
     p_a_better, p_equivalent, p_b_better : float

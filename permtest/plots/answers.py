@@ -491,7 +491,7 @@ def plot_difference(
     Returns
     -------
     matplotlib.axes.Axes
-        The difference is that of B less that of A. Gids: "density" for the curve; "b better",
+        The difference is B minus A. Gids: "density" for the curve; "b better",
         "a better" and "equivalent" for the areas below it, whose probabilities are in the key;
         "rope" for the region of practical equivalence, "zero" for the line where both are equal,
         "interval" and "mean" for the row below.

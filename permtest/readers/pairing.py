@@ -366,8 +366,8 @@ class Evaluation:
             return [one for one in self.found if self.usual is None or one.system in self.usual]
         if entry.average is not None:
             raise ValueError(
-                f"{entry.name!r} is for counts of several classes, which only predictions "
-                "beside the right labels tell; name the column of what is right as gold "
+                f"{entry.name!r} needs counts of several classes, which come from predictions "
+                "and right labels; name the column of right labels as gold "
                 f"(--gold); in Python, exact_perm_test(u, v, statistic={entry.name!r}) takes "
                 f"arrays of shape (N, classes, {len(entry.columns)})"
             )
@@ -481,7 +481,7 @@ class Evaluation:
             problem = "score is for files of scores; for predictions, choose a statistic (--metric)"
             raise self._error(problem)
         if self.how.positive is not None and not self.is_labels:
-            problem = "pos_label (--pos-label) is for predictions; name the column of what is right"
+            problem = "pos_label (--pos-label) is for predictions; name the column of right labels"
             raise self._error(f"{problem} as gold (--gold)")
         name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
         chosen = Chosen(some, name, *_together(some), missing=self.how.missing)
@@ -785,7 +785,7 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
         elif {mine := _first_number(one), theirs := _first_number(head)} == {0, 1} and (
             len(one) + (mine or 0) != len(head) + (theirs or 0)  # else the first item is missing
         ):
-            problem = f"its {one.paired_by} counts from {mine}, that of {head.file.path} from "
+            problem = f"its {one.paired_by} counts from {mine}, but in {head.file.path} from "
             problem += f"{theirs}; number items alike, or pair lines by their order (--by-order)"
         if problem:
             raise ReadError.at(one.file.path, problem)
@@ -874,8 +874,10 @@ def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) 
     broken = any(x != int(x) for x in cells[low])
     total, other = (sum(map(float, cells[j])) for j in (high, low))
     if most[high] > 20 or (broken and 30 < total / (other or 1.0) < 300):
-        problem = f"the scores of {some[low].system!r} go up to {float(most[low]):g}, those of "
-        problem += f"{some[high].system!r} up to {float(most[high]):g}; write both on one scale, or"
+        problem = f"the scores of {some[low].system!r} go up to {float(most[low]):g}, but those of "
+        problem += (
+            f"{some[high].system!r} go up to {float(most[high]):g}; put both on one scale, or"
+        )
         raise ReadError.at(some[high].file.path, f"{problem} say that they are (--same-scale)")
 
 

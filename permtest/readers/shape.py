@@ -615,8 +615,10 @@ class Sheet(Table):
             groups[name] = swapped
         if self.cluster is not None:
             name = self.name(self.cluster)
-            note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since that "
-            more = [f"{note}column is called so (--no-clusters swaps items)"]
+            note = (
+                f"all items with the same {self.key(self.cluster)!r} are swapped together, because "
+            )
+            more = [f"{note}the column has that name (--no-clusters swaps items)"]
         else:
             note = "items of one {!r} may be alike; if they are, swap them together (--clusters {})"
             more = [note.format(x, x) for x in related]
@@ -865,7 +867,7 @@ class Sheet(Table):
             single = binary  # which was judged by it
         if gold in single:
             name = self.name(gold)
-            problem = f"column {name!r} may say what is right, and others what systems predicted: "
+            problem = f"column {name!r} may hold the right labels, and others predictions: "
             return [], f"{problem}score them by it (--gold {name}), or name the columns", ()
         some, doubt = self._family(single)
         if doubt:

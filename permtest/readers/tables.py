@@ -213,8 +213,8 @@ def _with_header(table: Table) -> Table:
         return table
     if numbers:
         problem = f"text ({shown(text[0])}) and numbers ({shown(numbers[0])}) on the first line; "
-        problem += "if it is an item, put a line with names of the columns above it; if it holds "
-        raise table.error(f"{problem}the names, use some that are not numbers", 0)
+        problem += "if it is an item, put a line with column names above it; if it holds the "
+        raise table.error(f"{problem}names, use names that are not numbers", 0)
     if len(table.columns[0]) == 1:
         raise table.error("has a header but no scores below it; add them")
     for column in table.columns:

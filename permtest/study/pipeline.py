@@ -406,9 +406,11 @@ def run_study(
 def _data(study: Study) -> Section:
     source = sections.data(study)
     if study.pairs.columns:
-        text = f"Counts of {study.amount}, compared by {study.measured}. What a study says of "
-        text += "single scores (description, evaluation units, assumptions, recommended tests, "
-        text += "standardised effects, simulated power) does not apply to counts. "
+        text = f"Counts of {study.amount}, compared by {study.measured}. The sections that "
+        text += (
+            "need single scores (description, evaluation units, assumptions, recommended tests, "
+        )
+        text += "standardised effects, simulated power) are left out. "
         return replace(source, heading="Data", sentence=text + source.sentence)
     found = _of_units(study, study.description.section())
     per_cluster = " The score of a cluster is its sum, divided by the mean size of a cluster."
