@@ -35,7 +35,7 @@ SIZES = 200  # at which the exact test is made beside an e-process
 BROAD = 4  # times as wide as the others an interval may be without leaving the axes
 KINDS = {
     True: ("met", roles.HOLDS, "assumptions met or unknown"),
-    False: ("not met", roles.BROKEN, "one not met"),
+    False: ("not met", roles.BROKEN, "an assumption not met"),
 }
 TAIL = 0.001  # a curve leaves out as much at both ends
 INNER = 0.05  # the highest value between these quantiles sets the height; others may be infinite

@@ -139,8 +139,8 @@ def _draw_panels(
     panels = len(rankings)
     if panels > PANELS:
         raise ValueError(
-            f"there are {panels} rankings, but one picture shows {PANELS} at most; choose a "
-            "data set, data_set=..., or write a page (.html)"
+            f"there are {panels} rankings, but one picture shows at most {PANELS}; choose a "
+            "data set with data_set=..., or write a page (.html)"
         )
     rows = min(max(len(board.systems) for board, _ in rankings), most)
     size = (sheet.WIDE, panels * (sheet.height_of_rows(rows) + 0.7))

@@ -378,8 +378,8 @@ class FarTails(NamedTuple):
         law = question.law
         if law.top >= LARGEST:
             raise ValueError(
-                f"the sum has {law.top + 1:,} cells, too many to be drawn at each step; take "
-                "fewer pairs, or divide all scores by the same number and round them"
+                f"the sum has {law.top + 1:,} cells, too many to draw at each step; use fewer "
+                "pairs, or divide all scores by the same number and round them"
             )
         result = result_of(question, solve(question))
         return cls(result, law, result.null_distribution, cf_cells(law).noise)
@@ -548,7 +548,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
         try:
             plane = look_at_plane(result, x, y)
         except TooLarge as error:
-            remedy = "samples of monte_carlo can be drawn by plot_values"
+            remedy = "plot_values can draw samples of monte_carlo"
             raise TooLarge(error.problem, remedy) from None
         handles = _draw_plane(ax, plane)
         ax.set(xlim=plane.limits[0], ylim=plane.limits[1])

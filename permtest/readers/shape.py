@@ -195,7 +195,7 @@ class How:
     thousands: str | None = None  # their separator; "" says that a point is a decimal point
     missing: str | None = None  # what becomes of items without a score of every system
     positive: str | None = None  # the label that is to be found
-    same_scale: bool = False  # whether scores up to 1 and up to 100 are on one scale all the same
+    same_scale: bool = False  # whether treat scores up to 1 and up to 100 as one scale
     higher_is_better: bool | None = None
 
 

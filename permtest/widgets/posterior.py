@@ -54,7 +54,10 @@ class PosteriorExplorer(Explorer):
         first = bayes_test(a, b, **options)
         cells = {"tp", "fp", "fn"}
         if cells not in [set(ratio.columns) for ratio in ratios(metric_of(first.metric))]:
-            raise ValueError(f"metric={first.metric!r} takes more than tp, fp, fn; sliders do not")
+            raise ValueError(
+                f"metric={first.metric!r} needs more than tp, fp, fn, but the sliders have only "
+                "these"
+            )
         self._kept: dict[str, Any] = {"threshold": first.threshold, "names": first.names}
         self._limits = _close_up(first)
         both = _whole(first.counts_a, "a"), _whole(first.counts_b, "b")
@@ -100,7 +103,7 @@ class PosteriorExplorer(Explorer):
         quick = result.posterior_a.shifts.size == 1  # F-beta is too slow while a slider moves
         for bar in (*self.counts.values(), self.rope):
             bar.continuous_update = quick
-        alt = "What is known of {} and {}, and of their difference".format(*result.names)
+        alt = "Posteriors of {} and {}, and of their difference".format(*result.names)
         return alt, str(result)
 
     def _kind(self) -> Hashable:

@@ -91,7 +91,7 @@ def test_the_staircase_is_the_test_at_the_point_that_is_chosen(measure, side):
     e.statistic.value, e.tails.value = measure, side
     base = pt.exact_perm_test(*COUNTS, statistic=measure, alternative=side, names=("new", "old"))
     assert e.result == base
-    assert "This is what was observed." in e.sentence.value
+    assert " This is the observed value." in e.sentence.value
     e.hits.value -= 4
     e.misses.value += 2
     weight = base.sums[0] // int(COUNTS[0][:, 0].sum())
