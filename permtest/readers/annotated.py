@@ -155,8 +155,8 @@ def _paired(
         yield from zip(gold.items, system.items, strict=False)
         number, due = len(system.items), len(gold.items)
         if number != due:
-            problem = f"there are {number} sentences here, but {due} in {gold.path}, and "
-            problem += "no ids to pair them by; give both files sent_ids, or the same "
+            problem = f"the number of sentences is {number}, but {due} in {gold.path}, and "
+            problem += "there are no ids to pair them by; give both files sent_ids, or the same "
             raise ReadError.at(system.path, problem + "sentences in the same order")
         return
     for stranger in (one for one in here if one not in known):

@@ -196,7 +196,7 @@ class Harness(Format):
             for metric, value in item.scores:
                 name, cell = printable(metric), None if value != value else value
                 if name in first.values and not (self.merge and first.values[name] == cell):
-                    problem = f"a second score {shown(name)} for the record of {first.place}"
+                    problem = f"the score {shown(name)} repeats {first.place}"
                     remedy = "keep one record of each, those of one run"
                     raise ReadError.at(log.file.path, f"{problem}; {remedy}", column=item.place)
                 first.values[name] = cell
@@ -990,5 +990,5 @@ def files_of(folder: StrPath) -> list[Path]:
                 raise ReadError.at(str(folder), f"{problem}; name one of the files")
         if found:
             return found
-    problem = f"this folder has no output of an evaluation ({', '.join(PATTERNS)})"
+    problem = f"this is a folder without output of an evaluation ({', '.join(PATTERNS)})"
     raise ReadError.at(str(folder), f"{problem}; name one file in it")

@@ -561,7 +561,7 @@ class Sheet(Table):
             return {self._only_system(): range(len(self))}
         assert self.system is not None
         rows: dict[str, list[int]] = {}
-        missing = "the system is missing; write which system the line belongs to"
+        missing = "a missing system; write which system the line belongs to"
         for row, name in enumerate(self._labels(self.system, range(len(self)), missing)):
             rows.setdefault(name, []).append(row)
         if len(rows) > MOST:
@@ -600,7 +600,7 @@ class Sheet(Table):
         for i in range(self.width) if self.names or self.how.clusters else ():
             kinds = self.kinds[i]
             if i == self.cluster and i not in taken:
-                missing = "the label is missing; write where the item belongs"
+                missing = "a missing label; write where the item belongs"
                 groups[self.name(i)] = self._labels(i, rows, missing)
             elif i in taken or i in self.ids or kinds["decimal"]:
                 continue
