@@ -95,7 +95,7 @@ class PermutationTestResult(AsJson):
     metric : str
         Name of the statistic.
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     totals : tuple of two numbers, or None
         Sums of both systems' scores, where the statistic is their difference: integers, or floats
         where scores have decimals.

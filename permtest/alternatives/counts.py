@@ -226,7 +226,7 @@ def two_proportion_z(
     delta: float = 0.0,
     names: Names = None,
 ) -> AlternativeResult:
-    """z-test of two proportions that are taken for independent of each other.
+    """z-test of two proportions, which it assumes to be independent of each other.
 
     Parameters
     ----------
@@ -250,9 +250,9 @@ def two_proportion_z(
 
     Notes
     -----
-    Two systems on the same items are not independent: `mcnemar` uses that. Where no standard error
-    can be computed, as both proportions are 0 or 1, p = 1 if they differ by `delta`, and there is
-    an error if not. Cost: none. Source: Yeh (2000), sec. 2.1.
+    Two systems on the same items are not independent: `mcnemar` uses that. If both proportions are
+    0 or 1, there is no standard error: p = 1 if they differ by `delta`, and otherwise an error is
+    raised. Cost: none. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def chi_squared(
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
-    """Chi-squared test of a 2x2 table, which takes its rows for independent of each other.
+    """Chi-squared test of a 2x2 table, which assumes that its rows are independent.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def chi_squared(
 def fisher_exact(
     table: Any, *, alternative: Alternative = "two-sided", names: Names = None
 ) -> AlternativeResult:
-    """Fisher's exact test of a 2x2 table, which takes its rows for independent of each other.
+    """Fisher's exact test of a 2x2 table, which assumes that its rows are independent.
 
     Parameters
     ----------

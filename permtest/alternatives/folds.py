@@ -140,7 +140,7 @@ class FoldCounts:
         return hits / (hits + misses) if hits + misses else nan
 
     def gold(self) -> Floats:
-        """How much there was to be found in every fold: tp + fn, or correct + wrong."""
+        """The number of things to find in every fold: tp + fn, or correct + wrong."""
         return np.asarray(self.table[:, [x not in ("fp", "tn") for x in self.columns]].sum(axis=1))
 
 
@@ -185,7 +185,7 @@ def _is_number(value: Any) -> bool:
 
 
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
-    """What share of the summed counts of an m x 2 cross-validation independent items would make.
+    """The effective share of the summed counts of an m x 2 cross-validation.
 
     Each item is validated m times, by models whose training sets overlap, so that the 2 m folds
     know less than as many independent ones.
@@ -265,7 +265,7 @@ def as_weight(weight: float | None, n_folds: int) -> float:
 def kfold_t(
     a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
 ) -> AlternativeResult:
-    """Student's t-test of the scores of K folds, which it takes for independent.
+    """Student's t-test of the scores of K folds, which it assumes to be independent.
 
     They are not: training sets of K-fold cross-validation share most of their items. Differences
     then correlate, and the standard error is too small; see `corrected_resampled_t`.

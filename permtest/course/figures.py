@@ -115,7 +115,7 @@ class Swap(MovingFigure):
         Scores of both systems on the same items, whole numbers; or one `Pairs`. The sizes of all
         differences may add up to 100 000.
     names : tuple of two str, optional
-        What the systems are called. Default: names of the columns, if they have any.
+        The names of the two systems. Default: names of the columns, if they have any.
     unit : str, default "words"
         What a score counts, in the plural.
     item : str, default "sentence"

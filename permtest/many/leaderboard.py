@@ -148,7 +148,7 @@ class Leaderboard(AsFields):
 
     @property
     def score(self) -> Score:
-        """What is compared, and whether higher is better, with how that is known."""
+        """The score, whether higher is better, and how permtest knows."""
         return self._tables[0].compared
 
     @property
@@ -163,7 +163,7 @@ class Leaderboard(AsFields):
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
-        """Which pairs other random labellings could decide otherwise; of shape (D, P).
+        """Pairs that other random labellings could decide differently; of shape (D, P).
 
         Their adjusted p is sampled, and no more than 2.6 standard errors from `alpha`. A larger
         `K` decides them.
@@ -348,10 +348,10 @@ class Leaderboard(AsFields):
 
         Notes
         -----
-        Takes the observed difference and the observed spread of the differences for the true ones,
-        and sums of that many items for normal: ``((z + z_power) * spread / difference)**2`` (Miller
-        2024, *Adding error bars to evals*). The level is `alpha` over the number of tests, as if
-        corrected by Bonferroni, or `alpha` itself where nothing is corrected.
+        Assumes that the observed difference and spread are the true ones, and that sums of that
+        many items are normal: ``((z + z_power) * spread / difference)**2`` (Miller 2024, *Adding
+        error bars to evals*). The level is `alpha` over the number of tests, as if corrected by
+        Bonferroni, or `alpha` itself without a correction.
         """
         check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
@@ -369,7 +369,7 @@ class Leaderboard(AsFields):
         return found
 
     def intervals(self, data_set: str | None = None) -> Floats:
-        """Where the difference of each system from the best one, or from the baseline, may lie.
+        """Intervals for the difference of each system from the best one, or from the baseline.
 
         Parameters
         ----------
@@ -485,7 +485,7 @@ class Leaderboard(AsFields):
         return [_solve(self, side)[0] for side in sides]
 
     def replicability(self, *, alpha: float | None = None) -> Replicability:
-        """On how many data sets, and on which, one system of each pair is better than the other.
+        """Count and name the data sets on which one system of each pair is better than the other.
 
         Parameters
         ----------
@@ -609,7 +609,7 @@ class Leaderboard(AsFields):
         return super().to_dict() | self.score.to_dict()
 
     def sentence(self, data_set: str | None = None) -> str:
-        """Who leads on a data set, how many pairs differ, and how many hang on random labels."""
+        """Say who leads on a data set, how many pairs differ, and how many depend on the seed."""
         k = self._data_set(data_set)
         name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
         s, base, where = "s" * (1 in (differ, total)), self.baseline, ""
@@ -680,7 +680,7 @@ class Leaderboard(AsFields):
         return {name: "".join(x) if name in few else f"{x[0]}-{x[-1]}" for name, x in own.items()}
 
     def cells(self, data_set: str | None = None) -> list[dict[str, str]]:
-        """`standings` as people write them: a text for each heading, "" where there is nothing."""
+        """`standings` as text: one string for each heading, "" if there is nothing to show."""
         alike = {} if self.baseline else self.letters(data_set)
         interval, found = f"{100 * (1 - self.alpha):.6g}% interval", []
         for row in self.standings(data_set):

@@ -175,7 +175,7 @@ def plot_effects(
     ax: Axes | None = None,
     confidence_level: float = 0.95,
 ) -> Axes:
-    """Draw sizes of effects with their intervals, and where Cohen calls them small and large.
+    """Draw effect sizes with their intervals, and the limits that Cohen calls small and large.
 
     Gids: "effect" for the intervals, "none" for the line at 0, "threshold" for the lines where
     an effect is called small (S), medium (M) and large (L), "unit" for effects with a unit.
@@ -403,7 +403,7 @@ def plot_posteriors(
     confidence_level: float = 0.95,
     conservative: bool = False,
 ) -> Any:
-    r"""Draw what is known of the metric of both models, with credible intervals.
+    r"""Draw the posterior of the metric of both models, with credible intervals.
 
     Curves go from the 0.001 to the 0.999 quantile, and leave the axes where they are infinite. The
     mark of an interval is the most likely value; it has none if both ends of [0, 1] are infinite.
@@ -478,7 +478,7 @@ def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
 def plot_difference(
     result: BayesTestResult, *, ax: Axes | None = None, confidence_level: float = 0.95
 ) -> Axes:
-    """Draw what is known of the difference of both models, with the probability that B is better.
+    """Draw the posterior of the difference of both models, with the probability that B is better.
 
     Parameters
     ----------

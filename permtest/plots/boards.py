@@ -87,7 +87,7 @@ def plot_ranking(
     ax: Axes | Sequence[Axes] | None = None,
     most: int = MOST,
 ) -> tuple[Axes, ...]:
-    """Draw what each system scores, which ones do not differ, and the ranks that each may have.
+    """Draw each system's score, which systems do not differ, and the ranks that each may have.
 
     Filled circles and bold names are systems tied with the best (gid "tied"), or that differ from
     the baseline ("differs"); the others are hollow squares ("behind", "same"). Bars beside the axes

@@ -54,7 +54,7 @@ DARK = 0.7  # how dark the region becomes: hatches must be seen on it
 
 
 class View(NamedTuple):
-    """What part of a null distribution is in view, as columns."""
+    """The part of a null distribution that is in view, as columns."""
 
     left: float  # limits of the horizontal axis
     right: float
@@ -187,7 +187,7 @@ def heights_in_view(view: View, scale: Scale) -> tuple[float, float]:
 def plot_null(
     result: PermutationTestResult, *, ax: Axes | None = None, scale: Scale = "linear"
 ) -> Axes:
-    """Draw the null distribution, what was observed, and what is at least as extreme.
+    """Draw the null distribution, the observed value, and all values at least as extreme.
 
     This is Fig. 2 of Zmigrod, Vieira and Cotterell (2022). For F1 and its relatives it has the
     values of the statistic. Neighbouring values share a column where there are more than pixels; it

@@ -327,12 +327,12 @@ def recognise(
 
 
 def is_table(kind: Format) -> bool:
-    """Whether a format is one of tables, whose columns have to be understood."""
+    """Whether a format is a table, so that permtest has to work out its columns."""
     return kind in (TABLE, LONG, ONE_SYSTEM, PREDICTIONS)
 
 
 def format_of(file: File) -> Format:
-    """What the content of a file is; a table where it is nothing else."""
+    """Recognise the format of a file by its content; a table if it is nothing else."""
     return next((kind for kind in BY_CONTENT if kind.recognises(file)), TABLE)
 
 

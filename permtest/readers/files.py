@@ -75,7 +75,7 @@ PROBLEMS = {
 
 
 def printable(text: str) -> str:
-    """`text` with the characters escaped that a terminal or a file could not bear."""
+    """`text` with characters escaped that a terminal or a file could not show."""
     if text.isprintable():  # which is quick, and says so of none of those characters
         return text
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
@@ -218,7 +218,7 @@ def as_printed(column: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class File:
-    r"""The content of a file: of one on a disk, or of one that was handed over.
+    r"""The content of a file, on disk or passed as an object.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class File:
 
     @classmethod
     def load(cls, path: StrPath) -> File:
-        """Read a file, or standard input ("-"); ReadError if there is none, or it is too large."""
+        """Read a file, or standard input ("-"); ReadError if it is missing or too large."""
         written = os.fspath(path)
         if written == "-":
             return cls.of_buffer("standard input", getattr(sys.stdin, "buffer", sys.stdin))
@@ -263,7 +263,7 @@ class File:
 
     @classmethod
     def of_buffer(cls, path: str, buffer: Any) -> File:
-        """What is left to read in an open file of bytes or of text."""
+        """The rest of an open file of bytes or text."""
         data = buffer.read(LARGEST + 1)
         return cls(path, data.encode(errors="replace") if isinstance(data, str) else bytes(data))
 

@@ -111,7 +111,7 @@ Rows: TypeAlias = "Iterable[Row]"
 
 @dataclass
 class Item:
-    """What a record says of an item; values may be whatever JSON holds."""
+    """What a record says about an item; values may be any JSON."""
 
     place: str
     ids: Mapping[str, str | None]  # the best first, which the others tell apart; none: the order

@@ -148,7 +148,7 @@ def _check_no_key(
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What files say, before systems are chosen."""
+    """The content of files before the user chooses systems."""
 
     format: Format
     found: tuple[SystemScores, ...]  # all systems, under names that differ

@@ -184,7 +184,7 @@ def count_statistics(layouts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class How:
-    """What the user says; None where names and cells have to say it."""
+    """The user's options; None if permtest has to infer them from names and cells."""
 
     id: Columns | bool | None = None  # the columns that pair items; False: their order does
     system: Column | None = None  # the column that says whose a line is, and so on
@@ -201,7 +201,7 @@ class How:
 
 @dataclass(frozen=True, eq=False)
 class Sheet(Table):
-    """A table, what its columns hold, and what the user says of them."""
+    """A table, what its columns hold, and the user's options."""
 
     how: How = How()
     notes: tuple[str, ...] = ()
@@ -230,7 +230,7 @@ class Sheet(Table):
         return (self.names[i] if self.names else "") or i + 1
 
     def name(self, i: int) -> str:
-        """How a column is called."""
+        """The name of a column."""
         key = self.key(i)
         return key if isinstance(key, str) else f"column {key}"
 
@@ -329,7 +329,7 @@ class Sheet(Table):
 
     @cached_property
     def system(self) -> int | None:
-        """The column that says whose a line is."""
+        """The column that says which system a line belongs to."""
         return self._meant(self.how.system, SYSTEM_NAMES)
 
     @cached_property

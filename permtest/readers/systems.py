@@ -44,7 +44,7 @@ class Format:
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """What a file says of one system: its rows of the long table, all columns of one length."""
+    """One system's part of a file: its rows of the long table, all columns of one length."""
 
     system: str
     file: File
@@ -90,7 +90,7 @@ class SystemScores:
         return dict(zip(self.ids or (), range(len(self)), strict=False))
 
     def place(self, i: int) -> str:
-        """How messages call an item."""
+        """The name of an item in messages."""
         if self.at is not None:
             return self.at(i)
         return f"item {i + 1}" if self.ids is None else shown(self.ids[i])

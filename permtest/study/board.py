@@ -35,7 +35,7 @@ UNPRINTED = {"alike", "p before", "adjusted before", "items to separate", "same"
 
 @dataclass(frozen=True, eq=False)
 class BoardDocument(Document):
-    """What `board_document` returns: the ranking on each data set, and what was tested."""
+    """The document that `board_document` returns: the ranking on each data set, and the tests."""
 
     board: Leaderboard
     overall: Leaderboard | None = None
@@ -341,7 +341,7 @@ def board_document(
     sources: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int | None = None,
 ) -> BoardDocument:
-    """What a leaderboard says, for `permtest.report.write_report`.
+    """A leaderboard as a document, for `permtest.report.write_report`.
 
     Parameters
     ----------

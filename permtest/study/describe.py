@@ -63,7 +63,7 @@ class Description(InSection):
     Parameters
     ----------
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     n : int
         Number of pairs.
     a, b, difference : Summary
@@ -171,7 +171,7 @@ def describe(
     alpha : float, default 0.05
         Level of the test of normality, in (0, 1).
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def checked_sample(
 
 
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
-    """What speaks against independent items: neighbours that resemble each other, or documents.
+    """Evidence against independent items: correlated neighbours, or several documents.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def evaluation_units(
     remainder: str = "error",
     names: tuple[str, str] | None = None,
 ) -> EvaluationUnits:
-    """Put so many items after each other into a unit, and one score in place of theirs.
+    """Combine so many successive items into a unit with a single score.
 
     Parameters
     ----------
@@ -328,8 +328,8 @@ def evaluation_units(
 
     Notes
     -----
-    Scores of units are exact, so that units which tie still do. Their mean difference is that of
-    the items only where all have one size and none is left out. Source: NLPStatTest manual, 3.1.1.
+    Scores of units are exact, so units that tie still tie. Their mean difference equals the items'
+    only if all units have the same size and no item is left out. Source: NLPStatTest manual, 3.1.1.
 
     Examples
     --------
@@ -432,8 +432,8 @@ def unit_sizes(
 
     Notes
     -----
-    Source: NLPStatTest manual, C.1. Means of m independent items vary less by the root of m, for
-    ever: what is stable depends on the tolerance, and on no property of the scores.
+    Source: NLPStatTest manual, C.1. The deviation of means of m independent items always falls with
+    the root of m, so the tolerance alone decides which size is stable.
 
     Examples
     --------
@@ -466,7 +466,7 @@ def unit_sizes(
 
 @dataclass(frozen=True)
 class SampleSpec:
-    """What scores are drawn from, and what is true of their differences in the population."""
+    """The law of the scores, and the true differences in the population."""
 
     distribution: str
     mean_difference: float

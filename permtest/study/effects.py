@@ -70,7 +70,7 @@ class EffectSize(AsJson):
     n : int
         Number of pairs.
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     details : mapping of str to number
         What else was computed, the same effect by other definitions included.
 
@@ -98,7 +98,7 @@ class EffectSize(AsJson):
 
     @property
     def title(self) -> str:
-        """What sentences and tables call it."""
+        """The name of the effect in sentences and tables."""
         return KINDS[self.name][0]
 
     @property
@@ -108,7 +108,7 @@ class EffectSize(AsJson):
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """From where on it is called small, medium and large; empty where it has a unit."""
+        """The limits of small, medium and large; empty if the effect has a unit."""
         found = KINDS[self.name][2]
         return () if isinstance(found, str) else found
 
@@ -120,7 +120,7 @@ class EffectSize(AsJson):
 
     @property
     def interpretation(self) -> str:
-        """The word and what to think of it, or the unit."""
+        """Cohen's word with a caution, or the unit."""
         return f"{self.label} {CAUTION}" if self.label else str(KINDS[self.name][2])
 
     def __str__(self) -> str:
@@ -192,7 +192,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
         Scores of both systems, of which a float stands for the decimal that it is printed as; or
         `Pairs`, and None. At least 2.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Raises
     ------
@@ -381,7 +381,7 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 
 
 def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """How much more often the first system scores higher than lower: P(A > B) - P(B > A).
+    """How much more often the first system wins than loses: P(A > B) - P(B > A).
 
     Parameters
     ----------
@@ -483,7 +483,7 @@ def cohen_h(
     x2, n2 : int, optional
         The same two numbers of the second system, where systems have different items.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Notes
     -----

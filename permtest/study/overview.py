@@ -142,7 +142,7 @@ def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Overview(Document):
-    """What `overview` returns; every part of it is computed when it is first asked for.
+    """The result of `overview`; it computes each part when you first ask for it.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Overview(Document):
 
     @property
     def measured(self) -> str:
-        """What sentences call the statistic."""
+        """The name of the statistic in sentences."""
         entry, score = self.statistic, self.exact.score
         if entry.columns:
             return entry.title
@@ -208,7 +208,7 @@ class Overview(Document):
 
     @property
     def unit(self) -> str:
-        """What is swapped: "items" or "clusters"."""
+        """The units that are swapped: "items" or "clusters"."""
         return "items" if self.pairs.clusters is None else "clusters"
 
     @property
@@ -230,12 +230,12 @@ class Overview(Document):
 
     @cached_property
     def units(self) -> Pairs:
-        """What is swapped: the items, or the clusters, on the scale of items."""
+        """The units that are swapped: items, or clusters on the scale of items."""
         return per_item(self.pairs)
 
     @property
     def per_unit(self) -> float:
-        """By what a mean over units is multiplied to be on the scale of the statistic."""
+        """The factor that puts a mean over units on the scale of the statistic."""
         total = not self.pairs.columns and self.statistic.name != "mean"
         return float(len(self.pairs)) if total else 1.0
 
@@ -255,7 +255,7 @@ class Overview(Document):
 
     @property
     def difference(self) -> float:
-        """By how much the first system scores higher."""
+        """How much higher the first system scores."""
         return float(self.exact.statistic) + self.delta * self.per_unit
 
     @property
@@ -335,9 +335,9 @@ class Overview(Document):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """Tests that were asked for; else those that apply and say something of their own.
+        """The tests that the user asked for; otherwise those that apply and add something.
 
-        On scores of 0 and 1 that of ranks is the sign test, and medians are 0.
+        On scores of 0 and 1 the test of ranks is the sign test, and medians are 0.
         """
         if self.tests is not None:
             return self.tests
@@ -367,7 +367,7 @@ class Overview(Document):
         return replace(table, answers=tuple(found[test] for test in order))
 
     def decisions(self) -> dict[str, bool | None]:
-        """Test -> whether it rejects at `alpha`; None without p, or if its bounds do not tell."""
+        """Whether each test rejects at `alpha`; None without p, or if its bounds do not decide."""
         return {answer.test: answer.rejects(self.alpha) for answer in self.answers}
 
     @cached_property

@@ -54,7 +54,7 @@ class StudyConfig:
     a, b : str, int or None
         Columns of the systems, by name, or by number from 1.
     names : list of two str, or None
-        What the systems are called.
+        The names of the two systems.
     higher_is_better : bool or None
         Whether higher scores are better; None for what their name says.
     statistic : str
@@ -348,7 +348,7 @@ def run_study(
     config : StudyConfig or mapping, optional
         What to do, or the options that are not the default ones.
     names : tuple of two str, optional
-        What the systems are called. Default: what the configuration says, else the columns.
+        The names of the two systems. Default: what the configuration says, else the columns.
 
     Returns
     -------

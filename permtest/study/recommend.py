@@ -1,4 +1,4 @@
-"""Which tests suit the scores, which will do, and which do not: advice that was measured."""
+"""Advice on which tests suit the scores, based on measured level and power."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def recommend(
 
 
 class _Case:
-    """What the reasons are made of, and the reasons."""
+    """The facts behind the advice, and the reasons given for it."""
 
     def __init__(self, sample: PairedSample, found: Description) -> None:
         self.sample, self.found, self.n = sample, found, found.n
@@ -220,7 +220,7 @@ class _Case:
         return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
     def measured(self, test: str) -> tuple[str, str]:
-        """The list for a level that may be alpha, surely is above it, or surely is too high."""
+        """The list by measured level: possibly alpha, surely above alpha, or surely too high."""
         lows, shown, alpha = [], [], self.found.alpha
         for level in (self.rates[test][0], self.rates["exact"][0]):
             # Clopper and Pearson's interval of the level, which simulation knows no better.

@@ -1,6 +1,6 @@
-"""The sections of a comparison, of which an overview and a study are made.
+"""The sections of a comparison; an overview and a study consist of them.
 
-Each maker takes an `Overview` (or a `Study`, which is one), reads its parts, and has the name of
+Each function takes an `Overview` (or a `Study`, which is one), reads its parts, and is named after
 the key of its section.
 """
 
@@ -101,7 +101,7 @@ def computed_with(*others: str) -> dict[str, str]:
 
 
 def finding(found: Any) -> Section:
-    """Both systems, and by how much they differ."""
+    """Both systems' scores and their difference."""
     level, record, (a, b), pairs = found.confidence_level, found.record, found.names, found.pairs
     exact, interval, entry, rows = found.exact, found.interval, found.statistic, []
     columns = {found.measured: [*map(found.score_text, found.scores), found.difference_text]}
@@ -157,7 +157,7 @@ def finding(found: Any) -> Section:
 
 
 def test(found: Any) -> Section:
-    """p, and how it is known."""
+    """p, and how it was computed."""
     exact, drawn, note = found.exact, found.exact.n_samples is not None, ""
     bracket = exact.method == "bracket"
     how = "estimated by sampling" if drawn else "computed exactly"
@@ -292,7 +292,7 @@ def answers(found: Any) -> Section:
 
 
 def measures(found: Any) -> Section:
-    """Precision, recall and F1 beside each other, and what Bayes says of them."""
+    """Precision, recall and F1 side by side, with their Bayes tests."""
     from permtest.alternatives import bayes_test
 
     (a, b), rows, data = found.names, [], {}
@@ -331,7 +331,7 @@ def measures(found: Any) -> Section:
 
 
 def effects(found: Any) -> Section:
-    """Sizes of the effect, each beside the tests that it belongs to."""
+    """Effect sizes, each beside the tests that it belongs to."""
     level, sizes, rows, problem = found.confidence_level, found.effects, [], ""
     for effect in sizes:
         tests = [TITLES[x] for x in found.applicable if BELONGS_TO.get(x) == effect.name]
@@ -368,7 +368,7 @@ def effects(found: Any) -> Section:
 
 
 def power(found: Any) -> Section:
-    """What power the test has, and what another study needs."""
+    """The power of the test, and the size that another study needs."""
     plan, rows, shown, apart = found.power, [], {}, ""
     if plan is not None:
         share, t = percent(plan.target), "paired t test, for nearly normal means"
@@ -411,7 +411,7 @@ def power(found: Any) -> Section:
 
 
 def data(found: Any) -> Section:
-    """Where the scores come from, and what speaks against taking them at face value."""
+    """Where the scores come from, and reasons to doubt them."""
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
@@ -438,7 +438,7 @@ def data(found: Any) -> Section:
 
 
 def _says(value: Any) -> bool:
-    """Whether a record says anything: more than none, blanks, or a list of nothing."""
+    """Whether a record says anything, and is not none, blank, or a list of nothing."""
     if isinstance(value, str):
         return value.strip().lower() not in ("", "none")
     value = list(value.values()) if isinstance(value, Mapping) else value

@@ -40,7 +40,7 @@ class AssumptionsExplorer(Explorer):
     Parameters
     ----------
     names : tuple of two str, default ("a", "b")
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------

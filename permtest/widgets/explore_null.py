@@ -202,7 +202,7 @@ class SamplingExplorer(Explorer):
     u, v : array_like of shape (N,)
         The two systems' scores, integers, as in `monte_carlo`.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------
@@ -286,7 +286,7 @@ class TailExplorer(Explorer):
     statistic : str, default "sum"
         As in `exact_perm_test`.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------

@@ -179,7 +179,7 @@ class StaircaseExplorer(Explorer):
         Both systems' counts of true positives, false positives and false negatives, as in
         `exact_perm_test`; `u` may be `Pairs`.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------

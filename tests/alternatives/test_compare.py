@@ -207,7 +207,11 @@ SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
         (SCORES, {"K": 0}, "K = 0 samples"),
         (SCORES, {"rng": -1}, "rng=-1 must not be negative"),
         (SCORES, {"trials": 3}, "trials=3 must have one number"),
-        (SCORES, {"trials": [7, 2, 8, 2]}, r"u\[1\] = 3 cannot be a number of correct items among tri"),
+        (
+            SCORES,
+            {"trials": [7, 2, 8, 2]},
+            r"u\[1\] = 3 cannot be a number of correct items among tri",
+        ),
         (SCORES[::-1], {"trials": [7, 3, 6, 2]}, r"v\[2\] = 7"),
         (SCORES, {"trials": [7, 3, 8]}, "trials has 3 entries, but there are 4 pairs"),
         (SCORES, {"trials": [7, 3, 8.5, 2]}, r"trials\[2\] = 8.5 must be a whole number"),

@@ -97,7 +97,11 @@ def correlated(rho):
         (of, {"tp": [1, 2], "fp": [1], "fn": [1, 2]}, "counts .*(rows|length|size)"),
         (of, {"tp": [1], "fp": [2]}, "counts has columns tp, fp, but needs 3: tp, fp, fn"),
         (of, np.ma.array([1, 2, 3], mask=[0, 0, 1]), r"counts\[2\] is masked"),
-        (partial(weigh, n_folds=5), None, "5 folds are not an m x 2 cross-validation; pass weight="),
+        (
+            partial(weigh, n_folds=5),
+            None,
+            "5 folds are not an m x 2 cross-validation; pass weight=",
+        ),
         (partial(weigh, n_folds=2078), None, "2078 rows are too many for the folds"),
         *((weigh, w, f"weight={w!r}.* must") for w in (0, -1, np.nan, "x")),
         *((alt.block_weight, m, f"m ?= ?{m!r}") for m in (0, -1, 2.5, True, "3")),

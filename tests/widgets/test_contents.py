@@ -186,7 +186,7 @@ def test_a_variant_wins_and_loses_as_many_items_as_it_was_told(gains, losses):
     more = with_variant(TABLE, "good", gains + 5, losses).scores[-1]
     assert np.all(more >= new)
     for wrong in (("none", 0, 0), ("good", 200, 0), ("good", 0, -1)):
-        with pytest.raises(ValueError, match=r"is no system|must lie between 0 and"):
+        with pytest.raises(ValueError, match=r"is not a system|must lie between 0 and"):
             with_variant(TABLE, *wrong)
 
 
