@@ -242,7 +242,7 @@ class Answer:
 
     @property
     def held(self) -> bool | None:
-        """False if an assumption is not met, True if all that scores can check are met, else None."""
+        """False if an assumption is not met, True if none is, None if scores cannot tell."""
         known = [check.held for check in self.checks if check.held is not None]
         return all(known) if known else None
 

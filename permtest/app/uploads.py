@@ -140,7 +140,7 @@ class Files:
         if right is not None:  # it may have been taken for a system
             every.pop(right.sha256, None)
         if len(every) > MOST:
-            self.note.value = problem(f"Files not added: {len(every)} files are more than {MOST}")
+            self.note.value = problem(f"Not taken: {len(every)} files are more than {MOST}")
         elif self.load(list(every.values()), right, own=True):
             gone = ", ".join(legible(one.name) for one in was if one not in files)
             if gone:

@@ -239,7 +239,7 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
     --------
     >>> from permtest.study import dependence
     >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
-    Neighbouring differences resemble each other (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
+    Neighbouring differences are correlated (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
     """
     d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):

@@ -176,7 +176,7 @@ def recommend(
     >>> from permtest.study import recommend
     >>> found = recommend([5, 6, 7, 8, 9], [4, 4, 4, 4, 4])
     >>> found.names(), found.recommended[0].reason
-    (['exact'], 'tests the mean; but with 5 pairs that differ, p cannot fall below 0.0625')
+    (['exact'], 'tests the mean, but with 5 pairs that differ, p cannot fall below 0.0625')
     """
     check_option("rule", rule, ("exact", "manual"))
     sample = checked_sample(a, b, names)

@@ -109,7 +109,7 @@ def test_counts_are_studied_by_their_measure(tmp_path):
     assert found.exact.pvalue == other.exact.pvalue
     keys = ["finding", "data", "test", "items", "answers", "measures", "power", "repeat", "cite"]
     assert list(found.parts) == keys
-    assert "does not apply to counts" in found["data"].sentence
+    assert "are left out" in found["data"].sentence
     assert str(found["measures"]) == str(other["measures"])
     path = tmp_path / "study.yml"
     path.write_text(found.attachments["study.yml"])

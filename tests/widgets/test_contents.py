@@ -77,7 +77,7 @@ def test_every_two_systems_are_tested(a, b, tails):
     options = {"alternative": tails, "statistic": "accuracy"}
     expected = pt.exact_perm_test(SCORES[a][:37], SCORES[b][:37], names=(a, b), **options)
     assert str(expected) in e.sentence.value
-    assert f"share of {expected.pvalue_text()} is" in e.sentence.value
+    assert f"the observed one is {expected.pvalue_text()}" in e.sentence.value
     both = [np.nansum(part(e, gid).get_data()[0]) for gid in ("body", "rejected")]
     assert both[1] == pytest.approx(expected.pvalue)
     assert sum(both) == pytest.approx(1)
