@@ -124,8 +124,8 @@ def test_the_command_line_has_both_null_hypotheses_and_the_noise(epochs, capsys)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--fail-if", "worse"], "--null runs does not go with --fail-if worse"),
-        (["--method", "dp"], "--null runs does not go with --method dp"),
+        (["--fail-if", "worse"], "--null runs cannot be combined with --fail-if worse"),
+        (["--method", "dp"], "--null runs cannot be combined with --method dp"),
         (["--no-clusters"], "--repeat"),
     ],
 )
@@ -186,7 +186,7 @@ def test_files_with_unequal_runs(kind, ragged):
     number = [sum(map(len, own)) for own in ragged]
     note = f"{number[0]} of x and {number[1]} of y: the score of an item is the mean of its runs"
     assert note in " ".join(pairs.source["notes"])
-    with pytest.raises(ValueError, match="leave the item|clusters|no run"):
+    with pytest.raises(ValueError, match=r"leave the item|clusters|no run"):
         exact_runs_test(pairs.folded(["i"] * 8))
 
 
