@@ -160,13 +160,13 @@ OPTIONS: dict[str, Any] = {
     "--baseline": ("NAME", "compare all others only with it"),
     "--correction": (
         "HOW",
-        "correction correction for the number of pairs: %(choices)s",
+        "for the number of pairs: %(choices)s",
         _CORRECTIONS,
         "holm",
     ),
     "--family": (
         "WHAT",
-        "correct each data set by itself, or all together together",
+        "correct each data set by itself, or all together",
         ("each", "all"),
         "each",
     ),
