@@ -182,20 +182,21 @@ def document(data: Data) -> str:
     ]
     head = f"""# Other tests beside R
 
-Every test that R has as well, on ten data sets and for all three alternatives, where R has them:
-how many p-values agree to a relative 1e-9, the largest relative difference among those, and that of
-the ends of 95% intervals of the same kind. One command makes this file:
+This table compares every test that R also has, on ten data sets and for all three alternatives if
+R has them. It shows how many p-values agree to a relative 1e-9, the largest relative difference
+among these, and the largest relative difference between the ends of 95% intervals of the same
+kind. One command makes this file:
 
     python -m benchmarks.against_r
 
 Data: {"; ".join(sizes)}.
-R's `perm.test` takes integers only: k makes hundredths of the decimals.
-R's Wilcoxon tests rank floats, where 0.3 - 0.1 does not tie with 0.2; of the hundredths they have
-the p-values that are here.
+R's `perm.test` takes only integers, so k turns decimals into hundredths. R's Wilcoxon tests rank
+floats, so 0.3 - 0.1 does not tie with 0.2; given hundredths, they return the p-values of this
+page.
 
 | test | in R | p agree | p differ by | ends differ by |
 |---|---|---|---|---|"""
-    elsewhere = ["", "## Where p is another one", "", *(notes or ["Nowhere."]), ""]
+    elsewhere = ["", "## Where p differs", "", *(notes or ["Nowhere."]), ""]
     return "\n".join([head, *rows, *elsewhere])
 
 

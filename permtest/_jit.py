@@ -177,9 +177,9 @@ def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[
         before, _spent[0] = _spent[0], _spent[0] + time.perf_counter() - start
         if not NUMBA and before <= LONG < _spent[0]:
             warnings.warn(
-                "Numba is not installed, so that long loops run in Python, some hundred times "
-                "slower, and what would take too long is bounded or sampled sooner. Where there "
-                "is a Numba for this Python, `pip install numba` makes them fast",
+                "Numba is not installed, so long loops run in Python, about a hundred times "
+                "slower, and permtest turns to bounds or samples sooner. If Numba supports "
+                "this Python, `pip install numba` makes them fast",
                 RuntimeWarning,
                 stacklevel=3,
             )

@@ -31,7 +31,7 @@ def as_generator(rng: RNG) -> np.random.Generator:
         return rng
     if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
         if rng is not None and rng < 0:
-            raise ValueError(f"rng={rng} must not be negative; any seed from 0 on will do")
+            raise ValueError(f"rng={rng} must not be negative; use any seed from 0 on")
         return np.random.default_rng(rng)
     raise TypeError(
         f"rng must be a seed (int), a numpy.random.Generator or None, not {type(rng).__name__}; "

@@ -213,7 +213,7 @@ def exact_perm_test_batch(
     check_alternative(alternative)
     entry = lookup(statistic)
     if entry.columns or entry.name == "mean":
-        raise ValueError(f"axis makes tests of sums, not of {entry.name!r}; test one by one")
+        raise ValueError(f"axis works for sums, not for {entry.name!r}; run one test at a time")
     columns = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
     _check_labels(u, v)
     tests = _Tests(
@@ -494,8 +494,8 @@ def _check_options(u: Any, v: Any, g: Any, h: Any, method: str) -> None:
     for name, function in (("g", g), ("h", h)):
         if function is not None:
             raise ValueError(
-                f"{name} and axis cannot be combined, because many tests at once are made in "
-                f"compiled code; leave out {name}, or call exact_perm_test once for each test"
+                f"{name} and axis cannot be combined, because compiled code runs many tests at "
+                f"once; leave out {name}, or call exact_perm_test once for each test"
             )
     if isinstance(u, Pairs) or isinstance(v, Pairs):
         raise ValueError(
@@ -555,7 +555,7 @@ def _check_labels(u: Any, v: Any) -> None:
         second: Any = getattr(v, name, None)
         if hasattr(first, "equals") and hasattr(second, "equals") and not first.equals(second):
             raise ValueError(
-                f"u and v differ in their {name}, so that their entries are not the same items; "
+                f"u and v differ in their {name}, so their entries are not the same items; "
                 "align them, or pass u.to_numpy() and v.to_numpy() to pair by order"
             )
 

@@ -64,7 +64,7 @@ def unscaled(number: int, scale: int) -> float:
     except OverflowError:
         size = len(str(abs(number) // scale)) - 1
         raise ValueError(
-            f"a score or mean of some 1e{size} is beyond all floats; take whole numbers and "
+            f"a score or mean of about 1e{size} is too large for a float; use whole numbers and "
             "statistic='sum', or divide all scores by a power of ten"
         ) from None
 

@@ -543,12 +543,12 @@ def symmetry_warning(values: NDArray[Any], counts: NDArray[np.int64]) -> str | N
     if abs(g1) <= CHANCE * chance:
         return None
     return (
-        f"The differences look skewed: g1 = {g1:.2g}, for which the rule of thumb 25 g1^2 asks for "
+        f"The differences look skewed: for g1 = {g1:.2g}, the rule of thumb 25 g1^2 asks for "
         f"{needed:,.0f} pairs, and there are {n:,}. Intervals for the mean difference and tests "
-        "against a margin assume that differences are symmetric about it. Where they are not, they "
-        "err more often than they should: of 20 lognormal differences, a 95% interval covers the "
-        "mean in 87% of samples. The studentised bootstrap, alternatives.bootstrap, does not "
-        "assume symmetry."
+        "against a margin assume that differences are symmetric about it. If they are not, "
+        "errors are more frequent than they should be: with 20 lognormal differences, a 95% "
+        "interval covers the mean in 87% of samples. The studentised bootstrap, "
+        "alternatives.bootstrap, does not assume symmetry."
     )
 
 

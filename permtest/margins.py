@@ -138,7 +138,7 @@ class EquivalenceResult(AsJson):
     n : int
         Number of pairs.
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def noninferiority_test(
         Positive, in scores per pair. A float stands for the decimal that it is printed as.
         Choose it before looking at the scores.
     names : tuple of two str, optional
-        What the systems are called. Default: names of the columns, if they have any.
+        The names of the two systems. Default: names of the columns, if they have any.
     higher_is_better : bool, optional
         Default: what names say, as "loss" in "loss_a" and "loss_b", else True. The result says so.
 
@@ -280,7 +280,7 @@ def noninferiority_test(
     bound = _as_margin(margin, "margin")
     if bound <= 0:
         raise ValueError(
-            f"margin = {margin} must be positive: it is by how much the first system may be worse"
+            f"margin = {margin} must be positive: it is how much worse the first system may be"
         )
     question = ask_of_scores(u, v, names=names)
     score = question.score.stated(higher_is_better)
@@ -311,7 +311,7 @@ def equivalence_test(
         or ``(low, high)``, one below and one above 0. A float stands for the decimal that it is
         printed as. Choose it before looking at the scores.
     names : tuple of two str, optional
-        What the systems are called. Default: names of the columns, if they have any.
+        The names of the two systems. Default: names of the columns, if they have any.
 
     Returns
     -------

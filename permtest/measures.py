@@ -180,7 +180,7 @@ class MeanOfRatios(Measure):
             above, length = self.parts[0], self.parts[1]
             return int(n), (
                 f"{above} = {addends[n, 0]} but {length} = 0, and {length} differs between the "
-                "systems, so that the ratio could become infinite; give both systems the same"
+                "systems, so the ratio could become infinite; give both systems the same"
             )
         return None
 

@@ -150,7 +150,7 @@ def _scores(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """What the predictions of either system score, item by item."""
     if any(column.ndim > 1 for column in columns):
-        raise ValueError(f"{entry.name!r} is of single labels, one for each item; pass a function")
+        raise ValueError(f"{entry.name!r} needs single labels, one for each item; pass a function")
     right = [label_of(x) for x in columns[0].tolist()]
     if "" in right:
         raise ValueError(f"gold[{right.index('')}] is missing; fill it in, or leave the item out")

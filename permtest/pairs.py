@@ -297,7 +297,9 @@ class Pairs:
     def rounded_by(self, rounding: float) -> Pairs:
         """The same, where each score may be off by so much; 0 for scores that are exact."""
         if isinstance(rounding, bool) or not isinstance(rounding, Real):
-            raise TypeError(f"rounding={rounding!r} must be a number, by which scores may be off")
+            raise TypeError(
+                f"rounding={rounding!r} must be a number, the most by which a score may be off"
+            )
         if not 0 <= rounding < inf:
             raise ValueError(f"rounding={rounding} must be 0 or more, and finite")
         off = np.full((2, len(self)), float(rounding)) if rounding else None
@@ -353,8 +355,8 @@ class LocalEffects:
         """
         for i in np.flatnonzero(self.stay != -self.swap)[:1]:
             raise ValueError(
-                f"g is not antisymmetric: entry {i} has g(u, v) = {self.stay[i]} and "
-                f"g(v, u) = {self.swap[i]}, so that no mean difference can be shifted"
+                f"g is not antisymmetric: entry {i} has g(u, v) = {self.stay[i]} and g(v, u) = "
+                f"{self.swap[i]}, so a mean difference cannot be shifted"
             )
         return self.stay
 
@@ -395,7 +397,7 @@ def check_unclustered(pairs: Any) -> None:
     """Refuse clusters where a test takes items by themselves."""
     if isinstance(pairs, Pairs) and pairs.clusters is not None:
         raise ValueError(
-            "these pairs have clusters, but this test takes items by themselves; test "
+            "these pairs have clusters, but this test treats items separately; test "
             "pairs.by_cluster(), the sums of whole clusters"
         )
 
@@ -425,7 +427,7 @@ def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np
         try:
             numbers.setdefault(label, len(numbers))
         except TypeError:
-            raise TypeError(f"{name}[{i}] = {label!r} is no number or string") from None
+            raise TypeError(f"{name}[{i}] = {label!r} is not a number or a string") from None
     return np.array([numbers[label] for label in labels], dtype=np.intp)
 
 
@@ -529,7 +531,7 @@ def check_names(names: tuple[str, str]) -> tuple[str, str]:
     if not (two and isinstance(names[0], str) and isinstance(names[1], str)):
         raise ValueError(f"names={names!r} must be two strings")
     if names[0] == names[1]:
-        raise ValueError(f"names={names!r} must differ, or nobody knows which system is meant")
+        raise ValueError(f"names={names!r} must differ, or nobody can tell the systems apart")
     return names[0], names[1]
 
 

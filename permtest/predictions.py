@@ -100,7 +100,7 @@ def _wanted(
     columns = _counts(entry)
     if columns is None:
         needs = entry.layouts() if entry.columns else "other scores"
-        problem = f"labels are right or wrong, but {entry.name!r} needs {needs}"
+        problem = f"labels can only be right or wrong, but {entry.name!r} needs {needs}"
         raise fail(f"{problem}; choose accuracy or macro_f1 (--metric)")
     if positive is not None and columns != CONFUSION:
         raise fail(
@@ -129,7 +129,7 @@ def _spelt_alike(
         usual = spelling.setdefault(label, label if len(found) > 1 else next(iter(found)))
         if usual not in (label, words.get(label)):
             merged.append(f"{_shown(label)} is {_shown(usual)}")
-    note = "labels are compared without regard to case and blanks around them: "
+    note = "case and surrounding blanks of labels are ignored: "
     written = [[spelling[label] for label in said] for said in answers]
     return written, [note + ", ".join(merged[:3])] if merged else []
 

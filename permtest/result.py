@@ -95,7 +95,7 @@ class PermutationTestResult(AsJson):
     metric : str
         Name of the statistic.
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     totals : tuple of two numbers, or None
         Sums of both systems' scores, where the statistic is their difference: integers, or floats
         where scores have decimals.
@@ -358,7 +358,7 @@ class PermutationTestResult(AsJson):
         """
         if self._samples is not None:
             raise ValueError(
-                "a sampled p-value is no exact fraction; use exact_perm_test(...).fraction()"
+                "a sampled p-value is not an exact fraction; use exact_perm_test(...).fraction()"
             )
         return exact_fraction(self._question)
 
@@ -624,7 +624,7 @@ class StructuredTestResult(PermutationTestResult):
     @cached_property
     def smallest_pvalue(self) -> float:
         """Not known for several sums; raises ValueError."""
-        raise ValueError("smallest_pvalue is for a single sum; the best labelling is not known")
+        raise ValueError("smallest_pvalue is for a single sum; the best labelling is unknown here")
 
     def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
         """The same test, had the first system had other sums.

@@ -242,7 +242,7 @@ def statistic(
         if isinstance(m, MeanOfRatios)
     )
     if not ratios:
-        raise ValueError(f"zero_division is of no use for {name!r}, which is no ratio")
+        raise ValueError(f"zero_division has no effect on {name!r}, which is not a ratio")
     return replace(found, measures=ratios)
 
 

@@ -141,7 +141,7 @@ def test_a_score_is_asked_for_where_there_are_several():
         for k, name in enumerate(names, 2)
     ]
     app = app_of(*files)
-    assert "Choose which score is compared" in app.sentence.value
+    assert "The files have several scores: choose one" in app.sentence.value
     assert app.found is None
     assert visible(app.choices.score)
     app.choices.score.value = "bleu"

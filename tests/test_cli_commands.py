@@ -401,9 +401,9 @@ BAD = {
     "compare counts.csv --a a --b b": "has counts (tp, fp, fn) of each item, but 'sum' takes one",
     "compare counts.csv --metric macro_f1": "in Python, exact_perm_test(u, v, statistic='macro_f1'",
     "leaderboard": "no file; name files, or all data sets as --data-set NAME=FILE",
-    "leaderboard x.csv --data-set y=y.csv": "x.csv: no data set is named for it",
+    "leaderboard x.csv --data-set y=y.csv": "x.csv: no data set has a name for it",
     "leaderboard --data-set x.csv": "--data-set x.csv: write NAME=FILE",
-    "leaderboard --data-set x=a --data-set x=b": "--data-set x is there twice",
+    "leaderboard --data-set x=a --data-set x=b": "--data-set x occurs twice",
     "leaderboard x.csv --systems a,b --system c": "not allowed with argument --systems",
     "leaderboard x.csv --alternative less": "--alternative less needs --baseline",
     "leaderboard x.csv --samples 0": "--samples: 0 is not a whole number from 1 on",
@@ -413,7 +413,7 @@ BAD = {
     "leaderboard x.csv": "x.csv: there is no such file",
     "leaderboard scores.csv --systems new": "1 system ('new'); name columns as systems (--systems)",
     "leaderboard scores.csv --system new --system nwe": "no column 'nwe' (did you mean",
-    "leaderboard scores.csv --baseline nwe": "baseline='nwe' is no system; there are new, old",
+    "leaderboard scores.csv --baseline nwe": "baseline='nwe' is not a system; there are new, old",
     "leaderboard scores.csv --metric acuracy": "(did you mean 'accuracy'",
     "leaderboard counts.csv": "choose a statistic of counts, such as 'f1' (--metric f1)",
     "leaderboard --data-set x=scores.csv --data-set y=groups.csv": "'y' has the systems a, b, c, b",
@@ -439,8 +439,8 @@ BAD = {
     "plan --delta 1 --sigma 0": "--sigma: 0 is not a number above 0",
     "plan --shares 0.1 0.2 --delta 1": "leave out --delta",
     "plan --shares 0.1 2": "--shares: 2 is not a number from 0 to 1",
-    "plan counts.csv --a a --b b --metric f1": "not for --metric f1",
-    "plan pair.csv --delta 0": "name the difference to find as --delta",
+    "plan counts.csv --a a --b b --metric f1": "cannot use --metric f1",
+    "plan pair.csv --delta 0": "give the difference to find as --delta",
 }
 
 

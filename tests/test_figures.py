@@ -65,7 +65,7 @@ def test_cards_have_ids_where_there_are_any():
         (lambda: figures.Swap(np.ones((3, 3)), np.ones((3, 3))), "one"),
         (lambda: figures.Convolution([1.5]), "differences must be whole numbers"),
         (lambda: figures.Convolution([1, 0], start=2), "start=2 must lie between 0 and"),
-        (lambda: figures.Convolution([0], start=0), "of which there must be one"),
+        (lambda: figures.Convolution([0], start=0), "must be at least 1"),
         (lambda: figures.Peeking(5), "items=5 must lie between 10 and 1000"),
         (lambda: figures.Peeking(experiments=0), "experiments=0 must lie between 1 and 5000"),
     ],

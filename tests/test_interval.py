@@ -220,7 +220,7 @@ def test_a_pair_that_does_not_change():
 
 def test_an_interval_of_few_skewed_differences_has_a_warning():
     found = exact_perm_test([50] + [0] * 29, [1] * 30).confidence_interval()
-    assert found.warning.startswith("The differences look skewed: g1 = 5.2")
+    assert found.warning.startswith("The differences look skewed: for g1 = 5.2")
     assert pickle.loads(pickle.dumps(found)).warning == found.warning
     assert found.warning in repr(found)
 

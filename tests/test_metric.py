@@ -195,7 +195,7 @@ def test_errors_say_where_and_what_to_do(arguments, options, kind, message):
 
 
 def test_labels_that_had_to_be_matched_are_said():
-    with pytest.warns(UserWarning, match="without regard to case"):
+    with pytest.warns(UserWarning, match="of labels are ignored"):
         assert metric_test(["x", "y"], ["X", "y"], ["y", "y"], "accuracy").scores == (2, 1)
 
 

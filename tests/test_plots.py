@@ -282,7 +282,7 @@ def test_a_plane_that_does_not_fit_is_refused():
     sampled = pt.monte_carlo(u, v, statistic="f1", K=50, rng=0)
     assert 0 < artist(plane(sampled), "cells").get_array().size < 4 * 10**6  # the samples
     wide = pt.exact_perm_test(u[:20], v[:20], statistic="f1")
-    with pytest.raises(MemoryError, match=r"cells.*can be drawn by plot_values"):
+    with pytest.raises(MemoryError, match=r"cells.*plot_values can draw samples"):
         plane(wide)
     assert plot_values(sampled, ax=Figure().subplots()).get_ylabel() == "share of the samples"
 

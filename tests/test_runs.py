@@ -124,8 +124,8 @@ def test_the_command_line_has_both_null_hypotheses_and_the_noise(epochs, capsys)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--fail-if", "worse"], "--null runs does not go with --fail-if worse"),
-        (["--method", "dp"], "--null runs does not go with --method dp"),
+        (["--fail-if", "worse"], "--null runs cannot be combined with --fail-if worse"),
+        (["--method", "dp"], "--null runs cannot be combined with --method dp"),
         (["--no-clusters"], "--repeat"),
     ],
 )

@@ -486,7 +486,7 @@ def test_clusters_of_any_test():
         (["a", None, "b"], ValueError, r"clusters\[1\] = None is missing"),
         ([1.0, float("nan"), 2], ValueError, r"clusters\[1\] = nan is missing"),
         ("abc", TypeError, "one label for each entry"),
-        ([[1], [2], [3]], TypeError, r"clusters\[0\] = \[1\] is no number or string"),
+        ([[1], [2], [3]], TypeError, r"clusters\[0\] = \[1\] is not a number or a string"),
     ],
 )
 def test_bad_clusters_are_refused(labels, error, message):
@@ -538,10 +538,10 @@ def test_bad_counts_are_refused(u, statistic, message):
         (lambda: pt.statistic("f2", beta=3), "leave beta out"),
         (lambda: pt.statistic("precision", beta=3), "beta is for"),
         (lambda: pt.statistic("f1", zero_division=2), r"must lie in \[0, 1\]"),
-        (lambda: pt.statistic("sum", zero_division=1), "no ratio"),
+        (lambda: pt.statistic("sum", zero_division=1), "not a ratio"),
         (lambda: pt.exact_perm_test([1], [2], statistic="f1", h=abs), "leave them out"),
         (lambda: pt.monte_carlo([1], [2], statistic="f1", h=abs), "leave them out"),
-        (lambda: pt.exact_perm_test([[1]], [[2]], statistic="mean", axis=1), "axis makes tests"),
+        (lambda: pt.exact_perm_test([[1]], [[2]], statistic="mean", axis=1), "axis works for sums"),
         (lambda: pt.exact_perm_test_m([1], [2], [], max), "g must be functions"),
     ],
 )

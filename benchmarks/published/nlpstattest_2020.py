@@ -27,8 +27,8 @@ EFFECTS = {
     "hodges_lehmann": ("Hodges-Lehmann", "1.04416", "0.9519, 1.13597"),
     "wilcoxon_r": ("Wilcoxon r", "0.6052", "0.91362, 1.17361"),
 }
-NO_DATA = "The 500 scores behind Fig. 4 to 10 were not printed."
-STAND_IN = "Ours: of a normal sample with the same mean and deviation."
+NO_DATA = "The manual does not print the 500 scores behind Fig. 4 to 10."
+STAND_IN = "Ours is from a normal sample with the same mean and deviation."
 
 #: Random labellings, and resamples, where the manual has some; seed.
 DRAWS, SEED = 20_000, 2020
@@ -51,7 +51,7 @@ def prospective() -> list[Figure]:
     found = study.sample_size(0.1, 0.5, power=0.8)
     before = study.power_t(found - 1, 0.1, 0.5)
     note = (
-        "Delta .1, sigma .5, alpha .05 in the fields of the picture. By the noncentral t; the "
+        "The picture shows delta .1, sigma .5 and alpha .05. We use the noncentral t; the "
         f"power of {found - 1} pairs is {before:.4f}."
     )
     what = "sample size for a power of .80, two-sided"
@@ -80,7 +80,7 @@ def significance() -> list[Figure]:
     """Fig. 6, as far as Fig. 8 tells what is behind it."""
     x, size = stand_in()
     found = alt.paired_t(x, np.zeros(len(x)))
-    implied = "Mean, deviation and size are implied by this interval and d; the scores are ours."
+    implied = "This interval and d imply mean, deviation and size; the scores are ours."
     return [
         Figure(
             "Fig. 6, 8",
@@ -88,7 +88,8 @@ def significance() -> list[Figure]:
             "500",
             round(size, 1),
             Printed(),
-            "Not printed. That it comes out whole is a check of both figures.",
+            "The manual does not print it. It comes out as a whole number, which supports both "
+            "figures.",
         ),
         Figure(
             "Fig. 6",
@@ -104,7 +105,7 @@ def significance() -> list[Figure]:
             "0.0",
             (False, f"{found.pvalue:.2g}"),
             Holds(),
-            "Rounded to nothing; no p is 0.",
+            "The manual rounds it to 0; no p is 0.",
         ),
         Figure(
             "Fig. 6",
@@ -122,18 +123,25 @@ def effects_of_mean() -> list[Figure]:
     d, g = study.cohen_d(x, np.zeros(len(x))), study.hedges_g(x, np.zeros(len(x)))
     reach = norm.isf(0.025) * d.details["standard_error"]
     low, high = d.confidence_interval()
-    as_there = f"By the normal law, as there; by noncentral t it is {low:.5f} to {high:.5f}."
+    as_there = (
+        f"We use the normal law, as the manual does; the noncentral t gives {low:.5f} to "
+        f"{high:.5f}."
+    )
     other = g.details["g_df_n_minus_2"]
     near, (low, high) = g.details["J_approximate"], g.confidence_interval(0.9)
     wrong = (
-        f"Wrong: g is J times d, with J = {near:.4f}, and so must be its interval. The printed one "
-        f"is as narrow as one of 90 %, here {low:.5f} to {high:.5f}."
+        f"This is wrong: g is J times d, with J = {near:.4f}, and so must be its interval. The "
+        f"printed interval is as narrow as one of 90 %, here {low:.5f} to {high:.5f}."
     )
     values = (d.value, g.value)
     ends = ((d.value - reach, d.value + reach), g.confidence_interval())
     notes = (
-        ("The deviation was taken from it.", as_there),
-        (f"With n - 2 degrees of freedom, as the program has it, {other:.5f}: the same.", wrong),
+        ("We derived the deviation from this value.", as_there),
+        (
+            f"With n - 2 degrees of freedom, as in the program, it is {other:.5f}, which is the "
+            "same.",
+            wrong,
+        ),
     )
     found = []
     for name, value, interval, note in zip(
@@ -161,13 +169,15 @@ def effects_of_ranks() -> list[Figure]:
         quotient = float(np.ptp(ours)) / length
         if name == "wilcoxon_r":
             note = (
-                "No interval of r, which lies outside of it and cannot exceed 1. It is "
-                f"{length:.3f} long, as that of Hodges-Lehmann should be: the wrong row."
+                "This cannot be an interval of r: r lies outside it and cannot exceed 1. It is "
+                f"{length:.3f} long, as the interval of Hodges-Lehmann should be, so it is from "
+                "the wrong row."
             )
         else:
             note = (
-                f"Too narrow: {length:.3f} long, that of the t-test {t_length:.3f}; that of our "
-                f"normal sample is {quotient:.2f} times as long, about the root of 2."
+                f"This is too narrow: {length:.3f} long, while the interval of the t-test is "
+                f"{t_length:.3f} long. The interval of our normal sample is {quotient:.2f} "
+                "times as long, about the root of 2."
             )
         value = f"{effect.value:.5f}"
         found += [
@@ -192,8 +202,11 @@ def formulas() -> list[Figure]:
     spread = n * (n + 1) * (2 * n + 1) / 24 - sum(t**3 - t for t in tied) / 48
     printed = float((ranks[w > 0].sum() - n * (n + 1) / 4) / np.sqrt(spread) / np.sqrt(n))
     means = np.add.outer(w, w)[np.triu_indices(n, 1)] / 2
-    data = "Of the differences 3, -1, 2, 2, -2, 5, 1, 4."
-    tie = f"{data} T is called the set of tied ranks; t has to be the number of values in each tie."
+    data = "Computed for the differences 3, -1, 2, 2, -2, 5, 1, 4."
+    tie = (
+        f"{data} The manual calls T the set of tied ranks; t has to be the number of values in "
+        "each tie."
+    )
     return [
         Figure("Eq. 17 as printed", "Wilcoxon r", f"{printed:.4f}", r.value, Printed(), tie),
         Figure(
@@ -202,7 +215,7 @@ def formulas() -> list[Figure]:
             f"{np.median(means):.4f}",
             hl.value,
             Printed(),
-            f"{data} Eq. 18 says i ≠ j; the usual definition, also R's, is i ≤ j.",
+            f"{data} Eq. 18 says i ≠ j; the usual definition, which R also uses, says i ≤ j.",
         ),
         Figure(
             "3.4",
@@ -210,7 +223,8 @@ def formulas() -> list[Figure]:
             "true negative rate",
             (False, "true positive rate"),
             Holds(),
-            "How many tests reject H0 if H1 is true, as the sentence itself goes on.",
+            "Power is the share of tests that reject H0 if H1 is true, as the same sentence "
+            "then says.",
         ),
     ]
 
@@ -247,7 +261,8 @@ def rules() -> list[Figure]:
             "mean; median",
             (False, "the centre of symmetry"),
             Holds(),
-            "The mean in Table 2, the median in Table 3: where differences are symmetric, one.",
+            "Table 2 says the mean, Table 3 the median; if differences are symmetric, the two "
+            "are the same.",
         ),
         Figure(
             "C.2",
@@ -289,7 +304,7 @@ def sample() -> list[Figure]:
     p = alt.wilcoxon(a, b).pvalue
     curve = study.power_curve(a, b, sizes=[len(a)], delta=0.0, experiments=1000, rng=SEED)
     power = curve.power[0]
-    note = "The names and laws of the other samples are not in the manual. Ours is drawn anew."
+    note = "The manual does not give the names and laws of the other samples. We drew a new sample."
     return [
         Figure("Table 4", "data-h0-equal-beta: p", "high", (p > 0.05, f"{p:.2f}"), Holds(), note),
         Figure(
@@ -309,8 +324,8 @@ def units() -> list[Figure]:
     found = study.unit_sizes(u, v, sizes=[15, 30])
     ratio = float(found.sds[1] / found.sds[0])
     note = (
-        "Means of m independent items have a deviation of s / root of m, which never settles. Two "
-        "taggers of the notebooks."
+        "Means of m independent items have a deviation of s / root of m, which never settles. "
+        "Ours is from two taggers of the notebooks."
     )
     text = f"units of 30: {ratio:.2f} of that of units of 15"
     what = "deviation of evaluation units of 15 and more"
@@ -330,8 +345,9 @@ def algorithms() -> list[Figure]:
     p = pt.exact_perm_test(u, v, alternative="greater").pvalue
     low, high = sampled.pvalue_interval()
     centre = (
-        "Resampling the observed differences without moving them to the null hypothesis finds the "
-        "observed mean half of the time, whoever wins. Two taggers, the first far ahead."
+        "Resampling the observed differences without moving them to the null hypothesis finds "
+        "the observed mean half of the time, whichever system wins. Ours is from two taggers, "
+        "the first far ahead."
     )
     return [
         Figure(
@@ -348,7 +364,8 @@ def algorithms() -> list[Figure]:
             f"{sampled.pvalue:.4f}",
             (low <= p <= high, f"{p:.4f} (exact)"),
             Holds(),
-            "As printed, with >= and (C + 1) / (B + 1): right. Two taggers.",
+            "The printed algorithm, with >= and (C + 1) / (B + 1), is right. Ours is from two "
+            "taggers.",
         ),
     ]
 
@@ -360,22 +377,23 @@ def missing() -> list[Figure]:
             "3",
             "five of the pairs of a sample file",
             "1.1373 -0.4661 ...",
-            note="Five pairs of a larger file, from which nothing is computed.",
+            note="These are five pairs of a larger file; the manual computes nothing from them.",
         ),
         Figure("Fig. 4", "summary statistics, lists of tests", "a picture", note=NO_DATA),
         Figure("Fig. 10", "power curve", "a picture", note=NO_DATA),
-        Figure("Table 4", "the other sample files", "-", note="The table has one of them."),
+        Figure("Table 4", "the other sample files", "-", note="The table gives only one of them."),
     ]
 
 
 DOCUMENT = Document(
     "nlpstattest",
     "Zhu, Mak, Gioannini and Xia (2020): NLPStatTest, user's manual",
-    "Of 24 November 2020. It prints the results of one comparison (Fig. 6 and 8) without its "
-    "scores. Two of these figures imply mean, standard deviation and size; what follows from them "
-    "is computed on a stand-in, a sample as normal as can be. Formulas and algorithms that are "
-    "wrong in print were run as printed for the column *published*, and as they should be for "
-    "*ours*. What does each step of the program here: [feature by feature](nlpstattest.md).",
+    "This is the manual of 24 November 2020. It prints the results of one comparison (Fig. 6 "
+    "and 8) without its scores. Two of these figures imply mean, standard deviation and size, "
+    "and we compute everything that follows from them on a stand-in sample, as normal as "
+    "possible. If a formula or an algorithm is wrong in print, the column *published* has the "
+    "result of running it as printed, and *ours* that of running it as it should be. [Feature "
+    "by feature](nlpstattest.md) says which function here does each step of the program.",
     (
         *map(Part, (prospective, significance, effects_of_mean, effects_of_ranks)),
         *map(Part, (formulas, rules, units)),

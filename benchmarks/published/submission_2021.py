@@ -66,7 +66,10 @@ def purpose() -> list[Figure]:
     p = np.concatenate([*pvalues().values()])
     share, median = float(np.mean((p > 0.001) & (p < 0.1))), float(np.median(p))
     text = f"{share:.0%} of the pairs; median p {median:.2g}"
-    note = "Of pairs made by Table 2. A few large p make the mean, and many are far below .001."
+    note = (
+        "Computed for pairs made by Table 2. A few large p dominate the mean, and many p are "
+        "far below .001."
+    )
     what = "pairs whose p lies between .001 and .1"
     return [Figure("Sec. 4", what, "roughly all", (share > 0.9, text), Holds(), note)]
 
@@ -78,13 +81,16 @@ def figure_3() -> list[Figure]:
     text = f"error {errors[2]:.1%} at 20,000 and {errors[3]:.1%} at 80,000, as K^{slope:.2f}"
     ends = (errors[3] > 0.9 * errors[2], text)
     fixed = (
-        f"Mean relative error of {RUNS} runs on one pair. The noise of Fig. 3 comes from drawing "
-        "new pairs, with other p, for each K (notebook 02)."
+        f"This is the mean relative error of {RUNS} runs on one pair. Fig. 3 is noisy because "
+        "it draws new pairs, with other p, for each K (notebook 02)."
     )
     some = {p: float(np.sqrt((1 - p) / (p * 20_000))) for p in (0.05, 0.001)}
     enough = "standard error " + ", ".join(f"{e:.1%} of p = {p:g}" for p, e in some.items())
-    depends = "What 20,000 samples buy depends on p; by the binomial law."
-    drawn = "No numbers are printed beside them; notebook 02 draws them, and a steadier form."
+    depends = "How precise 20,000 samples are depends on p, by the binomial law."
+    drawn = (
+        "The submission prints no numbers beside them; notebook 02 draws them, and a steadier "
+        "version."
+    )
     what = "the trend of the error is clear up to K"
     return [
         Figure("Fig. 3", "curves of the relative error", "drawn", "drawn", note=drawn),
@@ -111,7 +117,9 @@ def relative_errors() -> Floats:
 def figure_4() -> list[Figure]:
     """Time of the dynamic program beside sampling, in plain NumPy."""
     t, sizes = times()["Alg. 3"], times()["Alg. 3"].keys()
-    note = "Alg. 3 and Alg. 1 in plain NumPy on one machine; only which is faster is compared."
+    note = (
+        "We ran Alg. 3 and Alg. 1 in plain NumPy on one machine and compare only which is faster."
+    )
     found = []
     for K, last in ((20_000, 6000), (40_000, 10_000)):
         holds = all(t[n] < sampled("Alg. 1", n, K) for n in sizes if n <= last)
@@ -130,8 +138,8 @@ def wrong_tail() -> list[Figure]:
     law = result.null_distribution
     small = float(law.pmf[np.abs(law.support) <= abs(result.statistic)].sum())
     note = (
-        "The wrong tail: with <= a clear winner has p near 1. Table 2 of the same submission can "
-        "only have been made with >=, as in Eq. 2 of 2022."
+        "This is the wrong tail: with <=, a clear winner has p near 1. The authors must have "
+        "made Table 2 of the same submission with >=, as in Eq. 2 of 2022."
     )
     text = f"P(E <= o) = {small:.4f}, P(E >= o) = {result.pvalue:.4f}"
     what = "p of 500 sentences made by Table 2, for a weaker second system"
@@ -144,8 +152,8 @@ def proof() -> list[Figure]:
     printed = {s + 3: p / 2 for s, p in first.items()}
     total = pt.exact_perm_test([2, 3], [0, 0]).null_distribution.pmf.sum()
     note = (
-        "The step has one of two terms, so that half of the probability is lost at each sentence; "
-        "the algorithm (Fig. 2) adds both."
+        "The step has only one of two terms, so it loses half of the probability at each "
+        "sentence; the algorithm (Fig. 2) adds both."
     )
     what = "sum of the law of two sentences, differences 2 and 3, by the last step of the proof"
     ours = float(total)
@@ -155,10 +163,10 @@ def proof() -> list[Figure]:
 DOCUMENT = Document(
     "submission",
     "Anonymous submission (2021): Exact Paired Permutation Testing Algorithms for NLP Systems",
-    "The submission that preceded the paper of 2022. Its Table 1 is the same. Table 2 does not say "
-    f"of how many pairs its means are: ours are of {PAIRS} pairs, and the interval is where 95 % "
-    f"of such figures from {THEIRS} pairs end, the number of data points that the text has for "
-    "each K and N. These intervals are wide, so that to lie inside says little.",
+    "This submission preceded the paper of 2022, and its Table 1 is the same. Table 2 does not "
+    f"say over how many pairs it takes its means. Ours are over {PAIRS} pairs. The interval "
+    f"holds 95 % of such figures from {THEIRS} pairs, the number of data points that the text "
+    "has for each K and N. These intervals are wide, so agreement says little.",
     (
         Part(wrong_tail),
         Part(proof),

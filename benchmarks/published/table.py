@@ -12,20 +12,20 @@ HEAD = ("where", "what", "published", "ours", "verdict", "note")
 INTRODUCTION = """\
 # Published figures, computed again
 
-This package computes what five documents describe. Here is every figure in them that can be
-computed again: as it was published, as it comes out here, and whether both agree. What cannot be
-computed again is listed too, with the reason, and where a figure or a formula is wrong in print the
-note says how. One command makes this file, in some minutes, and makes it the same each time:
+This package computes what five documents describe. Here is every figure in them that we can
+compute again: as published, as it comes out here, and whether the two agree. If we cannot compute
+a figure again, the table gives the reason, and if a figure or a formula is wrong in print, the
+note says how. One command makes this file in a few minutes, and it makes the same file each time:
 
     python -m benchmarks.published
 
-- **agrees**: ours, rounded as the published figure is, is the published figure. Where it was drawn
-  at random, or simulated, it agrees if it lies where 95 % of such draws or simulations end; that
-  interval is given. A statement agrees if what it says is so.
-- **differs**: it does not. The note says what is wrong, as far as it can be known.
-- **not compared**: there is something to show, and no reason why it should be the same: seconds of
-  another machine, another corpus, a picture without numbers.
-- **not reproducible**: the data behind it were not published, or may not be passed on.
+- **agrees**: our figure, rounded like the published one, equals it. If the authors drew or
+  simulated the figure, it agrees if it lies in the interval that holds 95 % of such draws or
+  simulations; the table gives that interval. A statement agrees if it is true.
+- **differs**: the two figures do not agree. The note says what is wrong, as far as we can tell.
+- **not compared**: we show a figure, but it need not be the same: seconds of another machine,
+  another corpus, a picture without numbers.
+- **not reproducible**: nobody published the data behind the figure, or we may not pass them on.
 """
 
 

@@ -64,7 +64,7 @@ DECISIONS = {
     "NER": ("0.321, 0.679", "0.372, 0.628", "0.300, 0.700"),
     "ORG": ("0.191, 0.809", "0.706, 0.294", "0.587, 0.413"),
 }
-CUT_OFF = "Off by one in the last place of one end, which was cut off, not rounded."
+CUT_OFF = "One end is off by one in the last place, because it was cut off and not rounded."
 ANOTHER = "Another reading of the design agrees better."
 METRICS = {"P": "precision", "R": "recall", "F1": "f1"}
 DRAWS = 1_000_000
@@ -147,7 +147,8 @@ def misprints() -> list[Figure]:
             "1",
             printed,
             Printed(),
-            "Misprint: the exponents have to be one less, TP_e + lambda - 1 and FP_e + lambda - 1.",
+            "This is a misprint: the exponents have to be one less, TP_e + lambda - 1 and FP_e "
+            "+ lambda - 1.",
         ),
         Figure("Eq. 25, repaired", "the same", "1", area, Printed()),
         Figure(
@@ -156,8 +157,8 @@ def misprints() -> list[Figure]:
             "0.191",
             test.p_h1,
             Printed(DRAWS),
-            "The lines give H0 the share of nu_A <= nu_B. By Eq. 31 that is P(H1), and the tables "
-            "follow Eq. 31: the lines are the wrong way round.",
+            "The lines give H0 the share of nu_A <= nu_B. By Eq. 31 that is P(H1), and the "
+            "tables follow Eq. 31, so the lines are the wrong way round.",
         ),
         Figure(
             "Eq. 3",
@@ -165,7 +166,8 @@ def misprints() -> list[Figure]:
             "equal",
             (worst < 1e-9, f"up to {worst:.1%} off the mean"),
             Holds(),
-            "So it is in theory; in the authors' own folds, and on any real corpus, approximately.",
+            "This is so in theory. In the authors' own folds, and on any real corpus, it is so "
+            "only approximately.",
         ),
     ]
 
@@ -221,7 +223,7 @@ def decisions() -> list[Figure]:
         for (name, metric), text in zip(METRICS.items(), printed, strict=True):
             r = alt.bayes_test(*counts(task), metric, weight=0.3688)
             verdicts.append("H1" if r.p_h1 > r.p_h0 else "H0")
-            bound = f"P(H0) is {r.p_h0:.1e}: the .001 looks like a bound. The verdict is the same."
+            bound = f"P(H0) is {r.p_h0:.1e}; the .001 seems to be a bound. The verdict is the same."
             note = bound if text.startswith("0.001") else ""
             what, ours = f"{task}: P(H0), P(H1) of {name}", (r.p_h0, r.p_h1)
             found.append(Figure(f"Table {number}", what, text, ours, Printed(DRAWS), note))
@@ -238,7 +240,8 @@ def pictures() -> list[Figure]:
     text = ", ".join(f"{name} {value:.3g}" for name, value in shared.items())
     sds = [alt.posterior(counts("ORG")[0], "recall", weight=w).std() for w in (1 / 6, 0.3688)]
     drawn = (
-        "`permtest.plots.plot_posteriors` draws them from the same counts; no numbers are printed."
+        "`permtest.plots.plot_posteriors` draws them from the same counts; the paper prints no "
+        "numbers."
     )
     return [
         Figure("Fig. 1 to 3", "curves of the posteriors", "drawn", "drawn", note=drawn),
@@ -248,7 +251,7 @@ def pictures() -> list[Figure]:
             "smaller",
             (least, text),
             Holds(),
-            "Ours: area below both curves.",
+            "Ours is the area below both curves.",
         ),
         Figure(
             "Fig. 1 to 3",
@@ -270,14 +273,15 @@ def overlap(a: Floats, b: Floats, metric: str) -> float:
 
 def other_corpus() -> list[Figure]:
     """The same design on a corpus that may be passed on."""
-    note = "Another corpus, UNER English-EWT, with the same two tag sets."
+    note = "Ours is from another corpus, UNER English-EWT, with the same two tag sets."
     found: list[Figure] = [
         Figure(
             "Sec. 4",
             "training the chunkers and the counting itself",
             "counts of 6 folds",
-            note="PKU of Bakeoff 2005 and CoNLL 2003 may not be passed on, and the settings of the "
-            "random fields are not all given. The rows above start from the authors' counts.",
+            note="We may not pass on PKU of Bakeoff 2005 and CoNLL 2003, and the paper does not "
+            "give all settings of the random fields. The rows above start from the "
+            "authors' counts.",
         )
     ]
     for corpus in ("uner_en_ewt_train", "uner_en_ewt_dev+test"):
@@ -332,8 +336,8 @@ def deal(classes: NDArray[Any]) -> alt.BlockPartition:
 def coverage_rows(design: str, tables: Floats, truth: Floats) -> Iterator[Figure]:
     """Coverage and length of the new and of the older interval."""
     slip = (
-        "A slip: lengths go with one over the root of the weight, and the .0854 of Eq. 30 makes "
-        ".127 of this one. The point stands: this interval is too long."
+        "This is a slip: lengths are proportional to one over the root of the weight, so the "
+        ".0854 of Eq. 30 implies .127 here. The point stands: this interval is too long."
     )
     for name, weight, doc, length in (
         ("Eq. 30", alt.block_weight(3), "94.5", "0.0854"),
@@ -406,11 +410,12 @@ def f1_interval(tables: Floats, weight: float) -> Floats:
 DOCUMENT = Document(
     "wang-li",
     "Wang and Li (2019): Bayes Test of Precision, Recall, and F1 Measure",
-    "ACL 2019. The tables are computed from the counts that the authors published with their "
-    "program, by quadrature where they draw a million random values; such a share agrees if it is "
-    "within 95 % of chance and rounding. Sec. 2.4 does not say whether classes are drawn or fixed, "
-    f"nor how many data sets were simulated: three readings are here, {REPLICATIONS:,} data sets "
-    f"each, and the intervals are where 95 % of simulations of {THEIRS:,} data sets end.",
+    "ACL 2019. We compute the tables from the counts that the authors published with their "
+    "program, by quadrature where they draw a million random values; such a share agrees if it "
+    "lies in the range that chance (95 %) and rounding allow. Sec. 2.4 does not say whether "
+    "classes are drawn or fixed, or how many data sets the authors simulated. We show three "
+    f"readings with {REPLICATIONS:,} data sets each; the intervals hold 95 % of simulations of "
+    f"{THEIRS:,} data sets.",
     (
         Part(weights),
         Part(modes),

@@ -65,7 +65,7 @@ def inflation() -> list[Figure]:
 
 def experiments() -> list[Figure]:
     """Sec. 2.1: what cannot be measured again."""
-    note = "The 748 relations, and what the systems found of them, were not published."
+    note = "Nobody published the 748 relations or the systems' answers."
     return [
         Figure("Sec. 2.1", what, published, note=note)
         for what, published in (
@@ -119,7 +119,7 @@ def chi_squared() -> list[Figure]:
             "less than 4 %",
             (two_sided < 0.04, f"{two_sided:.6f}"),
             Holds(),
-            "Exact, so that the bound holds by a hair.",
+            "Our p is exact, and the bound holds by a hair.",
         ),
         Figure(
             "Sec. 2.2",
@@ -127,9 +127,9 @@ def chi_squared() -> list[Figure]:
             "3 %",
             100 * one_sided,
             Printed(),
-            "Barely legible in the scan. Swapping all answers turns the difference around, so that "
-            "the two-sided p is twice the one-sided: his 3 %, or the 2.46 % of sec. 3.3, and his "
-            "less than 4 % exclude each other. The exact values are in line with the second.",
+            "The scan is barely legible here. Swapping all answers reverses the difference, so "
+            "the two-sided p is twice the one-sided p. So his 3 %, or the 2.46 % of sec. 3.3, "
+            "contradicts his less than 4 %. The exact values agree with the latter.",
         ),
     ]
 
@@ -155,10 +155,10 @@ def counts() -> list[Figure]:
 
 def trials() -> list[Figure]:
     """Sec. 3.3: p by a million shuffles, beside the exact one."""
-    right = "The count is one that a million fair shuffles would give."
+    right = "A million fair shuffles could well give this count."
     wrong = (
-        "No accident of sampling: fair shuffles do not give this count. The verdict at the level "
-        ".05 stands."
+        "This is not sampling error: fair shuffles do not give this count. The verdict at the "
+        "level .05 stands."
     )
     found = []
     for what, measure, side, hits, p in SAMPLED:
@@ -167,7 +167,7 @@ def trials() -> list[Figure]:
         found.append(Figure("Sec. 3.3", f"{what}: hits in {TRIALS:,}", hits, ours, rule, note))
         most = (int(hits.replace(",", "")) + 1) / (TRIALS + 1)
         what = f"{what}: (hits + 1) / (trials + 1)"
-        found.append(Figure("Sec. 3.3", what, p, most, Printed(), "His count, divided."))
+        found.append(Figure("Sec. 3.3", what, p, most, Printed(), "This is his count, divided."))
     one, two = (np.array([int(x == HIT) for x in side]) for side in responses())
     sign = alt.sign(one, two, alternative="greater").pvalue
     same = abs(sign / exact("recall", "greater") - 1) < 1e-9
@@ -184,7 +184,7 @@ def own_trials() -> list[Figure]:
         sampled = pt.monte_carlo(*responses(), K=TRIALS, rng=SEED, **how).n_extreme
         off = Hits(TRIALS).errors(str(sampled), exact(measure, side))
         text = f"{sampled:,} ({off:+.1f} standard errors from the exact p)"
-        note = "Random shuffles of our own; neither draw can be repeated by the other."
+        note = "We shuffled at random ourselves; neither draw can repeat the other."
         found.append(Figure("Sec. 3.3", f"{what}: hits, ours sampled too", hits, text, note=note))
     return found
 
@@ -192,7 +192,7 @@ def own_trials() -> list[Figure]:
 DOCUMENT = Document(
     "yeh",
     "Yeh (2000): More accurate tests for the statistical significance of result differences",
-    "COLING 2000. Known to us from a bad scan; its counts add up as they are read here.",
+    "COLING 2000. We have only a bad scan of it; the counts add up as we read them.",
     (
         *map(Part, (inflation, experiments, chi_squared, counts, trials)),
         Part(own_trials, slow=True),

@@ -44,8 +44,8 @@ def table_1_rows() -> list[Figure]:
     share = np.array([int(row["crf_rich_correct"]) for row in rows]) / length
     test_set = "Computed from the English EWT test set that the notebooks use."
     stanza = (
-        "Takes Stanza's model, of whose answers nothing was published. Ours is the best tagger of "
-        "the notebooks on the same sentences."
+        "The paper used Stanza's model, and nobody published its answers. Ours is the best "
+        "tagger of the notebooks on the same sentences."
     )
     return [
         Figure(
@@ -85,7 +85,7 @@ def figure_2() -> list[Figure]:
     tail = float(law.pmf[law.support >= result.statistic].sum())
     same = abs(tail / result.pvalue - 1) < 1e-9
     note = (
-        "`permtest.plots.plot_null` draws it of any data; the figure is a sketch without numbers."
+        "`permtest.plots.plot_null` draws it for any data; the figure is a sketch without numbers."
     )
     return [
         Figure("Fig. 2", "sketch of a null distribution", "drawn", "drawn", note=note),
@@ -95,7 +95,7 @@ def figure_2() -> list[Figure]:
             "p",
             (same, f"{tail:.6f} and p = {result.pvalue:.6f}"),
             Holds(),
-            "Of 200 made-up sentences.",
+            "Computed for 200 made-up sentences.",
         ),
     ]
 
@@ -106,9 +106,10 @@ def figure_2() -> list[Figure]:
 def complexity() -> list[Figure]:
     """Theorems 3 to 5: how the work grows from N to 2 N, by counting cells."""
     note = (
-        "Cells written for N = 1,000 and 2,000 sentences, as a power of N; logarithms add a little."
+        "We counted the cells written for N = 1,000 and 2,000 sentences and fitted a power of "
+        "N; logarithms add a little."
     )
-    four = "Cells of the array of four sums for N = 20 and 40 sentences."
+    four = "We counted the cells of the array of four sums for N = 20 and 40 sentences."
     dp, fft = (growth(count, 1000) for count in (dp_cells, fft_cells))
     array = growth(f1_cells, 20)
     return [
@@ -194,8 +195,8 @@ def appendix_b() -> list[Figure]:
             "4",
             rank,
             Printed(),
-            "A swap moves true positives and incorrect answers from one system to the other and "
-            "keeps their totals, so that two of the four follow from the others.",
+            "A swap moves true positives and incorrect answers from one system to the other "
+            "and keeps their totals, so two of the four follow from the others.",
         ),
         Figure(
             "Alg. 5, line 9, Eq. 16",
@@ -203,8 +204,8 @@ def appendix_b() -> list[Figure]:
             f"{printed:g}",
             right,
             Printed(),
-            "Published: Alg. 5 as printed, run in floats, which loses two of four ties. Decided in "
-            "integers p is 1/2.",
+            "The published column runs Alg. 5 as printed, in floats, which lose two of four "
+            "ties. With integers, p is 1/2.",
         ),
         Figure("Alg. 5, ties kept", "the same", f"{repaired:g}", right, Printed()),
         Figure(
@@ -213,8 +214,8 @@ def appendix_b() -> list[Figure]:
             "g_1, ..., g_2",
             (False, "g_1, ..., g_m"),
             Holds(),
-            "Misprint. Alg. 2 to 5 also call two things xi: the observed effect and the summation "
-            "variable.",
+            "This is a misprint. Alg. 2 to 5 also use xi for two things: the observed effect "
+            "and the summation variable.",
         ),
     ]
 
@@ -224,8 +225,8 @@ def appendix_a() -> list[Figure]:
     f = {0: 0.5, 1: 0.5}
     printed, right = (sum(f.get(2 + sign * x, 0.0) * p for x, p in f.items()) for sign in (1, -1))
     note = (
-        "A plus in the last two sums where a minus is meant. Where stay and swap are mirror "
-        "images, as for differences of scores, both are the same (notebook 03)."
+        "The last two sums have a plus where they need a minus. If stay and swap are mirror "
+        "images, as for differences of scores, both signs give the same (notebook 03)."
     )
     what = "P(S = 2) of two entries with effects 1 and 0"
     law = pt.exact_perm_test([1, 1], [0, 0], g=lambda u, _: u, h=lambda s: s).pvalue
@@ -253,7 +254,7 @@ def agreement() -> list[Figure]:
             "equal",
             (worst < 1e-9, text),
             Holds(),
-            "500 sentences made by Table 1.",
+            "Computed for 500 sentences made by Table 1.",
         )
     ]
 
@@ -317,13 +318,15 @@ def faster(exact: str, by_samples: str, K: int, chosen: Sequence[int] = SIZES) -
 def figure_1() -> list[Figure]:
     """Which is faster, in one run of one machine; no seconds."""
     plain = (
-        "Alg. 1 with a coin for each entry, Alg. 3 and 4, all in plain NumPy, on one machine; N = "
-        f"{', '.join(f'{n:,}' for n in SIZES)}. Only which is faster is compared."
+        "We ran Alg. 1 with a coin for each entry, Alg. 3 and Alg. 4 in plain NumPy on one "
+        f"machine, with N = {', '.join(f'{n:,}' for n in SIZES)}. We compare only which is "
+        "faster."
     )
     crossing = f"{plain} Where the curves cross depends on the machine."
     bits = (
-        "By the package's own sampling, which counts random bits, much cheaper than coins, and its "
-        "default, which makes no distribution. Where N and K are small, both take about as long."
+        "The package's own sampling counts random bits, which is much cheaper than coins; its "
+        "default does not make the distribution. If N and K are small, both take about the "
+        "same time."
     )
     fft, dp = faster("Alg. 4", "Alg. 1", 20_000), faster("Alg. 3", "Alg. 1", 40_000)
     early = faster("Alg. 3", "Alg. 1", 20_000, [n for n in SIZES if n <= 8000])
@@ -345,7 +348,7 @@ def figure_1() -> list[Figure]:
 
 def seconds_of_others() -> list[Figure]:
     """What depends on the machine."""
-    machine = "An Apple M1 Max, and programs of other make. The command prints our times."
+    machine = "The paper timed other programs on an Apple M1 Max. The command prints our times."
     quick = all(times()[m][10_000] < 0.1 for m in ("tilted", "dp", "fft"))
     text = f"{'less' if quick else 'more'} than 0.1 s by the exact methods of the package"
     found = [
@@ -366,7 +369,7 @@ def yes(holds: bool, text: str) -> tuple[bool, str]:
 
 def treebanks() -> list[Figure]:
     """Note 5."""
-    note = "Sizes of 129 treebanks of UD 2.3, which is not among our data."
+    note = "This needs the sizes of 129 treebanks of UD 2.3, which we do not have."
     return [
         Figure("Note 5", "average test set", "just over 1,000 sentences", note=note),
         Figure("Note 5", "treebanks with more than 6,000 sentences", "3", note=note),
@@ -377,9 +380,9 @@ DOCUMENT = Document(
     "zmigrod",
     "Zmigrod, Vieira and Cotterell (2022): Exact Paired-Permutation Testing for Structured Test "
     "Statistics",
-    "NAACL 2022. Test sets are made by its Table 1, both normal laws truncated to what is "
-    "possible, which the paper leaves open. Of times only which is shorter in the same run is "
-    "compared; the command prints the seconds.",
+    "NAACL 2022. We make test sets by its Table 1 and truncate both normal laws to possible "
+    "values, which the paper leaves open. For times, we compare only which one is shorter in "
+    "the same run; the command prints the seconds.",
     (
         Part(table_1_rows),
         Part(figure_1, slow=True),

@@ -26,7 +26,7 @@ Names: TypeAlias = tuple[str, str] | None
 
 
 class Row(NamedTuple):
-    """What tables call a test, and what its results have in common."""
+    """A test's title in tables, and the fields that its results share."""
 
     title: str
     statistic_name: str
@@ -112,26 +112,26 @@ ENOUGH = 5
 #: What tests take for granted.
 ASSUMPTIONS = {
     "independent items": "items do not depend on each other",
-    "exchangeable labels": "where the null hypothesis is true, both systems are equally likely to "
-    "have made either output",
-    "independent systems": "what one system scores on an item tells nothing about the other",
+    "exchangeable labels": "if the null hypothesis is true, either system could equally "
+    "well have produced either output",
+    "independent systems": "one system's score on an item says nothing about the other's",
     "normal differences": "differences are normally distributed",
-    "normal scores": "scores of either system are normally distributed",
-    "equal variances": "scores of both systems vary equally",
+    "normal scores": "the scores of each system are normally distributed",
+    "equal variances": "the scores of both systems have equal variances",
     "symmetric differences": "differences are symmetric about their centre",
-    "large sample": f"there are so many pairs that a mean is normal ({MANY}, or "
-    f"{PER_SQUARED_SKEWNESS} times the squared skewness)",
-    "representative sample": f"the sample is so large ({REPRESENTATIVE_FROM}) that it stands for "
-    "its population",
+    "large sample": f"there are enough pairs for a mean to be normal ({MANY}, "
+    f"or {PER_SQUARED_SKEWNESS} times the squared skewness)",
+    "representative sample": f"the sample is large enough ({REPRESENTATIVE_FROM}) to "
+    "represent its population",
     "large counts": f"all expected counts are at least {ENOUGH}",
     "independent folds": "folds do not depend on each other",
     "equal folds": "differences of all folds have one mean and one variance",
-    "correlated folds": "folds correlate as the test takes for granted",
+    "correlated folds": "folds correlate as the test assumes",
 }
 
 
 class Assumption(NamedTuple):
-    """One thing that a test takes for granted: its name, and what is assumed."""
+    """One assumption of a test: its name, and what it says."""
 
     name: str
     text: str
@@ -186,7 +186,7 @@ class PairedSample:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the systems are called."""
+        """The names of the two systems."""
         return self.pairs.names
 
     @cached_property
@@ -201,7 +201,7 @@ class PairedSample:
 
     @property
     def scale(self) -> int:
-        """By what `gaps` and `steps` have to be divided to be differences of scores."""
+        """The divisor that turns `gaps` and `steps` into differences of scores."""
         return self.pairs.scale * self.delta.denominator
 
     @cached_property
@@ -223,7 +223,7 @@ class PairedSample:
 
     @cached_property
     def centred(self) -> NDArray[np.float64]:
-        """Differences less their mean, each rounded once, however large the scores are."""
+        """Differences minus their mean, each rounded once, however large the scores are."""
         total = exact_sum(self.gaps)
         return as_floats(with_room(self.gaps, 4 * self.n) * self.n - total, self.scale * self.n)
 
@@ -252,7 +252,7 @@ class PairedSample:
 
     @cached_property
     def inflation(self) -> float:
-        """By how much the deviation grows where systems are taken for independent (Yeh, sec. 2.1).
+        """The factor by which assuming independence inflates the deviation (Yeh, sec. 2.1).
 
         Infinite where it is 0, NaN where both systems' scores are constant.
         """
@@ -269,15 +269,15 @@ class PairedSample:
 
     @property
     def symmetry(self) -> str:
-        """What a permutation test assumes: equal systems can be exchanged, others at `delta`."""
+        """The assumption of a permutation test: exchangeable labels, or symmetry about `delta`."""
         return "symmetric differences" if self.delta else "exchangeable labels"
 
     def refuse_constant(self, what: str) -> None:
         """Raise ValueError if all differences are equal."""
         if np.all(self.gaps == self.gaps[0]):
             raise ValueError(
-                f"all {self.n} differences are {self.differences[0]:g}: {what} has no standard "
-                "error then; use exact_perm_test"
+                f"all {self.n} differences are {self.differences[0]:g}, so {what} has no "
+                "standard error; use exact_perm_test"
             )
 
 
@@ -332,7 +332,7 @@ class AlternativeResult(AsJson):
     test : str
         Name of the test, as in `compare_all`.
     title : str
-        What sentences and tables call it.
+        The name of the test in sentences and tables.
     statistic : float
         The test statistic.
     statistic_name : str
@@ -350,7 +350,7 @@ class AlternativeResult(AsJson):
     method : str
         How p was computed: "exact", "t distribution", "normal approximation", "sampled", ...
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     delta : float
         The difference under the null hypothesis.
     assumptions : tuple of Assumption
@@ -400,7 +400,7 @@ class AlternativeResult(AsJson):
         object.__setattr__(self, "assumptions", tuple(named))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """An interval for `estimate`: as a rule, of all values that the test would not reject.
+        """An interval for `estimate`: usually all values that the test would not reject.
 
         Parameters
         ----------
@@ -431,7 +431,7 @@ class AlternativeResult(AsJson):
         return self._interval is not None
 
     def pvalue_text(self, digits: int = 3) -> str:
-        """p with so many significant digits; what is a bound, or sampled, is marked as such."""
+        """p with this many significant digits, marked if it is a bound or sampled."""
         if self.pvalue <= SMALLEST:
             return "< 5e-324"
         marks = {UPPER_BOUND: "\N{LESS-THAN OR EQUAL TO} ", SAMPLED: "\N{ALMOST EQUAL TO} "}
@@ -451,7 +451,7 @@ class AlternativeResult(AsJson):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields and the 95% interval; numbers that are not finite are None, as JSON has it."""
+        """All fields and the 95% interval; numbers that are not finite become None, for JSON."""
         shown = {x.name: getattr(self, x.name) for x in fields(self) if x.name[0] != "_"}
         shown["names"] = list(self.names)
         shown["assumptions"] = [a.name for a in self.assumptions]
@@ -474,7 +474,7 @@ class AlternativeResult(AsJson):
 
 
 def result_of(test: str, *, sample: PairedSample | None = None, **found: Any) -> AlternativeResult:
-    """A result, with what `ROWS` says of the test and the sample of itself unless `found` does."""
+    """A result; `ROWS` and the sample fill in whatever `found` does not give."""
     of = {"n": sample.n, "names": sample.names, "delta": float(sample.delta)} if sample else {}
     return AlternativeResult(test=test, **ROWS[test]._asdict() | of | found)
 
@@ -499,7 +499,7 @@ def rejects(p: Any, alpha: float) -> Any:
 def one_sided(
     alternative: str, low: float, high: float, least: float = -inf, most: float = inf
 ) -> tuple[float, float]:
-    """The ends of an interval, those that a one-sided test leaves open moved to the limits."""
+    """The ends of an interval; ends that a one-sided test leaves open move to the limits."""
     return (least if alternative == "less" else low, most if alternative == "greater" else high)
 
 

@@ -69,7 +69,7 @@ REPORTED = (
 
 
 class Posterior(ABC):
-    """What the law of a metric, and that of a difference of metrics, have in common."""
+    """Methods that the posteriors of metrics and of differences share."""
 
     @abstractmethod
     def _quantile(self, q: float, lower: bool) -> float:
@@ -115,7 +115,7 @@ class Posterior(ABC):
 
 @dataclass(frozen=True, eq=False)
 class MetricPosterior(Posterior):
-    """What is known of a metric after counts were seen: a frozen distribution on [0, 1].
+    """The posterior of a metric, given counts: a frozen distribution on [0, 1].
 
     Made by `posterior`. Methods have the names that SciPy's distributions have, and take arrays.
 
@@ -241,7 +241,7 @@ class MetricPosterior(Posterior):
 
     @cached_property
     def mirrored(self) -> MetricPosterior:
-        """The law of 1 less the metric."""
+        """The law of 1 minus the metric."""
         law = MetricPosterior(self.metric, self.b, self.a, -self.shifts, self.weights)
         law.__dict__.update(mirrored=self, _log_area=self._log_area)  # what is known already
         return law
@@ -311,7 +311,7 @@ class MetricPosterior(Posterior):
 
 @dataclass(frozen=True, eq=False)
 class DifferencePosterior(Posterior):
-    """What is known of the metric of model B minus that of model A, from -1 to 1.
+    """The posterior of model B's metric minus model A's, from -1 to 1.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ class DifferencePosterior(Posterior):
 
     def __str__(self) -> str:
         interval = interval_text(self.interval())
-        return f"{self.b.metric} of B less that of A: {self.mean():.4g}, 95% {interval}"
+        return f"{self.b.metric}, B minus A: {self.mean():.4g}, 95% {interval}"
 
     def _quantile(self, q: float, lower: bool) -> float:
         return _root(self.cdf, q, 1.0, -1.0) if lower else _root(self.sf, q, -1.0, 1.0)
@@ -486,7 +486,7 @@ def posterior(
     prior: float = 1.0,
     weight: float | None = None,
 ) -> MetricPosterior:
-    """What is known of a metric after counts of one hold-out set, or of the folds of an m x 2 CV.
+    """The posterior of a metric, given counts of one hold-out set or of the folds of an m x 2 CV.
 
     Parameters
     ----------
@@ -567,7 +567,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class BayesTestResult(AsJson):
-    """What `bayes_test` found. Model A is the one that model B is held against.
+    """The result of `bayes_test`, which compares model B with model A.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ class BayesTestResult(AsJson):
     posterior_a, posterior_b : MetricPosterior
         What is known of the metric of each model.
     difference : DifferencePosterior
-        The posterior of the metric of B less that of A.
+        The posterior of the metric of B minus the metric of A.
     p_h0, p_h1 : float
         P(metric of B <= metric of A), and P(metric of B > metric of A): B is better.
     p_a_better, p_equivalent, p_b_better : float
@@ -651,7 +651,7 @@ class BayesTestResult(AsJson):
 
     @property
     def title(self) -> str:
-        """What sentences call the metric."""
+        """The name of the metric in sentences."""
         return self.counts_a.metric.title
 
     @property
@@ -661,7 +661,7 @@ class BayesTestResult(AsJson):
 
     @property
     def accepted(self) -> Literal["H0", "H1"]:
-        """The paper's rule: "H1" (B is better) if it is the more probable one, else "H0".
+        """The paper's rule: "H1" (B is better) if that is more probable, otherwise "H0".
 
         For equal models that is the toss of a coin; `decision` asks for more.
         """
@@ -669,7 +669,7 @@ class BayesTestResult(AsJson):
 
     @property
     def decision(self) -> Literal["a better", "equivalent", "b better", "undecided"]:
-        """What is at least as probable as `threshold`; "undecided" if nothing is."""
+        """The decision whose probability reaches `threshold`; "undecided" if there is none."""
         if self.p_a_better >= self.threshold:
             return "a better"
         if self.p_b_better >= self.threshold:
@@ -702,11 +702,11 @@ class BayesTestResult(AsJson):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What speaks against taking the probabilities at face value, seen in the counts."""
+        """Reasons, seen in the counts, not to take the probabilities at face value."""
         a, b = self.counts_a.gold(), self.counts_b.gold()
         return tuple(
-            f"in row {row} there were {a[row]:g} to be found for {self.names[0]} and {b[row]:g} "
-            f"for {self.names[1]}; were both judged on the same items?"
+            f"row {row} has {a[row]:g} to find for {self.names[0]} but {b[row]:g} for "
+            f"{self.names[1]}; were both judged on the same items?"
             for row in np.flatnonzero(a != b)[:1]
         )
 
@@ -728,7 +728,7 @@ class BayesTestResult(AsJson):
             for who, text in self.chances().items()
         )
         return (
-            f"{chances}; {b} less {a}: {gap.mean():.4g}, 95% credible "
+            f"{chances}; {b} minus {a}: {gap.mean():.4g}, 95% credible "
             f"{interval_text(gap.interval())}. {self.verdict()}"
         )
 
@@ -752,15 +752,20 @@ class BayesTestResult(AsJson):
         """Which of both answers to trust, and why."""
         if self.trusted is self.paired:
             return (
-                "Trust the paired answer: the first one takes the models for independent, though "
-                "both were judged on the same items."
+                "Trust the paired answer: the first one assumes independent models, but both "
+                "were judged on the same items."
             )
-        return "Trust the first answer, which is cautious: so few rows hardly tell a correlation."
+        return (
+            "Trust the first answer, which is cautious: so few rows cannot estimate a "
+            "correlation well."
+        )
 
     def _basis(self) -> str:
         """Of what the answer was made, and how."""
         if self.correlation:
-            source = f"estimated from {self.rows} rows" if self.rows else "from what they share"
+            source = (
+                f"estimated from {self.rows} rows" if self.rows else "from the counts they share"
+            )
             return f"correlation {self.correlation:.2f}, {source}"
         m, rest = divmod(self.n_folds, 2)
         what = f"{self.n_folds} {'rows' if self.weight == 1 else 'folds'}"
@@ -815,7 +820,7 @@ def bayes_test(
     threshold: float = 0.95,
     names: tuple[str, str] | None = None,
 ) -> BayesTestResult:
-    """How probable it is that model B is better than model A, after the counts of their folds.
+    """Compute the probability that model B is better than model A, given the counts of their folds.
 
     Parameters
     ----------
@@ -858,10 +863,10 @@ def bayes_test(
 
     Notes
     -----
-    The metrics of both models are taken for independent, as in the paper. Where models share data
-    and mistakes that is conservative: equal models get probabilities near a half more often than a
-    calibrated test would give them. Unlike in the other tests of this package the new model comes
-    second: in the paper A is the established one and H1 says that B is better.
+    The test treats the metrics of both models as independent, as the paper does. If models share
+    data and mistakes, this is conservative: equal models get probabilities near a half more often
+    than a calibrated test would give them. Unlike in the other tests of this package the new model
+    comes second: in the paper A is the established one and H1 says that B is better.
 
     The paired answer joins the same two posteriors by a Gaussian copula. Its correlation is, to
     first order, that of the log-odds of both metrics if each joint outcome (found by both models,
@@ -969,7 +974,9 @@ def _correlation_of_rows(a: FoldCounts, b: FoldCounts) -> float:
     """Posterior mean of the correlation of the rows' contributions to both metrics."""
     freedom = a.n_folds - 1
     if not freedom:
-        raise ValueError("paired=True needs two rows or more; pass what both models share instead")
+        raise ValueError(
+            "paired=True needs two rows or more; pass the counts that both models share instead"
+        )
     u, v = (x.table @ _slopes(x, x.totals + 1e-9) for x in (a, b))
     size = sqrt(float(u @ u) * float(v @ v))
     r = min(max(float(u @ v) / size, -CLOSEST), CLOSEST) if size else 0.0

@@ -60,7 +60,7 @@ Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
 
 
 class Row(NamedTuple):
-    """A test, the effect size that says how large a difference is that it finds, and its data.
+    """A test, the effect size that belongs to it, and its data.
 
     It takes scores, or resamples of them; how many items are right for one system alone; how many
     are right of how many; or a table of what is right and wrong.
@@ -184,7 +184,7 @@ def _normal(alpha: float, *columns: NDArray[np.float64]) -> Verdict:
 def _independent_systems(sample: PairedSample) -> Verdict:
     r, n = sample.correlation, sample.n
     if not isfinite(r):
-        return None, "a system that always scores the same correlates with nothing"
+        return None, "a system that always scores the same has no correlation"
     if abs(r) > 2 / sqrt(n):
         return False, f"r12 = {r:.3f}"
     return abs(r) <= UNCORRELATED or None, f"r12 = {r:.3f}, from {n} pairs"
@@ -211,7 +211,7 @@ def _equal_variances(sample: PairedSample, alpha: float) -> Verdict:
 
 @dataclass(frozen=True)
 class Answer:
-    """One row of `compare_all`: a test, what it found, its assumptions held against the data.
+    """One row of `compare_all`: a test, its result, and a check of its assumptions.
 
     There is a `problem` instead of a result where the test cannot be made of these data.
     """
@@ -242,7 +242,7 @@ class Answer:
 
     @property
     def held(self) -> bool | None:
-        """False if an assumption is not met, True if none is that scores could tell of."""
+        """False if an assumption is not met, True if none is, None if scores cannot tell."""
         known = [check.held for check in self.checks if check.held is not None]
         return all(known) if known else None
 
@@ -275,7 +275,7 @@ class AnswerTable(AsJson):
     answers : tuple of Answer
         In the order of the table, the exact paired-permutation test first.
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     n : int
         Number of pairs.
     alternative : str
@@ -325,7 +325,7 @@ class AnswerTable(AsJson):
         raise KeyError(f"there is no test {test!r} here; there are {known}")
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict of plain values a test, as in `to_frame`."""
+        """One dict of plain values for each test, as in `to_frame`."""
         shown = "title", "pvalue", "statistic", "estimate", "estimate_name", "method"
         return [
             {"test": x.test, **{key: finite(getattr(x.result, key, None)) for key in shown}}
@@ -400,7 +400,7 @@ def compare_all(
     rng: RNG = 0,
     names: Names = None,
 ) -> AnswerTable:
-    """Make every test that applies to the same pairs, and say which may be believed.
+    """Run every applicable test on the same pairs and check the assumptions of each.
 
     Parameters
     ----------
@@ -432,9 +432,9 @@ def compare_all(
 
     Notes
     -----
-    No test is better because its p is smaller. Which assumptions a test makes, and whether they
-    are met, is to be known before p is. Cost: the bootstrap tests take O(K N) at most, all others
-    O(N log N).
+    No test is better because its p is smaller. Know which assumptions a test makes, and whether
+    they hold, before you look at p. Cost: at most O(K N) for the bootstrap tests,
+    O(N log N) for all others.
 
     Examples
     --------
@@ -528,8 +528,8 @@ def _sizes(sample: PairedSample, trials: Any) -> IntArray:
     for label, scores in (("u", pairs.u), ("v", pairs.v)):
         for i in np.flatnonzero((scores < 0) | (scores % pairs.scale != 0) | (scores > sizes))[:1]:
             raise ValueError(
-                f"{label}[{i}] = {pairs.in_scores(int(scores[i]))} is no number of correct items "
-                f"among trials[{i}] = {sizes[i]}"
+                f"{label}[{i}] = {pairs.in_scores(int(scores[i]))} cannot be a number of "
+                f"correct items among trials[{i}] = {sizes[i]}"
             )
     return sizes
 

@@ -226,7 +226,7 @@ def two_proportion_z(
     delta: float = 0.0,
     names: Names = None,
 ) -> AlternativeResult:
-    """z-test of two proportions that are taken for independent of each other.
+    """z-test of two proportions, which it assumes to be independent of each other.
 
     Parameters
     ----------
@@ -250,9 +250,9 @@ def two_proportion_z(
 
     Notes
     -----
-    Two systems on the same items are not independent: `mcnemar` uses that. Where no standard error
-    can be computed, as both proportions are 0 or 1, p = 1 if they differ by `delta`, and there is
-    an error if not. Cost: none. Source: Yeh (2000), sec. 2.1.
+    Two systems on the same items are not independent: `mcnemar` uses that. If both proportions are
+    0 or 1, there is no standard error: p = 1 if they differ by `delta`, and otherwise an error is
+    raised. Cost: none. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def two_proportion_z(
     x1, n1, x2, n2 = (count(v, s) for v, s in ((x1, "x1"), (n1, "n1"), (x2, "x2"), (n2, "n2")))
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
-            raise ValueError(f"x{i} = {x} and n{i} = {n}: there must be items, and no more correct")
+            raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
     p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
     variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
     if pooled and threshold == 0:
@@ -274,7 +274,7 @@ def two_proportion_z(
     gap = (x1 * n2 - x2 * n1) / (n1 * n2) - threshold
     if variance == 0 and gap != 0:
         raise ValueError(
-            f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so that "
+            f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so "
             "their difference has no standard error; use pooled=True with delta=0"
         )
     z = gap / sqrt(variance) if variance else 0.0
@@ -290,7 +290,7 @@ def chi_squared(
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
-    """Chi-squared test of a 2x2 table, which takes its rows for independent of each other.
+    """Chi-squared test of a 2x2 table, which assumes that its rows are independent.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def chi_squared(
 def fisher_exact(
     table: Any, *, alternative: Alternative = "two-sided", names: Names = None
 ) -> AlternativeResult:
-    """Fisher's exact test of a 2x2 table, which takes its rows for independent of each other.
+    """Fisher's exact test of a 2x2 table, which assumes that its rows are independent.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def _unpaired(
     x1, n1, x2, n2 = counts
     for i, n in ((1, n1), (2, n2)):
         if n == 0:
-            raise ValueError(f"system {i} has no items, and no proportion")
+            raise ValueError(f"system {i} has no items, so it has no proportion")
     check_option("interval", interval, get_args(ProportionInterval))
     p1, p2, common, side = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2), found["alternative"]
     ends: Any = partial(_newcombe, (p1, n1), (p2, n2), side)

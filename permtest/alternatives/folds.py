@@ -140,7 +140,7 @@ class FoldCounts:
         return hits / (hits + misses) if hits + misses else nan
 
     def gold(self) -> Floats:
-        """How much there was to be found in every fold: tp + fn, or correct + wrong."""
+        """The number of things to find in every fold: tp + fn, or correct + wrong."""
         return np.asarray(self.table[:, [x not in ("fp", "tn") for x in self.columns]].sum(axis=1))
 
 
@@ -156,8 +156,8 @@ def metric_of(metric: str | Statistic) -> Statistic:
         close = get_close_matches(f"{metric}".lower(), KNOWN, 1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise ValueError(
-            f"metric={metric!r} is no ratio of tp, fp, fn and tn{hint}; there are posteriors of "
-            f"{', '.join(map(repr, KNOWN))} and of F-scores with any other beta, as 'f2'"
+            f"metric={metric!r} is not a ratio of tp, fp, fn and tn{hint}; there are posteriors "
+            f"of {', '.join(map(repr, KNOWN))} and of F-scores with any other beta, as 'f2'"
         )
     return found
 
@@ -185,7 +185,7 @@ def _is_number(value: Any) -> bool:
 
 
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
-    """What share of the summed counts of an m x 2 cross-validation independent items would make.
+    """The effective share of the summed counts of an m x 2 cross-validation.
 
     Each item is validated m times, by models whose training sets overlap, so that the 2 m folds
     know less than as many independent ones.
@@ -243,18 +243,18 @@ def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
     if weight is not None:
         if not 0 < check_finite(weight, "weight") <= 1:
-            raise ValueError(f"weight={weight} must lie in (0, 1], where 1 counts all counts fully")
+            raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
         return float(weight)
     if n_folds > 2 * MOST:
         raise ValueError(
-            f"{n_folds} rows are hardly the folds of a cross-validation; add up the counts of "
-            "sentences, or pass weight=1"
+            f"{n_folds} rows are too many for the folds of a cross-validation; add up the "
+            "counts of sentences, or pass weight=1"
         )
     if n_folds > 1 and n_folds % 2:
         raise ValueError(
-            f"{n_folds} folds are no m x 2 cross-validation; pass weight=, the share of the summed "
-            "counts that independent items would make (1 where every item is validated once and "
-            "overlapping training sets are neglected)"
+            f"{n_folds} folds are not an m x 2 cross-validation; pass weight=, the share of the "
+            "summed counts that independent items would make (1 if every item is validated "
+            "once and you neglect overlapping training sets)"
         )
     return block_weight(n_folds // 2) if n_folds > 1 else 1.0
 
@@ -265,7 +265,7 @@ def as_weight(weight: float | None, n_folds: int) -> float:
 def kfold_t(
     a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
 ) -> AlternativeResult:
-    """Student's t-test of the scores of K folds, which it takes for independent.
+    """Student's t-test of the scores of K folds, which it assumes to be independent.
 
     They are not: training sets of K-fold cross-validation share most of their items. Differences
     then correlate, and the standard error is too small; see `corrected_resampled_t`.

@@ -65,7 +65,7 @@ def paired_t(
 
     Notes
     -----
-    Exact for normal differences, and for many pairs about right for others. SciPy's
+    Exact for normal differences, and nearly right for others if there are many pairs. SciPy's
     ``ttest_rel``; cost O(N). Source: Yeh (2000), sec. 3.1; NLPStatTest manual, Eq. 8.
 
     Examples
@@ -90,7 +90,7 @@ def independent_t(
     delta: float = 0.0,
     names: Names = None,
 ) -> AlternativeResult:
-    """Two-sample t-test, which takes the scores of the two systems for independent of each other.
+    """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
     Scores of two systems on the same items hardly ever are: the standard error is then too large
     by the factor that `inflation` gives.
@@ -139,8 +139,8 @@ def independent_t(
     n1, n2, (s1, s2) = x.size, y.size, (spread(v - v.mean()) for v in (x, y))
     if s1 == s2 == 0:
         raise ValueError(
-            "all scores of a are equal, and all of b: a t-test has no standard error then; "
-            "use exact_perm_test if they are scores of the same items"
+            "all scores of a are equal, and so are all scores of b, so a t-test has no "
+            "standard error; use exact_perm_test if they are scores of the same items"
         )
     error, df = hypot(s1 / sqrt(n1), s2 / sqrt(n2)), float(n1 + n2 - 2)
     if equal_var:
@@ -191,7 +191,7 @@ def normal_z(
 
 
 def inflation(correlation: float) -> float:
-    """How much too large a standard deviation gets by assuming independence (Yeh, sec. 2.1).
+    """The factor by which assuming independence inflates a standard deviation (Yeh, sec. 2.1).
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def wilcoxon(
     delta: float = 0.0,
     names: Names = None,
 ) -> AlternativeResult:
-    """Wilcoxon's signed-rank test, exact whatever ties and zeros there are.
+    """Wilcoxon's signed-rank test, exact with any ties and zeros.
 
     It is the exact paired-permutation test of the signed ranks: the null distribution is that of
     the ranks that these data have, so that ties make it no less exact.

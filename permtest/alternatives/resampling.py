@@ -122,9 +122,9 @@ def bootstrap(
 
     Notes
     -----
-    A bootstrap is no exact test: its level is right in the limit of many pairs. With few whose
-    differences are skewed, true null hypotheses are rejected more often than they should be; for
-    the mean least often by the studentised interval, most often by the basic one.
+    A bootstrap is not an exact test: its level is right only in the limit of many pairs. With few
+    pairs and skewed differences, it rejects true null hypotheses more often than it should; for the
+    mean least often by the studentised interval, most often by the basic one.
 
     The p of "bca" solves the formula of its ends for the level; as it extrapolates the law of the
     resamples, it is not let below 1 / (K + 1). Its acceleration is that of the jackknife.
@@ -160,7 +160,7 @@ def bootstrap(
     values, counts, unit = _grouped(sample)
     if values.size < 2:
         raise ValueError(
-            f"a and b differ by {sample.differences[0]:g} in every pair, so that all resamples are "
+            f"a and b differ by {sample.differences[0]:g} in every pair, so all resamples are "
             "the same; use exact_perm_test, which needs no spread"
         )
     estimates = partial(_sums_and_errors if of_mean else _medians, values)
@@ -241,9 +241,9 @@ def paired_bootstrap(
 
     Notes
     -----
-    This is no test under a null hypothesis: nothing is resampled as if the systems were equal. It
-    inverts the percentile interval, which presumes that the measure errs to both sides alike; the
-    level of that can be off, to either side, and mostly exceeds what it says if there are few
+    This is not a test under a null hypothesis: it resamples nothing as if the systems were equal.
+    It inverts the percentile interval, which presumes that the measure errs to both sides alike;
+    the level of that can be off, to either side, and mostly exceeds what it says if there are few
     entries. `exact_perm_test` has no such doubt.
 
     Time O(K U) for U distinct entries of counts or distinct differences of scores, shared as in
@@ -368,7 +368,7 @@ def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> 
 def randomisation(
     pairs: Pairs, statistic: Any, *, alternative: Alternative, rng: RNG = None
 ) -> AlternativeResult:
-    """The exact permutation test of a measure of counts; sampled where that is out of reach."""
+    """The exact permutation test of a measure of counts; sampled if an exact p is out of reach."""
     entry = lookup(statistic)
     found = exact_perm_test(pairs, statistic=entry, alternative=alternative, rng=rng)
     estimate, title = float(found.statistic), entry.title or entry.name

@@ -79,7 +79,7 @@ class Choices(widgets.VBox):  # type: ignore[misc]
     def missing(self) -> str:
         """What has to be chosen before there is an answer."""
         several = len(self.score.options) > 1 and self.score.value is None
-        return "Choose which score is compared: the files have several." if several else ""
+        return "The files have several scores: choose one." if several else ""
 
     def pairs(self) -> Pairs:
         """The scores that are asked for, which are read once, under the names they have here."""
@@ -93,7 +93,7 @@ class Choices(widgets.VBox):  # type: ignore[misc]
         way = "higher" if pairs.score.higher_is_better else "lower"
         known = f"{way}, as the files say"
         if pairs.score.basis == "assumed":
-            known = "not known: choose (higher is taken)"
+            known = "unknown: choose (permtest assumes higher)"
         self._fill(self.way, [(known, None), ("higher", True), ("lower", False)], self.way.value)
         names = self._called.get(a, pairs.names[0]), self._called.get(b, pairs.names[1])
         return replace(pairs, names=names, score=pairs.score.stated(self.way.value))

@@ -35,9 +35,9 @@ from permtest.study.overview import Overview, overview
 
 #: What the sections of a report are called on their buttons.
 TITLES = {
-    "report": "the report as files to take away",
+    "report": "the report as files to download",
     "finding": "both scores",
-    "data": "the scores, and where they come from",
+    "data": "the scores and where they come from",
     "units": "evaluation units",
     "recommendation": "recommended tests",
     "test": "the exact test",
@@ -220,7 +220,7 @@ def verdict(found: Overview) -> str:
     """The answer in one sentence, in which the better system comes first."""
     score, level, p = found.exact.score, number(found.alpha), found.p_text
     if found.rejected is None:
-        return f"Undecided at the level {level}: the bounds of p lie on either side."
+        return f"Undecided at the level {level}: it lies between the bounds of p."
     if found.rejected:
         a, b = sorted(found.names, key=lambda name: name != found.exact.better)
         claim = score.claim("greater" if score.higher_is_better else "less", (a, b))
@@ -278,5 +278,5 @@ def _files(found: Overview) -> str:
         for name, data in {**alone, f"{STEM}.zip": buffer.getvalue()}.items()
     )
     return (
-        f"<div role='status'><p>Ready to be downloaded; the zip has all:</p><ul>{links}</ul></div>"
+        f"<div role='status'><p>Ready to download; the zip has all files:</p><ul>{links}</ul></div>"
     )

@@ -53,7 +53,7 @@ def bundled(name: str) -> Path:
     for folder in (package.parent / "notebooks", package / "notebooks"):
         if (folder / "data" / name).is_file():
             return folder / "data" / name
-    raise FileNotFoundError(f"{name} is not there; install permtest again, with its notebooks")
+    raise FileNotFoundError(f"{name} is missing; install permtest again, with its notebooks")
 
 
 class Files:
@@ -83,7 +83,7 @@ class Files:
         buttons = widgets.HBox([self.upload, self.remove], layout={"flex_flow": "row wrap"})
         self.top = widgets.VBox([self.about, buttons, self.note])
         inside = (self.gold_upload, self.gold_column)
-        self.fold = Fold("the files and what was recognised", lambda: None, *inside)
+        self.fold = Fold("the files and what permtest recognised", lambda: None, *inside)
 
     def load(self, files: Sequence[File], gold: File | str | None, *, own: bool = False) -> bool:
         """Take these files in place of those that are there; not if they cannot be read."""
@@ -102,8 +102,8 @@ class Files:
         if isinstance(gold, File):
             names += f"; right answers: {legible(gold.name)}"
         self.about.value = (
-            f"<p><b>Files:</b> {escape(names)}</p><p>To compare your own, {drop}choose them: one "
-            f"file of both systems, or one of each; at most {MOST} files of up to "
+            f"<p><b>Files:</b> {escape(names)}</p><p>To compare your own, {drop}choose them: "
+            f"one file for both systems, or one for each; at most {MOST} files of up to "
             f"{FILE_LIMIT // 10**6} MB each.</p>"
         )
         columns: list[tuple[str, str | None]] = [NO_COLUMN]
@@ -144,7 +144,7 @@ class Files:
         elif self.load(list(every.values()), right, own=True):
             gone = ", ".join(legible(one.name) for one in was if one not in files)
             if gone:
-                self.note.value += said(f"The new files take the place of {gone}.")
+                self.note.value += said(f"The new files replace {gone}.")
             return
         self.upload.value = self.gold_upload.value = ()  # the same file may be chosen again
 
@@ -203,7 +203,7 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
         wanted = (
             f"No scores in {names}: if these are answers, choose the file of right answers below."
         )
-        return None, f"{wanted} As scores they cannot be read: {error}."
+        return None, f"{wanted} permtest cannot read them as scores: {error}."
     bare = evaluation.usual == () and {x.lower() for x in evaluation.systems} <= {*WORDS}
     if len(evaluation.systems) > 1 and not bare:
         return evaluation, ""
@@ -211,7 +211,7 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
     column = ""
     if is_table(evaluation.format) and not isinstance(gold, File):
         column = ", or the column or file of right answers if it has answers"
-    return evaluation, f"There is {count} so far: choose the file of another one{column}."
+    return evaluation, f"There is {count} so far: choose the file of another system{column}."
 
 
 def _has_only_texts(file: File) -> bool:

@@ -87,7 +87,7 @@ def leaderboard(args: argparse.Namespace) -> None:
 def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
     """Data set -> its files, and what is right there; "" where there is one without a name."""
     if bool(args.files) == bool(args.data_set):
-        problem = f"{args.files[0]}: no data set is named for it" if args.files else "no file"
+        problem = f"{args.files[0]}: no data set has a name for it" if args.files else "no file"
         raise ValueError(f"{problem}; name files, or all data sets as --data-set NAME=FILE")
     files: dict[str, list[str]] = {"": args.files} if args.files else {}
     for head, *more in args.data_set:
@@ -95,7 +95,7 @@ def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
         if not name or not file:
             raise ValueError(f"--data-set {head}: write NAME=FILE, and further files after it")
         if name in files:
-            raise ValueError(f"--data-set {name} is there twice; list its files after each other")
+            raise ValueError(f"--data-set {name} occurs twice; list its files one after another")
         files[name] = [file, *more]
     gold: dict[str, str] = {}
     for text in args.gold:
@@ -228,7 +228,7 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     """What is to be found: shares of items that one system alone has right, or a difference."""
     if args.shares is not None:
         if (args.delta, args.sigma, args.file) != (None, None, None):
-            raise ValueError("--shares says all; leave out --delta, --sigma and files")
+            raise ValueError("--shares is enough; leave out --delta, --sigma and files")
         return {"unit": "items", "p_b": args.shares[0], "p_c": args.shares[1]}
     if args.file is None:
         missing = [name for name in ("delta", "sigma") if getattr(args, name) is None]
@@ -240,7 +240,9 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
 
     pairs, entry = read_input(args)
     if entry.columns:
-        raise ValueError(f"a plan is for one score of each item, not for --metric {entry.name}")
+        raise ValueError(
+            f"a plan needs one score for each item, so it cannot use --metric {entry.name}"
+        )
     units = per_item(pairs)
     gaps = [units.in_scores(int(u) - int(v)) for u, v in zip(units.u, units.v, strict=True)]
     found = {"pilot": len(gaps), "unit": "items", "source": pairs.source}
@@ -248,7 +250,7 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
         found |= {"unit": "clusters", "cluster_size": len(pairs) / len(units)}
     delta = fmean(gaps) if args.delta is None else args.delta
     if not delta:
-        raise ValueError(f"{args.file}: the systems tie; name the difference to find as --delta")
+        raise ValueError(f"{args.file}: the systems tie; give the difference to find as --delta")
     right = units.scale == 1 and {*units.u.tolist(), *units.v.tolist()} <= {0, 1}
     if right and pairs.clusters is None and args.sigma is None:
         apart = fmean(map(abs, gaps))
@@ -332,7 +334,7 @@ def lab(args: argparse.Namespace) -> None:
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"{folder}: this is a file; move it, or go to another folder")
         shutil.copytree(path.parent, folder, copy_function=_copy, dirs_exist_ok=True)
-        print(f"the notebooks are in {folder}; what was there is as it was")
+        print(f"the notebooks are in {folder}; files that were already there are unchanged")
         path = folder / path.name
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
 

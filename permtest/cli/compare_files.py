@@ -72,7 +72,7 @@ def _check(args: argparse.Namespace) -> None:
         raise ValueError(f"--samples needs --method {MONTE_CARLO}")
     if args.null and (args.fail_if or args.method != "auto"):
         other = f"--fail-if {args.fail_if}" if args.fail_if else f"--method {args.method}"
-        raise ValueError(f"--null {args.null} does not go with {other}; leave one out")
+        raise ValueError(f"--null {args.null} cannot be combined with {other}; leave one out")
     problem = ""
     if args.margin is not None and args.fail_if is None:
         problem = "needs --fail-if"

@@ -24,8 +24,8 @@ DIGITS = 5.1e-3  # relative: what rounding to three digits can change
 # Ways to be wrong that any number can show: what the answer was multiplied by, or which function
 # of the right one it is.
 SLIPS = {
-    "That is twice the right number. Did you count both tails where one was asked for?": 2.0,
-    "That is half the right number. Did you count one tail where both were asked for?": 0.5,
+    "That is twice the right number. Did you count both tails when the task asks for one?": 2.0,
+    "That is half the right number. Did you count one tail when the task asks for both?": 0.5,
     "The size is right and the sign is not. Which system comes first?": -1.0,
     "That is the right number as a percentage; give it as a share of 1.": 100.0,
     "That is the right number as a share; give it as a percentage.": 0.01,

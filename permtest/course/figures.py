@@ -115,7 +115,7 @@ class Swap(MovingFigure):
         Scores of both systems on the same items, whole numbers; or one `Pairs`. The sizes of all
         differences may add up to 100 000.
     names : tuple of two str, optional
-        What the systems are called. Default: names of the columns, if they have any.
+        The names of the two systems. Default: names of the columns, if they have any.
     unit : str, default "words"
         What a score counts, in the plural.
     item : str, default "sentence"
@@ -261,7 +261,7 @@ class Convolution(MovingFigure):
         if not 0 <= start <= len(steps) or not steps:
             raise ValueError(
                 f"start={start} must lie between 0 and the number of differences other than 0, "
-                f"{len(steps)}, of which there must be one"
+                f"which is {len(steps)} and must be at least 1"
             )
         look = {"label": label, "unit": unit, "item": item, "start": start}
         super().__init__(differences=steps, **look)
@@ -287,9 +287,9 @@ class Convolution(MovingFigure):
         sheet.key(ax, ax.containers)
         low, high = (sheet.signed(float(x)) for x in law.support[[0, -1]])
         return (
-            f"The distribution of the {self.label} after {len(steps)} coins, from {low} to {high} "
-            f"{self.unit}: two copies of the one before, each half as high, one moved up and one "
-            "moved down, stand on each other."
+            f"The distribution of the {self.label} after {len(steps)} coins, from {low} to "
+            f"{high} {self.unit}: two copies of the previous distribution, each half as high, "
+            "one moved up and one moved down, are stacked."
         )
 
 
@@ -346,9 +346,10 @@ class Peeking(MovingFigure):
             ax.set(yscale="log", xlabel="items so far", ylabel=name)
         peeked, seen = int((p < ALPHA).any(axis=1).sum()), int((e >= 1 / ALPHA).any(axis=1).sum())
         return (
-            "The p-value and the e-process of an experiment without any difference, after each of "
-            f"{self.items} items, with lines at {ALPHA} and {1 / ALPHA:g}. Of {self.experiments} "
-            f"such experiments {peeked} find something by peeking at p, {seen} by the e-process."
+            "The p-value and the e-process of an experiment without any difference, after each "
+            f"of {self.items} items, with lines at {ALPHA} and {1 / ALPHA:g}. Of "
+            f"{self.experiments} such experiments, {peeked} find something by peeking at p and "
+            f"{seen} by the e-process."
         )
 
 
@@ -385,8 +386,8 @@ def _whole(pairs: Pairs, what: str = "u and v") -> tuple[list[int], list[int]]:
     total = sum(abs(int(x)) for x in pairs.u - pairs.v)
     if total > MOST:
         raise ValueError(
-            f"the sizes of all differences add up to {total:,}, which is more than {MOST:,}; give "
-            "fewer items, or larger units"
+            f"the sizes of all differences add up to {total:,}, which is more than {MOST:,}; "
+            "use fewer items or larger units"
         )
     return [int(x) for x in pairs.u], [int(x) for x in pairs.v]
 

@@ -65,7 +65,7 @@ def check_correction(name: str) -> None:
     """Raise ValueError unless `name` is one of `CORRECTIONS`."""
     if not isinstance(name, str) or name not in CORRECTIONS:
         known = ", ".join(map(repr, CORRECTIONS))
-        hint = "; 'holm' holds as much, and finds more" if name == "bonferroni" else ""
+        hint = "; 'holm' controls the same error, and finds more" if name == "bonferroni" else ""
         raise ValueError(f"correction={name!r} is not known; choose one of {known}{hint}")
 
 
@@ -108,8 +108,8 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
     p = _as_pvalues(pvalue)
     if correction == "max_t":
         raise ValueError(
-            "correction='max_t' samples swaps of the scores, which p-values do not have; ask "
-            "compare_many(table, correction='max_t') for it"
+            "correction='max_t' samples swaps of the scores, so it cannot work from p-values; "
+            "call compare_many(table, correction='max_t')"
         )
     if correction == "none" or p.size == 0:
         return p
@@ -138,8 +138,8 @@ def _as_pvalues(pvalue: Any) -> Floats:
     if bad.size:
         where = ", ".join(map(str, bad[0]))
         raise ValueError(
-            f"pvalue[{where}] = {p[tuple(bad[0])]} must lie in (0, 1]: a permutation test has no "
-            "p of 0, and a test without p has to be left out"
+            f"pvalue[{where}] = {p[tuple(bad[0])]} must lie in (0, 1]: a permutation test never "
+            "has a p of 0; leave out tests without p"
         )
     return p
 
@@ -246,10 +246,10 @@ class Replicability(AsFields):
     def heading(self) -> str:
         """What is counted, and how sure it is."""
         return (
-            f"Of {len(self.data_sets)} data sets, on how many one system is better than the other: "
-            f"at least so many, with an error probability of {self.alpha:.3g} for each pair "
-            "(Bonferroni, however the data sets depend on each other), and which ones by Holm's "
-            "correction"
+            f"The number of the {len(self.data_sets)} data sets on which one system is better "
+            f"than the other: at least this many, with an error probability of {self.alpha:.3g} "
+            "for each pair (Bonferroni, however the data sets depend on each other), and which "
+            "ones by Holm's correction"
         )
 
     def named(self, pair: int, sign: int) -> tuple[str, ...]:

@@ -148,7 +148,7 @@ class Leaderboard(AsFields):
 
     @property
     def score(self) -> Score:
-        """What is compared, and whether higher is better, with how that is known."""
+        """The score, whether higher is better, and how permtest knows."""
         return self._tables[0].compared
 
     @property
@@ -163,7 +163,7 @@ class Leaderboard(AsFields):
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
-        """Which pairs other random labellings could decide otherwise; of shape (D, P).
+        """Pairs that other random labellings could decide differently; of shape (D, P).
 
         Their adjusted p is sampled, and no more than 2.6 standard errors from `alpha`. A larger
         `K` decides them.
@@ -196,8 +196,8 @@ class Leaderboard(AsFields):
         """The number of a data set that has ranks."""
         if self.baseline is not None:
             raise ValueError(
-                f"these are comparisons with {self.baseline!r} alone, which say nothing about the "
-                "ranks of the others; compare all pairs, without a baseline"
+                f"this board compares systems only with {self.baseline!r}, which does not rank "
+                "the others; compare all pairs, without a baseline"
             )
         return self._data_set(data_set)
 
@@ -348,10 +348,10 @@ class Leaderboard(AsFields):
 
         Notes
         -----
-        Takes the observed difference and the observed spread of the differences for the true ones,
-        and sums of that many items for normal: ``((z + z_power) * spread / difference)**2`` (Miller
-        2024, *Adding error bars to evals*). The level is `alpha` over the number of tests, as if
-        corrected by Bonferroni, or `alpha` itself where nothing is corrected.
+        Assumes that the observed difference and spread are the true ones, and that sums of that
+        many items are normal: ``((z + z_power) * spread / difference)**2`` (Miller 2024, *Adding
+        error bars to evals*). The level is `alpha` over the number of tests, as if corrected by
+        Bonferroni, or `alpha` itself without a correction.
         """
         check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
@@ -369,7 +369,7 @@ class Leaderboard(AsFields):
         return found
 
     def intervals(self, data_set: str | None = None) -> Floats:
-        """Where the difference of each system from the best one, or from the baseline, may lie.
+        """Intervals for the difference of each system from the best one, or from the baseline.
 
         Parameters
         ----------
@@ -445,8 +445,8 @@ class Leaderboard(AsFields):
         family = family or self.family
         if family == "all" and self._is_part:
             raise ValueError(
-                "family='all' needs all data sets, but this is a part of a board; correct the "
-                "whole, or use family='each'"
+                "family='all' needs all data sets, but this is part of a board; correct the "
+                "whole board, or use family='each'"
             )
         numbers = list(range(len(self.data_sets)))
         adjusted, sampled = np.empty_like(self.pvalue), np.zeros(len(numbers), dtype=bool)
@@ -485,7 +485,7 @@ class Leaderboard(AsFields):
         return [_solve(self, side)[0] for side in sides]
 
     def replicability(self, *, alpha: float | None = None) -> Replicability:
-        """On how many data sets, and on which, one system of each pair is better than the other.
+        """Count and name the data sets on which one system of each pair is better than the other.
 
         Parameters
         ----------
@@ -498,7 +498,7 @@ class Leaderboard(AsFields):
         Replicability
         """
         if len(self.data_sets) < 2:
-            raise ValueError("replicability is about two data sets or more, but this is one")
+            raise ValueError("replicability needs two data sets or more, but this board has one")
         level = self.alpha / self.first.size if alpha is None else alpha
         names, pairs = (self.systems, self.data_sets), (self.first, self.second)
         return Replicability.of(*names, *pairs, *self._one_sided(), alpha=level)
@@ -609,7 +609,7 @@ class Leaderboard(AsFields):
         return super().to_dict() | self.score.to_dict()
 
     def sentence(self, data_set: str | None = None) -> str:
-        """Who leads on a data set, how many pairs differ, and how many hang on random labels."""
+        """Say who leads on a data set, how many pairs differ, and how many depend on the seed."""
         k = self._data_set(data_set)
         name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
         s, base, where = "s" * (1 in (differ, total)), self.baseline, ""
@@ -658,7 +658,7 @@ class Leaderboard(AsFields):
                 head += f" Of {counted(self.method.size, 'p-values')}, {number} {verb} {what}"
                 if method == "bracket":
                     most = float(self.error_bound[self.method == method].max())
-                    head += f", too large by a share of {most:.1g} at most, because scores have "
+                    head += f", too large by a share of at most {most:.1g}, because scores have "
                     head += "many digits; with fewer digits it is exact"
                 head += "."
         return "\n".join([head, *map(self.sentence, self.data_sets)])
@@ -680,7 +680,7 @@ class Leaderboard(AsFields):
         return {name: "".join(x) if name in few else f"{x[0]}-{x[-1]}" for name, x in own.items()}
 
     def cells(self, data_set: str | None = None) -> list[dict[str, str]]:
-        """`standings` as people write them: a text for each heading, "" where there is nothing."""
+        """`standings` as text: one string for each heading, "" if there is nothing to show."""
         alike = {} if self.baseline else self.letters(data_set)
         interval, found = f"{100 * (1 - self.alpha):.6g}% interval", []
         for row in self.standings(data_set):
@@ -816,13 +816,13 @@ def compare_many(
     correction = correction.replace("-", "_") if isinstance(correction, str) else correction
     check_correction(correction)
     check_level(alpha)
-    check_count(K, "K", most=MOST_TESTS, why="fewer draws tell p as well as anybody needs")
+    check_count(K, "K", most=MOST_TESTS, why="fewer draws give p precisely enough")
     check_alternative(alternative)
     check_option("family", family, ("each", "all"))
     if baseline is None and alternative != "two-sided":
         raise ValueError(
-            f"alternative={alternative!r} asks whether one system is better than another, which "
-            "all pairs cannot share; name a baseline, or leave alternative out"
+            f"alternative={alternative!r} needs to know which system of a pair should be "
+            "better; name a baseline, or leave alternative out"
         )
     tables = tables_of(
         table, statistic=statistic, systems=systems, clusters=clusters, strata=strata
@@ -872,7 +872,7 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
         first, second = np.triu_indices(size, 1)
         return first.astype(np.int64), second.astype(np.int64)
     if baseline not in systems:
-        raise ValueError(f"baseline={baseline!r} is no system; there are {', '.join(systems)}")
+        raise ValueError(f"baseline={baseline!r} is not a system; there are {', '.join(systems)}")
     where = systems.index(baseline)
     return np.delete(np.arange(size), where), np.full(size - 1, where)
 

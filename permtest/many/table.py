@@ -163,8 +163,8 @@ class ScoreTable:
         """The table of weighted scores, whose mean is the mean over strata of their means."""
         if self.statistic.name != "mean":
             raise ValueError(
-                f"strata are averaged, which statistic={self.statistic.name!r} is not made for; "
-                "use statistic='mean'"
+                f"strata are averaged, but statistic={self.statistic.name!r} cannot be; use "
+                "statistic='mean'"
             )
         numbers = cluster_numbers(strata, self.n_items, "strata")
         sizes = np.bincount(numbers)
@@ -192,8 +192,8 @@ class ScoreTable:
         average = getattr(tables[0].statistic, "average", None)
         if average is not None:
             raise ValueError(
-                f"statistic={tables[0].statistic.name!r} is of classes, which may be others in "
-                "each data set; put all items into one table, with counts for every class"
+                f"statistic={tables[0].statistic.name!r} counts classes, which may differ "
+                "between data sets; put all items into one table, with counts for every class"
             )
         for k, table in enumerate(tables):
             shape, other = table.scores.shape[2:], tables[0].scores.shape[2:]
@@ -313,7 +313,7 @@ def _columns(
         )
     found = {str(x): _column(table, x, f"{name} has no system {x!r}") for x in chosen}
     if len(found) != len(chosen) or len(set(there)) != len(there):
-        raise ValueError(f"{name} has several systems of one name; names must differ")
+        raise ValueError(f"{name} has several systems with the same name; names must differ")
     if len(chosen) < 2:
         raise ValueError(f"{name} has {len(chosen)} system(s), but a comparison needs two or more")
     return found

@@ -34,8 +34,8 @@ LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller i
 SIZES = 200  # at which the exact test is made beside an e-process
 BROAD = 4  # times as wide as the others an interval may be without leaving the axes
 KINDS = {
-    True: ("met", roles.HOLDS, "assumptions met, or unknown"),
-    False: ("not met", roles.BROKEN, "one not met"),
+    True: ("met", roles.HOLDS, "assumptions met or unknown"),
+    False: ("not met", roles.BROKEN, "an assumption not met"),
 }
 TAIL = 0.001  # a curve leaves out as much at both ends
 INNER = 0.05  # the highest value between these quantiles sets the height; others may be infinite
@@ -175,7 +175,7 @@ def plot_effects(
     ax: Axes | None = None,
     confidence_level: float = 0.95,
 ) -> Axes:
-    """Draw sizes of effects with their intervals, and where Cohen calls them small and large.
+    """Draw effect sizes with their intervals, and the limits that Cohen calls small and large.
 
     Gids: "effect" for the intervals, "none" for the line at 0, "threshold" for the lines where
     an effect is called small (S), medium (M) and large (L), "unit" for effects with a unit.
@@ -191,7 +191,7 @@ def plot_effects(
     """
     rows = list(effects) if isinstance(effects, Sequence) else [effects]
     if not rows:
-        raise ValueError("effects is empty; pass at least one size of an effect")
+        raise ValueError("effects is empty; pass at least one effect size")
     alone = len({effect.names for effect in rows}) == 1
     title = "{}" if alone else "{} ({} over {})"
     with sheet.canvas(ax, (sheet.NARROW, sheet.height_of_rows(len(rows), 2))) as ax:
@@ -219,7 +219,7 @@ def plot_effects(
                     ax.text(value, first - 0.25, word, va="bottom", gid="word", **words_at)
         sheet.ticks(ax.xaxis, 7)
         whose = " of {} over {}".format(*rows[0].names) * alone
-        words = f"size of the effect{whose} ({percent(confidence_level)} intervals)\n"
+        words = f"effect size{whose} ({percent(confidence_level)} intervals)\n"
         sheet.literal(ax.xaxis.label, words + "S, M, L: small, medium, large", ax)
     return ax
 
@@ -339,12 +339,12 @@ def plot_sensitivity(
     role = roles.CURVES[0]
     with sheet.canvas(ax) as ax:
         _p_axis(ax, [*ps, alpha / 10])
-        look = role.line(label="largest p that a bias could leave", gid="bound")
+        look = role.line(label="largest p under such a bias", gid="bound")
         shown = [*ax.plot(xs, np.maximum(ps, LEFTMOST), **look), _level(ax, alpha)]
         if tipping is not None and xs[0] <= tipping <= xs[-1]:
             look = role.dot(ax, linestyle="none", label=f"gamma = {tipping:.3g}", gid="tipping")
             shown += ax.plot([tipping], [alpha], **look)
-        ax.set_xlabel("gamma: a bias makes one sign up to gamma times as likely")
+        ax.set_xlabel("gamma: how many times as likely a bias makes one sign")
         sheet.ticks(ax.xaxis)
         sheet.key(ax, shown)
     return ax
@@ -403,7 +403,7 @@ def plot_posteriors(
     confidence_level: float = 0.95,
     conservative: bool = False,
 ) -> Any:
-    r"""Draw what is known of the metric of both models, with credible intervals.
+    r"""Draw the posterior of the metric of both models, with credible intervals.
 
     Curves go from the 0.001 to the 0.999 quantile, and leave the axes where they are infinite. The
     mark of an interval is the most likely value; it has none if both ends of [0, 1] are infinite.
@@ -478,7 +478,7 @@ def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
 def plot_difference(
     result: BayesTestResult, *, ax: Axes | None = None, confidence_level: float = 0.95
 ) -> Axes:
-    """Draw what is known of the difference of both models, with the probability that B is better.
+    """Draw the posterior of the difference of both models, with the probability that B is better.
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ def plot_difference(
     Returns
     -------
     matplotlib.axes.Axes
-        The difference is that of B less that of A. Gids: "density" for the curve; "b better",
+        The difference is B minus A. Gids: "density" for the curve; "b better",
         "a better" and "equivalent" for the areas below it, whose probabilities are in the key;
         "rope" for the region of practical equivalence, "zero" for the line where both are equal,
         "interval" and "mean" for the row below.
@@ -534,6 +534,6 @@ def plot_difference(
         ax.plot([mean], [row], marker="o", color=black, markersize=8, gid="mean")
         sheet.fit(ax, [*curve.values[[0, -1]], *curve.interval, -rope, rope], 0.03, 1e-9)
         sheet.ticks(ax.xaxis, 5)
-        sheet.literal(ax.xaxis.label, f"{result.title} of {b} less that of {a}", ax)
+        sheet.literal(ax.xaxis.label, f"{result.title}: {b} minus {a}", ax)
         sheet.key(ax, handles)
     return ax

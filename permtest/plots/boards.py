@@ -47,7 +47,7 @@ def measure(board: Leaderboard) -> str:
     words = f"mean {score.name or 'score'}" if entry.name == "mean" else words
     words += " (lower is better)" * board.ascending
     correction = CORRECTIONS[board.correction].title
-    beside = f", minus that of {board.baseline}, with p ({correction})"
+    beside = f", minus {board.baseline}, with p ({correction})"
     return words + beside * (board.baseline is not None)
 
 
@@ -87,7 +87,7 @@ def plot_ranking(
     ax: Axes | Sequence[Axes] | None = None,
     most: int = MOST,
 ) -> tuple[Axes, ...]:
-    """Draw what each system scores, which ones do not differ, and the ranks that each may have.
+    """Draw each system's score, which systems do not differ, and the ranks that each may have.
 
     Filled circles and bold names are systems tied with the best (gid "tied"), or that differ from
     the baseline ("differs"); the others are hollow squares ("behind", "same"). Bars beside the axes
@@ -139,8 +139,8 @@ def _draw_panels(
     panels = len(rankings)
     if panels > PANELS:
         raise ValueError(
-            f"there are {panels} rankings, but one picture shows {PANELS} at most; choose a "
-            "data set, data_set=..., or write a page (.html)"
+            f"there are {panels} rankings, but one picture shows at most {PANELS}; choose a "
+            "data set with data_set=..., or write a page (.html)"
         )
     rows = min(max(len(board.systems) for board, _ in rankings), most)
     size = (sheet.WIDE, panels * (sheet.height_of_rows(rows) + 0.7))
@@ -254,8 +254,8 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
     """
     if board.baseline is not None:
         raise ValueError(
-            f"these are comparisons with {board.baseline!r} alone, and not of all pairs; draw them "
-            "with plot_ranking"
+            f"this board compares systems only with {board.baseline!r}, and not all pairs; draw "
+            "it with plot_ranking"
         )
     places = board.places(data_set)
     k = 0 if data_set is None else board.data_sets.index(data_set)

@@ -54,7 +54,7 @@ DARK = 0.7  # how dark the region becomes: hatches must be seen on it
 
 
 class View(NamedTuple):
-    """What part of a null distribution is in view, as columns."""
+    """The part of a null distribution that is in view, as columns."""
 
     left: float  # limits of the horizontal axis
     right: float
@@ -187,7 +187,7 @@ def heights_in_view(view: View, scale: Scale) -> tuple[float, float]:
 def plot_null(
     result: PermutationTestResult, *, ax: Axes | None = None, scale: Scale = "linear"
 ) -> Axes:
-    """Draw the null distribution, what was observed, and what is at least as extreme.
+    """Draw the null distribution, the observed value, and all values at least as extreme.
 
     This is Fig. 2 of Zmigrod, Vieira and Cotterell (2022). For F1 and its relatives it has the
     values of the statistic. Neighbouring values share a column where there are more than pixels; it
@@ -381,8 +381,8 @@ class FarTails(NamedTuple):
         law = question.law
         if law.top >= LARGEST:
             raise ValueError(
-                f"the sum has {law.top + 1:,} cells, too many to be drawn at each step; take "
-                "fewer pairs, or divide all scores by the same number and round them"
+                f"the sum has {law.top + 1:,} cells, too many to draw at each step; use fewer "
+                "pairs, or divide all scores by the same number and round them"
             )
         result = result_of(question, solve(question))
         return cls(result, law, result.null_distribution, cf_cells(law).noise)
@@ -551,7 +551,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
         try:
             plane = look_at_plane(result, x, y)
         except TooLarge as error:
-            remedy = "samples of monte_carlo can be drawn by plot_values"
+            remedy = "plot_values can draw samples of monte_carlo"
             raise TooLarge(error.problem, remedy) from None
         handles = _draw_plane(ax, plane)
         ax.set(xlim=plane.limits[0], ylim=plane.limits[1])

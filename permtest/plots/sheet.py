@@ -259,7 +259,7 @@ def draw_interval(
 
 
 def mark_open(ax: Axes, row: float, place: float, marker: str, colour: Any) -> None:
-    """An arrow (gid "open") at the edge of the axes, beyond which an interval goes on."""
+    """Draw an arrow (gid "open") at the edge of the axes if an interval goes on beyond it."""
     look: dict[str, Any] = {"color": colour, "markersize": 11, "clip_on": False}
     ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **look)
 

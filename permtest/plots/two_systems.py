@@ -48,7 +48,7 @@ def plot_estimation(
     statistic: str | Statistic = "mean",
     ax: Sequence[Axes] | None = None,
 ) -> tuple[Axes, Axes, Axes]:
-    """Draw what both systems score, how they differ item by item, and what that amounts to.
+    """Draw both systems' scores, their differences item by item, and the overall difference.
 
     Counts have no score of their own where a measure is 0 / 0; those items are left out of the
     scores. Differences are then what an item contributes to the whole, times the number of items.
@@ -145,7 +145,7 @@ def _draw_scores(ax: Axes, found: Overview) -> None:
         _draw_clouds(ax, names, a, b, _kinds(found.exact.score))
         what = f"{found.measured} of an item" if found.pairs.columns else "score of an item"
         left_out = np.count_nonzero(~known)
-        what += f" ({left_out:,} without one left out)" * bool(left_out)
+        what += f" ({left_out:,} without a score left out)" * bool(left_out)
         sheet.literal(ax.xaxis.label, what, ax)
         return
     empty = {"facecolor": ax.get_facecolor(), "edgecolor": "0.45"}
@@ -340,7 +340,7 @@ def plot_histograms(
 
 
 def plot_quantiles(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
-    """Draw the differences against those that a normal law would have (a Q-Q plot).
+    """Draw the quantiles of the differences against those of a normal law (a Q-Q plot).
 
     Gids: "differences" for the points, of which there are at most a thousand; "normal" for
     the line on which they would lie, with the mean and the standard deviation of the data.
@@ -371,7 +371,7 @@ def plot_quantiles(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
-    """Draw how much the differences of units vary, for units of several sizes.
+    """Draw the standard deviation of the differences of units, for units of several sizes.
 
     Gids: "deviations" for the curve, "stable" for the sizes that are called stable.
 

@@ -53,14 +53,14 @@ ONE_SYSTEM = Format(
     "one_system",
     "a file for each system",
     "one number; or an id and one or several scores or counts, in columns with names",
-    "id, or another column that differs in every row; order where there is none",
+    "id, or another column that differs in every row; the order if there is none",
     "permtest compare new.txt old.txt",
 )
 PREDICTIONS = Format(
     "predictions",
-    "predictions beside what is right",
-    "the right label and those that systems predicted: y_true, y_pred_a, y_pred_b",
-    "row; id where each system has a file of its own",
+    "predictions beside the right labels",
+    "the right label and the labels that systems predicted: y_true, y_pred_a, y_pred_b",
+    "row; id if each system has its own file",
     "permtest compare predictions.csv --gold y_true --metric macro_f1",
     gold="optional",
 )
@@ -328,12 +328,12 @@ def recognise(
 
 
 def is_table(kind: Format) -> bool:
-    """Whether a format is one of tables, whose columns have to be understood."""
+    """Whether a format is a table, so that permtest has to work out its columns."""
     return kind in (TABLE, LONG, ONE_SYSTEM, PREDICTIONS)
 
 
 def format_of(file: File) -> Format:
-    """What the content of a file is; a table where it is nothing else."""
+    """Recognise the format of a file by its content; a table if it is nothing else."""
     return next((kind for kind in BY_CONTENT if kind.recognises(file)), TABLE)
 
 
@@ -355,7 +355,9 @@ def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
     shared = set.intersection(*map(set, folders.values())) if folders else set()
     for name, tasks in folders.items():
         if not shared:
-            problem = f"a folder of the tasks {', '.join(tasks)}, none of which all others have"
+            problem = (
+                f"a folder of the tasks {', '.join(tasks)}, but the folders have none in common"
+            )
             raise ReadError.at(name, f"{problem}; name the files themselves")
         found[name] = [File.load(path) for task, path in tasks.items() if task in shared]
     return found
@@ -427,7 +429,7 @@ def _loaded(
     if kind.gold == "none" and gold is not None:
         raise ReadError.at(file.path, f"{kind.title} hold scores; leave gold (--gold) out")
     if kind.gold == "required" and gold is None:
-        problem = f"{kind.title} hold no scores; add the file of what is right as gold (--gold)"
+        problem = f"{kind.title} hold no scores; add the file of right answers as gold (--gold)"
         raise ReadError.at(file.path, problem)
     reference = kind.items_of(every) if gold is None else gold
     return [replace(one, gold=reference) for one in kind.load(file, reference)]
@@ -460,7 +462,10 @@ def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
         return Evaluation(PREDICTIONS, _side_by_side(found), tuple(usual) if alone else None)
     if alone and not head.is_long:
         if head.how.system is not None:
-            problem = "system_col (--system-col) names a column of one system; name that of several"
+            problem = (
+                "system_col (--system-col) names a column with only one system; name the "
+                "column that has several"
+            )
             raise head.error(problem, None, head.system)
         return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head)
     own = [(name, sheet, rows) for sheet in sheets for name, rows in sheet.rows_by_system().items()]
@@ -508,7 +513,7 @@ def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
             one,
             scores={"score": one.scores[name]},
             columns={"score": one.columns.get(name, "")},
-            notes=(*one.notes, f"Scores of {one.file.name} are its column {name!r}"),
+            notes=(*one.notes, f"The scores of {one.file.name} come from its column {name!r}"),
         )
         for one, name in both
     ]

@@ -69,7 +69,7 @@ class Sentences:
                 problem = f"sentence {shown(name)} has no words; write them below, or remove it"
                 raise ReadError.at(path, problem, line=start)
         if not self.items:
-            raise ReadError.at(path, "holds no sentence; there must be a word on each line")
+            raise ReadError.at(path, "holds no sentence; write a word on each line")
 
     def is_comment(self, line: str) -> bool:
         """Whether a line before a sentence is no word."""
@@ -120,7 +120,7 @@ class Annotated(Format):
                 number, words = next((i, words) for i, words in pairs if len(set(words)) > 1)
                 problem = f"word {number} of this sentence is {shown(words[0])}, but "
                 problem += f"{shown(words[1])} in that of {gold.path}, line {one.line}; run the "
-                problem += "system on the words of gold, for other tokens are not aligned"
+                problem += "system on the words of gold, because other tokens cannot be aligned"
                 raise ReadError.at(system.path, problem, line=given.line)
             found.append(system.judged(there, here))
             both.append((one, given))
@@ -155,8 +155,8 @@ def _paired(
         yield from zip(gold.items, system.items, strict=False)
         number, due = len(system.items), len(gold.items)
         if number != due:
-            problem = f"the number of sentences is {number}, but {due} in {gold.path}, and there "
-            problem += "are no ids to pair them by; give both files sent_ids, or the same "
+            problem = f"the number of sentences is {number}, but {due} in {gold.path}, and "
+            problem += "there are no ids to pair them by; give both files sent_ids, or the same "
             raise ReadError.at(system.path, problem + "sentences in the same order")
         return
     for stranger in (one for one in here if one not in known):
@@ -266,7 +266,7 @@ class _Treebank(Sentences):
         totals = ", ".join(f"{score} {sum(right)}" for score, right in scores.items())
         notes = ["punctuation counts", f"words right in {name}, of {sum(words)}: {totals}"]
         if lacking := ", ".join(NAMES[i] for i in sorted(self.blank - gold.blank)):
-            notes.append(f"not scored, since {name} has no value at all there: {lacking}")
+            notes.append(f"not scored, because {name} has no values there: {lacking}")
         return scores, notes
 
 
@@ -286,7 +286,7 @@ CONLLU = Annotated(
     kind=_Treebank,
     name="conllu",
     title="CoNLL-U",
-    rows="a word; an item is a sentence, its score the number of words that are right",
+    rows="a word; an item is a sentence, and its score is the number of right words",
     pairs_on="sent_id, else order; words are checked",
     example="permtest compare --gold gold.conllu a.conllu b.conllu --metric las",
 )
@@ -430,7 +430,7 @@ SPANS = Annotated(
     kind=_Tagged,
     name="spans",
     title="columns with entity tags",
-    rows="a word and its tag, such as B-PER; an item is a sentence, its score tp, fp and fn",
+    rows="a word and its tag, such as B-PER; an item is a sentence, and its score is tp, fp and fn",
     pairs_on="sent_id, else order; words are checked",
     example="permtest compare --gold gold.iob2 a.iob2 b.iob2 --metric spans",
 )

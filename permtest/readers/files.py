@@ -42,7 +42,7 @@ BOM = b"\xef\xbb\xbf"
 #: The end of a path that names a sheet of a workbook: "results.xlsx#second sheet".
 SHEET = re.compile(r"(?<=\.xls[xm])#(?P<sheet>.+)$", re.IGNORECASE | re.DOTALL)
 
-DEEP = "JSON that is nested too deeply to be an evaluation; check where the file comes from"
+DEEP = "JSON that is nested too deeply for an evaluation; check where the file comes from"
 
 #: What terminals obey, what ends a line or turns its direction, and what UTF-8 cannot hold.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -74,7 +74,7 @@ PROBLEMS = {
 
 
 def printable(text: str) -> str:
-    """`text` with the characters escaped that a terminal or a file could not bear."""
+    """`text` with characters escaped that a terminal or a file could not show."""
     if text.isprintable():  # which is quick, and says so of none of those characters
         return text
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
@@ -217,7 +217,7 @@ def as_printed(column: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class File:
-    r"""The content of a file: of one on a disk, or of one that was handed over.
+    r"""The content of a file, on disk or passed as an object.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class File:
 
     @classmethod
     def load(cls, path: StrPath) -> File:
-        """Read a file, or standard input ("-"); ReadError if there is none, or it is too large."""
+        """Read a file, or standard input ("-"); ReadError if it is missing or too large."""
         written = os.fspath(path)
         if written == "-":
             return cls.of_buffer("standard input", getattr(sys.stdin, "buffer", sys.stdin))
@@ -257,12 +257,12 @@ class File:
             if isinstance(error, ReadError):
                 raise
             said = getattr(error, "strerror", None) or error
-            problem = f"cannot be opened: {said}; check its name and who may read it"
+            problem = f"cannot be opened: {said}; check its name and its permissions"
         raise ReadError.at(written, problem)
 
     @classmethod
     def of_buffer(cls, path: str, buffer: Any) -> File:
-        """What is left to read in an open file of bytes or of text."""
+        """The rest of an open file of bytes or text."""
         data = buffer.read(LARGEST + 1)
         return cls(path, data.encode(errors="replace") if isinstance(data, str) else bytes(data))
 

@@ -111,7 +111,7 @@ Rows: TypeAlias = "Iterable[Row]"
 
 @dataclass
 class Item:
-    """What a record says of an item; values may be whatever JSON holds."""
+    """What a record says about an item; values may be any JSON."""
 
     place: str
     ids: Mapping[str, str | None]  # the best first, which the others tell apart; none: the order
@@ -197,7 +197,7 @@ class Harness(Format):
             for metric, value in item.scores:
                 name, cell = printable(metric), None if value != value else value
                 if name in first.values and not (self.merge and first.values[name] == cell):
-                    problem = f"the score {shown(name)} of {first.place} again"
+                    problem = f"the score {shown(name)} repeats {first.place}"
                     remedy = "keep one record of each, those of one run"
                     raise ReadError.at(log.file.path, f"{problem}; {remedy}", column=item.place)
                 first.values[name] = cell
@@ -341,7 +341,9 @@ def _columns(items: Sequence[Item], file: File) -> tuple[dict[str, list[Any]], l
     if not scores:
         problem = f"holds no score that is one number for each item ({said}); a paired test needs "
         raise ReadError.at(file.path, f"{problem}such a score of both systems")
-    return scores, [f"left out, being no number for each item: {said}"] if bad else []
+    return scores, [
+        f"left out, because they are not one number for each item: {said}"
+    ] if bad else []
 
 
 def _shared(parts: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -421,7 +423,10 @@ def _values(row: Row) -> Iterator[tuple[str, Any]]:
 def _unfinished(log: Row) -> str:
     """What should be known of a run that did not finish."""
     status = log.get("status", str) or "started"
-    note = f"{log.file.name} is of a run that did not finish ({status}): samples may be missing"
+    note = (
+        f"{log.file.name} comes from a run that did not finish ({status}), so samples may be "
+        "missing"
+    )
     return "" if status == "success" else note
 
 
@@ -452,7 +457,7 @@ def _unpacked(file: File) -> tuple[Any, Iterable[Any]]:
 
     header = next((name for name in HEADERS if name in members), None)
     if header is None:
-        problem = f"is an archive without {HEADERS[0]}, so no log of Inspect"
+        problem = f"is an archive without {HEADERS[0]}, so it is not a log of Inspect"
         raise ReadError.at(file.path, f"{problem}; check which file it is")
     names = [x for x in members if x.startswith("samples/") and x.endswith(".json")]
     found = next(parsed(SUMMARIES)) if SUMMARIES in members else None
@@ -646,8 +651,8 @@ _FAILED = (
 )
 _MADE_UP = "the ids that the files name"
 _INCOMPLETE = (
-    "there is no list of all ids (--gold): items are those that the files name, so that N, shares, "
-    "intervals and other tests are of these; the exact p is what it would be with all"
+    "there is no list of all ids (--gold), so N, shares, intervals and other tests use only "
+    "the items that the files name; the exact p would be the same with all items"
 )
 
 
@@ -673,7 +678,7 @@ def _ids(values: Sequence[Any], where: Row) -> list[str]:
     """Ids, each once."""
     for value in values:
         if not isinstance(value, str) or not value:
-            raise where.error(f"{shown(text_of(value))} is no id of an issue; {REMEDY}")
+            raise where.error(f"{shown(text_of(value))} is not the id of an issue; {REMEDY}")
     return list(dict.fromkeys(map(printable, values)))
 
 
@@ -711,9 +716,9 @@ def _issues(log: Row, rows: Rows, gold: File | None) -> Iterator[Item]:
                 raise log.error(f"{problem}; give the list of the same data set")
             ids, note = known, _INCOMPLETE if gold.path == _MADE_UP else ""
             if others:
-                note = f"{len(others)} ids of {file.name} are not in the list, and left out"
+                note = f"{len(others)} ids of {file.name} are not in the list and are left out"
         elif not complete:
-            problem = "lists what was resolved, and not all that was tried; give the full list of"
+            problem = "lists only the resolved issues; give the full list of"
             raise log.error(f"{problem} ids as gold (--gold), one a line")
         for name in ids:
             right = [("resolved", int(name in resolved))]
@@ -913,7 +918,7 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 BATTLES = Harness(
     name="battles",
     title="pairwise judgements (MT-bench, arena)",
-    rows="who of two models won on a question: 1, or 1/2 each for a tie",
+    rows="which of two models won on a question: 1, or 1/2 each for a tie",
     pairs_on="question_id, turn and repeat",
     example="permtest compare gpt-4_pair.jsonl --a vicuna-13b --b alpaca-13b",
     first="model_1 model_2 g1_winner|model_a model_b winner",
@@ -990,5 +995,5 @@ def files_of(folder: StrPath) -> list[Path]:
                 raise ReadError.at(str(folder), f"{problem}; name one of the files")
         if found:
             return found
-    problem = f"this is a folder without what an evaluation wrote ({', '.join(PATTERNS)})"
+    problem = f"this is a folder without output of an evaluation ({', '.join(PATTERNS)})"
     raise ReadError.at(str(folder), f"{problem}; name one file in it")

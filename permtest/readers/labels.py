@@ -112,7 +112,7 @@ def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
     given = right.called(GOLD_NAMES)
     rest = [i for i in range(right.width) if i not in right.ids]
     if given in right.ids or (given is None and len(rest) != 1):
-        raise right.error(f"no column says what is right; call one 'gold'; {right.known()}")
+        raise right.error(f"no column has the right labels; call one 'gold'; {right.known()}")
     answers = gold.columns[rest[0] if given is None else given]
     right.common(range(len(right)))  # which refuses an item that is there twice
     place, found = {key: row for row, key in enumerate(_item_keys(right))}, []
@@ -120,7 +120,7 @@ def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
         sheet, names = Sheet(**vars(table), how=plain), table.names
         if names is None or GOLD in names:
             problem = "has no header; write one" if names is None else f"has a {GOLD!r} of its own"
-            raise sheet.error(f"{problem}, or leave the file of what is right (--gold) out")
+            raise sheet.error(f"{problem}, or leave out the file of right answers (--gold)")
         keys = _item_keys(sheet)
         if how.id is not False and not (right.ids and sheet.ids):
             lacking = sheet if right.ids else right

@@ -103,7 +103,7 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
             problem = f"columns {names} could both say which item a line is, and pair the items "
             raise head.error(f"{problem}differently; choose one (--id)")
     name = head.name(first[0])
-    note = f"items are paired by {name!r}, which differs in every row and is the same for all"
+    note = f"items are paired by {name!r}, which differs in every row and is the same in all files"
     how = [replace(head.how, id=i + 1) for i in first]
     return [
         (replace(sheet, how=own, notes=(*sheet.notes, note), known_by=name), rows)
@@ -135,8 +135,8 @@ def _check_no_key(
             elif gone := len(own) - shared:
                 problem += f", {gone} {'is' if gone == 1 else 'are'} missing there"
             else:
-                problem += ", but some of them are twice in one of the files"
-            problem += "; make them agree, pair by it all the same "
+                problem += ", but some of them occur twice in one file"
+            problem += "; make them agree, pair by it anyway "
             raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
     for own_keys, sheet in zip(unique, sheets, strict=True):
         texts = [i for i in own_keys if i not in sheet.numeric]
@@ -150,7 +150,7 @@ def _check_no_key(
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What files say, before systems are chosen."""
+    """The content of files before the user chooses systems."""
 
     format: Format
     found: tuple[SystemScores, ...]  # all systems, under names that differ
@@ -277,7 +277,7 @@ class Evaluation:
         names = tuple(one.system for one in some)
         for i, name in enumerate(names):
             if name in names[:i]:
-                raise ValueError(f"systems[{i}] = {name!r} is there before; list it once")
+                raise ValueError(f"systems[{i}] = {name!r} is a repeat; list it once")
         chosen = self._chosen(some, score, entry)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
         grouping = self._grouping(some, clusters)
@@ -380,10 +380,10 @@ class Evaluation:
             return [one for one in self.found if self.usual is None or one.system in self.usual]
         if entry.average is not None:
             raise ValueError(
-                f"{entry.name!r} is for counts of several classes, which only predictions "
-                "beside what is right tell; name the column of what is right as gold (--gold); "
-                f"in Python, exact_perm_test(u, v, statistic={entry.name!r}) takes arrays of "
-                f"shape (N, classes, {len(entry.columns)})"
+                f"{entry.name!r} needs counts of several classes, which come from predictions "
+                "and right labels; name the column of right labels as gold "
+                f"(--gold); in Python, exact_perm_test(u, v, statistic={entry.name!r}) takes "
+                f"arrays of shape (N, classes, {len(entry.columns)})"
             )
         wanted = [measure.columns for measure in entry.measures]
         if sheet.names is not None:
@@ -425,7 +425,7 @@ class Evaluation:
             hint += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
         elif gold is not None and gold not in sheet.numeric:
             name = sheet.name(gold)
-            hint += f"; if {name!r} says what is right, name it as gold (--gold {name})"
+            hint += f"; if {name!r} holds the right labels, name it as gold (--gold {name})"
         first, last = ("", cause) if some else (cause, "")
         return self._error(f"{doubt or problem}{first}; {remedy}; {self._known()}{last}{hint}")
 
@@ -508,10 +508,10 @@ class Evaluation:
         becomes of others.
         """
         if self.is_labels and score is not None:
-            problem = "score is for files of scores; of predictions, choose a statistic (--metric)"
+            problem = "score is for files of scores; for predictions, choose a statistic (--metric)"
             raise self._error(problem)
         if self.how.positive is not None and not self.is_labels:
-            problem = "pos_label (--pos-label) is for predictions; name the column of what is right"
+            problem = "pos_label (--pos-label) is for predictions; name the column of right labels"
             raise self._error(f"{problem} as gold (--gold)")
         name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
         runs = any(one.items is not None for one in some)
@@ -662,7 +662,7 @@ class Chosen:
         self.keep(both)
         first, *others = ({*map(_rough, gone)} for gone in self.alone)
         if len(others) == 1 and first & others[0]:
-            note = "some ids are left out that agree but for case, folders or leading zeros"
+            note = "some ids that are left out agree except for case, folders or leading zeros"
             self.notes.append(note)
 
     def keep(self, kept: Sequence[int]) -> None:
@@ -892,12 +892,14 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
             problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair "
             problem += "by; both systems must have been scored on the same items, in the same order"
         elif head.ids is not None and one.paired_by != head.paired_by:
-            problem = f"its items are known by {one.paired_by}, but those of {head.file.path} by "
+            problem = (
+                f"its items are identified by {one.paired_by}, but those of {head.file.path} by "
+            )
             problem += f"{head.paired_by}; {_alike(one.paired_by, head.paired_by)}"
         elif {mine := _first_number(one), theirs := _first_number(head)} == {0, 1} and (
             len(one) + (mine or 0) != len(head) + (theirs or 0)  # else the first item is missing
         ):
-            problem = f"its {one.paired_by} counts from {mine}, that of {head.file.path} from "
+            problem = f"its {one.paired_by} counts from {mine}, but in {head.file.path} from "
             problem += f"{theirs}; number items alike, or pair lines by their order (--by-order)"
         if problem:
             raise ReadError.at(one.file.path, problem)
@@ -945,7 +947,7 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
             problem += f"{mine}); "
             if not {*map(_rough, head.positions)}.isdisjoint(map(_rough, one.positions)):
-                problem += "the ids agree but for case, folders or zeros; write them alike, "
+                problem += "the ids agree except for case, folders or zeros; write them alike, "
             else:
                 problem += "both systems must have been scored on the same items; "
             remedy = (
@@ -985,8 +987,10 @@ def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) 
     broken = any(x != int(x) for x in cells[low])
     total, other = (sum(map(float, cells[j])) for j in (high, low))
     if most[high] > 20 or (broken and 30 < total / (other or 1.0) < 300):
-        problem = f"the scores of {some[low].system!r} go up to {float(most[low]):g}, those of "
-        problem += f"{some[high].system!r} up to {float(most[high]):g}; write both on one scale, or"
+        problem = f"the scores of {some[low].system!r} go up to {float(most[low]):g}, but those of "
+        problem += (
+            f"{some[high].system!r} go up to {float(most[high]):g}; put both on one scale, or"
+        )
         raise ReadError.at(some[high].file.path, f"{problem} say that they are (--same-scale)")
 
 
@@ -1039,7 +1043,7 @@ def _tables(
 
     def problem(count: Any) -> str | None:
         if count != int(count):
-            return f"{count} is not a whole number, but counts are; write how many"
+            return f"{count} is not a whole number, but counts are; write a whole number"
         said = f"{count} is below 0, but counts are not; write how many there are"
         return said if count < 0 else None
 
@@ -1123,7 +1127,7 @@ def describe(source: Mapping[str, Any], title: str) -> str:
         text += f"; {left_out} left out ({some(source['left_out_ids'], left_out)})"
         text += f", which these systems lack: {which}" * bool(which)
     if left_out > matched:
-        text += "; most items are left out, so that this is a part of the data"
+        text += "; most items are left out, so this is only a part of the data"
     clusters = source.get("n_clusters")
     number = f" ({clusters} cluster{'s' * (clusters != 1)})" if clusters is not None else ""
     for key, what in (("clusters", f"swapped together{number}"), ("strata", "averaged first")):

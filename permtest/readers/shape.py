@@ -184,7 +184,7 @@ def count_statistics(layouts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class How:
-    """What the user says; None where names and cells have to say it."""
+    """The user's options; None if permtest has to infer them from names and cells."""
 
     id: Columns | bool | None = None  # the columns that pair items; False: their order does
     system: Column | None = None  # the column that says whose a line is, and so on
@@ -195,13 +195,13 @@ class How:
     thousands: str | None = None  # their separator; "" says that a point is a decimal point
     missing: str | None = None  # what becomes of items without a score of every system
     positive: str | None = None  # the label that is to be found
-    same_scale: bool = False  # whether scores up to 1 and up to 100 are on one scale all the same
+    same_scale: bool = False  # whether treat scores up to 1 and up to 100 as one scale
     higher_is_better: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet(Table):
-    """A table, what its columns hold, and what the user says of them."""
+    """A table, what its columns hold, and the user's options."""
 
     how: How = How()
     notes: tuple[str, ...] = ()
@@ -230,7 +230,7 @@ class Sheet(Table):
         return (self.names[i] if self.names else "") or i + 1
 
     def name(self, i: int) -> str:
-        """How a column is called."""
+        """The name of a column."""
         key = self.key(i)
         return key if isinstance(key, str) else f"column {key}"
 
@@ -329,7 +329,7 @@ class Sheet(Table):
 
     @cached_property
     def system(self) -> int | None:
-        """The column that says whose a line is."""
+        """The column that says which system a line belongs to."""
         return self._meant(self.how.system, SYSTEM_NAMES)
 
     @cached_property
@@ -452,7 +452,9 @@ class Sheet(Table):
                 if isinstance(cell, str) and mark in cell and grouped.fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
                 elif isinstance(cell, str) and mark == "." in cell and is_number(cell):
-                    problem = f"{cell!r} has a point that separates no thousands (--thousands .)"
+                    problem = (
+                        f"{cell!r} has a point that does not separate thousands (--thousands .)"
+                    )
                     raise self.error(f"{problem}; write numbers alike", row, i)
         return replace(self, columns=columns)
 
@@ -559,11 +561,11 @@ class Sheet(Table):
             return {self._only_system(): range(len(self))}
         assert self.system is not None
         rows: dict[str, list[int]] = {}
-        missing = "a missing system; write whose line it is"
+        missing = "a missing system; write which system the line belongs to"
         for row, name in enumerate(self._labels(self.system, range(len(self)), missing)):
             rows.setdefault(name, []).append(row)
         if len(rows) > MOST:
-            problem = f"more than {MOST} systems; keep those to be compared"
+            problem = f"more than {MOST} systems; keep those that you want to compare"
             raise self.error(problem, None, self.system)
         return {**rows}
 
@@ -614,8 +616,10 @@ class Sheet(Table):
             name = own
         if self.cluster is not None:
             name = self.name(self.cluster)
-            note = f"whole values of {self.key(self.cluster)!r} are swapped by default, since that "
-            more = [f"{note}column is called so (--no-clusters swaps items)"]
+            note = (
+                f"all items with the same {self.key(self.cluster)!r} are swapped together, because "
+            )
+            more = [f"{note}the column has that name (--no-clusters swaps items)"]
         else:
             note = "items of one {!r} may be alike; if they are, swap them together (--clusters {})"
             more = [note.format(x, x) for x in related]
@@ -786,7 +790,7 @@ class Sheet(Table):
             cell = self.columns[i][row]
             four = re.findall(r"\d+", str(cell)) if str(cell).startswith("[") else [cell]
             if len(four) != (4 if len(parts) < 8 else 1):
-                raise self.error(f"{shown(str(cell))} is no list of four counts", row, i)
+                raise self.error(f"{shown(str(cell))} is not a list of four counts", row, i)
             parts += four
         return tuple(parts)
 
@@ -876,7 +880,7 @@ class Sheet(Table):
             single = binary  # which was judged by it
         if gold in single:
             name = self.name(gold)
-            problem = f"column {name!r} may say what is right, and others what systems predicted: "
+            problem = f"column {name!r} may hold the right labels, and others predictions: "
             return [], f"{problem}score them by it (--gold {name}), or name the columns", ()
         some, doubt = self._family(single)
         if doubt:

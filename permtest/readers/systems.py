@@ -44,7 +44,7 @@ class Format:
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """What a file says of one system: its rows of the long table, all columns of one length."""
+    """One system's part of a file: its rows of the long table, all columns of one length."""
 
     system: str
     file: File
@@ -74,7 +74,7 @@ class SystemScores:
         columns = {**self.scores, **self.clusters, **self.agree}
         assert {len(column) for column in columns.values()} == {len(self)}, "columns of one length"
         if len(self) == 0:
-            raise ReadError.at(self.file.path, "holds no item; check that the evaluation has run")
+            raise ReadError.at(self.file.path, "holds no item; check that the evaluation ran")
         if self.ids is None or len(set(self.ids)) == len(self.ids):
             return
         again = next(i for i in range(len(self)) if self.positions[self.ids[i]] != i)
@@ -93,7 +93,7 @@ class SystemScores:
         return dict(zip(self.ids or (), range(len(self)), strict=False))
 
     def place(self, i: int) -> str:
-        """How messages call an item."""
+        """The name of an item in messages."""
         if self.at is not None:
             return self.at(i)
         return f"item {i + 1}" if self.ids is None else shown(self.ids[i])

@@ -80,7 +80,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if not self.columns or not self.columns[0]:
-            raise self.error("has no rows, or no columns; a row must be an item")
+            raise self.error("has no rows or no columns; write a row for each item")
         if len(self.columns) > MOST_COLUMNS:
             problem = f"has {len(self.columns)} columns, more than {MOST_COLUMNS}"
             raise self.error(f"{problem}; keep those of the scores")
@@ -142,7 +142,7 @@ def _of_text(file: File) -> Table:
     check_memory(file.path, needed := text_size(file.data, 3))
     text = file.text.replace("\r\n", "\n").replace("\r", "\n").rstrip(" \n")
     if not text:
-        raise ReadError.at(file.path, "the file is empty; a line must hold the scores of an item")
+        raise ReadError.at(file.path, "the file is empty; write the scores of an item on each line")
     if (segment := SEGMENT.match(text)) is not None:
         text = re.sub(rf"(?m)^{segment[1]}\|\S+ = (\S+)(?: .*)?$", r"\1", text)
     told = re.match(r'"?sep=(.)"?\n', text, re.IGNORECASE)  # a line that is for spreadsheets
@@ -213,8 +213,8 @@ def _with_header(table: Table) -> Table:
         return table
     if numbers:
         problem = f"text ({shown(text[0])}) and numbers ({shown(numbers[0])}) on the first line; "
-        problem += "if it is an item, put a line with names of the columns above it; if it holds "
-        raise table.error(f"{problem}the names, use some that are not numbers", 0)
+        problem += "if it is an item, put a line with column names above it; if it holds the "
+        raise table.error(f"{problem}names, use names that are not numbers", 0)
     if len(table.columns[0]) == 1:
         raise table.error("has a header but no scores below it; add them")
     for column in table.columns:
@@ -252,7 +252,7 @@ def _in_object(file: File, document: dict[str, Any]) -> tuple[list[Any], list[st
         return objects[0], None
     if objects or len({len(value) for value in lists.values()}) != 1:
         said = ", ".join(f"{shown(name)} {len(value)}" for name, value in [*lists.items()][:10])
-        problem = f"one object, but not of a list of one length for each column ({said or 'none'})"
+        problem = f"one object, but its columns are not lists of the same length ({said or 'none'})"
         raise ReadError.at(file.path, f"{problem}; {RECORDS}")
     same = {name: value for name, value in document.items() if not isinstance(value, list | dict)}
     across = zip(*lists.values(), strict=True)
@@ -264,7 +264,7 @@ def _of_rows(
 ) -> Table:
     """Objects as rows with names; or lists of one length, or single values, as rows without."""
     if not rows:
-        raise ReadError.at(file.path, "holds no record; an item must be one")
+        raise ReadError.at(file.path, "holds no record; write a record for each item")
     listed = [row if isinstance(row, list | dict) else [row] for row in rows]
     kinds = [-1 if isinstance(row, dict) else len(row) for row in listed]
     wanted = len(names) if names else kinds[0]
@@ -435,7 +435,7 @@ def _of_archive(file: File) -> Table:
         return _of_workbook(file)
     if sizes and all(name.endswith(".npy") for name in sizes):
         return _of_numpy(file)
-    problem = f"an archive of {len(sizes)} files, and no workbook; unpack it, and name one file"
+    problem = f"an archive of {len(sizes)} files and not a workbook; unpack it and name one file"
     raise ReadError.at(file.path, problem)
 
 
@@ -486,6 +486,6 @@ _BINARY: dict[bytes, Callable[[File], Table] | str] = {
     b"ARROW1": _of_arrow,
     b"\x93NUMPY": _of_numpy,
     **dict.fromkeys((b"PK\x03\x04", b"PK\x05\x06"), _of_archive),
-    b"\xd0\xcf\x11\xe0": "is a workbook of the old kind; save it as .xlsx, or as CSV",
+    b"\xd0\xcf\x11\xe0": "is a workbook in the old format; save it as .xlsx or CSV",
     **dict.fromkeys((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"), _PICKLE),
 }

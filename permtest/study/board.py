@@ -35,7 +35,7 @@ UNPRINTED = {"alike", "p before", "adjusted before", "items to separate", "same"
 
 @dataclass(frozen=True, eq=False)
 class BoardDocument(Document):
-    """What `board_document` returns: the ranking on each data set, and what was tested."""
+    """The document that `board_document` returns: the ranking on each data set, and the tests."""
 
     board: Leaderboard
     overall: Leaderboard | None = None
@@ -165,13 +165,13 @@ class BoardDocument(Document):
             best = [system for system in best if system in first]
         some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
         alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
-        limits = "Tied systems are not shown to be equal: they may differ by less than these items "
+        limits = "Tied systems are not necessarily equal: they may differ by less than these items "
         limits += "can show."
         if board.baseline is not None:
             alt = f"How {counted(n - 1, 'systems')} differ from {board.baseline}{on}"
             more = {"greater": "more", "less": "less"}.get(board.alternative, "")
             than = f"are not shown to score {more} than" if more else "do not differ from"
-            limits = f"Systems which {than} {board.baseline} are not shown to be as good: the "
+            limits = f"Systems that {than} {board.baseline} are not necessarily as good: the "
             limits += "difference may be too small for these items."
         return Section(
             key=key,
@@ -293,9 +293,9 @@ def _notes(board: Leaderboard, name: str) -> str:
         "Systems that share a letter are not significantly different, which does not make "
         "them equal. "
     ) * (several and any(board.groups(name)))
-    text += "Intervals are of each difference by itself. Those of up to 12 systems, without "
-    text += "clusters, are exact, or Tango's for scores of 0 and 1; others, and those of measures "
-    text += "such as F1, are approximate, by Student's t. "
+    text += "Each interval is for one difference by itself. For up to 12 systems without clusters, "
+    text += "intervals are exact, or Tango's for scores of 0 and 1; for more systems, clusters or "
+    text += "measures such as F1, they are approximate, by Student's t. "
     text += f"p before: against {other}. " * (several and not alone)
     text += f"Items to separate: the number of items that would separate a system from {other} "
     text += "with a power of 80%, if difference and spread stay as observed (normal approximation"
@@ -307,7 +307,7 @@ def _next(board: Leaderboard, name: str) -> str:
     """What to do next."""
     rows, k, base = board.standings(name), board.data_sets.index(name), board.baseline
     if board.undecided[k].any():
-        return "Next: draw more labellings (K), which decides the pairs that are too close to call."
+        return "Next: draw more labellings (K) to decide the pairs that are too close to call."
     tied = [row for row in rows if not isnan(row["low"]) and not row.get("differs")]
     tied = [row for row in tied if row.get("tied_with_best", True)]
     if not tied:
@@ -341,7 +341,7 @@ def board_document(
     sources: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int | None = None,
 ) -> BoardDocument:
-    """What a leaderboard says, for `permtest.report.write_report`.
+    """A leaderboard as a document, for `permtest.report.write_report`.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class Description(InSection):
     Parameters
     ----------
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     n : int
         Number of pairs.
     a, b, difference : Summary
@@ -129,7 +129,7 @@ class Description(InSection):
         columns = zip(Summary._fields[:-1], self.a, self.b, self.difference, strict=False)
         rows = [(key.replace("_", " "), *(f"{x:.4g}" for x in row)) for key, *row in columns]
         word = {True: "normal", False: "not normal", None: "too few to tell"}[self.normal]
-        related = "not defined, as a system always scores the same"
+        related = "not defined, because a system always scores the same"
         if isfinite(self.correlation):
             related = f"r12 = {self.correlation:.3g}"
             if isfinite(self.inflation):
@@ -171,7 +171,7 @@ def describe(
     alpha : float, default 0.05
         Level of the test of normality, in (0, 1).
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def checked_sample(
 
 
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
-    """What speaks against independent items: neighbours that resemble each other, or documents.
+    """Evidence against independent items: correlated neighbours, or several documents.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
     --------
     >>> from permtest.study import dependence
     >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
-    Neighbouring differences resemble each other (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
+    Neighbouring differences are correlated (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
     """
     d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):
@@ -247,15 +247,15 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
         r, bound = float(centred[1:] @ centred[:-1] / (centred @ centred)), 2 / sqrt(d.size)
         if r > bound:
             far = f"(correlation {r:.2f}, beyond 2 / sqrt({d.size}) = {bound:.2f})"
-            text = f"Neighbouring differences resemble each other {far}. "
+            text = f"Neighbouring differences are correlated {far}. "
     documents = Counter(LAST_PART.sub("", name) for name in ids or ())
     if 1 < len(documents) < d.size / 2:
         first, size = documents.most_common(1)[0]
         text += (
-            f"The names of the items tell {len(documents)} documents, such as {first!r} with "
-            f"{size} items. Items of one document may resemble each other. "
+            f"The names of the items point to {len(documents)} documents, such as {first!r} "
+            f"with {size} items. Items of one document may resemble each other. "
         )
-    remedy = "Tests that take items for independent then reject too easily: pass `clusters`."
+    remedy = "Tests that assume independent items then reject too often; pass `clusters`."
     return text + remedy if text else ""
 
 
@@ -298,7 +298,7 @@ def evaluation_units(
     remainder: str = "error",
     names: tuple[str, str] | None = None,
 ) -> EvaluationUnits:
-    """Put so many items after each other into a unit, and one score in place of theirs.
+    """Combine so many successive items into a unit with a single score.
 
     Parameters
     ----------
@@ -328,8 +328,8 @@ def evaluation_units(
 
     Notes
     -----
-    Scores of units are exact, so that units which tie still do. Their mean difference is that of
-    the items only where all have one size and none is left out. Source: NLPStatTest manual, 3.1.1.
+    Scores of units are exact, so units that tie still tie. Their mean difference equals the items'
+    only if all units have the same size and no item is left out. Source: NLPStatTest manual, 3.1.1.
 
     Examples
     --------
@@ -383,7 +383,7 @@ class UnitSizes:
 
     def __str__(self) -> str:
         by = f"{self.tolerance:.3g}"
-        stable = f"no size tried changes it by less than {by}"
+        stable = f"no size that was tried changes it by less than {by}"
         if self.stable:
             sizes = ", ".join(map(str, self.stable))
             stable = f"first sizes that change it by no more than {by}: {sizes}"
@@ -432,8 +432,8 @@ def unit_sizes(
 
     Notes
     -----
-    Source: NLPStatTest manual, C.1. Means of m independent items vary less by the root of m, for
-    ever: what is stable depends on the tolerance, and on no property of the scores.
+    Source: NLPStatTest manual, C.1. The deviation of means of m independent items always falls with
+    the root of m, so the tolerance alone decides which size is stable.
 
     Examples
     --------
@@ -466,7 +466,7 @@ def unit_sizes(
 
 @dataclass(frozen=True)
 class SampleSpec:
-    """What scores are drawn from, and what is true of their differences in the population."""
+    """The law of the scores, and the true differences in the population."""
 
     distribution: str
     mean_difference: float

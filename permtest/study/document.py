@@ -194,7 +194,7 @@ def wrapped(text: str) -> str:
 
 
 def strict(value: Any) -> Any:
-    """What JSON has a form for; anything else as text, and no number that is not finite."""
+    """A value that JSON can hold; all else becomes text, and numbers that are not finite None."""
     if isinstance(value, Mapping):
         return {str(key): strict(x) for key, x in value.items()}
     if isinstance(value, list | tuple):

@@ -48,7 +48,9 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
 }
 
 WORDS = ("less than small", "small", "medium", "large")
-CAUTION = "in Cohen's words, made for the behavioural sciences and not for comparing systems"
+CAUTION = (
+    "in Cohen's words, which he coined for the behavioural sciences and not for comparing systems"
+)
 
 #: How many pairs the least number of trials counts for, against what a sample says of the variance
 #: of W+: the fewest with which, in simulations, the interval errs in at most 6% of samples.
@@ -68,7 +70,7 @@ class EffectSize(AsJson):
     n : int
         Number of pairs.
     names : tuple of two str
-        What the systems are called.
+        The names of the two systems.
     details : mapping of str to number
         What else was computed, the same effect by other definitions included.
 
@@ -96,7 +98,7 @@ class EffectSize(AsJson):
 
     @property
     def title(self) -> str:
-        """What sentences and tables call it."""
+        """The name of the effect in sentences and tables."""
         return KINDS[self.name][0]
 
     @property
@@ -106,7 +108,7 @@ class EffectSize(AsJson):
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """From where on it is called small, medium and large; empty where it has a unit."""
+        """The limits of small, medium and large; empty if the effect has a unit."""
         found = KINDS[self.name][2]
         return () if isinstance(found, str) else found
 
@@ -118,7 +120,7 @@ class EffectSize(AsJson):
 
     @property
     def interpretation(self) -> str:
-        """The word and what to think of it, or the unit."""
+        """Cohen's word with a caution, or the unit."""
         return f"{self.label} {CAUTION}" if self.label else str(KINDS[self.name][2])
 
     def __str__(self) -> str:
@@ -190,7 +192,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
         Scores of both systems, of which a float stands for the decimal that it is printed as; or
         `Pairs`, and None. At least 2.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Raises
     ------
@@ -305,9 +307,7 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     sample = PairedSample.of(a, b, names=names)
     d = sample.gaps[sample.gaps != 0]
     if d.size == 0:
-        raise ValueError(
-            "a and b are equal in every pair: there are no ranks, and no effect to speak of"
-        )
+        raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     ranks = SignedRanks.of(d, "wilcox")
     z, plus, total = ranks.z(), ranks.plus, ranks.plus + ranks.minus
     details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
@@ -381,7 +381,7 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 
 
 def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """How much more often the first system scores higher than lower: P(A > B) - P(B > A).
+    """How much more often the first system wins than loses: P(A > B) - P(B > A).
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     """
     sample, (_, b, c, _) = _answers(a, b, names)
     if b + c == 0:
-        raise ValueError("a and b are equal in every pair: there is no odds ratio")
+        raise ValueError("a and b are equal in every pair, so there is no odds ratio")
     value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
 
     def interval(confidence_level: float) -> tuple[float, ...]:
@@ -483,7 +483,7 @@ def cohen_h(
     x2, n2 : int, optional
         The same two numbers of the second system, where systems have different items.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Notes
     -----
@@ -547,7 +547,7 @@ def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
         raise ValueError(f"table has shape {cells.shape}, but must be two by two")
     counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
     if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
-        raise ValueError("table has an empty row or column: there is no correlation")
+        raise ValueError("table has an empty row or column, so there is no correlation")
     value, n = _correlation(*counts), sum(counts)
     p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
     centre = _correlation(p, q, r, s)

@@ -120,8 +120,8 @@ def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     rule = f"items are compared by their own {entry.title}"
     if count := np.count_nonzero(unknown & differ):
         rule += (
-            f"; where that is 0 / 0 ({count:,} of those that differ), by which system's "
-            f"{entry.title} in all is lower once the counts of the item are exchanged"
+            f"; where that is 0 / 0 ({count:,} of those that differ), by which system's overall "
+            f"{entry.title} falls if the counts of the item are exchanged"
         )
     return ItemScores(own[0], own[1], worth, lead, rule)
 
@@ -142,7 +142,7 @@ def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Overview(Document):
-    """What `overview` returns; every part of it is computed when it is first asked for.
+    """The result of `overview`; it computes each part when you first ask for it.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Overview(Document):
 
     @property
     def measured(self) -> str:
-        """What sentences call the statistic."""
+        """The name of the statistic in sentences."""
         entry, score = self.statistic, self.exact.score
         if entry.columns:
             return entry.title
@@ -208,7 +208,7 @@ class Overview(Document):
 
     @property
     def unit(self) -> str:
-        """What is swapped: "items" or "clusters"."""
+        """The units that are swapped: "items" or "clusters"."""
         return "items" if self.pairs.clusters is None else "clusters"
 
     @property
@@ -230,12 +230,12 @@ class Overview(Document):
 
     @cached_property
     def units(self) -> Pairs:
-        """What is swapped: the items, or the clusters, on the scale of items."""
+        """The units that are swapped: items, or clusters on the scale of items."""
         return per_item(self.pairs)
 
     @property
     def per_unit(self) -> float:
-        """By what a mean over units is multiplied to be on the scale of the statistic."""
+        """The factor that puts a mean over units on the scale of the statistic."""
         total = not self.pairs.columns and self.statistic.name != "mean"
         return float(len(self.pairs)) if total else 1.0
 
@@ -255,7 +255,7 @@ class Overview(Document):
 
     @property
     def difference(self) -> float:
-        """By how much the first system scores higher."""
+        """How much higher the first system scores."""
         return float(self.exact.statistic) + self.delta * self.per_unit
 
     @property
@@ -335,9 +335,9 @@ class Overview(Document):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """Tests that were asked for; else those that apply and say something of their own.
+        """The tests that the user asked for; otherwise those that apply and add something.
 
-        On scores of 0 and 1 that of ranks is the sign test, and medians are 0.
+        On scores of 0 and 1 the test of ranks is the sign test, and medians are 0.
         """
         if self.tests is not None:
             return self.tests
@@ -350,8 +350,8 @@ class Overview(Document):
         slow = SLOW if self._is_slow and self.tests is None else ()
         if slow:
             self._notes["answers"] = (
-                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; name "
-                "them in overview(tests=...) to have them made"
+                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; to "
+                "run them, name them in overview(tests=...)"
             )
         order = ["exact", *(test for test in self.chosen if test not in ("exact", *slow))]
         first = self._first[0]
@@ -367,7 +367,7 @@ class Overview(Document):
         return replace(table, answers=tuple(found[test] for test in order))
 
     def decisions(self) -> dict[str, bool | None]:
-        """Test -> whether it rejects at `alpha`; None without p, or if its bounds do not tell."""
+        """Whether each test rejects at `alpha`; None without p, or if its bounds do not decide."""
         return {answer.test: answer.rejects(self.alpha) for answer in self.answers}
 
     @cached_property
@@ -432,7 +432,7 @@ class Overview(Document):
         ahead = f"that {self.names[0]} is ahead by {number(self.delta)}"
         each = " per item" * (self.unit != "items")
         null = ahead + each if self.delta else "of equal systems"
-        found = {True: "rejects", False: "does not reject", None: "does not decide on"}
+        found = {True: "rejects", False: "does not reject", None: "cannot decide"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
     def citation(self, style: str = "text") -> str:

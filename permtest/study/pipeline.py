@@ -54,7 +54,7 @@ class StudyConfig:
     a, b : str, int or None
         Columns of the systems, by name, or by number from 1.
     names : list of two str, or None
-        What the systems are called.
+        The names of the two systems.
     higher_is_better : bool or None
         Whether higher scores are better; None for what their name says.
     statistic : str
@@ -175,7 +175,7 @@ class StudyConfig:
             text = Path(path).read_text("utf-8-sig")
             for key, n in Counter(re.findall(r"^(\w+) *:", text, re.MULTILINE)).items():
                 if n > 1:
-                    raise ValueError(f"{key!r} is there twice; remove one")
+                    raise ValueError(f"{key!r} occurs twice; remove one")
             values = yaml.safe_load(text)
             if isinstance(values, Mapping):  # None is meant for what YAML calls null
                 values = {k: None if v == "None" else v for k, v in values.items()}
@@ -348,7 +348,7 @@ def run_study(
     config : StudyConfig or mapping, optional
         What to do, or the options that are not the default ones.
     names : tuple of two str, optional
-        What the systems are called. Default: what the configuration says, else the columns.
+        The names of the two systems. Default: what the configuration says, else the columns.
 
     Returns
     -------
@@ -406,9 +406,11 @@ def run_study(
 def _data(study: Study) -> Section:
     source = sections.data(study)
     if study.pairs.columns:
-        text = f"Counts of {study.amount}, compared by {study.measured}. What a study says of "
-        text += "single scores (description, evaluation units, assumptions, recommended tests, "
-        text += "standardised effects, simulated power) does not apply to counts. "
+        text = f"Counts of {study.amount}, compared by {study.measured}. The sections that "
+        text += (
+            "need single scores (description, evaluation units, assumptions, recommended tests, "
+        )
+        text += "standardised effects, simulated power) are left out. "
         return replace(source, heading="Data", sentence=text + source.sentence)
     found = _of_units(study, study.description.section())
     per_cluster = " The score of a cluster is its sum, divided by the mean size of a cluster."
@@ -454,9 +456,9 @@ def _units(study: Study) -> Section:
         sentence=sentence,
         tables=tables,
         figure=figure,
-        limits="Means of more items vary less at any size, so what is called stable depends on the "
-        "tolerance. Larger units are fewer: the test gains nothing by them, unless a metric makes "
-        "no sense for a single item.",
+        limits="Means of more items always vary less, so the tolerance decides which size counts "
+        "as stable. Larger units are fewer, so the test gains nothing from them unless the "
+        "metric makes no sense for a single item.",
         problem=study.problem("units"),
         data={"units": facts | {"left_out": made.left_out.tolist()}},
     )
@@ -465,7 +467,7 @@ def _units(study: Study) -> Section:
 def _assumptions(study: Study) -> Section:
     seen = study.description
     normal = {True: "look normal", False: "do not look normal", None: "are too few to tell"}
-    alt = "Differences against those that a normal law would have (Q-Q plot)"
+    alt = "Quantiles of the differences against those of a normal law (Q-Q plot)"
     return Section(
         key="assumptions",
         heading="Assumptions",
@@ -474,8 +476,9 @@ def _assumptions(study: Study) -> Section:
         "neither; t tests need nearly normal means, and intervals of shifts nearly symmetric "
         "differences.",
         figure=Figure("plot_quantiles", (study.units,), alt),
-        limits="A test of normality finds no departure in few units and any departure in many; "
-        f"the figure says more. That {study.unit} are independent of each other no table can show.",
+        limits="A test of normality misses departures in few units and finds any departure in "
+        f"many; the figure says more. No table can show that the {study.unit} are "
+        "independent of each other.",
     )
 
 
@@ -501,7 +504,7 @@ def _curve(study: Study) -> Section:
         sentence=str(curve),
         tables=(Table(("units", "power", "95% interval"), rows),),
         figure=Figure("plot_power", (curve,), alt, {"target": study.config.plan_power}),
-        limits="The intervals are for the error of the simulation alone.",
+        limits="The intervals show only the error of the simulation.",
         data={"power_curve": curve.to_dict()},
     )
 
@@ -521,8 +524,8 @@ def _repeat(study: Study) -> Section:
     return Section(
         key="repeat",
         heading="How to repeat this",
-        sentence="The same scores, options and versions make the same report, byte by byte. With "
-        "the options as study.yml:",
+        sentence="The same scores, options and versions give the same report, byte for byte. Save "
+        "these options as study.yml:",
         tables=(
             Table(("", "value"), (*made.items(), ("scores, SHA-256", digest)), "What computed"),
             Table(("option", "value"), options, "Options"),

@@ -318,7 +318,9 @@ def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
     """Probability that one system alone has an item right, and that this is the first."""
     both = check_share(p_b, "p_b") + check_share(p_c, "p_c")
     if both > 1 + 1e-12:
-        raise ValueError(f"p_b={p_b} and p_c={p_c} are shares of the same items: more than 1")
+        raise ValueError(
+            f"p_b={p_b} and p_c={p_c} are shares of the same items, but add up to more than 1"
+        )
     return min(both, 1.0), p_b / both if both else 0.5
 
 
@@ -393,7 +395,7 @@ def outlook(
     d = np.asarray(differences, dtype=np.float64)
     n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
     if n < 2 or np.ptp(d) == 0:
-        raise ValueError("all differences are equal, so that they say nothing of others")
+        raise ValueError("all differences are equal, so they say nothing about other differences")
     lead, sigma = float(d.mean()), float(d.std(ddof=1))
     shares = float(np.mean(d > 0)), float(np.mean(d < 0))
     binary = bool(np.isin(d, (-1, 0, 1)).all())
@@ -412,11 +414,11 @@ def outlook(
         problem = str(error)
     if n < least:
         power, detectable = 0.0, None
-        problem = f"no p of {counted(n, unit)} is {alpha:g} or less, which takes {least}"
+        problem = f"{counted(n, unit)} cannot give a p of {alpha:g} or less; you need {least}"
     elif detectable is not None and abs(detectable) > limit:
         detectable = None
         shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
-        problem = f"no difference is so large that {shown}"
+        problem = f"no difference is large enough that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
 
 
@@ -429,7 +431,9 @@ def _smallest(enough: Any, least: int) -> int:
     while not enough(high):
         low, high = high, 2 * high
         if high > MOST:
-            raise ValueError(f"so small a difference would take more than {MOST:,} items to find")
+            raise ValueError(
+                f"you would need more than {MOST:,} items to find so small a difference"
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -441,7 +445,7 @@ def _check_aim(power: float, alpha: float, alternative: str, **difference: float
     check_alternative(alternative)
     if not check_level(alpha) < check_level(power, "power"):
         raise ValueError(
-            f"power={power} must exceed alpha={alpha}, which a test has where nothing differs"
+            f"power={power} must exceed alpha={alpha}, the power of a test when nothing differs"
         )
     for name, value in difference.items():
         if value == 0:

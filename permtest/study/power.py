@@ -278,7 +278,7 @@ def _curve(
         if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
             raise ValueError("sizes is empty; name at least one")
     elif n is None:
-        raise ValueError(f"sizes={sizes} needs to know the largest size; list the sizes instead")
+        raise ValueError(f"sizes={sizes} needs a largest size; list the sizes instead")
     else:
         # One pair says nothing about spread; where there are more, the curve begins at two.
         number = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")

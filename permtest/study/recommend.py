@@ -1,4 +1,4 @@
-"""Which tests suit the scores, which will do, and which do not: advice that was measured."""
+"""Advice on which tests suit the scores, based on measured level and power."""
 
 from __future__ import annotations
 
@@ -105,12 +105,13 @@ class Recommendation(InSection):
                 rows.append((entry.title, name.replace("_", "-"), *cells, entry.reason))
         limits = (
             f"Level and power are shares of {self.samples:,} samples of {self.description.n} "
-            "differences, drawn with replacement from these: for the level less their mean (with "
-            "random signs for the sign test, and for scores of 0 and 1), for the power as they "
-            "are. The number after ± is half the width of the 99% Clopper-Pearson interval. What "
-            "is so rare that none of these differences shows it was not measured. Tests without "
-            "level and power ask about medians or independent systems, or add nothing for scores "
-            "like these (bootstraps of 0 and 1, ranks of differences that are skewed or often 0)."
+            "differences, drawn with replacement from these. For the power the differences "
+            "stay as they are; for the level their mean is subtracted (or, for the sign test "
+            "and for scores of 0 and 1, their signs are random). The number after ± is half "
+            "the width of the 99% Clopper-Pearson interval. The samples cannot show anything "
+            "so rare that none of these differences has it. Tests without level and power ask "
+            "about medians or independent systems, or add nothing for scores like these "
+            "(bootstraps of 0 and 1, ranks of differences that are skewed or often 0)."
         )
         *others, last = (entry.title for entry in self.recommended)
         titles = f"{', '.join(others)} and {last}" if others else last
@@ -175,7 +176,7 @@ def recommend(
     >>> from permtest.study import recommend
     >>> found = recommend([5, 6, 7, 8, 9], [4, 4, 4, 4, 4])
     >>> found.names(), found.recommended[0].reason
-    (['exact'], 'tests the mean; but with 5 pairs that differ, p cannot fall below 0.0625')
+    (['exact'], 'tests the mean, but with 5 pairs that differ, p cannot fall below 0.0625')
     """
     check_option("rule", rule, ("exact", "manual"))
     sample = checked_sample(a, b, names)
@@ -190,7 +191,7 @@ def recommend(
 
 
 class _Case:
-    """What the reasons are made of, and the reasons."""
+    """The facts behind the advice, and the reasons given for it."""
 
     def __init__(self, sample: PairedSample, found: Description) -> None:
         self.sample, self.found, self.n = sample, found, found.n
@@ -201,7 +202,7 @@ class _Case:
         differing = found.n - found.n_zeros
         least, few = 0.5 ** max(differing - 1, 0), counted(differing, "pairs")
         # What is to be said where there are too few pairs for any exact test.
-        reach = f"; but with {few} that differ, p cannot fall below {least:.3g}"
+        reach = f", but with {few} that differ, p cannot fall below {least:.3g}"
         self.reach = reach if least > found.alpha else ""
 
     @cached_property
@@ -219,7 +220,7 @@ class _Case:
         return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
     def measured(self, test: str) -> tuple[str, str]:
-        """The list for a level that may be alpha, surely is above it, or surely is too high."""
+        """The list by measured level: possibly alpha, surely above alpha, or surely too high."""
         lows, shown, alpha = [], [], self.found.alpha
         for level in (self.rates[test][0], self.rates["exact"][0]):
             # Clopper and Pearson's interval of the level, which simulation knows no better.
@@ -239,7 +240,7 @@ class _Case:
             alone = f"{wins} items are right for one system alone, {differing - wins} for the other"
             yield "mcnemar", RECOMMENDED, f"scores are 0 and 1; {alone}{self.reach}"
             yield "exact", RECOMMENDED, f"on 0 and 1 it is McNemar's exact test{self.reach}"
-            yield "sign", NON_PREFERRED, "the same test as McNemar's exact one, under another name"
+            yield "sign", NON_PREFERRED, "it is McNemar's exact test under another name"
             for test in ("mcnemar_midp", "mcnemar_chi2"):
                 yield test, *self.of_mean(test)
         else:
@@ -267,7 +268,7 @@ class _Case:
             return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level"
         standing, level = self.measured(test)
         if test == "exact":
-            kept = "keeps its level where labels can be exchanged; should the mean be 0 though"
+            kept = "keeps its level if labels can be exchanged; if the mean is 0 but"
             kept = f", and {kept} labels matter, {level}, as {self.shape}"
             return (
                 RECOMMENDED,
@@ -282,7 +283,7 @@ class _Case:
     def bootstrap(self, test: str) -> tuple[str, str]:
         graded = test == "bootstrap_mean" and not self.binary
         if self.constant or self.n < (FEW if graded else REPRESENTATIVE_FROM):
-            return INAPPROPRIATE, f"{self.pairs} are too few, or too equal, to stand for others"
+            return INAPPROPRIATE, f"{self.pairs} are too few, or too alike, to represent others"
         if not graded:
             return NON_PREFERRED, "p is sampled, and its level approximate"
         standing, level = self.measured(test)
@@ -297,9 +298,9 @@ class _Case:
     def wilcoxon(self) -> tuple[str, str]:
         zeros = self.found.n_zeros
         if zeros == self.n:
-            return INAPPROPRIATE, "no pair differs, so that there are no ranks"
+            return INAPPROPRIATE, "no pair differs, so there are no ranks"
         if self.binary:
-            return NON_PREFERRED, "all differences tie, so that it is the sign test again"
+            return NON_PREFERRED, "all differences tie, so it is the same as the sign test"
         if not self.found.symmetric:
             return INAPPROPRIATE, f"{self.shape}, and it assumes symmetry about the median"
         out = (f"; it leaves {zeros} of {self.n} pairs out" if zeros else "") + self.reach
@@ -312,7 +313,7 @@ class _Case:
     def sign(self) -> tuple[str, str]:
         zeros, (a, b) = self.found.n_zeros, self.found.names
         if zeros == self.n:
-            return NON_PREFERRED, "no pair differs, so that p is 1"
+            return NON_PREFERRED, "no pair differs, so p is 1"
         effect = win_loss(self.sample.pairs)
         ends = interval_text(effect.confidence_interval(), 3)
         ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
@@ -327,9 +328,9 @@ class _Case:
         values, counts = np.unique(self.sample.differences, return_counts=True)
         if 2 * (most := counts.max()) >= self.n or self.binary:
             same = f"{most} of {self.n} differences are {values[counts.argmax()]:g}"
-            return INAPPROPRIATE, f"{same}: their median says next to nothing of the others"
+            return INAPPROPRIATE, f"{same}, so their median says next to nothing about the others"
         if self.n < (MANY if permuted else REPRESENTATIVE_FROM):
-            return INAPPROPRIATE, f"the median of {self.n} differences takes few values"
+            return INAPPROPRIATE, f"the median of {self.n} differences can take only a few values"
         sampled = "" if permuted else "; p is sampled, and its level approximate"
         return NON_PREFERRED, f"tests the median rather than the mean{sampled}"
 
@@ -341,7 +342,7 @@ class _Case:
             return INAPPROPRIATE, f"it assumes independent systems, but {evidence}"
         if self.n < MANY:
             return INAPPROPRIATE, f"{self.pairs} are too few, and their pairing would be lost"
-        return NON_PREFERRED, f"the pairing tells little here: {evidence}"
+        return NON_PREFERRED, f"the pairing adds little here: {evidence}"
 
 
 # ---- the manual's table -------------------------------------------------------------------------
@@ -356,7 +357,7 @@ TABLE: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 #: What the manual thinks of the tests in each list.
-OPINION = ("suits best", "valid, but slow or weaker", "assumes otherwise")
+OPINION = ("suits best", "valid, but slow or weaker", "makes assumptions that fail")
 
 
 def _by_table(found: Description) -> Iterator[Verdict]:

@@ -1,6 +1,6 @@
-"""The sections of a comparison, of which an overview and a study are made.
+"""The sections of a comparison; an overview and a study consist of them.
 
-Each maker takes an `Overview` (or a `Study`, which is one), reads its parts, and has the name of
+Each function takes an `Overview` (or a `Study`, which is one), reads its parts, and is named after
 the key of its section.
 """
 
@@ -41,17 +41,17 @@ EXTREME = {
 }
 
 ESTIMATION = (
-    "Scores of both systems, differences item by item, and below these the difference with its "
-    "interval"
+    "Scores of both systems, the difference on each item, and below them the overall "
+    "difference with its interval"
 )
 COHEN = (
     "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for yourself "
     "what difference matters."
 )
 PLANNING = (
-    "Power computed from the same scores as p adds nothing to p; it is for planning. A difference "
-    "that was found significant tends to be overestimated, so plan for the smallest one that "
-    "matters."
+    "Power computed from the same scores as p adds nothing to p; use it for planning. A "
+    "significant difference tends to be overestimated, so plan for the smallest difference "
+    "that matters."
 )
 
 PAPER = "Exact Paired-Permutation Testing for Structured Test Statistics"
@@ -101,7 +101,7 @@ def computed_with(*others: str) -> dict[str, str]:
 
 
 def finding(found: Any) -> Section:
-    """Both systems, and by how much they differ."""
+    """Both systems' scores and their difference."""
     level, record, (a, b), pairs = found.confidence_level, found.record, found.names, found.pairs
     exact, interval, entry, rows = found.exact, found.interval, found.statistic, []
     columns = {found.measured: [*map(found.score_text, found.scores), found.difference_text]}
@@ -115,7 +115,7 @@ def finding(found: Any) -> Section:
     systems = zip((*found.names, "difference"), *columns.values(), strict=True)
     if interval is not None:
         rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
-        rows += [("doubt about it", interval.warning)] if interval.warning else []
+        rows += [("warning", interval.warning)] if interval.warning else []
     first, second = found.better_on
     wins = f"{a} better on {first:,}, {b} on {second:,}, equal on {record.ties:,}"
     other = interval is not None and "exact test" not in found.interval_about
@@ -127,7 +127,7 @@ def finding(found: Any) -> Section:
         heading="The difference",
         sentence=f"{found.amount}, compared by {compared}. The {found.test_text} {found.verdict()}"
         + f"; {exact.better} is the better one" * bool(leads)
-        + ", which does not show that it is true" * (found.rejected is False)
+        + ", but this does not show that it is true" * (found.rejected is False)
         + ".",
         tables=(
             Table(("system", *columns), tuple(systems)),
@@ -135,7 +135,8 @@ def finding(found: Any) -> Section:
         ),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
         limits="The difference holds for these two systems on items like these. The interval says "
-        "how far other items might move it, not how far other training runs or other data would."
+        "how far other items might move it, not how far other training runs or other data "
+        "would move it."
         + " The interval and p come from different tests, so near the level they may disagree."
         * other,
         problem=found.problem("finding"),
@@ -156,7 +157,7 @@ def finding(found: Any) -> Section:
 
 
 def test(found: Any) -> Section:
-    """p, and how it is known."""
+    """p, and how it was computed."""
     exact, drawn, note = found.exact, found.exact.n_samples is not None, ""
     bracket = exact.method == "bracket"
     how = "estimated by sampling" if drawn else "computed exactly"
@@ -172,21 +173,21 @@ def test(found: Any) -> Section:
         rows.append(("95% interval of p", "{:.4g} to {:.4g}".format(*exact.pvalue_interval())))
     else:
         rows.append(("error bound", f"{exact.error_bound:.2g} of p, relative"))
-        more = ", drawn by random labellings or from rounded differences, as it is very long"
+        more = ", drawn from random labellings or rounded differences because it is very long"
         note = more * is_long(exact)
     alt = f"Null distribution of the test{note}; {found.p_text}"
     return Section(
         key="test",
         heading="The exact test",
-        sentence=f"If the systems were equal, the two outputs of each {found.unit[:-1]} could just "
-        f"as well have been exchanged. p is the share of all 2^{exact.n} exchanges that make a "
-        f"difference {EXTREME[found.alternative]} as the one seen, "
+        sentence="If the systems were equal, we could just as well exchange the two outputs of "
+        f"each {found.unit[:-1]}. p is the share of all 2^{exact.n} exchanges that give a "
+        f"difference {EXTREME[found.alternative]} as the observed one, "
         f"{'enclosed in bounds' if bracket else how}. {exact}",
         tables=(Table(("", "found"), tuple(rows)),),
         figure=Figure("plot_test", (found,), alt),
-        limits="p is how surprising such a difference would be between equal systems: not how "
-        f"probable it is that they are equal, and not how large the difference is. The "
-        f"{found.unit} are taken to be independent of each other.",
+        limits="p says how surprising such a difference would be between equal systems. It does "
+        "not say how probable it is that they are equal, or how large the difference is. "
+        f"The test assumes that the {found.unit} are independent of each other.",
         data={"exact": exact.to_dict()},
     )
 
@@ -218,8 +219,8 @@ def items(found: Any) -> Section:
     first, second = found.better_on
     tally = ((f"{a} better", first), ("equal", record.ties), (f"{b} better", second))
     adds = (
-        f" An item adds half of what the difference in {found.measured} would lose if the two "
-        "systems' counts of the item were exchanged."
+        f" An item adds half of what the difference in {found.measured} would lose if we "
+        "exchanged the two systems' counts of that item."
     )
     return Section(
         key="items",
@@ -230,8 +231,8 @@ def items(found: Any) -> Section:
             Table(("", "items"), tuple((name, f"{n:,}") for name, n in tally)),
             *((Table(head, rows, which),) if rows else ()),
         ),
-        limits="The items with the largest differences are not typical ones; look at their texts "
-        "before you explain a difference by them.",
+        limits="The items with the largest differences are not typical; read their texts before "
+        "you use them to explain the difference.",
         data={"record": record._asdict(), "most_different": [x._asdict() for x in shown]},
     )
 
@@ -252,21 +253,21 @@ def answers(found: Any) -> Section:
         facts |= dict(zip(("level", "power"), measured, strict=False))
         data.append({key: value for key, value in facts.items() if key != "seconds"})
     made = [one for one in decided.values() if one is not None]
-    alike = "Both tests decide alike." if len(made) == 2 else f"All {len(made)} tests decide alike."
+    alike = f"{'Both' if len(made) == 2 else f'All {len(made)}'} tests reach the same decision."
     if len(set(made)) > 1:
         reject = "rejects" if sum(made) == 1 else "reject"
         alike = f"{sum(made)} of {len(made)} tests {reject}. The tests that disagree ask different "
-        alike += "questions, or rest on assumptions that do not hold."
-    of_sums = ", which compare clusters"
+        alike += "questions or make assumptions that do not hold."
+    of_sums = " by comparing clusters"
     of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
     simulated = (
-        " Level and power are the shares of simulated data sets like these in which a two-sided "
-        f"test rejects at the level {number(found.alpha)}, without and with the observed "
-        "difference; they were measured for some tests only."
+        " Level and power are the shares of simulated data sets like these in which a "
+        f"two-sided test rejects at the level {number(found.alpha)}, without and with the "
+        "observed difference. Only some tests were measured."
     )
-    scale = " Their intervals are per item; that of the difference is of the sum."
+    scale = " Their intervals are per item; the interval of the difference is for the sum."
     left_out = (
-        " Tests of ranks and medians are left out: of scores of 0 and 1 they say nothing more."
+        " Tests of ranks and medians are left out, because they add nothing for scores of 0 and 1."
     )
     left_out *= "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None
     level = f"{percent(table.confidence_level)} interval"
@@ -276,27 +277,28 @@ def answers(found: Any) -> Section:
     return Section(
         key="answers",
         heading="Other tests",
-        sentence=f"The same question, asked of {found.amount} by other tests"
+        sentence=f"On {found.amount}, other tests answer the same question"
         f"{of_sums * (found.unit == 'clusters')}.{scale * (found.per_unit != 1)}"
         f"{left_out}{simulated * bool(rates)} {alike * (len(made) > 1)} "
         f"{table.correlation_text()}".rstrip(),
         tables=(Table(head, tuple(rows)),),
         figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
-        limits="They are one piece of evidence, not several; decide by the test that you chose "
-        "beforehand. Choosing a test by its p-value invalidates the significance level.",
+        limits="These tests are one piece of evidence, not several; decide by the test that you "
+        "chose beforehand. Choosing a test by its p-value invalidates the significance "
+        "level.",
         problem=found.problem("answers"),
         data={"answers": data},
     )
 
 
 def measures(found: Any) -> Section:
-    """Precision, recall and F1 beside each other, and what Bayes says of them."""
+    """Precision, recall and F1 side by side, with their Bayes tests."""
     from permtest.alternatives import bayes_test
 
     (a, b), rows, data = found.names, [], {}
-    leans = "cautious where both are judged on the same items"
+    leans = "cautious if both are judged on the same items"
     if found.unit == "clusters":
-        leans = "too sure where decisions within a cluster are alike"
+        leans = "overconfident if decisions within a cluster are alike"
     # Of the two models of `bayes_test`, the second one is the one that may be better.
     pairs = found.pairs if found.unit == "items" else found.pairs.by_cluster()
     old, new = pairs.v[:, :3], pairs.u[:, :3]
@@ -316,19 +318,20 @@ def measures(found: Any) -> Section:
     return Section(
         key="measures",
         heading="Precision, recall and F1",
-        sentence=f"The same counts by all three measures: the exact test of each, and how probable "
-        f"it is that {a} is the better one, given the counts and a flat prior.",
+        sentence="The table has the exact test of each measure on the same counts, and the "
+        f"probability that {a} is better, given the counts and a flat prior.",
         tables=(Table(heads, tuple(rows)),),
-        limits="Neither probability is 1 - p: they are about the systems, p about the data. Both "
-        "take all decisions for independent of each other. The first one takes the two systems for "
-        f"independent, too, which makes it {leans}; the paired one estimates from the {found.unit} "
-        "how the systems correlate, which needs 30 of them or more.",
+        limits="Neither probability is 1 - p: they are about the systems, and p is about the "
+        "data. Both assume that all decisions are independent of each other. The first one "
+        f"also assumes that the two systems are independent, which makes it {leans}. The "
+        f"paired one estimates from the {found.unit} how the systems correlate, for which "
+        "it needs 30 or more.",
         data={"measures": data},
     )
 
 
 def effects(found: Any) -> Section:
-    """Sizes of the effect, each beside the tests that it belongs to."""
+    """Effect sizes, each beside the tests that it belongs to."""
     level, sizes, rows, problem = found.confidence_level, found.effects, [], ""
     for effect in sizes:
         tests = [TITLES[x] for x in found.applicable if BELONGS_TO.get(x) == effect.name]
@@ -337,8 +340,8 @@ def effects(found: Any) -> Section:
         size = effect.label or f"{found.in_units(effect.interpretation)}{in_scores}"
         rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
     if found.pairs.columns:
-        problem = "standardised effect sizes are for single scores; the difference in "
-        problem += f"{found.measured} is a size of the effect itself"
+        problem = "standardised effect sizes need single scores; the difference in "
+        problem += f"{found.measured} is itself an effect size"
     elif not sizes:
         problem = "all differences are equal, or there are too few"
     head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "belongs to")
@@ -349,7 +352,8 @@ def effects(found: Any) -> Section:
     return Section(
         key="effects",
         heading="Effect size",
-        sentence=f"How large the difference is, whatever the number of {found.unit}." * bool(rows),
+        sentence=f"These sizes of the difference do not depend on the number of {found.unit}."
+        * bool(rows),
         tables=(Table(head, tuple(rows)),) if rows else (),
         figure=figure if drawn else None,
         limits=COHEN * any(effect.label for effect in sizes),
@@ -364,7 +368,7 @@ def effects(found: Any) -> Section:
 
 
 def power(found: Any) -> Section:
-    """What power the test has, and what another study needs."""
+    """The power of the test, and the size that another study needs."""
     plan, rows, shown, apart = found.power, [], {}, ""
     if plan is not None:
         share, t = percent(plan.target), "paired t test, for nearly normal means"
@@ -375,11 +379,15 @@ def power(found: Any) -> Section:
         if "exact" in rates and found.alternative == "two-sided" and not found.delta:
             drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
             if binary:
-                apart = f" The power is exact; those among the other tests are shares of {drawn}."
+                apart = (
+                    f" The power is exact; the powers among the other tests are shares of {drawn}."
+                )
             elif plan.power > 0:
                 chance, method = rates["exact"][1], f"exact test of {drawn}"
-                apart = " The power is measured, as it is among the other tests; by the formula of "
-                apart += f"the t test, which the other numbers are from, it is {plan.power:.3f}."
+                apart = (
+                    " The power is measured, as among the other tests; the formula of the t test, "
+                )
+                apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
         shown = vars(plan) | {"power": chance, "power_method": method}
         text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
         rows.append((f"power with {doc.how_many(plan.n, found.unit)}", text, method))
@@ -393,8 +401,8 @@ def power(found: Any) -> Section:
     return Section(
         key="power",
         heading="Power, and the next study",
-        sentence=f"How often a test at the level {number(found.alpha)} finds a difference, if "
-        f"systems are like these.{apart}" * bool(rows),
+        sentence=f"Power is how often a test at the level {number(found.alpha)} finds a difference "
+        f"between systems like these.{apart}" * bool(rows),
         tables=(Table(("", "value", "method"), tuple(rows)),) if rows else (),
         limits=PLANNING * bool(rows),
         problem=found.problem("power"),
@@ -403,7 +411,7 @@ def power(found: Any) -> Section:
 
 
 def data(found: Any) -> Section:
-    """Where the scores come from, and what speaks against taking them at face value."""
+    """Where the scores come from, and reasons to doubt them."""
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
@@ -414,19 +422,23 @@ def data(found: Any) -> Section:
         if _says(x)
     )
     rows = tuple(row for row in told if row[0] != row[1])[:ROWS]  # "score: score" says nothing
-    read = "What was read, as the reader recorded it." if rows else "They were given as they are."
+    read = (
+        "The table shows what the reader recorded about the files."
+        if rows
+        else "permtest received the scores directly."
+    )
     return Section(
         key="data",
         heading="Where the scores come from",
         sentence=" ".join([read, *(f"Doubt: {text}" for text in doubts if text)]),
         tables=(Table(("", "value"), rows),) if rows else (),
-        limits="" if rows else "No file is known, so nothing can be said of the items.",
+        limits="" if rows else "Without a file, nothing can be said about the items.",
         data={"source": pairs.source},
     )
 
 
 def _says(value: Any) -> bool:
-    """Whether a record says anything: more than none, blanks, or a list of nothing."""
+    """Whether a record says anything, and is not none, blank, or a list of nothing."""
     if isinstance(value, str):
         return value.strip().lower() not in ("", "none")
     value = list(value.values()) if isinstance(value, Mapping) else value

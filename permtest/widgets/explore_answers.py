@@ -40,7 +40,7 @@ class AssumptionsExplorer(Explorer):
     Parameters
     ----------
     names : tuple of two str, default ("a", "b")
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------
@@ -73,18 +73,19 @@ class AssumptionsExplorer(Explorer):
         seen, blind = (x.pvalue <= LEVEL for x in (self.exact, self.independent))
         verdict = {
             (True, True): "they all reject.",
-            (True, False): "only the tests of pairs see the difference.",
-            (False, True): "the two-sample test alone rejects, and too easily.",
-            (False, False): "they all let it pass.",
+            (True, False): "only the paired tests see the difference.",
+            (False, True): "only the two-sample test rejects, and it rejects too easily.",
+            (False, False): "none of them rejects.",
         }[seen, blind]
-        return f"Scores of two systems on {n} items, and what three tests find", (
+        return f"Scores of two systems on {n} items, and the p-values of three tests", (
             f"The scores have correlation r12 = {digits(sample.correlation, '.2f')}, so their "
-            f"difference has a standard deviation of {spread:.1f} points. A test that takes the "
-            f"systems for independent believes {believed:.1f}, {believed / spread:.2f} times as "
-            f"much. {a} is {digits(self.exact.estimate, '.2f')} points ahead of {b}, on {n} items: "
-            f"p = {self.exact.pvalue_text()} by the exact permutation test, "
-            f"{self.paired.pvalue_text()} by the paired t-test, {self.independent.pvalue_text()} "
-            f"by the two-sample t-test. At the level {LEVEL:g}, {verdict}"
+            f"difference has a standard deviation of {spread:.1f} points. A test that assumes "
+            f"independent systems uses {believed:.1f}, {believed / spread:.2f} times as much. "
+            f"{a} is {digits(self.exact.estimate, '.2f')} points ahead of {b}, on {n} items: p "
+            f"= {self.exact.pvalue_text()} by the exact permutation test, "
+            f"{self.paired.pvalue_text()} by the paired t-test, "
+            f"{self.independent.pvalue_text()} by the two-sample t-test. At the level "
+            f"{LEVEL:g}, {verdict}"
         )
 
     def _draw(self) -> None:
@@ -234,12 +235,12 @@ class PowerExplorer(Explorer):
         self.expected = one_sided(side, lead - reach, lead + reach)
         bottom, top = (f"{100 * end:.0f}" for end in self.exact.intervals[0])
         takes = f"80% takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
-        return f"Power against the number of pairs, and the interval to expect of {n}", (
+        return f"Power against the number of pairs, and the interval to expect with {n}", (
             f"With {n:,} pairs, a mean difference of {digits(lead)} and a standard deviation of "
             f"{sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
-            f"{100 * self.power:.1f}% (the exact test, simulated: {bottom} to {top}%); {takes}. A "
-            f"{100 * (1 - alpha):.4g}% interval to expect is {sheet.span(*self.expected)}. The "
-            f"smallest mean difference that {n:,} pairs find with a power of 80% is "
+            f"{100 * self.power:.1f}% (the exact test, simulated: {bottom} to {top}%); {takes}. "
+            f"Expect a {100 * (1 - alpha):.4g}% interval of {sheet.span(*self.expected)}. The "
+            f"smallest mean difference that {n:,} pairs detect with a power of 80% is "
             f"{digits(self.detectable)}."
         )
 
@@ -278,7 +279,7 @@ class PowerExplorer(Explorer):
         lower.plot([], [], gid="detectable", **mark)
         sheet.name_rows(lower, ["interval", "found"], pad=4)
         sheet.ticks(lower.xaxis, 7)
-        lower.set_xlabel("mean difference (triangles: found with a power of 80%)")
+        lower.set_xlabel("mean difference (triangles: detected with a power of 80%)")
 
     def _paint(self) -> None:
         parts, at, lead = self._parts, log10(self.n.value), self.lead.value

@@ -83,7 +83,7 @@ class LeaderboardExplorer(Explorer):
             p_text(float(board.matrix(what)[new, table.systems.index(base)]), board.alpha)
             for what in ("pvalue", "adjusted")
         )
-        return f"What {new + 1} systems score, and their ranks", (
+        return f"Scores and ranks of {new + 1} systems", (
             f"With {gains:,} more and {losses:,} fewer right than {base}, {self._name} has "
             f"{round(board.values[0, new] * size):,} of {size:,} right, and both agree on "
             f"{1 - (gains + losses) / size:.1%} of the items: {_rank(board, new)}; against {base} "
@@ -178,9 +178,9 @@ def with_variant(
     (('old', 'older', 'new'), [0.4, 0.2, 0.6])
     """
     if base not in table.systems:
-        raise ValueError(f"base={base!r} is no system; there are {', '.join(table.systems)}")
+        raise ValueError(f"base={base!r} is not a system; there are {', '.join(table.systems)}")
     if name in table.systems:
-        raise ValueError(f"name={name!r} is a system already; choose another name")
+        raise ValueError(f"name={name!r} is already a system; choose another name")
     scores = table.scores[table.systems.index(base)].copy()
     order = np.random.default_rng(rng).permutation(scores.size)
     right = scores[order] != 0

@@ -96,7 +96,7 @@ class ConvolutionExplorer(Explorer):
         """The step in words, with the sum of Alg. 3, line 8, at the most likely value."""
         law, copies = self.step.law, self.step.copies
         if not copies:
-            return "No entry is in yet: the sum is 0 with certainty."
+            return "There is no entry yet, so the sum is certainly 0."
         mode = int(law.support[np.argmax(law.pmf)])
         effects = " or ".join(sheet.signed(copy.effect) for copy in copies)
         terms = " + ".join(f"{copy.weight:g} × {copy.law(mode):.4g}" for copy in copies)
@@ -202,7 +202,7 @@ class SamplingExplorer(Explorer):
     u, v : array_like of shape (N,)
         The two systems' scores, integers, as in `monte_carlo`.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------
@@ -286,7 +286,7 @@ class TailExplorer(Explorer):
     statistic : str, default "sum"
         As in `exact_perm_test`.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------
@@ -320,14 +320,15 @@ class TailExplorer(Explorer):
         if not spread:
             return alt, f"{start}: no swap changes anything."
         seen = null.pmf[result.observed_cell] > self.tail.noise
-        sight = "can still make out the cells" if seen else "sees nothing but its own noise"
+        sight = "can still resolve the cells" if seen else "sees only its own noise"
         return alt, (
             f"{start} (log10 p = {result.log10_pvalue:.4f}; p is "
-            f"{f'off by at most {bound:.0e} of itself' if bound else 'exact'}). It is "
-            f"{abs(result.observed_sum - null.mean()) / spread:.3g} standard deviations out, where "
-            f"an FFT without a tilt {sight}. Tilted by a factor of {np.exp(self.tail.tau):.3g} per "
-            f"{result.unit.removesuffix('s')}, the law has its mean at "
-            f"{sheet.signed(tilted.mean())} and a standard deviation of {tilted.std():.3g}."
+            f"{f'off by a factor of at most 1 ± {bound:.0e}' if bound else 'exact'}). It is "
+            f"{abs(result.observed_sum - null.mean()) / spread:.3g} standard deviations out, "
+            f"where an FFT without a tilt {sight}. Tilted by a factor of "
+            f"{np.exp(self.tail.tau):.3g} per {result.unit.removesuffix('s')}, the law has its "
+            f"mean at {sheet.signed(tilted.mean())} and a standard deviation of "
+            f"{tilted.std():.3g}."
         )
 
     def _draw(self) -> None:

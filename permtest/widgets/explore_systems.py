@@ -118,12 +118,12 @@ class TwoSystemsExplorer(Explorer):
         self._view = look(self.result, self.scale.value, self._limits[0])
         alt, null = "Null distribution of {} minus {}".format(*names), result.null_distribution
         if a == b:
-            return alt, f"{a} is compared with itself: no swap changes anything, so p = 1."
+            return alt, f"You are comparing {a} with itself: no swap changes anything, so p = 1."
         mean = round(null.mean(), 6) + 0.0  # no rounding error, no minus zero
         return alt, (
-            f"{result} If the labels meant nothing, the difference would be {mean:g} on average "
-            f"with a standard deviation of {null.std():.3g}; of all labellings, a share of "
-            f"{result.pvalue_text()} is at least as extreme as what was observed."
+            f"{result} If the labels meant nothing, the difference would average {mean:g} with "
+            f"a standard deviation of {null.std():.3g}. The share of labellings at least as "
+            f"extreme as the observed one is {result.pvalue_text()}."
         )
 
     def _kind(self) -> Hashable:
@@ -179,7 +179,7 @@ class StaircaseExplorer(Explorer):
         Both systems' counts of true positives, false positives and false negatives, as in
         `exact_perm_test`; `u` may be `Pairs`.
     names : tuple of two str, optional
-        What the systems are called.
+        The names of the two systems.
 
     Examples
     --------
@@ -256,7 +256,7 @@ class StaircaseExplorer(Explorer):
         counts = zip((self.hits.value, self.misses.value), parts, strict=True)
         point = " and ".join(f"{sheet.number(count)} {SUMS.get(x, x)}" for count, x in counts)
         text = f"With {point} of {result.names[0]}, {result}"
-        text += " This is what was observed." * (result.sums == base.sums)
+        text += " This is the observed value." * (result.sums == base.sums)
         if result.rank == 2:
             return f"Joint null law of hits and misses for {result.unit}", text
         where = "Both move together, on a line" if result.rank else "No swap changes them"

@@ -127,7 +127,7 @@ def slider(
 ) -> Any:
     """A slider of whole numbers, or of others if its step is a float."""
     if not low <= value <= high:
-        raise ValueError(f"{words}: {value} is not on the slider, from {low} to {high}")
+        raise ValueError(f"{words}: {value} is not on the slider, which goes from {low} to {high}")
     kind = ipywidgets.IntSlider if isinstance(step, int) else ipywidgets.FloatSlider
     look: dict[str, Any] = {"style": {"description_width": label}, "layout": {"width": "98%"}}
     return kind(value=value, min=low, max=high, step=step, description=words, **look | more)
@@ -141,7 +141,7 @@ def choice(
     value = next(iter(known.values())) if value is None else value
     if value not in known.values():
         some = ", ".join(map(str, list(known.values())[:20]))
-        raise ValueError(f"{words}: {value!r} is not to be chosen; take one of {some}")
+        raise ValueError(f"{words}: {value!r} is not an option; choose one of {some}")
     width = {"SelectionSlider": "98%", "RadioButtons": "max-content"}.get(kind, "auto")
     look = {"style": {"description_width": label}, "layout": {"width": width}}
     return getattr(ipywidgets, kind)(

@@ -55,7 +55,10 @@ class PosteriorExplorer(Explorer):
         first = bayes_test(a, b, **options)
         cells = {"tp", "fp", "fn"}
         if cells not in [set(ratio.columns) for ratio in ratios(metric_of(first.metric))]:
-            raise ValueError(f"metric={first.metric!r} takes more than tp, fp, fn; sliders do not")
+            raise ValueError(
+                f"metric={first.metric!r} needs more than tp, fp, fn, but the sliders have only "
+                "these"
+            )
         self._kept: dict[str, Any] = {"threshold": first.threshold, "names": first.names}
         self._limits = _close_up(first)
         both = _whole(first.counts_a, "a"), _whole(first.counts_b, "b")
@@ -104,7 +107,7 @@ class PosteriorExplorer(Explorer):
         for count, *uses in zip(COUNTS, *result.counts_a.weights, strict=True):
             for letter in "ab":
                 self.counts[f"{count}_{letter}"].disabled = not any(uses)
-        alt = "What is known of {} and {}, and of their difference".format(*result.names)
+        alt = "Posteriors of {} and {}, and of their difference".format(*result.names)
         return alt, str(result)
 
     def _kind(self) -> Hashable:
@@ -124,7 +127,7 @@ class PosteriorExplorer(Explorer):
         result, parts, (upper, lower) = self.result, self._parts, self._axes
         upper.set(xlim=self._limits[0], xlabel=result.title)
         lower.set_xlim(self._limits[1])
-        label = f"{result.title} of {result.names[1]} less that of {result.names[0]}"
+        label = f"{result.title}: {result.names[1]} minus {result.names[0]}"
         sheet.literal(lower.xaxis.label, label, lower)
         laws = dict(zip("ab", (result.posterior_a, result.posterior_b), strict=True))
         curves = {letter: density(law, LEVEL) for letter, law in laws.items()}

@@ -328,7 +328,7 @@ def test_words_json_and_notes():
     assert "(3 folds, weight 0.8109, prior 1)" in str(odd)
     assert alt.bayes_test([[9, 1, 1]] * 2, [[8, 5, 2]] * 2).notes == ()
     found = alt.bayes_test([[9, 1, 1], [9, 1, 1]], [[8, 5, 2], [9, 1, 2]], names=("old", "new"))
-    for part in ("row 1", "10 to be found for old", "11 for new"):
+    for part in ("row 1", "10 to find for old", "11 for new"):
         assert part in found.notes[0]
         assert part in found._repr_html_()
     assert found.to_dict()["notes"] == list(found.notes)
@@ -360,8 +360,8 @@ def test_columns_and_metrics_of_ones_own():
         (r"numbers from 0 to 1e", ([2 * 10**10, 0, 0], B), {}),
         (r"folds_a has 1 folds of .*folds_b has 2", (A, [B, B]), {}),
         (r"folds_a has .*tn.*folds_b", ([*A, 5], B), {}),
-        (r"3 folds are no m x 2 cross-validation; pass weight=", ([A] * 3, [B] * 3), {}),
-        (r"metric='mcc' is no ratio", (A, B), {"metric": "mcc"}),
+        (r"3 folds are not an m x 2 cross-validation; pass weight=", ([A] * 3, [B] * 3), {}),
+        (r"metric='mcc' is not a ratio", (A, B), {"metric": "mcc"}),
         (r"rope=1 must lie in \[0, 1\)", (A, B), {"rope": 1}),
         (r"rope=nan must be finite", (A, B), {"rope": math.nan}),
         (r"rope='x'", (A, B), {"rope": "x"}),

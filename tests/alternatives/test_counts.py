@@ -168,7 +168,7 @@ def test_score_interval_covers_the_difference():
             lambda: alt.mcnemar(1, 2, alternative="less").confidence_interval(0.3),
             "confidence_level=0.3 is too low",
         ),
-        (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: there must be items"),
+        (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: n must be positive"),
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
         (lambda: alt.two_proportion_z(5, 5, 0, 5, delta=0.5), "both proportions are 0 or 1"),
         (lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False), "both proportions are 0 or 1"),

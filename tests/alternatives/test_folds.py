@@ -97,8 +97,12 @@ def correlated(rho):
         (of, {"tp": [1, 2], "fp": [1], "fn": [1, 2]}, "counts .*(rows|length|size)"),
         (of, {"tp": [1], "fp": [2]}, "counts has columns tp, fp, but needs 3: tp, fp, fn"),
         (of, np.ma.array([1, 2, 3], mask=[0, 0, 1]), r"counts\[2\] is masked"),
-        (partial(weigh, n_folds=5), None, "5 folds are no m x 2 cross-validation; pass weight="),
-        (partial(weigh, n_folds=2078), None, "2078 rows are hardly the folds"),
+        (
+            partial(weigh, n_folds=5),
+            None,
+            "5 folds are not an m x 2 cross-validation; pass weight=",
+        ),
+        (partial(weigh, n_folds=2078), None, "2078 rows are too many for the folds"),
         *((weigh, w, f"weight={w!r}.* must") for w in (0, -1, np.nan, "x")),
         *((alt.block_weight, m, f"m ?= ?{m!r}") for m in (0, -1, 2.5, True, "3")),
         *(
@@ -106,7 +110,7 @@ def correlated(rho):
             for rho in ((0.5, 1.1), (np.nan, 0), (0, -np.inf), "ab", ("a", 0), (1, 1, 1), (-1, -1))
         ),
         *(
-            (folds.metric_of, name, f"metric='{name}' is no ratio of tp, fp, fn and tn")
+            (folds.metric_of, name, f"metric='{name}' is not a ratio of tp, fp, fn and tn")
             for name in ("mcc", "bleu", "wer", "balanced_accuracy", "micro_f1", "macro_recall")
         ),
         (folds.metric_of, "recal", "did you mean 'recall'"),

@@ -101,11 +101,14 @@ COUNTS = Pairs.of_counts([[1, 0, 2]], [[1, 1, 2]], [("tp", "fp", "fn")])
     ("call", "message"),
     [
         (lambda: alt.inflation(1), r"correlation must lie in \[-1, 1\), got 1"),
-        (lambda: alt.paired_t([2, 3, 4], [1, 2, 3]), "all 3 differences are 1: a t-test"),
-        (lambda: normal_z([2, 3, 4], [1, 2, 3]), "all 3 differences are 1: a z-test"),
+        (lambda: alt.paired_t([2, 3, 4], [1, 2, 3]), "all 3 differences are 1, so a t-test"),
+        (lambda: normal_z([2, 3, 4], [1, 2, 3]), "all 3 differences are 1, so a z-test"),
         (lambda: normal_z([1], [0]), "1 pairs, but this needs 2"),
         (lambda: alt.paired_t([1], [0]), "1 pairs, but this needs 2"),
-        (lambda: alt.independent_t([1, 1, 1], [2, 2]), "all scores of a are equal, and all of b"),
+        (
+            lambda: alt.independent_t([1, 1, 1], [2, 2]),
+            "all scores of a are equal, and so are all scores of b",
+        ),
         (lambda: alt.independent_t([math.inf, 2], [1, 2]), r"a\[0\] = inf is not finite"),
         (lambda: alt.paired_t([1, 2, 3], [1, math.nan, 3]), r"b\[1\] = nan is missing"),
         (lambda: alt.sign([1, 2], [1, 2, 3]), "a has 2 entries and b has 3"),

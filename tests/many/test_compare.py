@@ -193,7 +193,7 @@ def test_classes_of_data_sets_are_not_mixed_up():
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 4, (2, 6, 2, 3)), rng.integers(0, 4, (2, 6, 2, 3))
     parts = {"x": dict(zip("ab", x, strict=True)), "y": dict(zip("ab", y, strict=True))}
-    with pytest.raises(ValueError, match="statistic='macro_f1' is of classes"):
+    with pytest.raises(ValueError, match="statistic='macro_f1' counts classes"):
         pt.compare_many(parts, statistic="macro_f1").overall()
 
 
@@ -278,13 +278,17 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
             {"statistic": "f1"},
             r"counts of shape \(N, columns\).* \(u is table\['a'\]",
         ),
-        ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonferroni"}, "'holm' holds as much, and"),
+        (
+            {"a": [1, 2], "b": [1, 2]},
+            {"correction": "bonferroni"},
+            "'holm' controls the same error",
+        ),
         ({"a": [1, 2], "b": [1, -1]}, {"statistic": "accuracy"}, r"table\['b'\]\[1\] = -1 is be"),
         ({"a": [[1, 2]], "b": [[1, 2]]}, {}, r"table\['a'\] .* has shape \(1, 2\)"),
         ({"a": [1, 2], "b": [1, 2]}, {"systems": ["a", "c"]}, "no system 'c'; it has a, b"),
         ({"a": [1, 2], "b": [1, 2]}, {"systems": "ab"}, "systems='ab' must be a list"),
-        ({"a": [1, 2], "b": [1, 2]}, {"systems": ["a", "a"]}, "several systems of one name"),
-        ({"a": [1, 2], "b": [1, 2]}, {"baseline": "c"}, "baseline='c' is no system"),
+        ({"a": [1, 2], "b": [1, 2]}, {"systems": ["a", "a"]}, "several systems with the same name"),
+        ({"a": [1, 2], "b": [1, 2]}, {"baseline": "c"}, "baseline='c' is not a system"),
         ({"a": [1, 2], "b": [1, 2]}, {"alternative": "greater"}, "name a baseline"),
         ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonf"}, "correction='bonf' is not known"),
         ({"a": [1, 2], "b": [1, 2]}, {"family": "some"}, "family='some' is not known"),
@@ -296,7 +300,7 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
         (
             {"a": [1, 2], "b": [1, 2]},
             {"strata": [1, 2], "statistic": "sum"},
-            "strata are averaged, which statistic='sum'",
+            "strata are averaged, but statistic='sum'",
         ),
         ({"x": {"a": [1], "b": [2]}, "y": {"a": [1], "c": [2]}}, {}, "'y' has the systems a, c"),
         ({"x": {"a": [1], "b": []}}, {}, r"table\['x'\]\['b'\] has 0 scores"),

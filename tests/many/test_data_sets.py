@@ -135,9 +135,9 @@ def test_an_example():
     assert [found.named(1, sign) for sign in (1, -1)] == [("pud", "tweets"), ("ewt", "gum")]
     assert len(found) == 3
     assert str(found).splitlines() == [
-        "Of 4 data sets, on how many one system is better than the other: at least so many, with "
-        "an error probability of 0.05 for each pair (Bonferroni, however the data sets depend on "
-        "each other), and which ones by Holm's correction.",
+        "The number of the 4 data sets on which one system is better than the other: at least this "
+        "many, with an error probability of 0.05 for each pair (Bonferroni, however the data sets "
+        "depend on each other), and which ones by Holm's correction.",
         "",
         "first   second        first is better on   second is better on",
         "new     old           3 (ewt, gum, pud)    0",

@@ -137,7 +137,7 @@ def test_columns_without_values_are_not_scored():
     bare = [row(i, x, "_", "N", "_", "_", "_", "_") for i, x in ((1, "a"), (2, "b"))]
     found = score(gold, sentence(*bare), name="tagger.conllu")
     assert totals(found) == {"upos": 1}
-    assert "not scored, since tagger has no value at all there: LEMMA, HEAD, DEPREL" in found.notes
+    assert "not scored, because tagger has no values there: LEMMA, HEAD, DEPREL" in found.notes
     assert "words right in tagger, of 2: upos 1" in found.notes
     assert set(score(gold, gold).scores) == SCORES.keys() - {"xpos", "feats"}
     unlabelled = sentence(row(1, "a", deprel="_"), row(2, "b", head=1, deprel="_"))

@@ -162,7 +162,7 @@ def test_the_statistics_of_sacrebleu():
     assert columns(read(file(json.dumps(wide)), statistic="bleu")) == columns(call())
     new[1]["counts"] = [3, 1]
     call = partial(read, *files(json.dumps(new), json.dumps(old)), statistic="bleu")
-    assert_refused(call, "record 2, column 'counts': '[3, 1]' is no list")
+    assert_refused(call, "record 2, column 'counts': '[3, 1]' is not a list")
     header = ["reference_length", *(f"{s}_{c}" for s in "xy" for c in STATISTICS["bleu"].columns)]
     row = ["20", *map(str, [*range(9, 0, -1), 20, *range(19, 10, -1), 20])]
     text = f"{','.join(header)}\n{','.join(row)}\n"
@@ -210,7 +210,7 @@ BAD = {
     "another count": (X_Y + "1,2,3,4,5,6\n", {"statistic": "mcc"}, ["no system has 4"]),
     "incomplete": ("x_tp,x_fp,x_fn,y_tp\n1,2,3,4\n", {}, ["1 system ('x')", "'x_fn', 'y_tp'"]),
     "no systems": ("a,b,c,d\n1,2,3,4\n", {}, ["no system has 3", "--a, --b"]),
-    "many systems": (WIDE, {}, ["3 systems ('old', 'hmm', 'crf_x')", "say which two are compared"]),
+    "many systems": (WIDE, {}, ["3 systems ('old', 'hmm', 'crf_x')", "say which two to compare"]),
     "unlike": ("x_tp,x_fp,x_fn,y_tp,y_wrong\n1,2,3,4,5\n", {},
                ["tp, fp, fn of 'x' and tp, incorrect of 'y'"]),
     "twice": ("x_tp,TP.x,x_wrong,y_tp,y_wrong\n1,2,3,4,5\n", {},

@@ -147,7 +147,7 @@ def test_inspect_values_epochs_and_scorers():
     (one,) = load("inspect_ai", made.inspect_json(twice, status="cancelled"))
     assert one.ids == ["q1", "q2", "q1 (epoch 2)", "q2 (epoch 2)"]
     assert (one.swapped, one.clusters) == ("sample", {"sample": ["q1", "q2", "q1", "q2"]})
-    assert one.notes[0].startswith("sums.json is of a run that did not finish (cancelled)")
+    assert one.notes[0].startswith("sums.json comes from a run that did not finish (cancelled)")
     many = {"judge": {"value": {"style": "C", "facts": 0.5}}, "match": {"value": [1]}}
     messages = [{"role": "system", "content": "x"}, {"role": "user", "content": "What?"}]
     samples = [sample(1, 1, scores=many, id=1, input=messages), sample(2, 1, scores=None)]
@@ -232,7 +232,7 @@ def test_swe_bench_what_is_absent_failed():
     (one,) = load("swe_bench", lists | {"error_ids": ["d"]}, path="m.run.json")
     assert (one.system, one.ids) == ("m.run", ["a", "b", "d"])
     (one,) = load("swe_bench", lists, File("gold", b"b\ne"))
-    assert one.notes[0].startswith("1 ids of x.json are not in the list, and left out")
+    assert one.notes[0].startswith("1 ids of x.json are not in the list and are left out")
     with pytest.raises(ReadError, match="resolved 'b', which is not in gold"):
         load("swe_bench", lists, File("gold", b"a\ne"))
     details = {"x-1": {"resolved": True}, "x-2": {"resolved": False}}
@@ -315,21 +315,21 @@ def test_judgements_are_scores_of_both_models():
 @pytest.mark.parametrize(
     ("name", "data", "problem"),
     [
-        ("lm_eval", (lm_eval_row(1, 1), lm_eval_row(1, 1)), "line 2: the score .* line 1 again"),
+        ("lm_eval", (lm_eval_row(1, 1), lm_eval_row(1, 1)), "line 2: the .* repeats line 1"),
         ("lm_eval", (without(lm_eval_row(1, 1), "doc_id", "doc_hash"),), "'doc_id' is missing"),
         ("lm_eval", (lm_eval_row(1, 1), lm_eval_row(None, 1, doc_hash=None)), "2: 'doc_id' is"),
         ("lm_eval", (lm_eval_row(1, 1, doc_hash=None), lm_eval_row(None, 1)), "not every record"),
         ("lm_eval", (lm_eval_row(1, [1, 0]),), r"no score that is one number for each item \(acc,"),
         ("inspect_ai", made.inspect_json([sample(1, 1, id=1), sample(1, 1, id="1")]), "record 2: "),
         ("inspect_ai", made.header(), "holds no record with a score"),
-        ("helm", [entry(1, 1), entry(1, 0)], "record 2: the score 'exact_match,test' .* again"),
+        ("helm", [entry(1, 1), entry(1, 0)], "record 2: the score 'exact_match,test' repeats"),
         ("helm", [entry(1, 1, stats=[stat("x", 1), stat("x", 2)])], "record 1: the score 'x,test'"),
         ("helm", [entry(1, 1, stats=[stat("x", 1) | {"count": "y"}])], "stats, record 1: 'count'"),
         ("promptfoo", [result(1, 1), result(1, 1)], "record 2: the score"),
         ("promptfoo", made.promptfoo_of([]), "holds no record"),
-        ("every_eval_ever", (instance(1, 1), instance(1, 1)), "line 2: the score .* line 1 again"),
+        ("every_eval_ever", (instance(1, 1), instance(1, 1)), "line 2: the .* repeats line 1"),
         ("every_eval_ever", (instance(1, 1, sample_id=None, sample_hash=None),), "'sample_id' is"),
-        ("swe_bench", {"resolved": ["x"]}, r"not all that was tried; give the full list .* gold"),
+        ("swe_bench", {"resolved": ["x"]}, r"only the resolved issues; give the full list .* gold"),
         ("swe_bench", {"resolved": ["x"], "no_logs": ["x"]}, "'x' is resolved and in no_logs"),
         ("swe_bench", {"resolved": ["x"], "no_logs": {}}, "'no_logs' is '{}', but"),
         ("swe_bench", {"x": {"resolved": True}, "y": {"resolved": 1}}, "'y': 'resolved' is '1'"),
@@ -364,7 +364,7 @@ def test_a_folder_of_tasks_is_one_evaluation(tmp_path):
     with pytest.raises(ReadError, match=r"2 runs of the task 'law' \(samples_law_2025"):
         harnesses.files_of(tmp_path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadError, match="this is a folder without what an evaluation wrote"):
+    with pytest.raises(ReadError, match="this is a folder without output of an evaluation"):
         harnesses.files_of(tmp_path / "empty")
 
 

@@ -229,7 +229,7 @@ def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
         assert pairs.clusters == ("7", "7", "8")
         assert exact_perm_test(pairs).fraction() == Fraction(1, 2)
         (note,) = pairs.source["notes"]
-        assert "values of 'cluster' are swapped by default" in note
+        assert "items with the same 'cluster' are swapped together" in note
         assert "--no-clusters" in note
     for options in ({"clusters": False}, {"clusters": "cluster"}):
         assert read(file(wide), **options).source["notes"] == []
@@ -303,7 +303,7 @@ def test_the_only_score_of_each_file_may_be_called_differently():
     news, olds = "id,new\n1,2\n2,3\n", "id,old\n2,5\n1,4\n"
     pairs = read(file(news, "New.csv"), file(olds, "old.csv"))
     assert exact(pairs) == {"1": (2, 4), "2": (3, 5)}
-    assert "Scores of old.csv are its column 'old'" in pairs.source["notes"]
+    assert "The scores of old.csv come from its column 'old'" in pairs.source["notes"]
     measures = files(news.replace("new", "accuracy"), olds.replace("old", "score"))
     assert exact(read(*measures)) == exact(pairs)
 

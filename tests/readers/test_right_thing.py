@@ -127,7 +127,7 @@ NOT_THE_SAME = cases(
         ([f"new/{name}" for name in NAMES], [f"old/{name}" for name in NAMES[::-1]]))),
     (two("p,1 q,0 r,1 s,0", "s,1 r,0 q,1 t,0", "file,score"), ["3 of 4", "1 is missing there"]),
     (two("A,1 B,0", "b,1 a,0", "file,score"), ["0 of 2", "others are written differently"]),
-    (two("A,1 B,0", "b,1 a,0", "id,score"), ["no id in common", "but for case"]),
+    (two("A,1 B,0", "b,1 a,0", "id,score"), ["no id in common", "except for case"]),
     # Two keys that disagree.
     (["x,y,score\n0,1,3\n1,0,4\n2,2,5\n", "x,y,score\n1,1,3\n0,0,4\n2,2,5\n"],
      ["'x' and 'y'", "--id"]),
@@ -598,7 +598,7 @@ def test_labels_that_differ_in_case_or_blanks():
     for sources in ([file(wide)], files(*both)):
         pairs = read(*sources)
         assert columns(pairs) == ([1, 1, 0], [1, 0, 1])
-        assert "without regard to case" in said(pairs)
+        assert "of labels are ignored" in said(pairs)
         assert "'yes' is 'Yes'" in said(pairs)
     strict = read(file("gold,A,B\nUS,us,US\nus,us,US\n"))  # two labels of the right ones
     assert columns(strict) == ([0, 1], [1, 0])
@@ -630,7 +630,10 @@ def test_predictions_go_before_what_is_beside_them(name):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("id,answer,A,B\n1,4,4,5\n2,7,7,7\n", ["'answer' may say what is right", "--gold answer"]),
+        (
+            "id,answer,A,B\n1,4,4,5\n2,7,7,7\n",
+            ["'answer' may hold the right labels", "--gold answer"],
+        ),
         ("id,gold,A,B\n1,x,x,z\n2,,y,y\n", ["line 3, column 'gold'", "the right label is missing"]),
         ("gold,A,B\n1,Yes,1\n0,no,0\n", ["--gold gold"]),
         *(

@@ -164,8 +164,8 @@ BAD_JSON = {
         "line 1: 'a' is twice in one object; remove one",
     ),
     "both ways": ('[{"a": {"b": 1}, "a.b": 2}]', "record 1: .* two values called 'a.b'; rename"),
-    "one object": ('{"s1": 0.5}', "one object, but not of a list .*orient='records'"),
-    "lengths": ('{"a": [1, 2], "b": [1]}', r"of one length for each column \('a' 2, 'b' 1\)"),
+    "one object": ('{"s1": 0.5}', "one object, but its columns are not lists .*orient='records'"),
+    "lengths": ('{"a": [1, 2], "b": [1]}', r"of the same length \('a' 2, 'b' 1\)"),
     "a number": ('[{"a": 1}, 3]', "record 2: '3' is not of the same kind as the first; write a"),
     "rows": ("[[1, 2], [1]]", r"record 2: '\[1\]' is not of the same kind as the first"),
     "deep": ("[" * 10**5, "nested too deeply"),
@@ -319,8 +319,8 @@ def test_what_can_be_handed_over(source, names, columns):
 
 
 BAD_SOURCES = {
-    "no rows": (pd.DataFrame({"a": [], "b": []}), "^frame 1: has no rows, or no columns"),
-    "no columns": (pl.DataFrame(), "has no rows, or no columns"),
+    "no rows": (pd.DataFrame({"a": [], "b": []}), "^frame 1: has no rows or no columns"),
+    "no columns": (pl.DataFrame(), "has no rows or no columns"),
     "same names": (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns are called 'a'; rename"),
     "a number": (3, "^frame 1: cannot be made a table .*; pass a path"),
     "a cube": (np.zeros((2, 2, 2)), "^array 1: cannot be made a table .*; pass"),
@@ -375,7 +375,7 @@ def test_compressed(pack, monkeypatch, tmp_path):
 
 def test_archives():
     assert table(zipped(**{"x.csv": TEXT, "__MACOSX/._x.csv": b"\0"})).columns == [["1"], ["2"]]
-    with pytest.raises(ReadError, match="an archive of 2 files, and no workbook; unpack it"):
+    with pytest.raises(ReadError, match="an archive of 2 files and not a workbook; unpack it"):
         table(zipped(x=TEXT, y=TEXT))
     arrays = saved(lambda out: np.savez(out, a=[1, 2], b=[0.5, np.nan]))
     assert cells(table(arrays)) == (["a", "b"], [[1, 2], [0.5, None]])
@@ -392,7 +392,7 @@ class Danger:
 BAD_DATA = {
     "objects": (saved(lambda out: np.save(out, np.array([Danger()]))), "objects, which could run"),
     "pickle": (pickle.dumps([Danger()]), "a pickle, which could run"),
-    "old": (b"\xd0\xcf\x11\xe0x", "of the old kind; save"),
+    "old": (b"\xd0\xcf\x11\xe0x", "in the old format; save"),
     "unknown": (b"ab\x00\x00\n", "is a binary file"),
     "parquet": (b"PAR1x", "is a damaged"),
     "feather": (b"ARROW1x", "is a damaged"),

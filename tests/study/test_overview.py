@@ -104,7 +104,7 @@ def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():
         vars(other).update(exact=found.exact, interval=None)
         assert other.rejected is decision
         assert f"p {found.exact.bracket_text()}" in other.sentence()
-        assert ("does not decide on the hyp" in other.sentence()) is (decision is None)
+        assert ("cannot decide the hyp" in other.sentence()) is (decision is None)
 
 
 # ---- items ---------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_no_power_where_no_p_can_reject(alternative, least):
         assert (found.power.power == 0) is (n < least)
         assert (found.power.detectable is None) is (n < least)
         assert found.power.needed == least
-        reason = f"no p of {n} items is 0.05 or less, which takes {least}"
+        reason = f"{n} items cannot give a p of 0.05 or less; you need {least}"
         assert (reason in found["power"].problem) is (n < least)
 
 

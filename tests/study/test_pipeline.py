@@ -109,7 +109,7 @@ def test_counts_are_studied_by_their_measure(tmp_path):
     assert found.exact.pvalue == other.exact.pvalue
     keys = ["finding", "data", "test", "items", "answers", "measures", "power", "repeat", "cite"]
     assert list(found.parts) == keys
-    assert "does not apply to counts" in found["data"].sentence
+    assert "are left out" in found["data"].sentence
     assert str(found["measures"]) == str(other["measures"])
     path = tmp_path / "study.yml"
     path.write_text(found.attachments["study.yml"])
@@ -253,7 +253,7 @@ def test_errors_name_the_option_and_what_is_allowed(values, message):
 
 FILES = {
     "not a mapping": ("- seed\n", "must be a mapping"),
-    "twice": ("seed: 1\nseed: 2\n", "'seed' is there twice; remove one"),
+    "twice": ("seed: 1\nseed: 2\n", "'seed' occurs twice; remove one"),
     "no YAML": ("seed: [1\n", "line 2"),
     "an object": ("seed: !!python/object/apply:os.getcwd []\n", "could not determine"),
     "not UTF-8": (b"seed: \xff\n", "utf-8"),

@@ -77,7 +77,7 @@ def test_every_two_systems_are_tested(a, b, tails):
     options = {"alternative": tails, "statistic": "accuracy"}
     expected = pt.exact_perm_test(SCORES[a][:37], SCORES[b][:37], names=(a, b), **options)
     assert str(expected) in e.sentence.value
-    assert f"share of {expected.pvalue_text()} is" in e.sentence.value
+    assert f"the observed one is {expected.pvalue_text()}" in e.sentence.value
     both = [np.nansum(part(e, gid).get_data()[0]) for gid in ("body", "rejected")]
     assert both[1] == pytest.approx(expected.pvalue)
     assert sum(both) == pytest.approx(1)
@@ -91,7 +91,7 @@ def test_the_staircase_is_the_test_at_the_point_that_is_chosen(measure, side):
     e.statistic.value, e.tails.value = measure, side
     base = pt.exact_perm_test(*COUNTS, statistic=measure, alternative=side, names=("new", "old"))
     assert e.result == base
-    assert "This is what was observed." in e.sentence.value
+    assert " This is the observed value." in e.sentence.value
     e.hits.value -= 4
     e.misses.value += 2
     weight = base.sums[0] // int(COUNTS[0][:, 0].sum())
@@ -202,7 +202,7 @@ def test_a_variant_wins_and_loses_as_many_items_as_it_was_told(gains, losses):
     more = with_variant(TABLE, "good", gains + 5, losses).scores[-1]
     assert np.all(more >= new)
     for wrong in (("none", 0, 0), ("good", 200, 0), ("good", 0, -1)):
-        with pytest.raises(ValueError, match=r"is no system|must lie between 0 and"):
+        with pytest.raises(ValueError, match=r"is not a system|must lie between 0 and"):
             with_variant(TABLE, *wrong)
 
 

@@ -172,7 +172,7 @@ def test_what_is_imported(code, wanted):
         (lambda: widgets.TwoSystemsExplorer({"a": [], "b": []}), ValueError, "{'a': 0, 'b': 0}"),
         (lambda: widgets.TwoSystemsExplorer({"a": [1], "b": [1, 2]}), ValueError, "'b': 2"),
         (lambda: widgets.TwoSystemsExplorer([[1], [2]]), TypeError, "not be a list"),
-        (lambda: widgets.TwoSystemsExplorer(SCORES, a="z"), ValueError, "A: 'z' is not to be"),
+        (lambda: widgets.TwoSystemsExplorer(SCORES, a="z"), ValueError, "A: 'z' is not an option"),
         (lambda: widgets.ConvolutionExplorer([]), ValueError, "the sum of 0 laws"),
         (lambda: widgets.ConvolutionExplorer(LAWS, n=13), ValueError, "n=13 must lie between 0"),
         (
@@ -186,12 +186,16 @@ def test_what_is_imported(code, wanted):
         (
             lambda: widgets.PosteriorExplorer((1, 2, 3, 4), (1, 2, 3, 4), metric="specificity"),
             ValueError,
-            "'specificity' takes more than tp, fp, fn",
+            "'specificity' needs more than tp, fp, fn",
         ),
         (lambda: widgets.two_systems(1), ValueError, "must"),
         (lambda: widgets.two_systems(0, n=2), ValueError, "must"),
-        (lambda: widgets.LeaderboardExplorer(RIGHT, base="no"), ValueError, "base='no' is no sys"),
-        (lambda: widgets.LeaderboardExplorer(RIGHT, name="good"), ValueError, "is a system alrea"),
+        (
+            lambda: widgets.LeaderboardExplorer(RIGHT, base="no"),
+            ValueError,
+            "base='no' is not a sys",
+        ),
+        (lambda: widgets.LeaderboardExplorer(RIGHT, name="good"), ValueError, "is already a sys"),
         (
             lambda: widgets.LeaderboardExplorer({"a": [1, 0], "b": [0, 0.5]}),
             ValueError,

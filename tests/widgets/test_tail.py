@@ -96,6 +96,6 @@ def test_what_is_drawn_is_both_laws():
 
 
 def test_what_cannot_be_drawn_is_refused_at_once():
-    with pytest.raises(ValueError, match="has 1,000,002 cells, too many to be drawn"):
+    with pytest.raises(ValueError, match="has 1,000,002 cells, too many to draw"):
         FarTail.of([10**6, 1], [0, 0])
     assert at([10**6, 1], [0, 0], 10**6 - 1).pvalue == 1.0
