@@ -59,3 +59,12 @@ def test_usual_slips_of_a_number_are_recognised(factor, said, monkeypatch):
     monkeypatch.setattr("permtest.course._exercises", lambda _: {"1": {"answer": 0.0303}})
     assert said in str(check("00.1", 0.0303 * factor))
     assert check("00.1", 0.03031)
+
+
+@pytest.mark.parametrize(("answer", "right"), [(1.71, True), (1.714, True), (1.7, False)])
+def test_three_digits_of_a_number_are_enough(answer, right, monkeypatch):
+    task = {"answer": 12 / 7, "hint": "Divide."}
+    monkeypatch.setattr("permtest.course._exercises", lambda _: {"1": task})
+    verdict = check("00.1", answer)
+    assert bool(verdict) is right
+    assert right or str(verdict) == "Not yet. Divide."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Verdict", "check", "load"]
 
 KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
-DIGITS = 2e-3  # relative: three digits are enough for an answer
+DIGITS = 2e-3  # relative; an answer that is rounded to three digits may be further off
 # Ways to be wrong that any number can show: what the answer was multiplied by, or which function
 # of the right one it is.
 SLIPS = {
@@ -157,7 +157,8 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
         return Verdict(False, f"Put {_kind(wanted)} in place of the three dots.")
     if _same(given, wanted):
         return Verdict(True, f"Right. {task.get('right', '')}".strip())
-    return Verdict(False, f"Not yet. {_diagnosis(given, task)} {task.get('hint', '')}".strip())
+    told = ["Not yet.", _diagnosis(given, task), task.get("hint", "")]
+    return Verdict(False, " ".join(filter(None, told)))
 
 
 @cache
@@ -196,7 +197,7 @@ def _same(given: Any, wanted: Any) -> bool:
         return False
     if isinstance(wanted, int):
         return number == wanted
-    return isclose(number, wanted, rel_tol=DIGITS)
+    return isclose(number, wanted, rel_tol=DIGITS) or f"{number:.3g}" == f"{wanted:.3g}"
 
 
 def _kind(value: Any) -> str:
