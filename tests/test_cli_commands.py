@@ -356,7 +356,7 @@ def test_formats(run, printed):
     lines = printed("formats").splitlines()
     assert [line.split()[0] for line in lines[: len(FORMATS)]] == list(FORMATS)
     assert max(map(len, lines)) <= 100
-    assert any(line.startswith("  specificity, balanced_accuracy, mcc ") for line in lines)
+    assert any(line.startswith("  specificity, balanced_accuracy, mcc: tp, ") for line in lines)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for name, kind in FORMATS.items():
         out = printed("formats", name)

@@ -12,6 +12,7 @@ import permtest as pt
 from permtest import alternatives as alt
 from permtest import many, study
 from permtest._html import AsSentence
+from permtest.course import check
 
 NAMES = '<b>new</b> & "co"', "<i onload='x'>old"
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
@@ -29,6 +30,7 @@ NAMELESS = {
     "MetricPosterior",
     "PowerCurve",
     "UnitSizes",
+    "Verdict",
 }
 PAIRS = pt.Pairs.of(NEW, OLD, NAMES)
 
@@ -54,6 +56,7 @@ RESULTS = [
     pt.exact_runs_test([[1, 1], [0, 1]], [[0, 1], [0, 0]], **NAMED),
     pt.e_process(NEW, OLD, **NAMED),
     alt.paired_t(NEW, OLD, **NAMED),
+    check("01.2", [5, 10]),
     BAYES,
     BAYES.posterior_a,
     BAYES.difference,

@@ -79,7 +79,7 @@ def test_columns_share_the_name_of_their_score(names, common):
             "mean",
             "u has a mean loss of 5 against 3.71429 for v, 1.28571 higher (lower is better, ",
         ),
-        (HIGH, HIGH, LOSS, "mean", "u has a mean loss of 5 against 5 for v (lower is better, "),
+        (HIGH, HIGH, LOSS, "mean", "u and v tie at a mean loss of 5 (lower is better, "),
         (LOW, HIGH, Score.of("time_ms"), "sum", "u's total time_ms is lower than v's by 9 ms (26"),
         (HIGH, HIGH, LOSS, "sum", "u and v tie at a total loss of 35 over 7 pairs"),
         ([1, 0], [0, 0], LOSS, "accuracy", "u is 1 correct answer ahead of v (1 against 0) over"),

@@ -209,7 +209,7 @@ def _same(given: Any, wanted: Any) -> bool:
         return False
     if isinstance(wanted, int):
         return number == wanted
-    return isclose(number, wanted, rel_tol=DIGITS) or f"{number:.3g}" == f"{wanted:.3g}"
+    return isclose(number, wanted, rel_tol=DIGITS)
 
 
 def _kind(value: Any) -> str:
