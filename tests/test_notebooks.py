@@ -198,7 +198,7 @@ def test_what_it_refers_to_is_there(path):
         assert number in exercises
     for k, number in re.findall(r"[Ee]xercise ([0-9])(?: of notebook ([0-9]{2}))?", told):
         assert k in exercises[number or path.name[:2]], (k, number)
-    for target in re.findall(r"\]\(([^)#]+\.ipynb)", told):
+    for target in re.findall(r"\]\(([^)#:]+\.ipynb)", told):
         assert (path.parent / target).exists()
 
 
