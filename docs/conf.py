@@ -68,7 +68,7 @@ ElementTree.register_namespace("", NAMESPACE.strip("{}"))
 
 def formula(tex: str, display: str) -> str:
     """The MathML of a formula, which browsers draw without scripts and without fonts of others."""
-    # The converter leaves this sign as it is, which is none of XML.
+    # The converter does not escape this sign for XML.
     tex = tex.replace("<", r"\lt ").replace(r"\end{aligned}", r"\end{array}")
     markup = convert(tex.replace(r"\begin{aligned}", r"\begin{array}{rlll}"), display=display)
     root = ElementTree.fromstring(markup)

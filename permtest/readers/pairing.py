@@ -311,7 +311,7 @@ class Evaluation:
                 raise self._error(f"a and b are both {what}; name two; {self._known()}")
             self._check_apart(two)
         if len(two) != 2:
-            raise self._too_few(two, entry, "say which two are compared (--a, --b)")
+            raise self._too_few(two, entry, "say which two to compare (--a, --b)")
         return two
 
     def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:
