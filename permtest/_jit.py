@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 import time
 import types
 import warnings
@@ -175,7 +176,8 @@ def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[
         start = time.perf_counter()
         result = kernel(*args, **kwargs)
         before, _spent[0] = _spent[0], _spent[0] + time.perf_counter() - start
-        if not NUMBA and before <= LONG < _spent[0]:
+        browser = sys.platform == "emscripten"  # which has no Numba to install
+        if not (NUMBA or browser) and before <= LONG < _spent[0]:
             warnings.warn(
                 "Numba is not installed, so long loops run in Python, about a hundred times "
                 "slower, and permtest turns to bounds or samples sooner. If Numba supports "
