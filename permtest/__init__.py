@@ -25,7 +25,7 @@ from permtest.null.enumeration import enumerate_swaps
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.score import Score
-from permtest.statistics import STATISTICS, Statistic, statistic
+from permtest.statistics import STATISTICS, Statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
@@ -73,7 +73,6 @@ __all__ = [
     "read",
     "read_many",
     "samples_needed",
-    "statistic",
 ]
 
 

@@ -91,6 +91,8 @@ def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
 
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
     """Columns as integers with one number to divide them by; floats are read as `Pairs.of` says."""
+    if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
+        return Scores(list(columns), 1)
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(map(_is_whole, arrays)):
         return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
@@ -402,7 +404,8 @@ def _listed(values: Any) -> list[Any]:
     return list(values.tolist())
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether it is None, NaN or the NA of pandas, which is not even equal or unequal to itself."""
     try:
         return value is None or type(value).__name__ == "NAType" or bool(value != value)
     except (TypeError, ValueError, ArithmeticError):  # of a column, or whatever is in a cell
@@ -419,7 +422,7 @@ def _as_rational(value: Any, name: str, index: tuple[int, ...]) -> int | Fractio
     number = isinstance(value, float | np.floating) and bool(np.isfinite(value))
     if number or (isinstance(value, Decimal) and value.is_finite()):
         return Fraction(str(value))
-    if _is_missing(value):
+    if is_missing(value):
         problem, remedy = "is missing", "remove the pair from both systems, or score it"
     elif isinstance(value, float | np.floating | Decimal):
         problem, remedy = "is not finite", "remove the pair, or score it"

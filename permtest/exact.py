@@ -17,10 +17,10 @@ from permtest._checks import check_level
 from permtest._errors import TooHard
 from permtest._rng import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
-from permtest.methods import Solution, check_method, solve
+from permtest.methods import Solution, solve
 from permtest.null.distribution import Probability
 from permtest.null.sampling import sample_cells
-from permtest.question import TIE, Question, ask, ask_of_sums
+from permtest.question import Question, SeveralSums, ask, ask_of_sums
 from permtest.result import PermutationTestResult, Samples, StructuredTestResult, result_of
 from permtest.statistics import Alternative, Statistic, lookup
 
@@ -111,7 +111,7 @@ def exact_perm_test(
         the test asks how often ``h(S) >= h(observed sum)``. Integers and fractions are compared as
         they are; a float ties with the observed one if they differ by at most 1e-12 of that one or
         of the median of ``abs(h)``, the larger of the two. Default: as `alternative` says.
-    statistic : str, or what `statistic` returns, default "sum"
+    statistic : str or Statistic, default "sum"
         One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy",
         "exact_match", "uas", "las". Of counts, for which `u` and `v` are tables of shape (N, 3)
         with columns tp, fp, fn (or frames that have these columns): "precision", "recall", "f1",
@@ -195,7 +195,6 @@ def exact_perm_test(
     >>> exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1).pvalue
     array([0.25, 0.5 ])
     """
-    check_method(method)
     if axis is not None:
         if clusters is not None:
             raise ValueError("axis and clusters cannot be combined; add up the clusters first")
@@ -217,7 +216,7 @@ def exact_perm_test(
     try:
         return result_of(question, solve(question, method))
     except (TooHard, MemoryError) as error:
-        if method != "auto" or not lookup(statistic).columns:
+        if method != "auto" or not isinstance(question, SeveralSums):
             raise
         problem = getattr(error, "problem", None) or str(error)
         return sample(question, SAMPLES, rng, f"an exact p is out of reach: {problem}")
@@ -232,7 +231,6 @@ def exact_perm_test_m(
     method: Method = "auto",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
-    tolerance: float = TIE,
 ) -> StructuredTestResult:
     """Exact p-value for any function of several additive integer sums (Alg. 5).
 
@@ -246,7 +244,8 @@ def exact_perm_test_m(
         ``h(x_1, ..., x_m)``, called with the m sums as Python integers; the test asks how often it
         is at least as large as for the observed sums, so that larger values must be more extreme;
         for a two-sided test return an absolute value. It is called for sums that can occur
-        together, but for those that are less likely than rounding noise.
+        together, but for those that are less likely than rounding noise. Floats tie as in
+        `exact_perm_test`.
     method : {"auto", "dp", "fft", "cf", "enumeration", "integer"}
         As in `exact_perm_test`. "auto" enumerates or uses dynamic programming, accurate relative to
         p, while that takes seconds at most, else the characteristic function of the sums in the
@@ -256,10 +255,6 @@ def exact_perm_test_m(
         What the systems are called.
     clusters : array_like of shape (N,), optional
         As in `exact_perm_test`.
-    tolerance : float, default 1e-12
-        Where h returns floats, values that are smaller than the observed one by no more than this
-        times that one, or times the median of ``abs(h)`` if it is larger, count as ties, as in
-        `exact_perm_test`. Integers and fractions are compared as they are.
 
     Returns
     -------
@@ -295,8 +290,7 @@ def exact_perm_test_m(
     >>> r.fraction(), r.rank
     (Fraction(1, 2), 2)
     """
-    check_method(method)
-    question = ask_of_sums(u, v, g, h, names=names, clusters=clusters, tolerance=tolerance)
+    question = ask_of_sums(u, v, g, h, names=names, clusters=clusters)
     result = result_of(question, solve(question, method))
     assert isinstance(result, StructuredTestResult)
     return result

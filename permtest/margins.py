@@ -285,7 +285,8 @@ def noninferiority_test(
     question = ask_of_scores(u, v, names=names)
     score = question.score.stated(higher_is_better)
     side, bound = ("greater", -bound) if score.higher_is_better else ("less", bound)
-    return against(replace(question, score=score, alternative=side), bound)
+    stated = replace(question, higher_is_better=higher_is_better, alternative=side)
+    return against(stated, bound)
 
 
 def equivalence_test(

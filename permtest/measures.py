@@ -12,8 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property
-from math import lcm
+from math import lcm, prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,28 +41,21 @@ LARGEST_WEIGHT = 2**36
 
 
 class Measure(ABC):
-    """A number that is made of m sums of one system.
+    """A number that is made of m sums of one system."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the counts that an entry has, in the order of the columns.
-    parts : tuple of str
-        Names of the m sums.
-    rational : bool
-        Whether `exact` is a fraction; otherwise a decimal of 60 digits.
-    signs : tuple of m int, or None
-        1 for sums in which the measure never falls, -1 for those in which it never rises.
-    """
-
+    #: Names of the counts that an entry has, in the order of the columns.
     columns: tuple[str, ...]
-    parts: tuple[str, ...]
-    rational: bool = True
+    #: 1 for sums in which the measure never falls, -1 for those in which it never rises.
     signs: tuple[int, ...] | None = None
 
-    @abstractmethod
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the m sums."""
+        return self.columns
+
     def addends(self, counts: IntArray) -> IntArray:
         """The integers that are added up, of shape (N, m), from counts of shape (N, c)."""
+        return counts
 
     @abstractmethod
     def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,47 +73,38 @@ class Measure(ABC):
 
 @dataclass(frozen=True, eq=False)
 class MeanOfRatios(Measure):
-    """The mean over R ratios, hits / (hits + misses) each, or hits / misses.
-
-    Parameters
-    ----------
-    columns : tuple of c str
-    hits, misses : tuple of R tuples of c int
-        Weights of the columns in both.
-    whole : bool
-        Whether the hits are part of the denominator.
-    zero_division : Fraction
-        What 0 / 0 is, from 0 to 1.
-    """
+    """The mean over R ratios, hits / (hits + misses) each, or hits / misses; 0 / 0 is 0."""
 
     columns: tuple[str, ...]
+    #: Weights of the columns in the hits, and in the misses, of each ratio.
     hits: tuple[tuple[int, ...], ...]
     misses: tuple[tuple[int, ...], ...]
+    #: Whether the hits are part of the denominator.
     whole: bool = True
-    zero_division: Fraction = Fraction(0)
-
-    @property
-    def size(self) -> int:
-        """R, the number of ratios."""
-        return len(self.hits)
 
     @property
     def signs(self) -> tuple[int, ...]:  # type: ignore[override]
         """More hits are never worse, more misses never better."""
-        return (1, -1) * self.size
+        return (1, -1) * len(self.hits)
+
+    @property
+    def _rows(self) -> list[tuple[int, ...]]:
+        """Weights of hits and misses of every ratio in turn."""
+        return [row for pair in zip(self.hits, self.misses, strict=True) for row in pair]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is added up: hits and misses of every ratio in turn."""
+        named = (
+            [(w, c) for w, c in zip(row, self.columns, strict=True) if w] for row in self._rows
+        )
+        return tuple(" + ".join(c if w == 1 else f"{w} {c}" for w, c in terms) for terms in named)
 
     def linear(self, u: IntArray, v: IntArray) -> tuple[Linear, IntArray, IntArray] | None:
         """The same measure as a weighted sum of hits, where no swap changes a denominator.
 
-        Parameters
-        ----------
-        u, v : ndarray of shape (N, 2 R)
-            Addends of both systems.
-
-        Returns
-        -------
-        Linear, ndarray of shape (N, 1), ndarray of shape (N, 1)
-            The measure, and its addends; None where denominators vary, or weights are too large.
+        Takes the addends of both systems, of shape (N, 2 R), and returns those of one sum; None
+        where denominators vary, or weights are too large.
         """
         below = u[:, 0::2] + u[:, 1::2]
         if not self.whole or not np.array_equal(below, v[:, 0::2] + v[:, 1::2]):
@@ -131,21 +114,13 @@ class MeanOfRatios(Measure):
         if common > LARGEST_WEIGHT:
             return None
         weights = np.array([common // size if size else 0 for size in sizes])
-        constant = self.zero_division * sizes.count(0) / self.size
-        # Hits are at most `size`, so that no product exceeds `common`.
-        return Linear(common * self.size, constant), *(
-            x[:, 0::2] @ weights[:, None] for x in (u, v)
-        )
-
-    @cached_property
-    def parts(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What is added up: hits and misses of every ratio in turn."""
-        return tuple(self._label(weights) for pair in self._pairs() for weights in pair)
+        # Hits are at most the size, so that no product exceeds `common`.
+        return Linear(common * len(self.hits)), *(x[:, 0::2] @ weights[:, None] for x in (u, v))
 
     def addends(self, counts: IntArray) -> IntArray:
         """Hits and misses of every ratio in turn, of shape (N, 2 R)."""
-        rows = [weights for pair in self._pairs() for weights in pair]
-        counts = with_room(counts, max(sum(weights) for weights in rows))
+        rows = self._rows
+        counts = with_room(counts, max(map(sum, rows)))
         added = np.zeros((len(counts), len(rows)), dtype=counts.dtype)
         for part, weights in zip(added.T, rows, strict=True):
             for weight, column in zip(weights, counts.T, strict=True):
@@ -157,8 +132,7 @@ class MeanOfRatios(Measure):
         """The mean of the ratios."""
         hits, rest = sums[:, 0::2], sums[:, 1::2]
         below = hits + rest if self.whole else rest
-        safe = np.where(below == 0, 1.0, below)
-        ratios = np.where(below == 0, float(self.zero_division), hits / safe)
+        ratios = np.where(below == 0, 0.0, hits / np.where(below == 0, 1.0, below))
         return np.asarray(ratios.mean(axis=1))
 
     def exact(self, sums: list[int]) -> Fraction:
@@ -166,17 +140,15 @@ class MeanOfRatios(Measure):
         total = Fraction(0)
         for hits, rest in zip(sums[0::2], sums[1::2], strict=True):
             below = hits + rest if self.whole else rest
-            total += Fraction(hits, below) if below else self.zero_division
-        return total / self.size
+            total += Fraction(hits, below) if below else 0
+        return total / len(self.hits)
 
     def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
         """Hits without a denominator, which sums could have too where denominators vary."""
-        below = addends[:, 1::2]
+        hits, below = addends[:, 0::2], addends[:, 1::2]
         if self.whole or (below.any() and np.array_equal(below, other[:, 1::2])):
             return None
-        for n in np.flatnonzero(((addends[:, 0::2] != 0) & (addends[:, 1::2] == 0)).any(axis=1))[
-            :1
-        ]:
+        for n in np.flatnonzero(((hits != 0) & (below == 0)).any(axis=1))[:1]:
             above, length = self.parts[0], self.parts[1]
             return int(n), (
                 f"{above} = {addends[n, 0]} but {length} = 0, and {length} differs between the "
@@ -184,54 +156,29 @@ class MeanOfRatios(Measure):
             )
         return None
 
-    def _pairs(self) -> Any:
-        return zip(self.hits, self.misses, strict=True)
-
-    def _label(self, weights: tuple[int, ...]) -> str:
-        named = [(w, c) for w, c in zip(weights, self.columns, strict=True) if w]
-        return " + ".join(c if w == 1 else f"{w} {c}" for w, c in named)
-
 
 @dataclass(frozen=True, eq=False)
 class Linear(Measure):
-    """One sum, over a constant number, and another constant.
-
-    Parameters
-    ----------
-    scale : int
-    constant : Fraction
-    """
+    """One sum over a constant number."""
 
     scale: int
-    constant: Fraction
     columns: tuple[str, ...] = ("score",)
-    parts: tuple[str, ...] = ("score",)
     signs: tuple[int, ...] = (1,)
-
-    def addends(self, counts: IntArray) -> IntArray:
-        """The scores themselves."""
-        return counts
 
     def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The scaled sum."""
-        return np.asarray(sums[:, 0] / self.scale + float(self.constant))
+        return np.asarray(sums[:, 0] / self.scale)
 
     def exact(self, sums: list[int]) -> Fraction:
         """The scaled sum."""
-        return Fraction(sums[0], self.scale) + self.constant
+        return Fraction(sums[0], self.scale)
 
 
 @dataclass(frozen=True, eq=False)
 class Matthews(Measure):
     """Matthews' correlation coefficient of two classes; 0 where a margin is empty."""
 
-    columns: tuple[str, ...] = ("tp", "fp", "fn", "tn")
-    parts: tuple[str, ...] = ("tp", "fp", "fn", "tn")
-    rational: bool = False
-
-    def addends(self, counts: IntArray) -> IntArray:
-        """The counts themselves."""
-        return counts
+    columns = ("tp", "fp", "fn", "tn")
 
     def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """(tp tn - fp fn) / sqrt of the product of the margins."""
@@ -256,22 +203,12 @@ ORDERS = 4
 class Bleu(Measure):
     """Corpus BLEU (Papineni et al. 2002), from 0 to 1, without smoothing."""
 
-    columns: tuple[str, ...] = (
+    columns = (
         *(f"match_{n}" for n in range(1, ORDERS + 1)),
         *(f"total_{n}" for n in range(1, ORDERS + 1)),
         "length",
         "reference_length",
     )
-    rational: bool = False
-
-    @property
-    def parts(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The counts themselves."""
-        return self.columns
-
-    def addends(self, counts: IntArray) -> IntArray:
-        """The counts themselves."""
-        return counts
 
     def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Geometric mean of the n-gram precisions, times the brevity penalty."""
@@ -289,9 +226,7 @@ class Bleu(Measure):
         if min(matches) <= 0 or length <= 0:
             return Decimal(0)
         with localcontext(DIGITS):
-            product = Decimal(1)
-            for match, total in zip(matches, totals, strict=True):
-                product *= Decimal(match) / Decimal(total)
+            product = Decimal(prod(matches)) / Decimal(prod(totals))
             penalty = min(Decimal(0), 1 - Decimal(reference) / Decimal(length))
             return product.sqrt().sqrt() * penalty.exp()
 
@@ -299,9 +234,10 @@ class Bleu(Measure):
         """More matches than n-grams."""
         del other
         bad = addends[:, :ORDERS] > addends[:, ORDERS : 2 * ORDERS]
-        for n in np.flatnonzero(bad.any(axis=1))[:1]:
-            order = int(np.flatnonzero(bad[n])[0])
-            match, total = addends[n, order], addends[n, ORDERS + order]
-            problem = f"{match} matches among {total} n-grams of order {order + 1}"
+        for n, order in np.argwhere(bad)[:1]:
+            problem = (
+                f"{addends[n, order]} matches among {addends[n, ORDERS + order]} n-grams of order "
+                f"{order + 1}"
+            )
             return int(n), f"{problem}; there cannot be more matches than n-grams"
         return None

@@ -43,12 +43,20 @@ from permtest.null.enumeration import (
     can_halve,
     count_labellings,
     count_tail,
-    count_tails,
     enumerate_steps,
 )
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.lattice import window
-from permtest.null.tail import Tail, attempts, is_countable, tail_cf, tail_dp, tail_fft, tail_tilted
+from permtest.null.tail import (
+    Tail,
+    attempts,
+    is_countable,
+    tail_cf,
+    tail_counted,
+    tail_dp,
+    tail_fft,
+    tail_tilted,
+)
 from permtest.question import Question, SeveralSums
 
 #: Cell updates that take less time than what happens around them.
@@ -109,11 +117,10 @@ def check_method(method: str) -> None:
 
 def _plan(question: Question) -> Iterator[Attempt]:
     """What "auto" tries, in this order."""
-    law = question.law
-    quick = can_halve(law, QUICK) or not can_halve(law)
-    if quick and _is_countable(question) and 2**law.n_informative <= law.top:
+    law, n = question.law, question.law.n_informative
+    if law.top.bit_length() > n and can_halve(law, QUICK) and _is_countable(question):
         yield "enumeration", _enumeration, "there are few labellings, and each was counted"
-    if law.n_informative <= ROUNDLESS and dp_operations(law) <= BRIEF:
+    if n <= ROUNDLESS and dp_operations(law) <= BRIEF:
         reason = (
             "few pairs differ, and dynamic programming counts their labellings without rounding"
         )
@@ -152,12 +159,11 @@ def _plan_of_several(question: SeveralSums) -> Iterator[Attempt]:
 
 def _solve_rounded(question: Question, method: str) -> Solution:
     """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
-    name, solver = method, METHODS.get(method, _bracket)
-    if method == "auto" and is_countable(question.law, _nearest(question)):
-        name, solver = "enumeration", _counted_around(question)
-    reason = "rounding may decide ties, and there are too many labellings to check each"
-    if method == "bracket":
-        return Solution(_bracket(question), "bracket", "asked for")
+    name, solver, reason = method, METHODS.get(method, _bracket), "asked for"
+    if method == "auto":
+        reason = "rounding may decide ties, and there are too many labellings to check each"
+        if is_countable(question.law, _nearest(question)):
+            name, solver = "enumeration", partial(_tails, tail=tail_counted)
     if solver is _bracket:
         return Solution(_bracket(question), "bracket", reason)
     outer, inner = question.around()
@@ -174,27 +180,12 @@ def _solve_rounded(question: Question, method: str) -> Solution:
     return Solution(_between(far, near), "bracket", reason)
 
 
-def _counted_around(question: Question) -> Solver:
-    """Labellings beyond both thresholds, far and near, are counted in one go."""
-    law = question.law
-    far, near = (min(_nearest(moved), law.top + 1) for moved in question.around())
-
-    @cache
-    def counts() -> tuple[int, int]:
-        return count_tails(law, far, near)
-
-    def tail(law: TwoPointSum, t0: int) -> Probability:
-        return Probability.of_ratio(counts()[t0 < far], law.n_informative)
-
-    return partial(_tails, tail=tail)
-
-
 def _with_observed(question: Question, far: Probability) -> Probability:
     """The observed labelling is extreme however ties break, and so is its mirror image."""
+    if far.value == 1:
+        return far
     n = question.law.n if question.ties_doubtful else question.law.n_informative
-    for _ in range(2 if question.alternative == "two-sided" and far.value < 1 else 1):
-        far = far.plus(CERTAIN.halved(n)) if far.value < 1 else far
-    return far
+    return far.plus(CERTAIN.halved(n - (question.alternative == "two-sided")))
 
 
 def _is_countable(question: Question) -> bool:
@@ -206,10 +197,10 @@ def _is_countable(question: Question) -> bool:
 
 
 def _nearest(question: Question) -> int:
-    """Where the larger of the two tails begins."""
+    """Where the larger of the two tails begins, or its mirror image."""
     assert question.tails is not None
     lower, upper = question.tails
-    return upper if upper <= question.law.top else question.law.top - lower
+    return min(upper, question.law.top - lower)
 
 
 def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
@@ -293,11 +284,9 @@ def _tails(question: Question, tail: Tail) -> Probability:
 def _tilted_cells(question: Question) -> Probability:
     """From the logarithms of all cells, or the law of a ratio of two sums next to its tail."""
     if question.staircase is not None:
-        if question.certain:
-            return CERTAIN
         p = question.staircase.tail()
         return p.plus(p) if question.alternative == "two-sided" else p  # two pieces, alike
-    if question.rank > 1:
+    if isinstance(question, SeveralSums) and question.rank > 1:
         raise ArithmeticError(
             "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
             "what can be done for others"
@@ -342,16 +331,17 @@ def _absolute_cells(
 
 def _window(question: SeveralSums) -> Probability:
     """From the joint law in a box, accurate absolutely."""
-    box = window(question.lattice)
+    lattice = question.lattice
+    box = window(lattice)
     cells = np.flatnonzero(box.cells.reshape(-1) > box.noise)
-    extreme = cells[question.reaches_in(box, cells)]
+    extreme = cells[question.reaches(cells, lambda part: lattice.at(box.coordinates(part)))]
     p = float(np.sum(box.cells.reshape(-1)[extreme]))
     # Cells that are lost in the noise have been left out; they hold what the others lack.
     lost = abs(1.0 - float(np.sum(box.cells.reshape(-1)[cells])))
     rest = lost + 2 * box.noise * float(cells.size) ** 0.5 + box.outside
     if p <= rest / ROUGH:
         raise TooHard(
-            f"p is below {rest / ROUGH:.1g}, what the joint law of {question.lattice.rank} sums "
+            f"p is below {rest / ROUGH:.1g}, what the joint law of {lattice.rank} sums "
             "is good for on a lattice of this size",
             "monte_carlo has bounds for it",
         )

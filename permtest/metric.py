@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from permtest._arrays import is_unordered, plain_array
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
+from permtest.decimals import is_missing
 from permtest.exact import check_samples, exact_perm_test, from_samples
 from permtest.null.lattice import LatticeSum
-from permtest.pairs import check_aligned, check_names, cluster_numbers, is_missing, names_of
+from permtest.pairs import check_aligned, check_names, cluster_numbers, names_of
 from permtest.predictions import judged
 from permtest.question import NUMBERS, PredictionQuestion, function_name
 from permtest.readers.labels import answers_in, label_of
@@ -48,7 +49,7 @@ def metric_test(
         What is right for each item: labels or numbers.
     a, b : array_like of shape (N,)
         What the two systems predict; for a callable also of shape (N, C), such as probabilities.
-    metric : str, callable, or what `statistic` returns
+    metric : str, Statistic or callable
         A statistic that labels have, such as "accuracy", "f1", "macro_f1" or "mcc": its test is
         exact. Or a function ``metric(gold, predictions)`` that returns a number, as those of
         scikit-learn: its test is sampled.

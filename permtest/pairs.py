@@ -20,11 +20,8 @@ from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
 from permtest._integers import IntArray, roomy, with_room
-from permtest.decimals import as_counts, as_integers, in_common_units, unscaled
+from permtest.decimals import as_counts, as_integers, in_common_units, is_missing, unscaled
 from permtest.score import Score, counted, shared_score
-
-#: Rows that a notebook shows.
-SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,50 +221,31 @@ class Pairs:
         if self.columns:
             object.__setattr__(self, "u", as_counts(self.u, "u"))
             object.__setattr__(self, "v", as_counts(self.v, "v"))
-        elif not (_is_ready(self.u) and _is_ready(self.v)):
-            self._make_integers(labels)
-        _check_lengths(len(self.u), len(self.v), labels)
+        else:
+            found = in_common_units((self.u, self.v), labels)
+            object.__setattr__(self, "u", found.columns[0])
+            object.__setattr__(self, "v", found.columns[1])
+            if found.scale != 1:
+                object.__setattr__(self, "scale", self.scale * found.scale)
+            if found.reading:
+                object.__setattr__(self, "reading", found.reading)
+            if found.rounding is not None and len(self.u) == len(self.v):
+                object.__setattr__(self, "rounding", np.stack(found.rounding))
+        if len(self.u) != len(self.v):
+            raise _unequal(len(self.u), len(self.v), labels)
         for name, texts in (("ids", self.ids), ("clusters", self.clusters)):
-            if texts is not None and len(texts) != len(self):
-                raise ValueError(f"{name} has {len(texts)} entries for {len(self)} pairs")
-
-    def _make_integers(self, labels: tuple[str, str]) -> None:
-        """Put scores over one scale."""
-        found = in_common_units((self.u, self.v), labels)
-        object.__setattr__(self, "u", found.columns[0])
-        object.__setattr__(self, "v", found.columns[1])
-        object.__setattr__(self, "scale", self.scale * found.scale)
-        if found.reading:
-            object.__setattr__(self, "reading", found.reading)
-        if found.rounding is not None and len(self.u) == len(self.v):
-            object.__setattr__(self, "rounding", np.stack(found.rounding))
+            if texts is not None and len(texts) != len(self.u):
+                raise ValueError(f"{name} has {len(texts)} entries for {len(self.u)} pairs")
 
     def __len__(self) -> int:
         return len(self.u)
 
     def __str__(self) -> str:
-        return "\n".join(self._described())
-
-    def _described(self) -> tuple[str, str, str]:
-        """Which systems, what was paired, and what the scores are."""
         inside = "" if self.clusters is None else f" in {len(set(self.clusters))} clusters"
         by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
         what = ", ".join(self.columns) if self.columns else f"score {self.score.described}"
         head = f"{self.names[0]} against {self.names[1]}, {counted(len(self), 'pairs')}{inside}"
-        return head, f"paired by {by}", what
-
-    def _repr_html_(self) -> str:
-        from permtest._html import grid, said, together
-
-        def shown(entry: Any) -> str:
-            return f"{entry.tolist() if self.columns else self.in_scores(int(entry))}"
-
-        rows = [
-            (self.ids[i] if self.ids else f"{i + 1}", shown(self.u[i]), shown(self.v[i]))
-            for i in range(min(len(self), SHOWN))
-        ]
-        head = f"The first {len(rows)} of {len(self)}" if len(self) > SHOWN else ""
-        return together(*map(said, self._described()), grid(("item", *self.names), rows, head))
+        return f"{head}\npaired by {by}\n{what}"
 
     def by_cluster(self) -> Pairs:
         """One pair for each cluster: the sums of its items, called by its label.
@@ -330,67 +308,19 @@ class Pairs:
         return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off, runs=None)
 
 
-@dataclass(frozen=True)
-class LocalEffects:
-    """The local effects of all N entries: g(u_n, v_n) if entry n stays, g(v_n, u_n) if swapped.
+def local_effects(u: Any, v: Any, g: Callable[[Any, Any], Any]) -> tuple[IntArray, IntArray]:
+    """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4).
 
-    Parameters
-    ----------
-    stay, swap : ndarray of shape (N,)
-        Integers; of shape (N, m) where there are several sums.
+    Integer columns are handed to `g` as Python integers; what it returns must be integers too.
     """
-
-    stay: IntArray
-    swap: IntArray
-
-    def folded(self, clusters: Any) -> LocalEffects:
-        """The effects of whole clusters; see `Pairs.folded`."""
-        labels = cluster_numbers(clusters, len(self.stay))
-        return LocalEffects(add_up(self.stay, labels), add_up(self.swap, labels))
-
-    def differences(self) -> IntArray:
-        """g(u_n, v_n), where swapping turns its sign.
-
-        Raises ValueError where it does not, so that there is nothing whose mean could be shifted.
-        """
-        for i in np.flatnonzero(self.stay != -self.swap)[:1]:
-            raise ValueError(
-                f"g is not antisymmetric: entry {i} has g(u, v) = {self.stay[i]} and g(v, u) = "
-                f"{self.swap[i]}, so a mean difference cannot be shifted"
-            )
-        return self.stay
-
-    @classmethod
-    def of(cls, u: Sequence[Any], v: Sequence[Any], g: Callable[[Any, Any], Any]) -> LocalEffects:
-        """Call the user's `g` on every entry both ways (Alg. 2, lines 3-4).
-
-        Parameters
-        ----------
-        u, v : sequence of length N
-            Entries of any kind; integer columns are handed to `g` as Python integers.
-        g : callable
-            ``g(u_n, v_n)`` returns an integer.
-
-        Returns
-        -------
-        LocalEffects
-
-        Raises
-        ------
-        ValueError
-            If `g` returns something that is not an integer.
-        """
-        check_aligned(u, v)
-        a, b = _entries(u, "u"), _entries(v, "v")
-        _check_lengths(len(a), len(b))
-        stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
-        swap = as_integers([g(y, x) for x, y in zip(a, b, strict=True)], "g(v, u)")
-        return cls(stay, swap)
-
-
-def _is_ready(scores: Any) -> bool:
-    """Whether these are integers already, so that nothing has to be read."""
-    return type(scores) is np.ndarray and scores.dtype == np.int64 and scores.ndim == 1
+    if isinstance(u, Pairs) and v is None:
+        u, v = u.u, u.v
+    check_aligned(u, v)
+    a, b = _entries(u, "u"), _entries(v, "v")
+    if len(a) != len(b):
+        raise _unequal(len(a), len(b), ("u", "v"))
+    stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
+    return stay, as_integers([g(y, x) for x, y in zip(a, b, strict=True)], "g(v, u)")
 
 
 def check_unclustered(pairs: Any) -> None:
@@ -404,8 +334,10 @@ def check_unclustered(pairs: Any) -> None:
 
 def labels_of(u: Any, clusters: Any) -> Any:
     """The clusters of a test of `u`: those that are given, else those that `Pairs` bring."""
+    if clusters is None:
+        return u.clusters if isinstance(u, Pairs) else None
     check_aligned(u, clusters, ("u", "clusters"))
-    return u.clusters if clusters is None and isinstance(u, Pairs) else clusters
+    return clusters
 
 
 def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.intp]:
@@ -429,14 +361,6 @@ def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np
         except TypeError:
             raise TypeError(f"{name}[{i}] = {label!r} is not a number or a string") from None
     return np.array([numbers[label] for label in labels], dtype=np.intp)
-
-
-def is_missing(label: Any) -> bool:
-    """Whether it is None, NaN or the NA of pandas, which is not even equal or unequal to itself."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True
 
 
 def add_up(scores: IntArray, labels: NDArray[np.intp]) -> IntArray:
@@ -500,13 +424,12 @@ def _plain(entry: Any) -> Any:
     return entry.item() if number else entry
 
 
-def _check_lengths(n_u: int, n_v: int, labels: tuple[str, str] = ("u", "v")) -> None:
-    if n_u != n_v:
-        a, b = labels
-        raise ValueError(
-            f"{a} has {n_u} entries and {b} has {n_v}: a paired test needs the scores of both "
-            "systems on the same items; align them by item first"
-        )
+def _unequal(n_u: int, n_v: int, labels: tuple[str, str]) -> ValueError:
+    a, b = labels
+    return ValueError(
+        f"{a} has {n_u} entries and {b} has {n_v}: a paired test needs the scores of both "
+        "systems on the same items; align them by item first"
+    )
 
 
 def check_aligned(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> None:

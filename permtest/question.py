@@ -40,9 +40,9 @@ from permtest.null.grouping import (
     group,
     group_differences,
 )
-from permtest.null.lattice import LatticeSum, Window
+from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
-from permtest.pairs import LocalEffects, Pairs, check_names, labels_of
+from permtest.pairs import Pairs, add_up, check_names, cluster_numbers, labels_of, local_effects
 from permtest.score import Score
 from permtest.statistics import Statistic, check_alternative, lookup
 
@@ -59,55 +59,42 @@ AT_ONCE = 2**15
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Question(ABC):
-    """Two systems and a statistic, reduced to what any test of them needs.
+    """Two systems and a statistic, reduced to what any test of them needs."""
 
-    Parameters
-    ----------
-    law : TwoPointSum
-        The null law of the sums, laid out on a line of cells.
-    alternative : str
-        "two-sided", "greater" or "less"; "greater" where `h` is given.
-    metric : str
-        Name of the statistic.
-    names : tuple of two str
-        What the systems are called.
-    score : Score
-        What is compared: its name, its unit, and whether higher is better.
-    h : callable or None
-        A user's function of the sums, whose value is compared; None where the difference of two
-        systems is, as `alternative` says.
-    strict : bool
-        Whether ties with the observed value do not count; they do in every p-value.
-    n_entries : int or None
-        How many entries there were before they were added up by cluster.
-    reading : str
-        What floats were taken for, where that is not the decimals that they are printed as.
-    slack : int
-        By how much the distance of any sum from the observed one may be off, because scores were
-        rounded, times `scale`; 0 of several sums.
-    leeway : int
-        By how many cells the thresholds of `tails` are moved outward, where ties are in doubt.
-    ties_doubtful : bool
-        Whether scores that are equal as read may have differed before they were rounded.
-    """
-
+    #: The null law of the sums, laid out on a line of cells.
     law: TwoPointSum
+    #: "two-sided", "greater" or "less"; "greater" where `h` is given.
     alternative: str = "two-sided"
+    #: Name of the statistic.
     metric: str
+    #: What the systems are called.
     names: tuple[str, str] = ("u", "v")
-    score: Score = field(default=Score())
+    #: A user's function of the sums, whose value is compared; None where the difference of two
+    #: systems is, as `alternative` says.
     h: Callable[..., Any] | None = None
+    #: Whether ties with the observed value do not count; they do in every p-value.
     strict: bool = False
+    #: How many entries there were before they were added up by cluster.
     n_entries: int | None = None
+    #: What floats were taken for, where that is not the decimals that they are printed as.
     reading: str = ""
+    #: By how much the distance of any sum from the observed one may be off, because scores were
+    #: rounded, times `scale`; 0 of several sums.
     slack: int = 0
+    #: By how many cells the thresholds of `tails` are moved outward, where ties are in doubt.
     leeway: int = 0
+    #: Whether scores that are equal as read may have differed before they were rounded.
     ties_doubtful: bool = False
 
     @property
     @abstractmethod
     def statistic(self) -> Any:
         """t(u, v)."""
+
+    @property
+    @abstractmethod
+    def score(self) -> Score:
+        """What is compared: its name, its unit, and whether higher is better."""
 
     @property
     def scores(self) -> tuple[float, float] | None:
@@ -120,21 +107,6 @@ class Question(ABC):
         return None
 
     @property
-    def title(self) -> str:
-        """What sentences call the statistic."""
-        return self.metric
-
-    @property
-    def rank(self) -> int:
-        """How many sums vary independently of each other."""
-        return 1
-
-    @property
-    def certain(self) -> bool:
-        """Whether it is known that every labelling is extreme."""
-        return False
-
-    @property
     def staircase(self) -> Staircase | None:
         """The extreme points of a ratio of two sums."""
         return None
@@ -145,7 +117,15 @@ class Question(ABC):
 
         None where other cells are extreme, or the sums do not lie on one line.
         """
-        return as_tails(np.flatnonzero(attainable(self.law)), self.extreme)
+        possible = np.flatnonzero(attainable(self.law))
+        flags = self.extreme[possible]
+        if flags.all():
+            return self.law.top, self.law.top + 1
+        inner = np.flatnonzero(~flags)
+        first, last = inner[0], inner[-1]
+        if flags[first:last].any():
+            return None
+        return int(possible[first]) - 1, int(possible[last]) + 1
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
@@ -161,10 +141,6 @@ class Question(ABC):
     @abstractmethod
     def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether t is extreme, for any array of cells, each of them attainable."""
-
-    @abstractmethod
-    def observing(self, observed: Any) -> Question:
-        """The same question, had something else been observed; ValueError if nothing is like it."""
 
     def without_ties(self) -> Question:
         """The same question about values that are more extreme than what was observed."""
@@ -185,29 +161,24 @@ class Question(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SumQuestion(Question):
-    """t is a sum, or h of it.
+    """t is a sum, or h of it."""
 
-    Parameters
-    ----------
-    observed : int
-        The observed value of the sum, times `scale`.
-    effects : Pairs or LocalEffects
-        What `law` was made of.
-    totals : tuple of two int, or None
-        Sums of both systems' scores, times `scale`, where the statistic is their difference.
-    scale : int
-        By what integers have to be divided to be scores.
-    divisor : int
-        The statistic is a sum divided by this: the number of entries if it is a mean.
-    shift : Fraction
-        What has been taken off every difference, in scores.
-    """
-
+    #: The observed value of the sum, times `scale`.
     observed: int
-    effects: Pairs | LocalEffects
+    #: The scores, each entry by itself, and the statistic; None where a user's g takes entries.
+    pairs: Pairs | None = None
+    entry: Statistic
+    #: The values of g, if entries stay and if they are swapped.
+    effects: tuple[IntArray, IntArray] | None = None
+    #: Sums of both systems' scores, times `scale`, where the statistic is their difference.
     totals: tuple[int, int] | None = None
+    #: By what integers have to be divided to be scores.
     scale: int = 1
+    #: The statistic is a sum divided by this: the number of entries if it is a mean.
     divisor: int = 1
+    #: The direction, where the user states it.
+    higher_is_better: bool | None = None
+    #: What has been taken off every difference, in scores.
     shift: Fraction = Fraction(0)
 
     @property
@@ -216,6 +187,15 @@ class SumQuestion(Question):
         if self.h is not None:
             return self._value(self.observed)
         return unscaled(self.observed, self.scale * self.divisor)
+
+    @cached_property
+    def score(self) -> Score:
+        """What is compared: its name, its unit, and whether higher is better."""
+        if self.pairs is None:
+            return Score()
+        pairs, columns = self.pairs, (self.pairs.u, self.pairs.v)
+        found = self.entry.score(pairs.score, pairs.scale, pairs.low, *columns)
+        return found.stated(self.higher_is_better)
 
     @property
     def scores(self) -> tuple[float, float] | None:
@@ -271,8 +251,7 @@ class SumQuestion(Question):
 
     def at_its_best(self) -> SumQuestion:
         """The same question, had the most extreme of all values been observed."""
-        ends = {"greater": self.law.top, "less": 0, "two-sided": self.law.top}
-        best = ends[self.alternative]
+        best = 0 if self.alternative == "less" else self.law.top
         if self.h is not None:
             best = max(np.flatnonzero(attainable(self.law)).tolist(), key=self._value_at)
         return replace(self, observed=self.law.offset + self.law.unit * best)
@@ -324,7 +303,17 @@ class SumQuestion(Question):
                 "clusters by different amounts; test the sums, or the means, of the clusters as "
                 "scores of their own"
             )
-        values, counts = count_values(self.effects.differences())
+        if self.pairs is not None:
+            values, counts = count_values(self.pairs.differences())
+        else:
+            assert self.effects is not None
+            stay, swap = self.effects
+            for i in np.flatnonzero(stay != -swap)[:1]:
+                raise ValueError(
+                    f"g is not antisymmetric: entry {i} has g(u, v) = {stay[i]} and g(v, u) = "
+                    f"{swap[i]}, so a mean difference cannot be shifted"
+                )
+            values, counts = count_values(stay)
         sums = exact_dot(values, counts), -exact_dot(abs(values), counts)
         if sums != (self.observed, self.law.offset):
             raise ValueError("the scores were changed after the test; test them again")
@@ -336,7 +325,6 @@ class SumQuestion(Question):
         `shift` is what the first system is ahead by on every entry, in scores. All differences
         d become d - shift before their signs are exchanged.
         """
-        assert self.shift == 0, "the effects that differences are taken from are not shifted"
         values, counts = self.differences
         a, b = (shift * self.scale).as_integer_ratio()
         moved = np.array([b * int(d) - a for d in values], dtype=object)
@@ -356,24 +344,25 @@ class SumQuestion(Question):
 
     def _value(self, total: int) -> Any:
         """h of one sum, which must be a number."""
-        assert self.h is not None
         argument = total if self.scale == 1 else Fraction(total, self.scale)
-        value = self.h(argument)
-        if not isinstance(value, NUMBERS) or value != value:
-            raise ValueError(
-                f"h({argument}) = {value!r}, but h must return a number for every value that the "
-                "sum can take"
-            )
-        return value
+        return _number_of(
+            self.h, (argument,), f"h({argument})", "every value that the sum can take"
+        )
 
 
-def reaching(
-    values: Iterable[Any], least: Any, strict: bool, tolerance: float = TIE
-) -> NDArray[np.bool_]:
+def _number_of(h: Any, sums: Sequence[Any], called: str, every: str) -> Any:
+    """What h returns, which must be a number."""
+    value = h(*sums)
+    if not isinstance(value, NUMBERS) or value != value:
+        raise ValueError(f"{called} = {value!r}, but h must return a number for {every}")
+    return value
+
+
+def reaching(values: Iterable[Any], least: Any, strict: bool) -> NDArray[np.bool_]:
     """Which values of h are at least, or if `strict` above, `least`.
 
-    Where `least` is a float, it ties with values that are off by no more than `tolerance` times its
-    own size or the median of |h|, the larger of the two: a difference that ought to be 0 seldom is.
+    Where `least` is a float, it ties with values that are off by no more than `TIE` times its own
+    size or the median of |h|, the larger of the two: a difference that ought to be 0 seldom is.
     The median and not the largest, as h may grow exponentially.
     """
 
@@ -387,26 +376,14 @@ def reaching(
     found = np.fromiter(map(compared, values), [("exactly", bool), ("rounded", float)])
     exactly: NDArray[np.bool_] = found["exactly"]
     rounded: NDArray[np.float64] = found["rounded"]
-    if not (tolerance and isinstance(least, float | np.floating) and abs(float(least)) < inf):
+    if not (isinstance(least, float | np.floating) and abs(float(least)) < inf):
         return exactly
     sizes = np.abs(rounded)
     sizes = sizes[sizes < inf]
-    slack = tolerance * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
+    slack = TIE * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
     if strict:
         return np.asarray(exactly & (rounded > float(least) + slack))
     return np.asarray(exactly | (rounded >= float(least) - slack))
-
-
-def as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[int, int] | None:
-    """The thresholds beyond which all attainable cells are extreme, if no others are."""
-    flags = extreme[possible]
-    if flags.all():
-        return int(possible[-1]), int(possible[-1]) + 1
-    inner = np.flatnonzero(~flags)
-    first, last = inner[0], inner[-1]
-    if flags[first : last + 1].any():
-        return None
-    return int(possible[first]) - 1, int(possible[last]) + 1
 
 
 # ---- several sums (App. B) ---------------------------------------------------------------------
@@ -414,18 +391,15 @@ def as_tails(possible: NDArray[np.int64], extreme: NDArray[np.bool_]) -> tuple[i
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SeveralSums(Question):
-    """t is a function of m sums; cells of the line stand for points of a lattice.
+    """t is a function of m sums; cells of the line stand for points of a lattice."""
 
-    Parameters
-    ----------
-    lattice : LatticeSum
-        The null law of the sums X; `law` is its line.
-    observed_sums : tuple of m int
-        Their observed values; of a function of predictions the one value that it has.
-    """
-
+    #: The null law of the sums X; `law` is its line.
     lattice: LatticeSum
+    #: Their observed values; of a function of predictions the one value that it has.
     observed_sums: tuple[Any, ...]
+    #: What sentences call a measure.
+    called: str = ""
+    score: Score = field(default=Score())
 
     @abstractmethod
     def values(self, sums: IntArray) -> NDArray[np.float64]:
@@ -439,6 +413,11 @@ class SeveralSums(Question):
     @abstractmethod
     def parts(self) -> tuple[str, ...]:
         """What the sums are."""
+
+    @property
+    def title(self) -> str:
+        """What sentences call the statistic."""
+        return self.called or self.metric
 
     @property
     def other_sums(self) -> tuple[int, ...] | None:
@@ -459,37 +438,25 @@ class SeveralSums(Question):
         """The sums in some cells of the law, of shape (M, m)."""
         return self.lattice.sums(cells)
 
-    def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether t is extreme, for any array of cells, each of them attainable."""
-        return self._by_parts(cells, self.sums_in)
-
-    def reaches_in(self, box: Window, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The same for cells of a window."""
-        return self._by_parts(cells, lambda part: self.lattice.at(box.coordinates(part)))
-
-    def _by_parts(
-        self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray]
+    def reaches(
+        self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
     ) -> NDArray[np.bool_]:
-        """`beats` for the sums in all cells, a part of them at a time, with a bar."""
+        """Whether t is extreme, for any cells, each attainable, that hold these `sums`.
+
+        Sums are computed for a part of the cells at a time, with a bar.
+        """
         parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
         every = progress(parts, total=len(parts), what="the statistic of all sums")
-        return self._beat(map(sums, every))
+        return self._beat(map(sums or self.sums_in, every))
 
     def _beat(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """`beats` for the sums in all parts."""
         return np.concatenate([self.beats(part) for part in parts])
 
-    def observing(self, observed: Any) -> SeveralSums:
+    def observing(self, observed: Sequence[int]) -> SeveralSums:
         """The same question, had other sums been observed; ValueError if none are like that."""
-        try:
-            wanted = [index(x) for x in observed]
-        except TypeError:
-            raise TypeError(
-                f"observed={observed!r} must be whole numbers, one for each sum"
-            ) from None
-        if len(wanted) != len(self.observed_sums):
-            raise ValueError(f"observed={wanted} must be {len(self.observed_sums)} sums")
-        if self.lattice.cell(wanted) is None or not self._possible(wanted):
+        wanted = [index(x) for x in observed]
+        if len(wanted) != len(self.observed_sums) or self.lattice.cell(wanted) is None:
             raise ValueError(
                 f"observed={wanted} are sums that no labelling has; the lattice of possible ones "
                 f"contains {list(self.observed_sums)} and goes in steps of "
@@ -497,38 +464,24 @@ class SeveralSums(Question):
             )
         return replace(self, observed_sums=tuple(wanted))
 
-    def _possible(self, sums: Sequence[int]) -> bool:
-        """Whether sums are no nonsense; not all that are on the lattice need to be attainable."""
-        del sums
-        return True
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasureQuestion(SeveralSums):
-    """t is the difference of a measure of two systems; X are the sums of the first one.
-
-    Parameters
-    ----------
-    measure : Measure
-    both_sums : tuple of m int
-        Sums of both systems together, which no swap changes.
-    called : str
-        What sentences call the measure.
-    """
+    """t is the difference of a measure of two systems; X are the sums of the first one."""
 
     measure: Measure
+    #: Sums of both systems together, which no swap changes.
     both_sums: tuple[int, ...]
-    called: str
-
-    @property
-    def title(self) -> str:
-        """What sentences call the measure."""
-        return self.called
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The sums that the measure needs of the first system."""
         return self.measure.parts
+
+    @property
+    def other_sums(self) -> tuple[int, ...]:
+        """The observed sums of the second system."""
+        return tuple(t - x for t, x in zip(self.both_sums, self.observed_sums, strict=True))
 
     @cached_property
     def scores(self) -> tuple[float, float]:
@@ -539,25 +492,12 @@ class MeasureQuestion(SeveralSums):
     @property
     def statistic(self) -> float:
         """The difference of the two."""
-        return float(self.observed)
-
-    @cached_property
-    def observed(self) -> Exact:
-        """The same as an exact number."""
-        return self._difference(self.observed_sums)
+        return float(self._difference(self.observed_sums))
 
     @cached_property
     def least(self) -> Exact:
         """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
-        return self._directed(self.observed)
-
-    @property
-    def other_sums(self) -> tuple[int, ...]:
-        """The observed sums of the second system."""
-        return tuple(t - x for t, x in zip(self.both_sums, self.observed_sums, strict=True))
-
-    def _possible(self, sums: Sequence[int]) -> bool:
-        return all(0 <= x <= t for x, t in zip(sums, self.both_sums, strict=True))
+        return self._directed(self._difference(self.observed_sums))
 
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
@@ -572,8 +512,7 @@ class MeasureQuestion(SeveralSums):
         sure = np.asarray(values > least, dtype=bool)
         band = NEAR * max(1.0, float(np.abs(values).max(initial=0.0)))
         for i in np.flatnonzero(np.abs(values - least) <= band):
-            value = self._difference([int(x) for x in sums[i]])
-            sure[i] = self._reaches_least(self._directed(value))
+            sure[i] = self._reaches_least(self._directed(self._difference(sums[i])))
         return sure
 
     @cached_property
@@ -584,36 +523,32 @@ class MeasureQuestion(SeveralSums):
         the sign of the difference.
         """
         measure, both = self.measure, self.both_sums
-        if not isinstance(measure, MeanOfRatios) or measure.size > 1 or self.lattice.rank != 2:
+        if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
             return None
+        least = Fraction(self.least)
         return Staircase(
-            self.lattice,
-            (both[0], both[1]),
-            measure.whole,
-            measure.zero_division,
-            Fraction(self.least),
-            self.strict,
+            self.lattice, (both[0], both[1]), measure.whole, Fraction(0), least, self.strict
         )
 
     @cached_property
     def tails(self) -> tuple[int, int] | None:
         """Found by bisection where a ratio grows, or falls, along the line of its two sums."""
-        top = self.law.top
+        top, less = self.law.top, self.alternative == "less"
         if self.certain:
             return top, top + 1
-        if self.lattice.rank != 1 or self.measure.signs is None:
+        if self.rank != 1 or self.measure.signs is None:
             return super().tails
-        along = {
-            (x > 0) - (x < 0) if sign > 0 else (x < 0) - (x > 0)
-            for x, sign in zip(self.lattice.basis[0].tolist(), self.measure.signs, strict=True)
-        } - {0}
+        steps = self.lattice.basis[0].tolist()
+        along = {x * sign > 0 for x, sign in zip(steps, self.measure.signs, strict=True) if x}
         if len(along) != 1:
             return super().tails
-        up = (along == {1}) != (self.alternative == "less")
+        up = (along == {True}) != less
         first, end = 0, top + 1
         while first < end:
             middle = (first + end) // 2
-            if self._is_upper(middle if up else top - middle):
+            cell = np.array([middle if up else top - middle], dtype=object)
+            value = self._difference(self.lattice.sums(cell)[0])
+            if self._reaches_least(self._directed(value) if less else value):
                 end = middle
             else:
                 first = middle + 1
@@ -626,12 +561,6 @@ class MeasureQuestion(SeveralSums):
         """Whether every labelling is extreme: two-sided, the two systems being level."""
         return self.alternative == "two-sided" and self.least == 0 and not self.strict
 
-    def _is_upper(self, cell: int) -> bool:
-        """Whether t, or -t for "less", reaches `least` in a cell, in exact arithmetic."""
-        cells = np.array([cell], dtype=object if self.law.top >= 2**62 else np.int64)
-        value = self._difference([int(x) for x in self.lattice.sums(cells)[0]])
-        return self._reaches_least(self._directed(value) if self.alternative == "less" else value)
-
     def _reaches_least(self, value: Exact) -> bool:
         gap = subtract(value, self.least)
         return bool(gap > 0 if self.strict else gap >= 0)
@@ -642,22 +571,15 @@ class MeasureQuestion(SeveralSums):
                 return abs(values)
             return -values if self.alternative == "less" else values
 
-    def _difference(self, sums: Sequence[int]) -> Exact:
-        rest = [t - x for t, x in zip(self.both_sums, sums, strict=True)]
-        return subtract(self.measure.exact(list(sums)), self.measure.exact(rest))
+    def _difference(self, sums: Iterable[Any]) -> Exact:
+        mine = [int(x) for x in sums]
+        theirs = [t - x for t, x in zip(self.both_sums, mine, strict=True)]
+        return subtract(self.measure.exact(mine), self.measure.exact(theirs))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FunctionQuestion(SeveralSums):
-    """t is a user's `h` of several sums, called with m Python integers (Eq. 12).
-
-    Parameters
-    ----------
-    tolerance : float
-        By how much floats may differ and still tie; see `reaching`.
-    """
-
-    tolerance: float
+    """t is a user's `h` of several sums, called with m Python integers (Eq. 12)."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -680,17 +602,11 @@ class FunctionQuestion(SeveralSums):
     def _beat(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """All together, because ties are relative to the median of all values."""
         values = (self._value(x) for part in parts for x in part.tolist())
-        return reaching(values, self.statistic, self.strict, self.tolerance)
+        return reaching(values, self.statistic, self.strict)
 
     def _value(self, sums: Sequence[int]) -> Any:
-        assert self.h is not None
-        value = self.h(*sums)
-        if not isinstance(value, NUMBERS) or value != value:
-            raise ValueError(
-                f"h{tuple(sums)} = {value!r}, but h must return a number for all values that the "
-                "sums can take together"
-            )
-        return value
+        every = "all values that the sums can take together"
+        return _number_of(self.h, sums, f"h{tuple(sums)}", every)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -698,15 +614,9 @@ class PredictionQuestion(SeveralSums):
     """t is the difference of a function of all predictions, which has values instead of sums.
 
     The lattice counts the units that stay, of those that differ; cells are numbers of samples.
-
-    Parameters
-    ----------
-    both : tuple of two float
-        The metric of either system.
-    drawn : ndarray of shape (M,)
-        The values that were sampled.
     """
 
+    #: The metric of either system, and the values that were sampled, of shape (M,).
     both: tuple[float, float]
     drawn: NDArray[np.float64]
 
@@ -742,8 +652,7 @@ class PredictionQuestion(SeveralSums):
         """Functions round: values that are off by `TIE`, relative to the scores, tie."""
         turn: Any = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
         turned, slack = turn[self.alternative], TIE * max(map(abs, self.both))
-        gaps = turned(self.values(sums)) - turned(self.statistic)
-        return np.asarray(gaps > slack if self.strict else gaps >= -slack)
+        return np.asarray(turned(self.values(sums)) - turned(self.statistic) >= -slack)
 
 
 # ---- asking ------------------------------------------------------------------------------------
@@ -761,28 +670,46 @@ def ask(
     clusters: Any = None,
     rounding: float | None = None,
 ) -> SumQuestion | MeasureQuestion:
-    """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4).
-
-    Parameters
-    ----------
-    u, v, g, h, statistic, alternative, names, clusters, rounding
-        As in `exact_perm_test`.
-
-    Returns
-    -------
-    SumQuestion or MeasureQuestion
-        The latter of statistics that are made of counts.
-    """
+    """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     check_alternative(alternative)
     entry = lookup(statistic)
-    if entry.columns:
+    if g is not None or h is not None or rounding is not None:
+        _check_options(entry, g, h, alternative, rounding)
+    clusters = labels_of(u, clusters)
+    if entry.measures:
+        return _ask_of_measure(entry.pairs(u, v, names), entry, alternative, names, clusters)
+    how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
+    if g is None:
+        pairs = entry.pairs(u, v, names)
         if rounding is not None:
-            raise ValueError(f"rounding is for single scores, but {entry.name!r} has counts")
-        if g is not None or h is not None:
-            raise ValueError(
-                f"statistic={entry.name!r} brings a g and an h of its own; leave them out"
-            )
-        return _ask_of_measure(u, v, entry, alternative, names, clusters)
+            pairs = pairs.rounded_by(rounding)
+            how["ties_doubtful"] = rounding > 0
+        how["names"] = pairs.names if names is None else check_names(names)
+        return _ask_of_pairs(pairs, entry, clusters, how)
+    effects, n_entries = local_effects(u, v, g), None
+    if clusters is not None:
+        n_entries = len(effects[0])
+        effects = _by_cluster(clusters, *effects)
+    return SumQuestion(
+        law=group(*effects, exact_sum(np.minimum(*effects))),
+        observed=exact_sum(effects[0]),
+        metric=_called(h, function_name(g, "g")),
+        names=check_names(names or ("u", "v")),
+        entry=entry,
+        effects=effects,
+        n_entries=n_entries,
+        **how,
+    )
+
+
+def _check_options(
+    entry: Statistic, g: Any, h: Any, alternative: str, rounding: float | None
+) -> None:
+    """Refuse what cannot be combined."""
+    if entry.measures and rounding is not None:
+        raise ValueError(f"rounding is for single scores, but {entry.name!r} has counts")
+    if entry.measures and (g is not None or h is not None):
+        raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
     if g is not None and entry.name != "sum":
         raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
     if h is not None and alternative != "two-sided":
@@ -790,29 +717,8 @@ def ask(
             f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
             "h(S) is at least as large as observed; put the direction into h"
         )
-    clusters = labels_of(u, clusters)
-    how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
-    if g is None:
-        pairs = entry.pairs(u, v, names)
-        if rounding is not None:
-            pairs = pairs.rounded_by(rounding)
-        how |= {"names": check_names(names or pairs.names), "ties_doubtful": bool(rounding)}
-        return _ask_of_pairs(pairs, entry, clusters, how)
-    if rounding is not None:
+    if g is not None and rounding is not None:
         raise ValueError("rounding and g cannot be combined: what g returns is exact")
-    effects, n_entries = LocalEffects.of(*_columns(u, v), g), None
-    if clusters is not None:
-        effects, n_entries = effects.folded(clusters), len(effects.stay)
-    offset = exact_sum(np.minimum(effects.stay, effects.swap))
-    return SumQuestion(
-        law=group(effects.stay, effects.swap, offset),
-        observed=exact_sum(effects.stay),
-        metric=_called(h, function_name(g, "g")),
-        names=check_names(names or ("u", "v")),
-        effects=effects,
-        n_entries=n_entries,
-        **how,
-    )
 
 
 def ask_of_scores(
@@ -837,44 +743,28 @@ def ask_of_sums(
     *,
     names: tuple[str, str] | None = None,
     clusters: Any = None,
-    tolerance: float = TIE,
 ) -> FunctionQuestion:
-    """Call the user's g on every entry both ways (Alg. 5, lines 2-4).
-
-    Parameters
-    ----------
-    u, v, g, h, names, clusters, tolerance
-        As in `exact_perm_test_m`.
-
-    Returns
-    -------
-    FunctionQuestion
-    """
-    if not 0 <= tolerance < inf:
-        raise ValueError(f"tolerance={tolerance} must be a number from 0 on")
+    """Call the user's g on every entry both ways (Alg. 5, lines 2-4)."""
     functions = list(g) if isinstance(g, Iterable) else [g]
     if not functions or not all(map(callable, (*functions, h))):
         raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
     clusters = labels_of(u, clusters)
-    columns = _columns(u, v)
-    each = [LocalEffects.of(*columns, function) for function in functions]
-    effects = LocalEffects(
-        np.stack([e.stay for e in each], axis=1), np.stack([e.swap for e in each], axis=1)
-    )
+    each = [local_effects(u, v, function) for function in functions]
+    stay, swap = (np.stack(columns, axis=1) for columns in zip(*each, strict=True))
     n_entries = None
     if clusters is not None:
-        effects, n_entries = effects.folded(clusters), len(effects.stay)
-    lattice = LatticeSum.of(effects.stay, effects.swap)
+        n_entries = len(stay)
+        stay, swap = _by_cluster(clusters, stay, swap)
+    lattice = LatticeSum.of(stay, swap)
     return FunctionQuestion(
         law=lattice.line,
         lattice=lattice,
-        observed_sums=_sums(effects.stay),
+        observed_sums=tuple(map(exact_sum, stay.T)),
         alternative="greater",
         metric=function_name(h, "h"),
         names=check_names(names or ("u", "v")),
         n_entries=n_entries,
         h=h,
-        tolerance=tolerance,
     )
 
 
@@ -887,73 +777,67 @@ def _ask_of_pairs(
             f"statistic={entry.name!r} takes one score for each entry, but there are "
             f"{len(pairs.columns)} columns ({', '.join(pairs.columns)}); see STATISTICS"
         )
-    if how["h"] is not None and pairs.slack:
+    units = pairs if clusters is None else pairs.folded(clusters)
+    slack, h = units.slack, how["h"]
+    if h is not None and slack:
         raise ValueError(
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
             "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
         )
-    units = pairs if clusters is None else pairs.folded(clusters)
     law, tally = group_differences(units.u, units.v)
-    low = tally.low if clusters is None else pairs.low
-    entry.check(pairs, low)
+    if entry.minimum is not None:
+        entry.check(pairs, tally.low if clusters is None else pairs.low)
     return SumQuestion(
         law=law,
         observed=tally.total_u - tally.total_v,
-        metric=_called(how["h"], entry.name),
-        score=entry.score(pairs.score, pairs.scale, low, pairs.u, pairs.v),
-        effects=units,
+        metric=entry.name if h is None else _called(h, entry.name),
+        pairs=pairs,
+        entry=entry,
         totals=(tally.total_u, tally.total_v),
         scale=pairs.scale,
-        slack=units.slack,
+        slack=slack,
         reading=pairs.reading,
-        n_entries=None if clusters is None else len(pairs),
-        divisor=max(len(pairs), 1) if entry.name == "mean" else 1,
+        n_entries=None if clusters is None else len(pairs.u),
+        divisor=max(len(pairs.u), 1) if entry.name == "mean" else 1,
         **how,
     )
 
 
 def _ask_of_measure(
-    u: Any,
-    v: Any,
+    pairs: Pairs,
     entry: Statistic,
     alternative: str,
     names: tuple[str, str] | None,
     clusters: Any,
 ) -> MeasureQuestion:
-    pairs = entry.pairs(u, v, names)
     measure, first, second = entry.measure(pairs)
-    clusters = labels_of(u, clusters)
-    n_entries = None if clusters is None else len(pairs)
+    n_entries = None
     if clusters is not None:
-        effects = LocalEffects(first, second).folded(clusters)
-        first, second = effects.stay, effects.swap
-    ratios = measure if isinstance(measure, MeanOfRatios) and measure.size > 1 else None
-    if ratios and (found := ratios.linear(first, second)) is not None:
-        measure, first, second = found
-    mine, theirs = _sums(first), _sums(second)
+        n_entries = len(first)
+        first, second = _by_cluster(clusters, first, second)
+    if isinstance(measure, MeanOfRatios) and len(measure.hits) > 1:
+        measure, first, second = measure.linear(first, second) or (measure, first, second)
     lattice = LatticeSum.of(first, second)
+    mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
     return MeasureQuestion(
         law=lattice.line,
         lattice=lattice,
-        observed_sums=mine,
+        observed_sums=tuple(mine),
         alternative=alternative,
         metric=entry.name,
         names=check_names(names or pairs.names),
         n_entries=n_entries,
         score=pairs.score.known(entry.name, "", not entry.ascending),
         measure=measure,
-        both_sums=tuple(a + b for a, b in zip(mine, theirs, strict=True)),
+        both_sums=tuple(map(sum, zip(mine, theirs, strict=True))),
         called=entry.title,
     )
 
 
-def _columns(u: Any, v: Any) -> tuple[Any, Any]:
-    """The entries of both systems, for g."""
-    return (u.u, u.v) if isinstance(u, Pairs) and v is None else (u, v)
-
-
-def _sums(rows: IntArray) -> tuple[int, ...]:
-    return tuple(exact_sum(column) for column in rows.T)
+def _by_cluster(clusters: Any, stay: IntArray, swap: IntArray) -> tuple[IntArray, IntArray]:
+    """The effects of whole clusters."""
+    numbers = cluster_numbers(clusters, len(stay))
+    return add_up(stay, numbers), add_up(swap, numbers)
 
 
 def _called(h: Callable[..., Any] | None, metric: str) -> str:

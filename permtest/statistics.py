@@ -9,11 +9,10 @@ sums are those that a `Measure` needs of either system, and h is the difference 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
-from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -60,11 +59,11 @@ class Statistic:
 
     Examples
     --------
-    >>> from permtest import statistic
-    >>> accuracy, f2 = statistic("accuracy"), statistic("f2")
+    >>> from permtest import STATISTICS
+    >>> accuracy, f1 = STATISTICS["accuracy"], STATISTICS["f1"]
     >>> accuracy.about, accuracy.minimum, accuracy.columns
     ('correct answers of each entry', 0, ())
-    >>> f2.columns, f2.ascending, statistic("wer").ascending
+    >>> f1.columns, f1.ascending, STATISTICS["wer"].ascending
     (('tp', 'fp', 'fn'), False, True)
     """
 
@@ -101,9 +100,7 @@ class Statistic:
 
     def check(self, pairs: Pairs, low: int) -> None:
         """Raise ScoreError at the first score of `pairs`, the smallest being `low`, that is bad."""
-        if self.minimum is None:
-            return
-        if self.maximum is None and low >= self.minimum and pairs.scale == 1:
+        if self.maximum is None and low >= (self.minimum or 0) and pairs.scale == 1:
             return
         for label, scores in (("u", pairs.u), ("v", pairs.v)):
             i = self.first_bad(scores, pairs.scale)
@@ -187,97 +184,26 @@ def _by_class(measure: MeanOfRatios, classes: int) -> MeanOfRatios:
         return tuple(rows)
 
     columns = tuple(f"{column}_{k + 1}" for k in range(classes) for column in measure.columns)
-    hits, misses = spread(measure.hits[0]), spread(measure.misses[0])
-    return MeanOfRatios(columns, hits, misses, measure.whole, measure.zero_division)
+    return MeanOfRatios(columns, spread(measure.hits[0]), spread(measure.misses[0]), measure.whole)
 
 
-def statistic(
-    name: str, *, beta: float | Fraction | str = 1, zero_division: float = 0.0
-) -> Statistic:
-    """A ready-made statistic, or a variant of it, for ``statistic=``.
-
-    Parameters
-    ----------
-    name : str
-        One of `STATISTICS`; "f2", "f0.5" and so on are F-scores with that beta, and so are
-        "micro_f2" and "macro_f2" for counts by class.
-    beta : float, Fraction or str, default 1
-        Of "f_beta", "micro_f_beta" or "macro_f_beta": how many times recall counts as much as
-        precision. Positive; a float stands for the decimal that it is printed as.
-    zero_division : float, default 0.0
-        What a ratio is where both its terms are 0 (no prediction, or nothing to be found), from 0
-        to 1; the default is that of scikit-learn.
-
-    Returns
-    -------
-    Statistic
-
-    Raises
-    ------
-    ValueError
-        If there is no such statistic, or an option is out of range or of no use for it.
-
-    Examples
-    --------
-    >>> from permtest import exact_perm_test, statistic
-    >>> u, v = [[3, 1, 0], [2, 0, 1]], [[2, 2, 1], [2, 1, 1]]      # tp, fp, fn of two sentences
-    >>> r = exact_perm_test(u, v, statistic=statistic("f_beta", beta=0.5))
-    >>> round(r.statistic, 3), r.pvalue
-    (0.245, 0.5)
-    """
-    if isinstance(name, str) and (match := _F.fullmatch(name)):
-        lead, number = match["lead"] or "", match["beta"] or str(beta)
-        square = _square(number)
-        if match["beta"] and beta != 1:
-            raise ValueError(f"name={name!r} has a beta of its own; leave beta out")
-        return _f_score(lead, number, square, _from_zero_to_one(zero_division))
-    if beta != 1:
-        raise ValueError(f"beta is for 'f_beta', 'micro_f_beta' and 'macro_f_beta', not {name!r}")
-    if zero_division == 0:
-        return lookup(name)
-    value, found = _from_zero_to_one(zero_division), lookup(name)
-    ratios = tuple(
-        MeanOfRatios(m.columns, m.hits, m.misses, m.whole, value)
-        for m in found.measures
-        if isinstance(m, MeanOfRatios)
-    )
-    if not ratios:
-        raise ValueError(f"zero_division has no effect on {name!r}, which is not a ratio")
-    return replace(found, measures=ratios)
-
-
-_F = re.compile(r"(?P<lead>micro_|macro_)?f(?:_beta|(?P<beta>\d+(?:\.\d+)?))")
+#: F-scores by name, such as "f0.5" and "macro_f2".
+F_SCORE = re.compile(r"(?P<lead>micro_|macro_)?f(?P<beta>\d+(?:\.\d+)?)")
 
 COUNTS = ("tp", "fp", "fn")
 CONFUSION = (*COUNTS, "tn")
 
 
-def _square(beta: str) -> Fraction:
-    try:
-        number = Fraction(beta)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(f"beta={beta} is not a number") from None
-    if not 0 < number <= 1000:
-        raise ValueError(f"beta={beta} must be above 0, and at most 1000")
-    return number**2
-
-
-def _from_zero_to_one(value: float) -> Fraction:
-    if isinstance(value, str) or not isinstance(value, Real) or not 0 <= value <= 1:
-        raise ValueError(f"zero_division={value} must lie in [0, 1]")
-    return Fraction(str(value))
-
-
-def _f_score(lead: str, beta: str, square: Fraction, zero: Fraction) -> Statistic:
+def _f_score(lead: str, beta: str) -> Statistic:
     """(1 + b) tp / ((1 + b) tp + b fn + fp) with b = beta^2, in whole numbers."""
+    square = Fraction(beta) ** 2
+    if not 0 < square <= 10**6:
+        raise ValueError(f"beta={beta} must be above 0, and at most 1000")
     a, b = square.numerator, square.denominator
-    ratio = (("tp", "fp", "fn"), ((a + b, 0, 0),), ((0, b, a),))
-    measures = [MeanOfRatios(*ratio, zero_division=zero)]
+    measures = [MeanOfRatios(COUNTS, ((a + b, 0, 0),), ((0, b, a),))]
     if square == 1:
-        measures.append(MeanOfRatios(("tp", "incorrect"), ((2, 0),), ((0, 1),), zero_division=zero))
-    measures.append(
-        MeanOfRatios(CONFUSION, ((a + b, 0, 0, 0),), ((0, b, a, 0),), zero_division=zero)
-    )
+        measures.append(MeanOfRatios(("tp", "incorrect"), ((2, 0),), ((0, 1),)))
+    measures.append(MeanOfRatios(CONFUSION, ((a + b, 0, 0, 0),), ((0, b, a, 0),)))
     formula = "2 tp / (2 tp + fp + fn)" if square == 1 else f"F-score with beta = {beta}"
     return _averaged(lead, f"f{beta}", f"F{beta}", formula, tuple(measures))
 
@@ -314,17 +240,14 @@ def _weights(terms: str, columns: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(int(column in terms.split(" + ")) for column in columns)
 
 
-def _families() -> list[Statistic]:
-    """Ratios of counts, plain and for several classes."""
-    found = []
-    for lead in ("", "micro_", "macro_"):
-        found += [
-            _ratio("precision", "precision", "tp / (tp + fp)", "tp", "fp", lead),
-            _ratio("recall", "recall", "tp / (tp + fn)", "tp", "fn", lead),
-            _f_score(lead, "1", Fraction(1), Fraction(0)),
-            _ratio("jaccard", "Jaccard index", "tp / (tp + fp + fn)", "tp", "fp + fn", lead),
-        ]
-    return found
+def _family(lead: str) -> list[Statistic]:
+    """Ratios of counts, plain or for several classes."""
+    return [
+        _ratio("precision", "precision", "tp / (tp + fp)", "tp", "fp", lead),
+        _ratio("recall", "recall", "tp / (tp + fn)", "tp", "fn", lead),
+        _f_score(lead, "1"),
+        _ratio("jaccard", "Jaccard index", "tp / (tp + fp + fn)", "tp", "fp + fn", lead),
+    ]
 
 
 _ENTRIES: tuple[Statistic, ...] = (
@@ -346,7 +269,9 @@ _ENTRIES: tuple[Statistic, ...] = (
         about="correct heads and labels of each sentence",
         minimum=0,
     ),
-    *_families(),
+    *_family(""),
+    *_family("micro_"),
+    *_family("macro_"),
     _ratio("specificity", "specificity", "tn / (tn + fp)", "tn", "fp"),
     Statistic(
         name="balanced_accuracy",
@@ -380,17 +305,15 @@ STATISTICS["iou"] = STATISTICS["jaccard"]
 
 
 def lookup(name: str | Statistic) -> Statistic:
-    """The entry called `name`; ValueError lists what there is."""
+    """The entry called `name`, an F-score with any beta too; ValueError lists what there is."""
     if isinstance(name, Statistic):
         return name
     if isinstance(name, str) and name in STATISTICS:
         return STATISTICS[name]
-    if isinstance(name, str) and (match := _F.fullmatch(name)) and match["beta"]:
-        return statistic(name)
-    known, close = (
-        ", ".join(map(repr, STATISTICS)),
-        get_close_matches(f"{name}".lower(), STATISTICS),
-    )
+    if isinstance(name, str) and (match := F_SCORE.fullmatch(name)):
+        return _f_score(match["lead"] or "", match["beta"])
+    known = ", ".join(map(repr, STATISTICS))
+    close = get_close_matches(f"{name}".lower(), STATISTICS)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(
         f"statistic={name!r} is not known{hint}; choose one of {known}, or 'f' with any beta, as "

@@ -116,32 +116,30 @@ def lower_end(differences: Sequence[Fraction | int], alpha: Fraction) -> Fractio
 # ---- several sums ------------------------------------------------------------------------------
 
 
-def ratio(above: int, below: int, zero: Fraction) -> Fraction:
-    return Fraction(above, below) if below else zero
+def ratio(above: int, below: int) -> Fraction:
+    return Fraction(above, below) if below else Fraction(0)
 
 
 def f_score(beta: Fraction) -> Callable[..., Fraction]:
-    def score(tp: int, fp: int, fn: int, *_: int, zero: Fraction) -> Fraction:
+    def score(tp: int, fp: int, fn: int, *_: int) -> Fraction:
         weighted = (1 + beta**2) * tp
         below = weighted + beta**2 * fn + fp
-        return weighted / below if below else zero
+        return weighted / below if below else Fraction(0)
 
     return score
 
 
 #: Measures as textbooks write them: of the counts of a whole test set, with a value for 0 / 0.
 MEASURES: dict[str, Callable[..., Fraction]] = {
-    "precision": lambda tp, fp, fn, *_, zero: ratio(tp, tp + fp, zero),
-    "recall": lambda tp, fp, fn, *_, zero: ratio(tp, tp + fn, zero),
+    "precision": lambda tp, fp, fn, *_: ratio(tp, tp + fp),
+    "recall": lambda tp, fp, fn, *_: ratio(tp, tp + fn),
     "f1": f_score(Fraction(1)),
     "f2": f_score(Fraction(2)),
     "f0.5": f_score(Fraction(1, 2)),
-    "jaccard": lambda tp, fp, fn, *_, zero: ratio(tp, tp + fp + fn, zero),
-    "specificity": lambda tp, fp, fn, tn, zero: ratio(tn, tn + fp, zero),
-    "balanced_accuracy": lambda tp, fp, fn, tn, zero: (
-        (ratio(tp, tp + fn, zero) + ratio(tn, tn + fp, zero)) / 2
-    ),
-    "wer": lambda errors, length, zero: ratio(errors, length, zero),
+    "jaccard": lambda tp, fp, fn, *_: ratio(tp, tp + fp + fn),
+    "specificity": lambda tp, fp, fn, tn: ratio(tn, tn + fp),
+    "balanced_accuracy": lambda tp, fp, fn, tn: (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2,
+    "wer": lambda errors, length: ratio(errors, length),
 }
 
 Row = Sequence[int]

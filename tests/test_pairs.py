@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from permtest import Pairs, alternatives, exact_perm_test
 from permtest._integers import exact_sum
 from permtest.decimals import as_integers
-from permtest.pairs import LocalEffects
+from permtest.pairs import local_effects
 
 INTEGERS = st.lists(st.integers(-(2**70), 2**70), max_size=20)
 
@@ -99,7 +99,7 @@ def test_pairs_must_be_of_one_length():
     with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
         Pairs.of([1, 2], [1])
     with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
-        LocalEffects.of([1, 2], [1], lambda a, b: a - b)
+        local_effects([1, 2], [1], lambda a, b: a - b)
 
 
 def test_what_is_missing_is_said():
@@ -142,14 +142,15 @@ def test_names_come_from_the_columns_unless_given():
 
 def test_g_is_called_with_numbers_that_cannot_wrap_around():
     u, v = np.array([0, 3], dtype=np.uint8), np.array([2, 1], dtype=np.uint8)
-    assert LocalEffects.of(u, v, lambda a, b: a - b).stay.tolist() == [-2, 2]
-    rows = LocalEffects.of(u[:, None], v[:, None], lambda a, b: (a - b)[0])
-    assert rows.stay.tolist() == [-2, 2]
+    stay, swap = local_effects(u, v, lambda a, b: a - b)
+    assert (stay.tolist(), swap.tolist()) == ([-2, 2], [2, -2])
+    stay, _ = local_effects(u[:, None], v[:, None], lambda a, b: (a - b)[0])
+    assert stay.tolist() == [-2, 2]
 
 
 def test_g_must_return_integers():
     with pytest.raises(ValueError, match=r"g\(u, v\)\[1\] = 0.5 is not a whole number"):
-        LocalEffects.of([2, 1], [0, 0], lambda a, b: (a - b) / 2)
+        local_effects([2, 1], [0, 0], lambda a, b: (a - b) / 2)
 
 
 def test_tiny_decimals_against_zeros():

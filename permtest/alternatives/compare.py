@@ -406,7 +406,7 @@ def compare_all(
     ----------
     u, v : array_like of shape (N,), or tables of counts
         Scores of both systems, as `exact_perm_test` takes them; or one `Pairs`.
-    statistic : str, or what `statistic` returns, default "mean"
+    statistic : str or Statistic, default "mean"
         "mean" compares single scores by all tests. The name of a measure of counts, such as "f1",
         compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
         where the measure is a proportion.

@@ -67,9 +67,9 @@ class FoldCounts:
 
     Examples
     --------
-    >>> from permtest import statistic
+    >>> from permtest import STATISTICS
     >>> from permtest.alternatives import FoldCounts
-    >>> counts = FoldCounts.of([[60, 22, 18], [58, 20, 20]], statistic("f1"))
+    >>> counts = FoldCounts.of([[60, 22, 18], [58, 20, 20]], STATISTICS["f1"])
     >>> counts.columns, counts.n_folds, counts.totals.tolist()
     (('tp', 'fp', 'fn'), 2, [118.0, 42.0, 38.0])
     >>> round(counts.value, 3)
@@ -172,7 +172,7 @@ def ratios(metric: Statistic) -> list[MeanOfRatios]:
         measure
         for measure in metric.measures
         if isinstance(measure, MeanOfRatios)
-        and measure.size == 1
+        and len(measure.hits) == 1
         and measure.whole
         and OPPOSITES.keys() >= set(measure.columns)
         and len(set(measure.hits[0]) - {0}) == 1

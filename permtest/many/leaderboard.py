@@ -750,7 +750,7 @@ def compare_many(
         A column for each system: scores of shape (N,), or counts of shape (N, c) for a statistic
         of counts. Or a mapping of data sets to such tables, of the same systems; or what
         `permtest.read_many` returns.
-    statistic : str, or what `statistic` returns, optional
+    statistic : str or Statistic, optional
         As in `exact_perm_test`. Default: "mean", or that of the ScoreTable.
     systems : sequence of str, optional
         Which columns are systems, in this order. Default: all.

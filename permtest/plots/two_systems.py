@@ -62,7 +62,7 @@ def plot_estimation(
     pairs : Pairs or Overview
         Single scores or counts; or what `permtest.study.overview` made of them, whose statistic
         and interval are drawn.
-    statistic : str, or what `statistic` returns, default "mean"
+    statistic : str or Statistic, default "mean"
         What is compared, if it is not an overview that says it.
     ax : sequence of three matplotlib.axes.Axes, optional
         Where to draw: scores, differences of items, and their mean, which has its place below.

@@ -108,7 +108,7 @@ def read(
         systems predicted. A table of its own has a column of ids, as those of the systems do.
     score : str, optional
         Which score, where a file has several for each item, such as "acc_norm" or "las".
-    statistic : str, or what `statistic` returns, default "sum"
+    statistic : str or Statistic, default "sum"
         What the scores are for, as in `exact_perm_test`.
     clusters : str or int, optional
         What each item belongs to, such as its document: a column, or a grouping of the format.
@@ -195,7 +195,7 @@ def read_many(
         columns for systems those that look alike, as `read` says.
     gold, score
         As in `read`.
-    statistic : str, or what `statistic` returns, default "mean"
+    statistic : str or Statistic, default "mean"
         What the scores are for, as in `compare_many`.
     clusters : str or int, optional
         As in `read`.

@@ -623,7 +623,7 @@ def overview(
     pairs : Pairs
         Scores, or counts such as tp, fp and fn. If they have clusters, whole clusters are swapped,
         and other tests compare their sums, divided by their mean size.
-    statistic : str, or what `statistic` returns, default "mean"
+    statistic : str or Statistic, default "mean"
         One of `STATISTICS`.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher, which for error rates is worse.
