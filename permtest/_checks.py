@@ -1,9 +1,10 @@
-"""What arguments have to be: counts, finite numbers, probabilities, options; errors name them."""
+"""What arguments have to be, which packages have to be there, and errors that say what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from importlib import import_module
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -96,3 +97,102 @@ def check_option(name: str, value: Any, known: Iterable[str]) -> None:
     if value not in known:
         listed = ", ".join(map(repr, known))
         raise ValueError(f"{name}={value!r} is not known; choose one of {listed}")
+
+
+def optional(module: str, *, needed_by: str, extra: str) -> Any:
+    """Import a package of one of the extras.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of what to import.
+    needed_by : str
+        What the error message says needs it: a method, an argument, an option.
+    extra : str
+        The extra of this package that brings it.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; the message says how to install it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        top = module.partition(".")[0]
+        raise ImportError(f"{needed_by} needs {top}: pip install 'permtest[{extra}]'") from error
+
+
+def pandas(needed_by: str = "to_frame") -> Any:
+    """pandas, of which results make data frames."""
+    return optional("pandas", needed_by=needed_by, extra="frames")
+
+
+class ScoreError(ValueError):
+    """An entry of an argument that cannot be used.
+
+    Attributes
+    ----------
+    argument : str
+        What the argument is called.
+    index : tuple of int
+        The first bad entry.
+    problem : str
+        What is wrong with it, its value included.
+    remedy : str
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(ScoreError("u", (3,), "is missing", "remove the pair, or score it"))
+    u[3] is missing; remove the pair, or score it
+    """
+
+    def __init__(self, argument: str, index: tuple[int, ...], problem: str, remedy: str) -> None:
+        super().__init__(argument, index, problem, remedy)  # all of it, so that it can be pickled
+        self.argument, self.index, self.problem, self.remedy = argument, index, problem, remedy
+
+    def __str__(self) -> str:
+        where = ", ".join(str(int(i)) for i in self.index)
+        return f"{self.argument}[{where}] {self.problem}; {self.remedy}"
+
+    def at(self, index: tuple[int, ...]) -> ScoreError:
+        """Return this error with the index by which the caller knows the entry."""
+        return ScoreError(self.argument, index, self.problem, self.remedy)
+
+
+class TooHard(ArithmeticError):
+    """A method cannot compute this p in reasonable time; the remedy, if any, says what can.
+
+    Attributes
+    ----------
+    problem, remedy : str
+    """
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(problem, remedy)
+        self.problem, self.remedy = problem, remedy
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, (self.problem, self.remedy)))
+
+
+class TooLarge(MemoryError):
+    """Something would not fit in memory; the remedy, if any, says what to do.
+
+    Attributes
+    ----------
+    problem, remedy : str
+    """
+
+    # No base in common with `TooHard`: Python makes no MemoryError that has another base first.
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(problem, remedy)
+        self.problem, self.remedy = problem, remedy
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, (self.problem, self.remedy)))

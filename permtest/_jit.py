@@ -109,7 +109,8 @@ def python_first(function: Callable[P, R]) -> Callable[P, R]:
     Every turn of a loop over a range counts. As it may be stopped and started again, the kernel
     must not change what it is given, unless it writes the same again.
     """
-    return _first(functools.cache(lambda: _in_python(function, METERED)), function)
+    linked = functools.cache(lambda: _in_python(function, METERED))
+    return _first(lambda *args, **kwargs: linked()(*args, **kwargs), function)
 
 
 def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -117,7 +118,7 @@ def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P,
 
     That is the same in NumPy. It says by `spend` what it takes, before it changes anything.
     """
-    return functools.partial(_first, lambda: plain)
+    return functools.partial(_first, plain)
 
 
 def compiled_or(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -125,7 +126,7 @@ def compiled_or(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P,
     return jit if NUMBA else lambda _: plain
 
 
-def _first(other: Callable[[], Callable[P, R]], function: Callable[P, R]) -> Callable[P, R]:
+def _first(other: Callable[P, R], function: Callable[P, R]) -> Callable[P, R]:
     """The other way to the same result where it is short, else the kernel, compiled."""
     kernel = jit(function)
 
@@ -134,7 +135,7 @@ def _first(other: Callable[[], Callable[P, R]], function: Callable[P, R]) -> Cal
         if _budget[0] > 0:
             # Where Python raises an error machine code may have a number, such as infinity.
             with suppress(TimeoutError, ArithmeticError, ValueError):
-                return other()(*args, **kwargs)
+                return other(*args, **kwargs)
         return kernel(*args, **kwargs)
 
     vars(call)["compiled"] = vars(kernel)["compiled"]

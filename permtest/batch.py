@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
-from permtest._errors import ScoreError
+from permtest._checks import ScoreError, pandas
 from permtest._html import AsSentence
-from permtest._optional import pandas
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.decimals import unscaled

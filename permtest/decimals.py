@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import is_unordered, plain_array
-from permtest._errors import ScoreError
-from permtest._integers import SAFE, IntArray, largest, roomy
+from permtest._arrays import SAFE, IntArray, is_unordered, largest, plain_array, roomy
+from permtest._checks import ScoreError
 from permtest._jit import Floats, Ints, numpy_first, python_first, spend
 
 #: Of a float with so many bytes: how many digits of any decimal survive in it; up to how many
@@ -94,7 +93,7 @@ def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
     if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
         return Scores(list(columns), 1)
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
-    if all(map(_is_whole, arrays)):
+    if all(array.dtype == np.int64 or _is_whole(array) for array in arrays):
         return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
     return _all_short(arrays) or _all_fractions(arrays, labels)
 
@@ -129,9 +128,9 @@ def _has_narrow(values: Any, array: NDArray[Any]) -> bool:
 
 
 def _is_whole(array: NDArray[Any]) -> bool:
-    """Whether all are whole numbers that fit an int64, and that floats print as they are."""
+    """Whether all are floats that are whole numbers, and that print as they are."""
     if array.dtype.kind != "f":
-        return array.dtype != object
+        return False
     limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
     return bool(np.all((np.abs(array) < limit) & (np.floor(array) == array)))
 

@@ -13,8 +13,7 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level
-from permtest._errors import TooHard
+from permtest._checks import TooHard, check_level
 from permtest._rng import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.methods import Solution, solve

@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level
-from permtest._errors import TooHard
-from permtest._integers import IntArray, exact_dot
+from permtest._arrays import IntArray, exact_dot
+from permtest._checks import TooHard, check_level
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import dp_operations
 from permtest.null.distribution import UNDERFLOW, Probability

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooHard
+from permtest._checks import TooHard
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (
     ROUNDLESS,
@@ -91,7 +91,8 @@ class Solution(NamedTuple):
 
 def solve(question: Question, method: str = "auto") -> Solution:
     """The probability of the extreme cells; "auto" takes the first method of `_plan` that can."""
-    check_method(method)
+    if method != "auto":
+        check_method(method)
     if question.slack and question.tails is not None:
         return _solve_rounded(question, method)
     if method != "auto":
@@ -267,9 +268,14 @@ def _integer(question: Question) -> Probability:
     return Probability.of_ratio(int(p * 2**n), n)
 
 
-def _tails(question: Question, tail: Tail) -> Probability:
-    """P(T <= lower or T >= upper); the null law is symmetric, so both are upper tails."""
-    assert question.tails is not None
+def _tails(question: Question, tail: Tail, cells: Solver | None = None) -> Probability:
+    """P(T <= lower or T >= upper); the null law is symmetric, so both are upper tails.
+
+    From `cells` where `h` singles out something else.
+    """
+    if question.tails is None:
+        assert cells is not None, "what needs tails is asked for where there are some"
+        return cells(question)
     law, (lower, upper) = question.law, question.tails
     if upper - lower <= 1:
         return CERTAIN
@@ -376,13 +382,12 @@ def _between(low: Probability, high: Probability) -> Probability:
     return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
 
 
-def _solver(tail: Tail, cells: Solver) -> Solver:
-    """A method that knows a way to tails, and another one to what `h` singles out."""
-    return lambda question: cells(question) if question.tails is None else _tails(question, tail)
-
-
-_tilted, _dp = _solver(tail_tilted, _tilted_cells), _solver(tail_dp, _dp_cells)
-_cf = _solver(tail_cf, partial(_absolute_cells, convolve=cf_cells, name="cf"))
+_tilted = partial(_tails, tail=tail_tilted, cells=_tilted_cells)
+_dp = partial(_tails, tail=tail_dp, cells=_dp_cells)
+_fft = partial(
+    _tails, tail=tail_fft, cells=partial(_absolute_cells, convolve=fft_cells, name="fft")
+)
+_cf = partial(_tails, tail=tail_cf, cells=partial(_absolute_cells, convolve=cf_cells, name="cf"))
 
 
 #: What can be asked for, with what it can do and what it costs where N' pairs differ, by A in all,
@@ -393,7 +398,7 @@ METHODS: dict[str, Solver] = {
     # Whatever has a lattice that fits in memory, relative to p (Alg. 3): O(N' A).
     "dp": _dp,
     # Tails relative to p, other regions to about 1e-16 of 1 (Alg. 4): O(A log A log U).
-    "fft": _solver(tail_fft, partial(_absolute_cells, convolve=fft_cells, name="fft")),
+    "fft": _fft,
     # The same; of several sums in the box that holds nearly all of their mass: O(A U).
     "cf": _cf,
     # Few pairs: labellings are counted, by halves where there are two tails: O(2^(N'/2)).

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest._integers import IntArray
+from permtest._arrays import IntArray
 from permtest.statistics import STATISTICS, Statistic
 
 #: How labels are written that mean the same, where all right ones are of one kind.

@@ -26,10 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._integers import IntArray, exact_dot, exact_sum
+from permtest._arrays import IntArray, exact_dot, exact_sum
 from permtest._progress import progress
 from permtest.decimals import unscaled
-from permtest.measures import DIGITS, Exact, MeanOfRatios, Measure, subtract
 from permtest.null.enumeration import can_halve, count_tail
 from permtest.null.grouping import (
     TwoPointSum,
@@ -44,7 +43,16 @@ from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
 from permtest.pairs import Pairs, add_up, check_names, cluster_numbers, labels_of, local_effects
 from permtest.score import Score
-from permtest.statistics import Statistic, check_alternative, lookup
+from permtest.statistics import (
+    DIGITS,
+    Exact,
+    MeanOfRatios,
+    Measure,
+    Statistic,
+    check_alternative,
+    lookup,
+    subtract,
+)
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
@@ -208,7 +216,9 @@ class SumQuestion(Question):
     @property
     def total_scores(self) -> tuple[float, float] | None:
         """`totals` as sums of scores."""
-        return self.totals and (self.in_scores(self.totals[0]), self.in_scores(self.totals[1]))
+        if self.totals is None:
+            return None
+        return unscaled(self.totals[0], self.scale), unscaled(self.totals[1], self.scale)
 
     def in_scores(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
@@ -680,7 +690,7 @@ def ask(
         return _ask_of_measure(entry.pairs(u, v, names), entry, alternative, names, clusters)
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is None:
-        pairs = entry.pairs(u, v, names)
+        pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
         if rounding is not None:
             pairs = pairs.rounded_by(rounding)
             how["ties_doubtful"] = rounding > 0

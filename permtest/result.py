@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest import _html
-from permtest._checks import check_level
+from permtest._checks import check_level, pandas
 from permtest._json import AsJson
-from permtest._optional import pandas
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.methods import (
     Solution,

@@ -16,11 +16,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import plain_array
-from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
-from permtest._errors import TooHard
+from permtest._arrays import IntArray, exact_sum, plain_array
+from permtest._checks import (
+    TooHard,
+    check_above_zero,
+    check_count,
+    check_finite,
+    check_level,
+    check_option,
+)
 from permtest._html import AsSentence
-from permtest._integers import IntArray, exact_sum
 from permtest._json import AsFields
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator

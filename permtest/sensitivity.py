@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_finite, check_level
-from permtest._errors import TooHard
+from permtest._checks import TooHard, check_finite, check_level
 from permtest._jit import NUMBA
 from permtest._json import AsFields
 from permtest.null.distribution import CERTAIN, EPS, Probability

@@ -38,24 +38,21 @@ LAYERS = [
     {"question"},
     {"predictions"},
     {"statistics"},
-    {"measures", "pairs"},
+    {"pairs"},
     {"_html", "score"},
     {"null"},
     {"decimals"},
     {
         "_arrays",
-        "_checks",
-        "_integers",
         "_jit",
         "_json",
         "_jupyter",
-        "_optional",
         "_parallel",
         "_progress",
         "_rng",
         "_text",
     },
-    {"_errors"},
+    {"_checks"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import Pairs, alternatives, exact_perm_test
-from permtest._integers import exact_sum
+from permtest._arrays import exact_sum
 from permtest.decimals import as_integers
 from permtest.pairs import local_effects
 

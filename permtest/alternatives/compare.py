@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level, count
+from permtest._arrays import IntArray, exact_sum
+from permtest._checks import check_level, count, pandas
 from permtest._html import grid, said, together
-from permtest._integers import IntArray, exact_sum
 from permtest._json import AsJson
-from permtest._optional import pandas
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest._text import aligned

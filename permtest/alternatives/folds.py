@@ -18,9 +18,8 @@ from permtest._checks import check_above_zero, check_count, check_finite
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answer import AlternativeResult, Names, PairedSample, result_of
 from permtest.alternatives.parametric import student
-from permtest.measures import MeanOfRatios
 from permtest.pairs import cluster_numbers
-from permtest.statistics import Alternative, Statistic, lookup
+from permtest.statistics import Alternative, MeanOfRatios, Statistic, lookup
 
 Floats: TypeAlias = NDArray[np.float64]
 Array: TypeAlias = NDArray[Any]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest._integers import roomy
+from permtest._arrays import roomy
 from permtest.alternatives.answer import (
     ROWS,
     AlternativeResult,

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import SAFE, IntArray, largest, with_room
 from permtest._checks import check_option
-from permtest._integers import SAFE, IntArray, largest, with_room
 from permtest.alternatives.answer import (
     ITEMS,
     ROWS,

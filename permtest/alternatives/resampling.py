@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import exact_sum, largest
 from permtest._checks import check_option
-from permtest._integers import exact_sum, largest
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
@@ -41,12 +41,11 @@ from permtest.alternatives.answer import (
 )
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
-from permtest.measures import subtract
 from permtest.null.grouping import count_values
 from permtest.pairs import Pairs, check_unclustered
 from permtest.question import TIE
 from permtest.result import PermutationTestResult
-from permtest.statistics import Alternative, Statistic, lookup
+from permtest.statistics import Alternative, Statistic, lookup, subtract
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from permtest import __version__
-from permtest._integers import exact_sum
+from permtest._arrays import exact_sum
 from permtest._text import aligned
 from permtest.cli.inputs import (
     FAILED,

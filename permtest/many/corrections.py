@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import IntArray, largest, roomy
 from permtest._checks import check_level
 from permtest._html import grid, said, together
-from permtest._integers import IntArray, largest, roomy
 from permtest._jit import Floats, Ints, jit
 from permtest._json import AsFields
 from permtest._parallel import in_parallel
@@ -31,8 +31,8 @@ from permtest._rng import seeds, stream
 from permtest._text import aligned
 from permtest.alternatives.answer import rejects
 from permtest.many.table import ScoreTable
-from permtest.measures import Measure
 from permtest.question import NEAR, TIE
+from permtest.statistics import Measure
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,11 +30,10 @@ from permtest.many.corrections import (
     max_t,
 )
 from permtest.many.table import ScoreTable, tables_of
-from permtest.measures import Exact, subtract
 from permtest.null.grouping import TABLE
 from permtest.result import PermutationTestResult
 from permtest.score import Score, counted
-from permtest.statistics import Statistic, check_alternative
+from permtest.statistics import Exact, Statistic, check_alternative, subtract
 
 if TYPE_CHECKING:
     import pandas as pd

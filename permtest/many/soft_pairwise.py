@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import plain_array
-from permtest._errors import TooHard
+from permtest._arrays import plain_array, roomy
+from permtest._checks import TooHard, pandas
 from permtest._html import AsSentence
-from permtest._integers import roomy
 from permtest._jit import Floats
-from permtest._optional import pandas
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.decimals import in_common_units

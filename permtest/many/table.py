@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import ScoreError
-from permtest._integers import IntArray, exact_sum, with_room
+from permtest._arrays import IntArray, exact_sum, with_room
+from permtest._checks import ScoreError
 from permtest.decimals import in_common_units, unscaled
-from permtest.measures import Exact
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
 from permtest.score import Score, tokens
-from permtest.statistics import Statistic, lookup
+from permtest.statistics import Exact, Statistic, lookup
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooHard
+from permtest._checks import TooHard
 from permtest._jit import Floats, Ints, compiled_or, jit
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability
 from permtest.null.enumeration import QUICK, can_halve, count_tails

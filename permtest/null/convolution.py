@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooHard
+from permtest._checks import TooHard
 from permtest._jit import Floats, Ints, numpy_first, spend
 from permtest._progress import progress
 from permtest.null.distribution import EPS, LatticeDistribution, pmf

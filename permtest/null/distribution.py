@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._integers import IntArray
+from permtest._arrays import IntArray
 from permtest._jit import Floats
 
 EPS = float(np.finfo(np.float64).eps)

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._errors import TooHard, TooLarge
-from permtest._integers import IntArray, with_room
+from permtest._arrays import IntArray, with_room
+from permtest._checks import TooHard, TooLarge
 from permtest._jit import Ints, numpy_first, spend
 from permtest.decimals import as_integers
 from permtest.null.grouping import TwoPointSum

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooLarge
-from permtest._integers import exact_dot, exact_sum, roomy
+from permtest._arrays import exact_dot, exact_sum, roomy
+from permtest._checks import TooLarge
 from permtest._jit import Floats, Ints, jit, numpy_first, spend
 from permtest.null.distribution import LatticeDistribution
 

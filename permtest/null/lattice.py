@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooLarge
-from permtest._integers import IntArray, exact_dot, exact_sum, largest, shown
+from permtest._arrays import IntArray, exact_dot, exact_sum, largest, shown
+from permtest._checks import TooLarge
 from permtest._jit import Floats, Ints
 from permtest.null.convolution import SAFETY
 from permtest.null.distribution import EPS

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooHard, TooLarge
+from permtest._checks import TooHard, TooLarge
 from permtest._jit import Floats, Ints
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribution, Probability
 

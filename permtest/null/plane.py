@@ -38,8 +38,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooHard
-from permtest._integers import exact_dot
+from permtest._arrays import exact_dot
+from permtest._checks import TooHard
 from permtest._jit import Floats, Ints
 from permtest.null.distribution import EPS, IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.grouping import MAX_CELLS

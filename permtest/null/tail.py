@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from permtest._errors import TooHard
+from permtest._checks import TooHard
 from permtest._jit import NUMBA, Floats
 from permtest.null.bracket import log_count, peaks
 from permtest.null.convolution import (

@@ -19,7 +19,7 @@ from matplotlib.path import Path as Outline
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
-from permtest._errors import TooLarge
+from permtest._checks import TooLarge
 from permtest.methods import solve
 from permtest.null.convolution import cf_cells
 from permtest.null.distribution import LatticeDistribution

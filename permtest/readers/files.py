@@ -23,7 +23,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from permtest._optional import optional
+from permtest._checks import optional
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 

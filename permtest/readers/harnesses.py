@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
-from permtest._optional import optional
+from permtest._checks import optional
 from permtest.decimals import DENOMINATORS
 from permtest.readers.files import (
     DEEP,

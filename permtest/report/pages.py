@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from permtest._optional import optional
+from permtest._checks import optional
 from permtest._progress import progress
 from permtest.study.document import Document, Figure, Section
 

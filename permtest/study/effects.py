@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from permtest._arrays import IntArray
 from permtest._checks import check_count, check_level
 from permtest._html import facts, together
-from permtest._integers import IntArray
 from permtest._json import AsJson
 from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
 from permtest.alternatives.compare import TESTS

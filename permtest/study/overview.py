@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._arrays import exact_sum, with_room
 from permtest._checks import check_level
-from permtest._integers import exact_sum, with_room
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answer import (
     OF_COUNTS,
@@ -30,10 +30,18 @@ from permtest.alternatives.counts import score_interval
 from permtest.alternatives.resampling import permutation_mean, randomisation
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
-from permtest.measures import Bleu, Matthews, MeanOfRatios, Measure
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
-from permtest.statistics import Alternative, Statistic, check_alternative, lookup
+from permtest.statistics import (
+    Alternative,
+    Bleu,
+    Matthews,
+    MeanOfRatios,
+    Measure,
+    Statistic,
+    check_alternative,
+    lookup,
+)
 from permtest.study import document as doc
 from permtest.study import sections
 from permtest.study.document import Document, Figure, Section, Table, number, percent

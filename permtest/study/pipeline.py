@@ -16,8 +16,7 @@ from textwrap import wrap
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from permtest._checks import check_count, check_finite, check_level, check_option
-from permtest._optional import optional
+from permtest._checks import check_count, check_finite, check_level, check_option, optional
 from permtest.alternatives.answer import TITLES, PairedSample, as_threshold
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, lookup

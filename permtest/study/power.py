@@ -16,10 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import plain_array
+from permtest._arrays import plain_array, roomy
 from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
 from permtest._html import grid, said, together
-from permtest._integers import roomy
 from permtest._json import AsJson
 from permtest._parallel import in_parallel
 from permtest._progress import progress

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 from permtest import alternatives as alt
-from permtest.measures import MeanOfRatios
-from permtest.statistics import Statistic
+from permtest.statistics import MeanOfRatios, Statistic
 from tests import naive
 from tests.alternatives import known
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest._errors import TooHard
+from permtest._checks import TooHard
 from permtest.null.many_point import ManyPointSum
 from tests import naive
 

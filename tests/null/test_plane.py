@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from permtest._errors import TooHard
+from permtest._checks import TooHard
 from permtest.null import plane
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
