@@ -559,7 +559,6 @@ def test_a_result_says_what_it_knows():
     fields = json.loads(result.to_json())
     assert fields["sums"] == [12, 4]
     assert fields["scores"] == pytest.approx([0.75, 4 / 7])
-    assert len(result.to_frame()) == 1
     law = result.null_distribution
     assert law.pmf.sum() == pytest.approx(1)
     assert law(*result.sums) == 0.125
@@ -587,9 +586,8 @@ def test_other_observed_sums():
         result.at((-2, centre[1]))
     with pytest.raises(TypeError, match="must be whole numbers"):
         result.at((1.5, 2))
-    with pytest.raises(ValueError, match="shift"):
+    with pytest.raises(ValueError, match="tests of one sum"):
         result.confidence_interval()
-    assert 0 < result.mid_pvalue < result.pvalue
 
 
 def test_labels_of_clusters_must_be_in_the_same_order():
