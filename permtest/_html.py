@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,114 +81,55 @@ def _table(inside: str, heading: str) -> str:
 # ---- a distribution in bars ---------------------------------------------------------------------
 
 
-class Sketch(NamedTuple):
-    """Shares of the mass in bars of equal width, and where marks stand, all from 0 to 1."""
+def bars(
+    law: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]],
+    marks: Sequence[float],
+    on_a_line: bool,
+    label: str,
+) -> str:
+    """A law in bars: values, their probabilities, and which of them are extreme and so dark.
 
-    body: NDArray[np.float64]
-    rejected: NDArray[np.float64]
-    left: float
-    observed: float
-    mirrored: float | None
-
-
-def drawn(sketch: Sketch, text: str) -> str:
-    """The bars, their extreme part dark, and the observed value as a dashed line."""
-    label = escape(f"Null distribution; {text}")
-    marks = _line(sketch.observed, "1.5", "4 2")
-    if sketch.mirrored is not None:
-        marks += _line(sketch.mirrored, "1", "1 3")
+    `marks` are the observed value, a dashed line, and its mirror image, if there is one; values
+    have the same steps if they are `on_a_line`.
+    """
+    values, pmf, extreme = law
+    mean = float(pmf @ values)
+    far = 4.5 * float(np.sqrt(pmf @ (values - mean) ** 2))
+    low = min(*marks, max(float(values.min()), mean - far), mean)
+    high = max(*marks, min(float(values.max()), mean + far), mean)
+    width = _bar_width(values, low, high, on_a_line) if high > low else 1.0
+    size = round((high - low) / width) + 1
+    start = (low + high - size * width) / 2
+    places = np.floor((values - start) / width + 1e-6).astype(np.intp)
+    inside = (places >= 0) & (places < size)
+    rejected, body = (
+        np.bincount(places[kind], pmf[kind], size) for kind in (inside & extreme, inside & ~extreme)
+    )
+    step = WIDTH / max(size, FEWEST)
+    left = (WIDTH - size * step) / 2
+    scale = (HEIGHT - 8) / (body + rejected).max()
+    picture = "".join(
+        f"<rect x='{left + i * step:.1f}' y='{HEIGHT - scale * (base + height):.1f}' "
+        f"width='{max(step - 0.5, 0.5):.1f}' height='{scale * height:.1f}' fill='{colour}'/>"
+        for bases, heights, colour in ((0 * body, rejected, REJECTED), (rejected, body, BODY))
+        for i, (base, height) in enumerate(zip(bases, heights, strict=True))
+        if scale * height > 0.05
+    )
+    looks = "1.5' stroke-dasharray='4 2", "1' stroke-dasharray='1 3"
+    for mark, look in zip(marks, looks, strict=False):
+        x = f"{left + (mark - start) / width * step:.1f}"
+        picture += _line(f"x1='{x}' x2='{x}' y1='2' y2='{HEIGHT}' stroke-width='{look}'")
+    axis = _line(f"x1='0' x2='{WIDTH}' y1='{HEIGHT}' y2='{HEIGHT}' stroke-opacity='0.6'")
+    label = escape(label)
     return (
         f"<svg role='img' aria-label='{label}' width='{WIDTH}' height='{HEIGHT + 4}' "
         f"style='max-width:100%' viewBox='0 0 {WIDTH} {HEIGHT + 4}'><title>{label}</title>"
-        f"{_rectangles(sketch)}"
-        f"<line x1='0' x2='{WIDTH}' y1='{HEIGHT}' y2='{HEIGHT}' stroke='currentColor' "
-        f"stroke-opacity='0.6'/>{marks}</svg>"
+        f"{picture}{axis}</svg>"
     )
 
 
-def _line(place: float, width: str, dashes: str) -> str:
-    x = f"{place * WIDTH:.1f}"
-    return (
-        f"<line x1='{x}' x2='{x}' y1='2' y2='{HEIGHT}' stroke='currentColor' "
-        f"stroke-width='{width}' stroke-dasharray='{dashes}'/>"
-    )
-
-
-def _rectangles(sketch: Sketch) -> str:
-    """In each bar the extreme part stands below the other one."""
-    step = WIDTH * (1 - 2 * sketch.left) / sketch.body.size
-    scale = (HEIGHT - 8) / (sketch.body + sketch.rejected).max()
-    rejected, body = scale * sketch.rejected, scale * sketch.body
-    return "".join(
-        f"<rect x='{sketch.left * WIDTH + i * step:.1f}' y='{HEIGHT - base - height:.1f}' "
-        f"width='{max(step - 0.5, 0.5):.1f}' height='{height:.1f}' fill='{colour}'/>"
-        for bases, heights, colour in ((0 * body, rejected, REJECTED), (rejected, body, BODY))
-        for i, (base, height) in enumerate(zip(bases, heights, strict=True))
-        if height > 0.05
-    )
-
-
-def bars_of_cells(
-    pmf: NDArray[np.float64], extreme: NDArray[np.bool_], cell: int, two_sided: bool
-) -> Sketch:
-    """All mass of a lattice that can be seen, and marks; symmetric if both tails count."""
-    top = pmf.size - 1
-    seen = np.flatnonzero(pmf > pmf.max() * 1e-4)
-    first, last = min(int(seen[0]), cell), max(int(seen[-1]), cell)
-    mirrored = top - cell if two_sided and 2 * cell != top else None
-    if two_sided:
-        first, last = min(first, top - last), max(last, top - first)
-    per_bar = -(-(last - first + 1) // BARS)
-    starts = np.arange(first, last + 1, per_bar)
-    cells, extreme = pmf[: last + 1], extreme[: last + 1]
-    left = max(0.0, (1 - starts.size / FEWEST) / 2)
-
-    def place(position: int) -> float:
-        return left + (position - first + 0.5) / (per_bar * starts.size) * (1 - 2 * left)
-
-    return Sketch(
-        np.add.reduceat(np.where(extreme, 0.0, cells), starts),
-        np.add.reduceat(np.where(extreme, cells, 0.0), starts),
-        left,
-        place(cell),
-        None if mirrored is None else place(mirrored),
-    )
-
-
-def bars_of_values(
-    values: NDArray[np.float64],
-    pmf: NDArray[np.float64],
-    extreme: NDArray[np.bool_],
-    mark: float,
-    two_sided: bool,
-    on_a_line: bool,
-) -> Sketch:
-    """The same of values that may lie anywhere, `on_a_line` if with the same steps."""
-    mean = float(pmf @ values)
-    far = 4.5 * float(np.sqrt(pmf @ (values - mean) ** 2))
-    low = min(mark, max(float(values.min()), mean - far))
-    high = max(mark, min(float(values.max()), mean + far))
-    if two_sided:
-        low, high = min(low, -high), max(high, -low)
-    if high <= low:
-        ends = (extreme, ~extreme)
-        rejected, body = (np.array([float(pmf[end].sum())]) for end in ends)
-        return Sketch(body, rejected, (1 - 1 / FEWEST) / 2, 0.5, None)
-    width = _bar_width(values, low, high, on_a_line)
-    size = round((high - low) / width) + 1
-    start = (low + high - size * width) / 2
-    bars = np.floor((values - start) / width + 1e-6).astype(np.intp)
-    inside = (bars >= 0) & (bars < size)
-    rejected, body = (
-        np.asarray(np.bincount(bars[kind], pmf[kind], size), dtype=np.float64)
-        for kind in (inside & extreme, inside & ~extreme)
-    )
-    left = max(0.0, (1 - size / FEWEST) / 2)
-
-    def place(value: float) -> float:
-        return left + (value - start) / (size * width) * (1 - 2 * left)
-
-    return Sketch(body, rejected, left, place(mark), place(-mark) if two_sided and mark else None)
+def _line(look: str) -> str:
+    return f"<line {look} stroke='currentColor'/>"
 
 
 def _bar_width(values: NDArray[np.float64], low: float, high: float, on_a_line: bool) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from decimal import Decimal
+from fractions import Fraction
 from math import isfinite
 from typing import Any
 
@@ -28,10 +30,11 @@ class AsFields(AsJson):
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
         names: dict[str, Any] = getattr(self, "__dataclass_fields__")  # noqa: B009
-        return {x: _plain(getattr(self, x)) for x in names if not x.startswith("_")}
+        return {x: plain(getattr(self, x)) for x in names if not x.startswith("_")}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON has it: None for NaN and infinity, a float for a fraction."""
     if isinstance(value, AsJson):
         return value.to_dict()
     if isinstance(value, np.ndarray):
@@ -40,8 +43,9 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float):
+    if isinstance(value, float | Fraction | Decimal):
+        value = float(value)
         return value if isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
+        return {name: plain(one) for name, one in value.items()}
+    return list(map(plain, value)) if isinstance(value, list | tuple) else value

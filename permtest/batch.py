@@ -7,11 +7,11 @@ are handed to `ask_of_scores` and `solve` one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,26 +26,14 @@ from permtest.methods import check_method, solve
 from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names
 from permtest.question import SumQuestion, ask_of_scores
-from permtest.result import PermutationTestResult, result_of
+from permtest.result import PermutationTestResult
 from permtest.score import counted
 from permtest.statistics import Statistic, check_alternative, lookup
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: How many scores of a system are handled at a time, and how many tests at least, if they fit.
 SCORES, TESTS = 2**18, 16
 
-#: The most tests of one call: the results of each take some 60 bytes.
-MOST_TESTS = 3 * 10**7
-
 COMPILED = ("auto", "tilted")
-
-#: How most tests are made, and why so.
-REASONS = {
-    "integer": "few pairs differ, and their labellings were counted",
-    "tilted": "only the tail was computed, by tilting",
-}
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -54,9 +42,8 @@ Ints: TypeAlias = NDArray[np.int64]
 class BatchResult(AsSentence):
     """What many paired-permutation tests found, in arrays with one element for each test.
 
-    Made by ``exact_perm_test(u, v, axis=...)``. ``result[i]`` is the whole result of test i, made
-    anew from the scores that were given, which are not copied; ``len(result)`` is the number of
-    tests, and a loop over `result` meets them in the order of ``pvalue.ravel()``.
+    Made by ``exact_perm_test(u, v, axis=...)``. The shape of all arrays is that of the scores
+    without the axis of the pairs.
 
     Parameters
     ----------
@@ -84,8 +71,6 @@ class BatchResult(AsSentence):
     >>> found = exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1)
     >>> found.statistic.tolist(), found.pvalue
     ([6, -4], array([0.25, 0.5 ]))
-    >>> found[0].fraction()
-    Fraction(1, 4)
     """
 
     statistic: NDArray[Any]
@@ -97,75 +82,15 @@ class BatchResult(AsSentence):
     n: int
     alternative: str
     metric: str
-    _tests: _Tests = field(kw_only=True, repr=False)
-
-    def __post_init__(self) -> None:
-        for values in vars(self).values():
-            if isinstance(values, np.ndarray):
-                values.flags.writeable = False
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of all arrays: that of the scores without the axis of the pairs."""
-        return self._tests.shape
-
-    def __len__(self) -> int:
-        return self._tests.size
-
-    def __iter__(self) -> Iterator[PermutationTestResult]:
-        return map(self._one, range(len(self)))
-
-    def __getitem__(self, index: int | tuple[int, ...]) -> PermutationTestResult:
-        where = index if isinstance(index, tuple) else (index,)
-        if len(where) != len(self.shape) or not all(isinstance(i, int | np.integer) for i in where):
-            raise TypeError(
-                f"index {index!r} names no single test among tests of shape {self.shape}; give "
-                "one integer for each dimension, or index an array such as result.pvalue"
-            )
-        number = 0
-        for i, size in zip(where, self.shape, strict=True):
-            if not -size <= i < size:
-                raise IndexError(f"there is no test {index!r} among tests of shape {self.shape}")
-            number = number * size + int(i) % size
-        return self._one(number)
-
-    def _one(self, i: int) -> PermutationTestResult:
-        """The whole result of the i-th test, its p the one that `pvalue` holds."""
-        asked, method = self._tests.method, str(self.method.flat[i])
-        found = self.statistic.flat[i], self.log10_pvalue.flat[i]
-        for read in (self._tests.ask, self._tests.ask_as_read):
-            question = read(i)
-            solution = solve(question, method if method in REASONS else asked)
-            if asked == "auto":
-                solution = solution._replace(reason=REASONS.get(method, solution.reason))
-            result = result_of(question, solution)
-            if (result.statistic, result.log10_pvalue) == found:
-                return result
-        index = _shown(np.unravel_index(i, (1, *self.shape))[1:])
-        raise ValueError(
-            f"the scores of test [{index}] have changed since it was made; test a copy of "
-            "arrays that are used again"
-        )
 
     def __str__(self) -> str:
         count = int(np.count_nonzero(self.pvalue <= 0.05))
         sides = self.alternative if self.alternative == "two-sided" else "one-sided"
         detail = "" if self.alternative == "two-sided" else f" ({self.alternative})"
-        tests = counted(len(self), f"exact {sides} paired-permutation tests")
+        tests = counted(self.pvalue.size, f"exact {sides} paired-permutation tests")
         verb, bounds = "has" if count == 1 else "have", np.count_nonzero(self.method == "bracket")
         said = f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
         return said + f" Of {counted(int(bounds), 'tests')} p is an upper bound." * bool(bounds)
-
-    def to_frame(self) -> pd.DataFrame:
-        """All fields as a pandas DataFrame, one row for each test, numbered as in the arrays."""
-        pd = pandas()
-        index: Any = pd.RangeIndex(len(self))
-        if len(self.shape) > 1:
-            index = pd.MultiIndex.from_product([range(size) for size in self.shape])
-        shown = (name for name in self.__dataclass_fields__ if not name.startswith("_"))
-        fields = {name: getattr(self, name) for name in shown}
-        columns = {k: x.ravel() if isinstance(x, np.ndarray) else x for k, x in fields.items()}
-        return pd.DataFrame(columns, index=index)
 
 
 def exact_perm_test_batch(
@@ -213,21 +138,10 @@ def exact_perm_test_batch(
     entry = lookup(statistic)
     if entry.columns or entry.name == "mean":
         raise ValueError(f"axis works for sums, not for {entry.name!r}; run one test at a time")
+    check_names(names or ("u", "v"))
     columns = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
     _check_labels(u, v)
-    tests = _Tests(
-        *columns, entry, alternative, method, check_names(names) if names else ("u", "v")
-    )
-    return _result(tests)
-
-
-class _Aligned(NamedTuple):
-    """Scores of shape (..., N), broadcast, with the shapes they were given in."""
-
-    u: NDArray[Any]
-    v: NDArray[Any]
-    axis: int
-    given: dict[str, tuple[int, ...]]
+    return _result(_Tests(*columns, entry, alternative, method))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +155,6 @@ class _Tests:
     statistic: Statistic
     alternative: str
     method: str
-    names: tuple[str, str]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -261,54 +174,18 @@ class _Tests:
         step = max(min(SCORES // max(self.n, 1), few), 1)
         return [range(i, min(i + step, self.size)) for i in range(0, self.size, step)]
 
-    @cached_property
-    def _held(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The scores without the repetitions that broadcasting pretends to hold."""
-        return _once(self.u), _once(self.v)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For other processes."""
-        rest = (self.axis, self.given, self.statistic, self.alternative, self.method, self.names)
-        return _repeated, (*self._held, self.u.shape, *rest)
-
     def rows(self, block: range) -> tuple[NDArray[Any], NDArray[Any]]:
         """Copies of the scores of some tests, one row for each."""
         where = np.unravel_index(np.arange(block.start, block.stop), (1, *self.shape))
         return self.u[np.newaxis][where], self.v[np.newaxis][where]
 
-    def pairs(self, block: range) -> Pairs:
-        """The same, validated, as one long column for each system."""
-        u, v = self.rows(block)
-        try:
-            return Pairs.of(u.ravel(), v.ravel(), self.names)
-        except ValueError:
-            self.complain(block)
-            raise
-
     def ask(self, i: int) -> SumQuestion:
         """One test as the single one does it; errors name the score by its whole index."""
         u, v = self.rows(range(i, i + 1))
         try:
-            return self._ask(u[0], v[0])
+            return ask_of_scores(u[0], v[0], statistic=self.statistic, alternative=self.alternative)
         except ScoreError as error:
             raise error.at(self._place(error, i)) from None
-
-    def ask_as_read(self, i: int) -> SumQuestion:
-        """The same, floats being read together with those of the tests next to it."""
-        block = next(block for block in self.blocks() if i in block)
-        pairs, start = self.pairs(block), (i - block.start) * self.n
-        row = slice(start, start + self.n)
-        off = None if pairs.rounding is None else pairs.rounding[:, row]
-        return self._ask(replace(pairs, u=pairs.u[row], v=pairs.v[row], rounding=off), None)
-
-    def _ask(self, u: Any, v: Any) -> SumQuestion:
-        how: dict[str, Any] = {"statistic": self.statistic, "alternative": self.alternative}
-        return ask_of_scores(u, v, names=self.names, **how)
-
-    def complain(self, block: range) -> None:
-        """Raise the error of the first bad test of a block."""
-        for i in block:
-            self.ask(i)
 
     def _place(self, error: ScoreError, i: int) -> tuple[int, ...]:
         """``u[7]`` of test i, as an index of the array that was given as u."""
@@ -317,14 +194,6 @@ class _Tests:
         given = self.given[error.argument]
         own = index[len(index) - len(given) :]  # the dimensions before were added to the shape
         return tuple(int(j % size) for j, size in zip(own, given, strict=True))
-
-
-def _once(scores: NDArray[Any]) -> NDArray[Any]:
-    return scores[tuple(slice(None if step else 1) for step in scores.strides)]
-
-
-def _repeated(u: NDArray[Any], v: NDArray[Any], shape: tuple[int, ...], *rest: Any) -> _Tests:
-    return _Tests(np.broadcast_to(u, shape), np.broadcast_to(v, shape), *rest)
 
 
 class _Found(NamedTuple):
@@ -345,11 +214,6 @@ class _Found(NamedTuple):
 
 def _result(tests: _Tests) -> BatchResult:
     """All tests, block by block, and then those that are too hard for this."""
-    if tests.size > MOST_TESTS:
-        raise MemoryError(
-            f"the results of {tests.size:,} tests do not fit in memory; call exact_perm_test with "
-            f"axis={tests.axis} for up to {MOST_TESTS:,} at a time"
-        )
     lead, others = np.empty(tests.size, dtype=np.int64), dict[int, Any]()
     values = np.empty((3, tests.size))
     n_informative = np.empty(tests.size, dtype=np.int64)
@@ -364,9 +228,11 @@ def _result(tests: _Tests) -> BatchResult:
             others.update(zip(found.block, scores, strict=True))
         method[where][found.counted] = "integer"
         hard += (found.block.start + found.hard.nonzero()[0]).tolist()
-    for i, one in progress(_one_by_one(tests, hard), total=len(hard), what="large tests"):
-        values[:, i] = one.pvalue, one.log10_pvalue, one.error_bound
-        others[i], n_informative[i], method[i] = one.statistic, one.n_informative, one.method
+    for i in progress(hard, total=len(hard), what="large tests"):
+        question = tests.ask(i)
+        p, method[i], _ = solve(question, tests.method)
+        values[:, i] = p.value, p.log10, p.error_bound
+        others[i], n_informative[i] = question.statistic, question.law.n_informative
     pvalue, log10_pvalue, error_bound = values.reshape(3, *tests.shape)
     return BatchResult(
         statistic=_packed(lead, others).reshape(tests.shape),
@@ -378,7 +244,6 @@ def _result(tests: _Tests) -> BatchResult:
         n=tests.n,
         alternative=tests.alternative,
         metric=tests.statistic.name,
-        _tests=tests,
     )
 
 
@@ -392,9 +257,19 @@ def _solve_blocks(tests: _Tests) -> Iterable[_Found]:
 
 def _solve_block(tests: _Tests, block: range) -> _Found:
     """Count the differences of each test, find its threshold, and the tail beyond it."""
-    pairs = tests.pairs(block)
-    laws = _laws(pairs, len(block), tests.n)
-    _check_scores(tests, block, pairs, int(laws.low.min()) if laws.unit.all() else pairs.low)
+    u, v = tests.rows(block)
+    try:
+        pairs = Pairs.of(u.ravel(), v.ravel())
+        if pairs.rounding is not None or not pairs.u.dtype == pairs.v.dtype == np.int64:
+            laws = Laws.unknown(len(block))
+        else:
+            rows = np.arange(len(block))
+            laws = Laws.of(pairs.u.reshape(u.shape), pairs.v.reshape(u.shape), rows, rows)
+        tests.statistic.check(pairs, int(laws.low.min()) if laws.unit.all() else pairs.low)
+    except ValueError:
+        for i in block:
+            tests.ask(i)  # names the first bad score
+        raise
     tails = laws.solve(tests.alternative, count=tests.method == "auto")
     return _Found(block, laws.lead, pairs.scale, laws.n_informative, *tails)
 
@@ -430,12 +305,7 @@ def compare_rows(
     if rows is not None and len(blocks) > 1:
         compile_kernels(rows[:0])
     found = in_parallel(_test_block, blocks, rows, first, second, alternative, alone)
-    parts: list[RowTests] = []
-    try:
-        parts.extend(progress(found, total=len(blocks), what="exact tests"))
-    except KeyboardInterrupt:
-        done = sum(part.pvalue.size for part in parts)
-        raise KeyboardInterrupt(f"{done:,} of {first.size:,} exact tests were done") from None
+    parts = progress(found, total=len(blocks), what="exact tests")
     return RowTests(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -456,20 +326,6 @@ def _test_block(
         values[:, i] = found.pvalue, found.log10_pvalue, found.error_bound
         n_informative[i], method[i] = found.n_informative, found.method
     return RowTests(values[0], values[1], values[2], n_informative, method)
-
-
-def _laws(pairs: Pairs, size: int, n: int) -> Laws:
-    """The laws of `size` tests, whose scores stand one after the other."""
-    if pairs.rounding is not None or not pairs.u.dtype == pairs.v.dtype == np.int64:
-        return Laws.unknown(size)
-    rows = np.arange(size)
-    return Laws.of(pairs.u.reshape(size, n), pairs.v.reshape(size, n), rows, rows)
-
-
-def _one_by_one(tests: _Tests, hard: list[int]) -> Iterator[tuple[int, PermutationTestResult]]:
-    for i in hard:
-        question = tests.ask(i)
-        yield i, result_of(question, solve(question, tests.method))
 
 
 def _packed(lead: Ints, others: dict[int, Any]) -> NDArray[Any]:
@@ -522,8 +378,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     return plain_array(listed, name, "an array of scores", remedy)
 
 
-def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> _Aligned:
-    """Bring the pairs to the end, and both arrays to the same shape, without a copy."""
+def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> tuple[Any, Any, int, Any]:
+    """Both arrays in one shape, without a copy, the pairs last; where, and the shapes given."""
     if not isinstance(axis, int | np.integer):
         raise TypeError(f"axis={axis!r} must be an integer")
     ndim, shapes = max(u.ndim, v.ndim), f"u of shape {u.shape} and v of shape {v.shape}"
@@ -544,7 +400,7 @@ def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> _Aligned:
             "the shapes must be equal, or 1 where one system is compared with many"
         ) from None
     given = {"u": u.shape, "v": v.shape}
-    return _Aligned(np.broadcast_to(a, shape), np.broadcast_to(b, shape), where, given)
+    return np.broadcast_to(a, shape), np.broadcast_to(b, shape), where, given
 
 
 def _check_labels(u: Any, v: Any) -> None:
@@ -557,16 +413,3 @@ def _check_labels(u: Any, v: Any) -> None:
                 f"u and v differ in their {name}, so their entries are not the same items; "
                 "align them, or pass u.to_numpy() and v.to_numpy() to pair by order"
             )
-
-
-def _check_scores(tests: _Tests, block: range, pairs: Pairs, low: int) -> None:
-    """What the statistic asks of its scores."""
-    try:
-        tests.statistic.check(pairs, low)
-    except ValueError:
-        tests.complain(block)
-        raise
-
-
-def _shown(index: Iterable[Any]) -> str:
-    return ", ".join(str(int(i)) for i in index)

@@ -75,7 +75,7 @@ class ConfidenceInterval(_Ends):
     low, high : float
         The ends; infinite where there are too few pairs for any shift to be excluded, and on the
         side that a one-sided interval leaves open. Both belong to the interval.
-    confidence_level : float
+    confidence_level : float, default 0.95
         With what probability at least the interval covers the shift.
     resolution : float, default 0.0
         By how much an end may lie outside of the exact interval, at most, in scores per pair. 0:
@@ -103,7 +103,7 @@ class ConfidenceInterval(_Ends):
         cls,
         low: float,
         high: float,
-        confidence_level: float,
+        confidence_level: float = 0.95,
         resolution: float = 0.0,
         warning: str | None = None,
     ) -> ConfidenceInterval:
@@ -112,54 +112,19 @@ class ConfidenceInterval(_Ends):
         vars(pair).update(confidence_level=confidence_level, resolution=resolution, warning=warning)
         return pair
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return (*self, *vars(self).values())
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{name} cannot be set: a confidence interval does not change")
-
-    def __repr__(self) -> str:
-        ends = f"low={self.low}, high={self.high}"
-        rest = f"confidence_level={self.confidence_level}, resolution={self.resolution}"
-        if self.warning:
-            rest += f", warning={self.warning!r}"
-        return f"ConfidenceInterval({ends}, {rest})"
-
 
 def shift_interval(question: SumQuestion, confidence_level: float) -> ConfidenceInterval:
     """All shifts of the differences that the exact test does not reject.
 
-    Parameters
-    ----------
-    question : SumQuestion
-        Without `h`. Two-sided: both ends leave out half of the error probability each. "greater":
-        only the lower end is finite; "less": only the upper one.
-    confidence_level : float
-        In (0, 1); stands for the decimal that it is printed as.
-
-    Returns
-    -------
-    ConfidenceInterval
-        The shifts with p > alpha, closed: p is the one-sided p-value, ties included, and alpha is
-        ``1 - confidence_level``, or half of that for each end of a two-sided interval. So 0 lies
-        inside if and only if p of the test exceeds ``1 - confidence_level``.
-
-    Raises
-    ------
-    ValueError
-        If `confidence_level` is out of range, or the statistic is no sum of differences.
-
-    Notes
-    -----
-    Assumes that the differences are symmetric about a shift that is the same for all pairs; then
-    it covers that shift with at least the stated probability, at any N. Of skewed differences it
-    covers the mean less often, and has a `warning` where there are few pairs for their skewness.
+    These are the shifts with p > alpha, closed: p is the one-sided p-value, ties included, and
+    alpha is ``1 - confidence_level`` (which stands for the decimal that it is printed as), or half
+    of that for each end of a two-sided interval. So 0 lies inside if and only if p of the test
+    exceeds ``1 - confidence_level``.
 
     Ends are exact for up to 30 pairs, and for more wherever p can be had in milliseconds, as of
     counts. Otherwise they are rounded outward, by no more than `resolution`: one or two
     ten-thousandths of a standard error as a rule, where many decimals make the lattice of the sums
-    very long; some thousandths for about forty pairs. Cost: three to eight p-values for each end, a
-    few milliseconds each.
+    very long; some thousandths for about forty pairs.
     """
     check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
@@ -169,10 +134,8 @@ def shift_interval(question: SumQuestion, confidence_level: float) -> Confidence
     low = _OPEN if question.alternative == "less" else _lower_end(lattice, alpha)
     high = _OPEN if question.alternative == "greater" else _lower_end(lattice.mirrored(), alpha)
     resolution = max(low.float_resolution(), high.float_resolution())
-    ends, warning = (
-        (low.as_float(), 0.0 - high.as_float()),
-        symmetry_warning(*question.differences),
-    )
+    warning = symmetry_warning(*question.differences)
+    ends = low.as_float(), 0.0 - high.as_float()
     return ConfidenceInterval(*ends, confidence_level, resolution, warning)
 
 
@@ -520,19 +483,9 @@ def _quantile(p: Fraction) -> float:
 def symmetry_warning(values: NDArray[Any], counts: NDArray[np.int64]) -> str | None:
     """What is to be said where few differences look skewed; None where nothing is.
 
-    Parameters
-    ----------
-    values : ndarray of shape (U,)
-        Distinct differences, ascending; integers of any size.
-    counts : ndarray of shape (U,)
-        How often each occurs.
-
-    Returns
-    -------
-    str or None
-        None where the pairs are 25 g1^2 or more, and where normal samples might have that g1.
-        ``python -m benchmarks.calibration`` has the coverage of intervals on either side of the
-        rule. What is rare enough to be missing from a sample is not seen.
+    Of distinct differences and how often each occurs. None where the pairs are 25 g1^2 or more, and
+    where normal samples might have that g1. ``python -m benchmarks.calibration`` has the coverage
+    of intervals on either side of the rule. What is too rare to be in a sample is not seen.
     """
     n, g1 = int(counts.sum()), skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from math import inf
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from permtest._html import said, together
-from permtest._json import AsJson
+from permtest._json import AsFields
 from permtest.decimals import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warning
 from permtest.methods import solve
@@ -83,16 +84,13 @@ class MarginTestResult(PermutationTestResult):
         upward = self.alternative == "greater"
         worse = "worse" if upward == self.score.higher_is_better else "better"
         note = f"; {self.score.note}" if self.score.note else ""
-        lead = _per_pair(abs(self.margin), self.unit)
-        test = f"the exact {self.sides_text()} paired-permutation test"
+        test = f"{self.sides_text()} paired-permutation test"
+        p = f"p = {self.pvalue_text()} by the exact {test}"
         if self.method == "bracket":
-            low, high = self.pvalue_interval()
-            p = f"p lies between {low:.6g} and {high:.6g} by {test.replace('exact ', '')}"
-        else:
-            p = f"p = {self.pvalue_text()} by {test}"
+            p = f"p lies {self.bracket_text()} by the {test}"
         return (
-            f"To show that {a} is not {worse} than {b} by {lead} or more: {p} "
-            f"(mean difference {_short(self.statistic)} over {self.pairs_text()}{note})."
+            f"To show that {a} is not {worse} than {b} by {_per_pair(abs(self.margin), self.unit)} "
+            f"or more: {p} (mean difference {self.statistic:.6g} over {self.pairs_text()}{note})."
             f"{_also(self.warning)}"
         )
 
@@ -113,7 +111,7 @@ class MarginTestResult(PermutationTestResult):
         beyond = "less" if self.alternative == "greater" else "more"
         mean = _per_pair(self.statistic, self.unit)
         note = f" ({self.score.note})" if direction and self.score.note else ""
-        return f"mean difference {mean}, against {_short(self.margin)} or {beyond}{note}"
+        return f"mean difference {mean}, against {self.margin:.6g} or {beyond}{note}"
 
     def pairs_text(self) -> str:
         """How many pairs there are."""
@@ -121,7 +119,7 @@ class MarginTestResult(PermutationTestResult):
 
 
 @dataclass(frozen=True)
-class EquivalenceResult(AsJson):
+class EquivalenceResult(AsFields):
     """What two one-sided tests of equivalence found. Made by `equivalence_test`.
 
     Parameters
@@ -194,25 +192,15 @@ class EquivalenceResult(AsJson):
         low, high = self.margins
         relation = "is at most" if self.worst.method == "bracket" else "="
         return (
-            f"To show that the mean difference of {a} and {b} lies between {_short(low)} and "
+            f"To show that the mean difference of {a} and {b} lies between {low:.6g} and "
             f"{_per_pair(high, self.lower.unit)}: p {relation} {self.worst.pvalue_text()} by two "
-            f"exact one-sided paired-permutation tests (it is {_short(self.statistic)} over "
+            f"exact one-sided paired-permutation tests (it is {self.statistic:.6g} over "
             f"{counted(self.n, 'pairs')}).{_also(self.warning)}"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers, strings, lists and, for both tests, dictionaries."""
-        return {
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            "log10_pvalue": self.log10_pvalue,
-            "margins": list(self.margins),
-            "n": self.n,
-            "names": list(self.names),
-            "lower": self.lower.to_dict(),
-            "upper": self.upper.to_dict(),
-            "warning": self.warning,
-        }
+        """All fields as plain values, both tests as dictionaries, and the `warning`."""
+        return super().to_dict() | {"log10_pvalue": self.log10_pvalue, "warning": self.warning}
 
     def _repr_html_(self) -> str:
         return together(
@@ -371,16 +359,12 @@ def _mean(question: SumQuestion) -> float:
     return float(unscaled(question.observed, question.scale * n))
 
 
-def _short(number: float) -> str:
-    return f"{number:.6g}"
-
-
 def _also(warning: str | None) -> str:
     return f" {warning}" if warning else ""
 
 
 def _per_pair(lead: float, unit: str) -> str:
-    return f"{_short(lead)} {unit.removesuffix('s') if lead == 1 else unit} per pair"
+    return f"{lead:.6g} {unit.removesuffix('s') if lead == 1 else unit} per pair"
 
 
 def _as_margins(margin: Any) -> tuple[Fraction, Fraction]:
@@ -404,12 +388,8 @@ def _as_margins(margin: Any) -> tuple[Fraction, Fraction]:
 
 def _as_margin(margin: Any, name: str) -> Fraction:
     """The number as it is written."""
-    if isinstance(margin, bool | np.bool_) or not isinstance(
-        margin, int | float | np.integer | np.floating | Decimal | Fraction
-    ):
+    if isinstance(margin, bool | np.bool_) or not isinstance(margin, Real | Decimal):
         raise TypeError(f"{name} = {margin!r} must be a number, not {type(margin).__name__}")
-    if isinstance(margin, Fraction | int | np.integer):
-        return Fraction(int(margin)) if isinstance(margin, np.integer) else Fraction(margin)
-    if not isfinite(margin):
+    if margin in (inf, -inf) or margin != margin:
         raise ValueError(f"{name} = {margin} is not finite; give a margin in scores per pair")
     return Fraction(str(margin))

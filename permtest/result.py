@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import floor, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest import _html
-from permtest._checks import check_level, pandas
-from permtest._json import AsJson
+from permtest._checks import check_level
+from permtest._json import AsFields, plain
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.methods import (
     Solution,
@@ -30,25 +29,13 @@ from permtest.question import Question, SeveralSums, SumQuestion
 from permtest.score import Score, as_said, counted
 from permtest.sensitivity import SensitivityResult, sensitivity, tipping_gamma
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 #: A notebook draws a distribution of no more cells, or of points where each value of a measure is
 #: computed, or a user's function called: more would take seconds, and nobody asked for them.
 MOST_CELLS, MOST_POINTS, MOST_CALLS = 4_000_000, 200_000, 25_000
-TOO_LONG = "<p>The null distribution is too long to draw here.</p>"
 
 
-@dataclass(frozen=True)
-class Samples:
-    """What a Monte Carlo test drew: distinct cells of the null law, and how often each came up.
-
-    Parameters
-    ----------
-    cells, counts : ndarray of shape (M,)
-    n_extreme : int
-        C, how many samples were at least as extreme as what was observed.
-    """
+class Samples(NamedTuple):
+    """What a Monte Carlo test drew: distinct cells of the null law, and how often each came up."""
 
     cells: NDArray[Any]
     counts: NDArray[np.int64]
@@ -61,7 +48,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class PermutationTestResult(AsJson):
+class PermutationTestResult(AsFields):
     """What a paired-permutation test found.
 
     Made by `exact_perm_test`, `monte_carlo` and `metric_test`. ``print(result)`` gives a sentence
@@ -114,8 +101,8 @@ class PermutationTestResult(AsJson):
     >>> result = exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
     >>> result.statistic, result.pvalue, result.fraction()
     (7, 0.125, Fraction(1, 8))
-    >>> result.n_informative, result.smallest_pvalue, result.mid_pvalue
-    (4, 0.125, 0.0625)
+    >>> result.n, result.n_informative
+    (5, 4)
     >>> low, high = result.confidence_interval(0.8)
     >>> low, high
     (0.5, 2.0)
@@ -161,9 +148,22 @@ class PermutationTestResult(AsJson):
         return self._question.extreme
 
     @property
+    def null_values(self) -> NDArray[np.float64]:
+        """What a picture of the null distribution has on its axis, for each point of the law."""
+        return np.asarray(self.null_distribution.support, dtype=np.float64)
+
+    @property
     def observed_sum(self) -> float:
         """The observed value of S, where the picture of the null distribution is marked."""
         return self._question.in_scores(self._question.observed)
+
+    @property
+    def mirrored_sum(self) -> float | None:
+        """Where the other tail of a two-sided test begins; None where that is the same value."""
+        question, law = self._question, self._question.law
+        mirrored = question.in_scores(2 * law.offset + law.unit * law.top - question.observed)
+        other = self.alternative == "two-sided" and mirrored != self.observed_sum
+        return mirrored if other else None
 
     @property
     def observed_cell(self) -> int:
@@ -174,6 +174,9 @@ class PermutationTestResult(AsJson):
     def n_cells(self) -> int:
         """How many cells the null distribution has, or would have."""
         return self._question.law.top + 1
+
+    def _is_long(self) -> bool:
+        return self.n_cells > MOST_CELLS
 
     @property
     def unit(self) -> str:
@@ -195,29 +198,7 @@ class PermutationTestResult(AsJson):
         """The name of the better system, by its scores alone; None where they tie, or have none."""
         return self.score.better(self.names, self.difference or 0)
 
-    @cached_property
-    def mid_pvalue(self) -> float:
-        """The mid-p value: labellings that tie with the observed one count by half.
-
-        Smaller than p, and on average over data less cautious; with it, a test at level alpha may
-        reject a true null more often than that. An upper bound where `pvalue` is one. Raises
-        ValueError if p was sampled.
-        """
-        self._refuse_samples("mid_pvalue")
-        beyond = solve(self._question.as_read().without_ties()).p
-        half = (self.pvalue + beyond.value) / 2
-        return max(half, self.pvalue / 2, float(np.nextafter(0.0, 1.0)))
-
-    @cached_property
-    def smallest_pvalue(self) -> float:
-        """The smallest p-value that any labelling of these scores has; never 0.
-
-        An upper bound where `pvalue` is one. Where it exceeds the level of the test, no data of
-        this kind can be significant.
-        """
-        return solve(self._question.at_its_best()).p.value
-
-    def at(self, observed: float, *, method: str = "auto") -> PermutationTestResult:
+    def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
         """The same test, had another sum been observed.
 
         The null distribution depends on the sizes of the differences alone. So any sum that some
@@ -225,8 +206,9 @@ class PermutationTestResult(AsJson):
 
         Parameters
         ----------
-        observed : int or float
-            The sum of g; some labelling must have it.
+        observed : int or float, or sequence of m int
+            The sum of g; some labelling must have it. Of several sums those of the first system, in
+            the order of `parts`, on the lattice of possible ones.
         method : str, default "auto"
             As in `exact_perm_test`.
 
@@ -283,8 +265,8 @@ class PermutationTestResult(AsJson):
         these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for each
         end, a few milliseconds each.
         """
-        self._refuse_samples("confidence_interval")
-        found, question = shift_interval(self._question, confidence_level), self._question
+        question = self._one_sum("confidence_interval")
+        found = shift_interval(question, confidence_level)
         if not question.ties_doubtful or question.law.n == 0:
             return found
         # No shift moves further than a difference of two rounded scores does.
@@ -333,7 +315,10 @@ class PermutationTestResult(AsJson):
         return tipping_gamma(self._one_sum("tipping_gamma"), alpha)
 
     def _one_sum(self, what: str) -> SumQuestion:
+        """What only tests of one sum have, and only where p was not sampled."""
         self._refuse_samples(what)
+        if isinstance(self._question, SeveralSums):
+            raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
         return self._question
 
     def _refuse_samples(self, what: str) -> None:
@@ -355,10 +340,7 @@ class PermutationTestResult(AsJson):
         ValueError
             If p was sampled.
         """
-        if self._samples is not None:
-            raise ValueError(
-                "a sampled p-value is not an exact fraction; use exact_perm_test(...).fraction()"
-            )
+        self._refuse_samples("fraction")
         return exact_fraction(self._question)
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
@@ -404,11 +386,15 @@ class PermutationTestResult(AsJson):
 
     def effect_text(self, *, direction: bool = True) -> str:
         """Who is ahead by how much, and why that is ahead; the bare statistic if it is no lead."""
-        (a, b), score = self.names, self.score
-        if self.totals is None or self._question.h is not None:
-            return f"{self.metric} of {a} against {b} is {as_said(self.statistic)}"
-        x, y = self.scores or self.totals
+        (a, b), score, title = self.names, self.score, self._question.title
+        several = " of the sums" * isinstance(self._question, SeveralSums)
+        if self.scores is None or self._question.h is not None:
+            return f"{self.metric}{several} of {a} against {b} is {as_said(self.statistic)}"
+        x, y = self.scores
         note = score.note if direction else ""
+        if several:
+            found = f"{title} is {x:.4f} for {a} and {y:.4f} for {b} (difference "
+            return f"{found}{self.statistic:+.4g}{'; ' * bool(note)}{note})"
         if self.metric == "mean":
             gap, way = abs(float(self.statistic)), "higher" if self.statistic > 0 else "lower"
             note = note or "lower is better" * (not score.higher_is_better)
@@ -454,21 +440,9 @@ class PermutationTestResult(AsJson):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields and the 95% `pvalue_interval`, as plain numbers, strings, lists and None."""
-        shown = (f for f in self.__dataclass_fields__ if not f.startswith("_"))
-        fields = {name: _plain(getattr(self, name)) for name in shown}
-        fields |= self.score.to_dict() | {
-            "better": self.better,
-            "difference": _plain(self.difference),
-        }
-        return fields | {"pvalue_interval": list(self.pvalue_interval())}
-
-    def to_frame(self) -> pd.DataFrame:
-        """`to_dict` as a pandas DataFrame with one row; pairs of values in two columns each."""
-        row = self.to_dict()
-        for key in ("names", "totals", "scores"):
-            row[f"{key[:-1]}_u"], row[f"{key[:-1]}_v"] = row.pop(key) or (None, None)
-        row["pvalue_low"], row["pvalue_high"] = row.pop("pvalue_interval")
-        return pandas().DataFrame([row])
+        found = {"better": self.better, "difference": plain(self.difference)}
+        found["pvalue_interval"] = list(self.pvalue_interval())
+        return super().to_dict() | self.score.to_dict() | found
 
     def _repr_html_(self) -> str:
         if self.n_samples is not None:
@@ -486,30 +460,20 @@ class PermutationTestResult(AsJson):
 
     def _picture(self) -> str:
         """The null distribution in bars, where that takes a moment only."""
-        if self.n_cells > MOST_CELLS:
-            return TOO_LONG
+        if self._is_long():
+            return _html.said("The null distribution is too long to draw here.")
         try:
-            pmf = self.null_distribution.pmf
-        except MemoryError:
-            return "<p>The null distribution is too long to draw.</p>"
-        two = self.alternative == "two-sided"
-        sketch = _html.bars_of_cells(pmf, self.extreme, self.observed_cell, two)
-        return _html.drawn(sketch, f"observed {self.observed_sum}, p = {self.pvalue_text()}")
-
-
-@dataclass(frozen=True, eq=False)
-class ValueDistribution:
-    """The law of a statistic of several sums: values, probabilities, and which are extreme.
-
-    Parameters
-    ----------
-    values, pmf, extreme : ndarray of shape (M,)
-        One entry for each point that the sums can reach together; values may occur repeatedly.
-    """
-
-    values: NDArray[np.float64]
-    pmf: NDArray[np.float64]
-    extreme: NDArray[np.bool_]
+            law, mark = self.null_distribution, float(self.observed_sum)
+            values, mirrored = self.null_values, self.mirrored_sum
+            return _html.bars(
+                (values, law.pmf, self.extreme),
+                (mark,) if mirrored is None else (mark, mirrored),
+                self._question.rank == 1,
+                f"Null distribution; observed {mark:.10g}, p = {self.pvalue_text()}",
+            )
+        except (ArithmeticError, MemoryError, TypeError, ValueError):
+            # h may not be made for floats, or for sums that are less likely than p is accurate.
+            return _html.said("The null distribution cannot be drawn here.")
 
 
 @dataclass(frozen=True)
@@ -574,14 +538,9 @@ class StructuredTestResult(PermutationTestResult):
         """The statistic at each point of ``null_distribution.support``."""
         return np.asarray(self._question.values(self.null_distribution.support))
 
-    @cached_property
-    def value_distribution(self) -> ValueDistribution:
-        """The null law of the statistic itself; of the samples, where p was sampled."""
-        return ValueDistribution(self.null_values, self.null_distribution.pmf, self.extreme)
-
     @property
     def n_points(self) -> int:
-        """How many points `value_distribution` has at most, or would have."""
+        """How many points `null_distribution` has at most, or would have."""
         if self._samples is not None:
             return int(self._samples.counts.size)
         return min(self.n_cells, prod(window_shape(self._question.lattice)[1]))
@@ -592,88 +551,19 @@ class StructuredTestResult(PermutationTestResult):
         return self.statistic
 
     @property
-    def observed_cell(self) -> int:
-        """The number of the cell that holds the observed sums, laid out on a line."""
-        cell = self._question.lattice.cell(list(self.sums))
-        if cell is None:
-            raise ValueError(
-                f"{self.metric} is a function of predictions, whose values have no cells"
-            )
-        return cell
+    def mirrored_sum(self) -> Any:
+        """As of one sum; a difference of measures is mirrored at 0."""
+        other = self.alternative == "two-sided" and self.statistic != 0
+        return -self.statistic if other else None
 
-    def _picture(self) -> str:
+    def _is_long(self) -> bool:
         slow = self.scores is None  # a user's function
-        if self.n_points > (MOST_CALLS if slow else MOST_POINTS):
-            return TOO_LONG
-        two = self.alternative == "two-sided"
-        try:
-            mark, law = float(self.statistic), self.value_distribution
-            points = law.values, law.pmf, law.extreme
-            sketch = _html.bars_of_values(*points, mark, two, self.rank == 1)
-        except (ArithmeticError, MemoryError, TypeError, ValueError):
-            # h may not be made for floats, or for sums that are less likely than p is accurate.
-            return "<p>The null distribution cannot be drawn here.</p>"
-        return _html.drawn(sketch, f"observed {mark:.4g}, p = {self.pvalue_text()}")
+        return self.n_points > (MOST_CALLS if slow else MOST_POINTS)
 
     @property
     def unit(self) -> str:
         """What the statistic is called."""
         return self._question.title
-
-    @cached_property
-    def smallest_pvalue(self) -> float:
-        """Not known for several sums; raises ValueError."""
-        raise ValueError("smallest_pvalue is for a single sum; the best labelling is unknown here")
-
-    def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
-        """The same test, had the first system had other sums.
-
-        Parameters
-        ----------
-        observed : sequence of m int
-            The sums, in the order of `parts`; they must lie on the lattice of possible ones.
-        method : str, default "auto"
-            As in `exact_perm_test`.
-
-        Returns
-        -------
-        StructuredTestResult
-
-        Raises
-        ------
-        ValueError
-            If the lattice has no such point, or p was sampled.
-        """
-        self._refuse_samples("at")
-        question = self._question.observing(observed)
-        return result_of(question, solve(question, method))
-
-    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """Not defined for several sums; raises ValueError.
-
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-        """
-        del confidence_level
-        raise ValueError(
-            f"an interval for a shift is defined for differences of one sum, not for {self.metric}"
-        )
-
-    def _one_sum(self, what: str) -> SumQuestion:
-        self._refuse_samples(what)
-        raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
-
-    def effect_text(self, *, direction: bool = True) -> str:
-        """Both measures, or the value of h."""
-        a, b = self.names
-        if self.scores is None:
-            return f"{self.metric} of the sums of {a} against {b} is {as_said(self.statistic)}"
-        x, y = self.scores
-        title = self._question.title
-        gap = f"difference {self.statistic:+.4g}"
-        note = f"; {self.score.note}" if direction and self.score.note else ""
-        return f"{title} is {x:.4f} for {a} and {y:.4f} for {b} ({gap}{note})"
 
 
 def fields_of(
@@ -718,14 +608,6 @@ def result_of(
         other_sums=question.other_sums,
         rank=question.rank,
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(x) for x in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return float(value) if isinstance(value, Fraction | Decimal) else value
 
 
 def clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log, log1p, sqrt
+from math import exp, log, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from permtest.null.tail import sum_tail
 from permtest.null.tail_kernels import LIKELY, OUTSIDE, SMALL, TiltedLaw, Window, find_window
 from permtest.question import Question, SumQuestion
 
-#: No test of pairs withstands more.
-MOST = 1e6
+#: No test of pairs withstands more; the largest gamma is found to so much of itself.
+MOST, DIGITS = 1e6, 1e-4
 
 #: Cells that a lattice may have over so many standard deviations; longer ones are made coarser.
 MOST_CELLS, SPAN = 2**20, 20
@@ -89,33 +89,20 @@ def sensitivity(question: SumQuestion, gamma: float) -> SensitivityResult:
 
 def tipping_gamma(question: SumQuestion, alpha: float) -> float | None:
     """The largest gamma, to four digits, whose bound is at most alpha; None if not even 1 is."""
+    from scipy.optimize import brentq
+
+    def excess(x: float) -> float:
+        return _bound(question, Fraction(exp(x))).log - log(alpha)
+
     check_level(alpha)
-    if _bound(question, Fraction(1)).value > alpha:
+    low, high = 0.0, log(2)
+    if excess(low) > 0:
         return None
-    low, high, below, above = 1.0, 2.0, _excess(question, 1.0, alpha), 0.0
-    while (above := _excess(question, high, alpha)) <= 0:
-        if high >= MOST:
+    while excess(high) <= 0:
+        if high >= log(MOST):
             return MOST
-        low, high, below = high, min(high * high, MOST), above
-    # Regula falsi in log gamma, with the Illinois rule: a side that stays counts half.
-    for _ in range(100):
-        if high - low <= 1e-4 * low:
-            break
-        share = min(max(below / (below - above), 0.02), 0.98)
-        middle = float(f"{low * (high / low) ** share:.6g}")
-        if not low < middle < high:
-            break
-        found = _excess(question, middle, alpha)
-        if found <= 0:
-            low, below, above = middle, found, above / 2
-        else:
-            high, above, below = middle, found, below / 2
-    return low
-
-
-def _excess(question: SumQuestion, gamma: float, alpha: float) -> float:
-    """By how much the logarithm of the bound is above that of alpha."""
-    return _bound(question, Fraction(str(gamma))).log - log(alpha)
+        low, high = high, min(2 * high, log(MOST))
+    return exp(max(brentq(excess, low, high, xtol=DIGITS / 2) - DIGITS / 2, 0.0))
 
 
 def _bound(question: Question, gamma: Fraction) -> Probability:
@@ -209,24 +196,14 @@ def _leaning(law: TwoPointSum, t0: int, q: Any, r: Any) -> Probability:
 
 def _tilt_to(law: TwoPointSum, t0: int, lean: float) -> float:
     """The tilt whose mean is t0, about, where odds are exp(lean); at least 1 / deviation."""
+    from scipy.optimize import brentq
+
     widths = law.widths.astype(np.float64)
-    first, second = law.counts * widths, law.counts * widths**2
-    tau = low = 1 / law.deviation
-    high = inf
-    for _ in range(200):
-        p = 1 / (1 + np.exp(-np.minimum(tau * widths + lean, 700)))
-        gap, slope = t0 - float(first @ p), float(second @ (p * (1 - p)))
-        if abs(gap) <= 1e-3 * sqrt(slope) or (gap < 0 and tau == low == 1 / law.deviation):
-            break
-        low, high = (tau, high) if gap > 0 else (low, tau)
-        if tau * widths[-1] > 600:
-            break  # nearly all of the mass is at the top
-        step = tau + gap / max(slope, 1e-300)
-        tau = (
-            step
-            if low < step < min(high, 4 * tau)
-            else 2 * low
-            if high == inf
-            else (low + high) / 2
-        )
-    return tau
+
+    def beyond(tau: float) -> float:
+        return float((law.counts * widths) @ (1 / (1 + np.exp(-(tau * widths + lean))))) - t0
+
+    low, high = 1 / law.deviation, 600 / widths[-1]  # there, nearly all of the mass is at the top
+    if low >= high or beyond(low) >= 0:
+        return low
+    return high if beyond(high) <= 0 else float(brentq(beyond, low, high, rtol=1e-6))

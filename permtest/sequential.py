@@ -39,8 +39,6 @@ class EProcess(AsSentence):
     values : ndarray of shape (N,)
         E_1 ... E_N: what a fair bet against the null hypothesis has made of a stake of 1 after each
         item, or cluster. At most the largest float64.
-    log_values : ndarray of shape (N,)
-        Natural logarithms of E_n, without that limit.
     pvalues : ndarray of shape (N,)
         1 / max(E_1 ... E_n), at most 1: valid at whichever n one stops.
     alternative : {"two-sided", "greater", "less"}
@@ -55,7 +53,6 @@ class EProcess(AsSentence):
     """
 
     values: Floats
-    log_values: Floats
     pvalues: Floats
     alternative: str
     names: tuple[str, str]
@@ -232,18 +229,13 @@ def e_process(
     labels = labels_of(u, clusters)
     called = names or pairs.names
     pairs = pairs if labels is None else pairs.folded(labels)
-    gaps = (
-        pairs.u.astype(object) - pairs.v.astype(object)
-        if pairs.u.dtype == object
-        else (pairs.u - pairs.v)
-    )
-    d = np.array([x / pairs.scale for x in gaps.tolist()], dtype=np.float64)
+    d = np.array([x / pairs.scale for x in pairs.differences().tolist()], dtype=np.float64)
     logs = _log_process(d, _bets(alternative))
     running = np.maximum.accumulate(np.maximum(logs, 0.0)) if d.size else logs
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
-    return EProcess(values, logs, pvalues, alternative, called, d)
+    return EProcess(values, pvalues, alternative, called, d)
 
 
 def _bets(alternative: str) -> Floats:

@@ -79,29 +79,6 @@ def test_accuracy_wants_counts():
         pt.exact_perm_test([1, 1], [1, 0.5], statistic="accuracy")
 
 
-# ---- other things that are said about p --------------------------------------------------------
-
-
-@given(
-    rows=st.lists(st.tuples(st.integers(-6, 6), st.integers(-6, 6)), max_size=9),
-    alternative=alternatives,
-)
-def test_mid_p_and_the_smallest_p(rows, alternative):
-    u, v = [a for a, _ in rows], [b for _, b in rows]
-    h = naive.h_of(alternative)
-    values = [h(s) for s in naive.labellings(u, v)]
-    observed = h(sum(u) - sum(v))
-    ties = Fraction(sum(x == observed for x in values), len(values))
-    beyond = Fraction(sum(x > observed for x in values), len(values))
-    result = pt.exact_perm_test(u, v, alternative=alternative)
-    assert result.mid_pvalue == pytest.approx(float(beyond + ties / 2), rel=1e-12)
-    smallest = Fraction(sum(x == max(values) for x in values), len(values))
-    assert result.smallest_pvalue == pytest.approx(float(smallest), rel=1e-12)
-    with_h = pt.exact_perm_test(u, v, h=h)
-    assert with_h.mid_pvalue == pytest.approx(result.mid_pvalue, rel=1e-12)
-    assert with_h.smallest_pvalue == pytest.approx(result.smallest_pvalue, rel=1e-12)
-
-
 # ---- scores as they come -----------------------------------------------------------------------
 
 

@@ -201,28 +201,20 @@ def test_level_stands_for_its_decimal():
         assert result.confidence_interval(level) == result.confidence_interval(0.9)
 
 
-def test_a_pair_that_does_not_change():
+def test_it_is_the_pair_of_its_ends():
     found = exact_perm_test([3, 5, 4, 6, 2, 2], [2, 3, 4, 3, 1, 0]).confidence_interval(0.9)
     low, high = found
-    assert (found[0], found[1], len(found)) == (low, high, 2)
-    assert (found.low, found.high) == found
+    assert (found.low, found.high) == found == (low, high)
     again = pickle.loads(pickle.dumps(found))
     assert again == found
     shown = {"confidence_level": 0.9, "resolution": 0.0, "warning": None}
     assert vars(again) == vars(found) == shown
-    assert repr(found) == (
-        f"ConfidenceInterval(low={low}, high={high}, confidence_level=0.9, resolution=0.0)"
-    )
-    for name in ("low", "resolution", "other"):
-        with pytest.raises(AttributeError, match=name):
-            setattr(found, name, 0.0)
 
 
 def test_an_interval_of_few_skewed_differences_has_a_warning():
     found = exact_perm_test([50] + [0] * 29, [1] * 30).confidence_interval()
     assert found.warning.startswith("The differences look skewed: for g1 = 5.2")
     assert pickle.loads(pickle.dumps(found)).warning == found.warning
-    assert found.warning in repr(found)
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan")])

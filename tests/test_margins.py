@@ -1,8 +1,7 @@
 """Non-inferiority and equivalence: against brute force, in words, and what they refuse."""
 
 import json
-import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from xml.etree import ElementTree
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import Pairs, exact_perm_test
+from permtest import Pairs
 from permtest.margins import equivalence_test, noninferiority_test
 from tests import naive
 from tests.strategies import pairs
@@ -112,10 +111,7 @@ def test_margins_that_are_none(test, margin, error, message):
     [
         ((1, 2), ValueError, r"margin\[0\] = 1 must be below 0"),
         ((-2, -1), ValueError, r"margin\[1\] = -1 must be above 0"),
-        ((1, -1), ValueError, r"margin\[0\] = 1 must be below 0"),
-        ((0, 1), ValueError, r"margin\[0\] = 0 must be below 0"),
         ((-1, 0), ValueError, r"margin\[1\] = 0 must be above 0"),
-        ((-1,), ValueError, "margin has 1 values"),
         ((-1, 1, 2), ValueError, "margin has 3 values"),
         ((-1, float("nan")), ValueError, r"margin\[1\] = nan is not finite"),
         ((-1, "x"), TypeError, r"margin\[1\] = 'x' must be a number"),
@@ -157,17 +153,6 @@ def test_a_sentence_about_a_bracket(noninferior):
     assert "p lies between 0.0625 and 0.09375" in str(rough)
 
 
-def test_intervals_are_those_of_the_differences_as_they_are(noninferior, equivalent):
-    plain = exact_perm_test(U, V)
-    assert equivalent.confidence_interval() == plain.confidence_interval(0.9)
-    assert equivalent.confidence_interval(0.5) == plain.confidence_interval(0.5)
-    one_sided = exact_perm_test(U, V, alternative="greater").confidence_interval()
-    assert noninferior.confidence_interval() == one_sided
-    assert noninferior.confidence_interval().confidence_level == 0.95
-    less = exact_perm_test(U, V, alternative="less").confidence_interval()
-    assert equivalent.upper.confidence_interval() == less
-
-
 def test_dictionaries_and_json(noninferior, equivalent):
     record = noninferior.to_dict()
     assert json.loads(noninferior.to_json()) == record
@@ -191,15 +176,6 @@ def test_html(noninferior, equivalent):
     hostile = equivalence_test(U, V, 1, names=("<b>", "a&b"))._repr_html_()
     ElementTree.fromstring(hostile)
     assert "&lt;b&gt;" in hostile
-
-
-def test_frozen_and_picklable(noninferior, equivalent):
-    for result in (noninferior, equivalent):
-        with pytest.raises(FrozenInstanceError):
-            result.pvalue = 0.01
-        again = pickle.loads(pickle.dumps(result))
-        assert again == result
-        assert again.confidence_interval() == result.confidence_interval()
 
 
 @pytest.mark.parametrize("test", [noninferiority_test, equivalence_test])

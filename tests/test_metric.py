@@ -119,8 +119,6 @@ def test_a_result_is_like_other_sampled_ones():
     assert "svg" in result._repr_html_()
     with pytest.raises(ValueError, match="call plot_values"):
         plots.plot_plane(result)
-    with pytest.raises(ValueError, match="no cells"):
-        _ = result.observed_cell
 
 
 def test_what_is_compared():

@@ -97,21 +97,6 @@ def test_dictionary_and_json(result):
     assert json.loads(numpy_h.to_json())["statistic"] == 7
 
 
-def test_frame_has_one_row(result):
-    frame = result.to_frame()
-    assert len(frame) == 1
-    assert frame.loc[0, "pvalue"] == 0.125
-    assert frame.loc[0, "name_u"] == "new"
-    assert frame.loc[0, "total_v"] == 13
-    assert frame.loc[0, "pvalue_low"] <= 0.125 <= frame.loc[0, "pvalue_high"]
-
-
-def test_frame_without_pandas_names_the_remedy(result, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"permtest\[frames\]"):
-        result.to_frame()
-
-
 def test_frozen_comparable_and_picklable(result):
     with pytest.raises(FrozenInstanceError):
         result.pvalue = 0.01

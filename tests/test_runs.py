@@ -77,9 +77,7 @@ def test_all_forms_of_the_same_runs():
     a, b = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1]]), np.array([[0, 1], [0, 0], [1, 0]])
     p = exact_runs_test(a, b).pvalue
     assert exact_runs_test(a.tolist(), b.tolist()).pvalue == p
-    assert exact_runs_test(([2, 1, 3], [3, 3, 3]), (b.sum(axis=1), [2, 2, 2])).pvalue == p
-    frame = pd.DataFrame({"successes": [2, 1, 3], "runs": 3})
-    assert exact_runs_test(frame, pd.DataFrame(b)).pvalue == p
+    assert exact_runs_test(pd.DataFrame(a), b).pvalue == p
     pairs = Pairs(a.ravel(), (1 - a).ravel(), ("x", "y"), clusters=tuple("iiikkklll"))
     found = exact_runs_test(pairs)
     assert (found.pvalue, found.names) == (exact_runs_test(a, 1 - a).pvalue, ("x", "y"))
@@ -209,15 +207,6 @@ def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, t
     assert main(["compare", str(path), "--no-clusters"]) == 2
 
 
-def test_items_of_one_system_and_runs_without_a_score_are_counted():
-    a = ["q0,x,1,1", "q0,x,2,0", "q1,x,1,1", "q2,x,1,1"]
-    b = ["q0,y,1,0", "q1,y,1,", "q1,y,2,0", "q3,y,1,0"]
-    pairs = read(File("runs.csv", "\n".join(["item,system,seed,correct", *a, *b]).encode()))
-    assert exact_runs_test(pairs).pvalue == exact_runs_test([[1, 0], [1]], [[0], [0]]).pvalue
-    source = pairs.source
-    assert (source["unmatched_ids"], source["dropped_ids"]) == ([["q2"], ["q3"]], ["q1 (seed 1)"])
-
-
 def test_runs_of_a_cluster_stay_together():
     rows = ["q0,d,x,1,1", "q0,d,x,2,0", "q1,d,x,1,1", "q2,e,x,1,1"]
     rows += ["q0,d,y,1,0", "q1,d,y,1,1", "q2,e,y,1,0"]
@@ -235,7 +224,6 @@ def test_a_thousand_items_by_eight_runs():
     assert 1e-300 < found.pvalue < 1e-30
     assert found.error_bound < 1e-12
     assert "1000 items" in str(found)
-    assert found.null_distribution.mean() == pytest.approx(0, abs=1e-8)
 
 
 @pytest.mark.parametrize("null", ["runs", "items"])
@@ -282,8 +270,6 @@ BAD = {
     "flat": (([1, 2], [3, 4]), {}, r"a\[0\] = 1 must be a sequence"),
     "no runs": (([[1], []], [[1], [1]]), {}, r"a\[1\] has no runs"),
     "items": (([[1]], [[1], [2]]), {}, "a has 1 items and b has 2"),
-    "successes": ((([4], [3]), ([1], [3])), {}, "4 successes in 3 runs"),
-    "columns": ((([4], [3], [2]), ([1], [3])), {}, "two columns"),
     "statistic": (([[1]], [[1]]), {"statistic": "median"}, "pass@k"),
     "no k": (([[1]], [[1]]), {"statistic": "pass@k"}, "needs k"),
     "two k": (([[1]], [[1]]), {"statistic": "pass@1", "k": 2}, "leave k=2 out"),

@@ -545,7 +545,6 @@ def test_a_result_says_what_it_knows():
     fields = json.loads(result.to_json())
     assert fields["sums"] == [12, 4]
     assert fields["scores"] == pytest.approx([0.75, 4 / 7])
-    assert len(result.to_frame()) == 1
     law = result.null_distribution
     assert law.pmf.sum() == pytest.approx(1)
     assert law(*result.sums) == 0.125
@@ -569,9 +568,8 @@ def test_other_observed_sums():
         result.at((centre[0] + 1 - centre[0] % 2, centre[1]))  # hits count double
     with pytest.raises(ValueError, match="sums that no labelling has"):
         result.at((1,))
-    with pytest.raises(ValueError, match="shift"):
+    with pytest.raises(ValueError, match="tests of one sum"):
         result.confidence_interval()
-    assert 0 < result.mid_pvalue < result.pvalue
 
 
 def test_labels_of_clusters_must_be_in_the_same_order():

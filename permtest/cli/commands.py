@@ -301,7 +301,7 @@ def app(args: argparse.Namespace) -> None:
 
     permtest app [options]
 
-    Drop the files of two systems on the page, or choose them there: at most 20, of 100 MB each.
+    Drop the files of two systems on the page, or choose them there: at most 20, of 100 MB in all.
     Who has the address that is printed can see the page, and nothing leaves this machine. Each page
     has a Python of its own, which ends with the page; one more waits for the next page. Needs pip
     install 'permtest[lab]'.

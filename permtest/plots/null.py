@@ -131,14 +131,14 @@ def _law(result: PermutationTestResult) -> tuple[Floats, Floats, NDArray[np.bool
         null = result.null_distribution
         seen = null.pmf > 0
         return null.support[seen].astype(np.float64), null.pmf[seen], result.extreme[seen]
-    law = result.value_distribution
-    order = np.argsort(law.values, kind="stable")
-    order = order[law.pmf[order] > 0]
-    values = law.values[order]
+    every, law, extreme = result.null_values, result.null_distribution.pmf, result.extreme
+    order = np.argsort(every, kind="stable")
+    order = order[law[order] > 0]
+    values = every[order]
     apart = np.diff(values, prepend=-np.inf) > 1e-9 * (np.ptp(values) if values.size else 0.0)
     starts = np.flatnonzero(apart)  # values closer than that differ by rounding alone
-    pmf = np.add.reduceat(law.pmf[order], starts)
-    return values[starts], pmf, np.logical_or.reduceat(law.extreme[order], starts)
+    pmf = np.add.reduceat(law[order], starts)
+    return values[starts], pmf, np.logical_or.reduceat(extreme[order], starts)
 
 
 def _starts(
@@ -160,14 +160,8 @@ def _starts(
 
 def marks(result: PermutationTestResult) -> tuple[float, ...]:
     """The observed value and, for a two-sided test, its mirror image if that is another one."""
-    observed = float(result.observed_sum)
-    if isinstance(result, StructuredTestResult):
-        mirrored = -observed
-    else:
-        null = result.null_distribution
-        mirrored = float(null.value(null.pmf.size - 1 - result.observed_cell))
-    both = result.alternative == "two-sided" and mirrored != observed
-    return (observed, mirrored) if both else (observed,)
+    mirrored = result.mirrored_sum
+    return (float(result.observed_sum), *([] if mirrored is None else [float(mirrored)]))
 
 
 def heights_in_view(view: View, scale: Scale) -> tuple[float, float]:

@@ -35,7 +35,6 @@ TESTS: dict[str, Test] = {
     "mean": lambda u, v: pt.exact_perm_test(u, v, statistic="mean", alternative="greater"),
     "h": lambda u, v: pt.exact_perm_test(u, v, h=abs),
     "clusters": lambda u, v: pt.exact_perm_test(u, v, clusters=[1, 1, 2, 2, 3, 4]),
-    "axis": lambda u, v: pt.exact_perm_test(u, v, axis=0)[()],
     "monte_carlo": lambda u, v: pt.monte_carlo(u, v, **LEAST),
     "noninferiority": lambda u, v: pt.noninferiority_test(u, v, margin=1),
     "equivalence": lambda u, v: pt.equivalence_test(u, v, margin=1),
