@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
-from permtest._checks import ScoreError, pandas
+from permtest._checks import ScoreError
 from permtest._html import AsSentence
 from permtest._parallel import in_parallel
 from permtest._progress import progress

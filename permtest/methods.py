@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from math import expm1, inf, log
@@ -20,10 +21,7 @@ from permtest._checks import TooHard
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (
     ROUNDLESS,
-    Rounded,
-    cf_cells,
     dp_cells,
-    dp_log_cells,
     dp_operations,
     dp_rounding,
     fft_cells,
@@ -51,7 +49,6 @@ from permtest.null.tail import (
     Tail,
     attempts,
     is_countable,
-    tail_cf,
     tail_counted,
     tail_dp,
     tail_fft,
@@ -139,7 +136,7 @@ def _plan(question: Question) -> Iterator[Attempt]:
         yield from _plan_of_several(question)
     else:
         yield "tilted", _tilted, "the probabilities of all sums that h calls extreme were added"
-        yield "cf", _cf, "accuracy relative to each probability would take too long"
+        yield "fft", _fft, "accuracy relative to each probability would take too long"
 
 
 def _plan_of_several(question: SeveralSums) -> Iterator[Attempt]:
@@ -153,7 +150,7 @@ def _plan_of_several(question: SeveralSums) -> Iterator[Attempt]:
         with suppress(TooHard):
             bound = _bracket(question).value
     if bound > INVISIBLE:
-        yield "cf", _cf, "all joint values but those of negligible probability fit in memory"
+        yield "cf", _window, "all joint values but those of negligible probability fit in memory"
     if bound < RARE:
         yield "bracket", _bracket, "the exact p would take too long, and is too small to be sampled"
 
@@ -211,7 +208,7 @@ def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
     try:
         logs, _ = log_cells(law)
     except TooHard:
-        found = cf_cells(law)
+        found = fft_cells(law)
         return law.distribution(found.cells, found.noise, scale)
     return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
@@ -239,7 +236,7 @@ def exact_fraction(question: Question) -> Fraction:
                 "scores are floating-point numbers whose rounding can decide ties, so that p is "
                 "known between two bounds only; pass rounding=0 if they are exact"
             )
-        question = question.as_read()
+        question = replace(question, slack=0)
     if _is_countable(question):
         return Fraction(_count_extreme(question), 2**law.n_informative)
     counts = count_labellings(law)
@@ -288,15 +285,20 @@ def _tails(question: Question, tail: Tail, cells: Solver | None = None) -> Proba
 
 
 def _tilted_cells(question: Question) -> Probability:
-    """From the logarithms of all cells, or the law of a ratio of two sums next to its tail."""
+    """From the law of a ratio of two sums next to its tail, or the logarithms of all cells."""
     if question.staircase is not None:
         p = question.staircase.tail()
         return p.plus(p) if question.alternative == "two-sided" else p  # two pieces, alike
-    if isinstance(question, SeveralSums) and question.rank > 1:
+    if question.rank > 1:
         raise ArithmeticError(
             "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
             "what can be done for others"
         )
+    return _from_logs(question)
+
+
+def _from_logs(question: Question) -> Probability:
+    """From the logarithms of all cells."""
     logs, error = log_cells(question.law)
     log_p = _log_sum(logs[question.extreme])
     # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
@@ -310,7 +312,7 @@ def _dp_cells(question: Question) -> Probability:
     p = float(np.sum(dp_cells(law)[extreme]))
     if p > UNDERFLOW:
         return Probability.of(p, dp_rounding(law))
-    return Probability.of_log(_log_sum(dp_log_cells(law)[extreme]), 2 * dp_rounding(law))
+    return _from_logs(question)
 
 
 def _log_sum(logs: NDArray[np.float64]) -> float:
@@ -319,24 +321,26 @@ def _log_sum(logs: NDArray[np.float64]) -> float:
     return largest if largest == -inf else largest + log(float(np.sum(np.exp(logs - largest))))
 
 
-def _absolute_cells(
-    question: Question, convolve: Callable[[TwoPointSum], Rounded], name: str
-) -> Probability:
-    """From all cells, accurate absolutely; of several sums those in a box, where "cf" can."""
-    if name == "cf" and isinstance(question, SeveralSums):
-        return _window(question)
-    found, extreme = convolve(question.law), question.extreme
+def _fft_cells(question: Question) -> Probability:
+    """From all cells, accurate absolutely."""
+    found, extreme = fft_cells(question.law), question.extreme
     p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
     if p <= 2 * noise:
         raise ArithmeticError(
-            f"p is below {2 * noise:.1g}, the absolute accuracy of method={name!r} where h "
+            f"p is below {2 * noise:.1g}, the absolute accuracy of method='fft' where h "
             "does not single out tails; method='auto' has relative accuracy"
         )
     return Probability.of(p, found.relative + noise / (p - noise))
 
 
-def _window(question: SeveralSums) -> Probability:
-    """From the joint law in a box, accurate absolutely."""
+def _window(question: Question) -> Probability:
+    """From the joint law of several sums in a box, accurate absolutely."""
+    if not isinstance(question, SeveralSums):
+        raise ArithmeticError(
+            "method='cf' is for the joint law of several sums; method='fft' transforms that of one"
+        )
+    if question.rank == 0:
+        return CERTAIN
     lattice = question.lattice
     box = window(lattice)
     cells = np.flatnonzero(box.cells.reshape(-1) > box.noise)
@@ -384,10 +388,7 @@ def _between(low: Probability, high: Probability) -> Probability:
 
 _tilted = partial(_tails, tail=tail_tilted, cells=_tilted_cells)
 _dp = partial(_tails, tail=tail_dp, cells=_dp_cells)
-_fft = partial(
-    _tails, tail=tail_fft, cells=partial(_absolute_cells, convolve=fft_cells, name="fft")
-)
-_cf = partial(_tails, tail=tail_cf, cells=partial(_absolute_cells, convolve=cf_cells, name="cf"))
+_fft = partial(_tails, tail=tail_fft, cells=_fft_cells)
 
 
 #: What can be asked for, with what it can do and what it costs where N' pairs differ, by A in all,
@@ -399,8 +400,8 @@ METHODS: dict[str, Solver] = {
     "dp": _dp,
     # Tails relative to p, other regions to about 1e-16 of 1 (Alg. 4): O(A log A log U).
     "fft": _fft,
-    # The same; of several sums in the box that holds nearly all of their mass: O(A U).
-    "cf": _cf,
+    # Joint laws of several sums in the box that holds nearly all of their mass: O(A U).
+    "cf": _window,
     # Few pairs: labellings are counted, by halves where there are two tails: O(2^(N'/2)).
     "enumeration": _enumeration,
     # The exact fraction, in integers: O(N' A) operations on numbers of N' bits.

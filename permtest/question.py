@@ -80,8 +80,6 @@ class Question(ABC):
     #: A user's function of the sums, whose value is compared; None where the difference of two
     #: systems is, as `alternative` says.
     h: Callable[..., Any] | None = None
-    #: Whether ties with the observed value do not count; they do in every p-value.
-    strict: bool = False
     #: How many entries there were before they were added up by cluster.
     n_entries: int | None = None
     #: What floats were taken for, where that is not the decimals that they are printed as.
@@ -103,6 +101,16 @@ class Question(ABC):
     @abstractmethod
     def score(self) -> Score:
         """What is compared: its name, its unit, and whether higher is better."""
+
+    @property
+    def title(self) -> str:
+        """What sentences call the statistic."""
+        return self.metric
+
+    @property
+    def rank(self) -> int:
+        """How many sums vary independently of each other."""
+        return 1
 
     @property
     def scores(self) -> tuple[float, float] | None:
@@ -149,14 +157,6 @@ class Question(ABC):
     @abstractmethod
     def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether t is extreme, for any array of cells, each of them attainable."""
-
-    def without_ties(self) -> Question:
-        """The same question about values that are more extreme than what was observed."""
-        return replace(self, strict=True)
-
-    def as_read(self) -> Question:
-        """The same question about scores as they are read, however they were rounded."""
-        return replace(self, slack=0) if self.slack else self
 
     def around(self) -> tuple[Question, Question]:
         """The same question with thresholds as far out, and as far in, as `slack` may move them."""
@@ -234,12 +234,12 @@ class SumQuestion(Question):
         """
         if self.h is not None:
             return super().tails
-        top, t, ties = self.law.top, self.law.cell(self.observed), int(self.strict) + self.leeway
+        top, t, out = self.law.top, self.law.cell(self.observed), self.leeway
         if self.alternative == "greater":
-            return -1, t + ties
+            return -1, t + out
         if self.alternative == "less":
-            return t - ties, top + 1
-        return min(t, top - t) - ties, max(t, top - t) + ties
+            return t - out, top + 1
+        return min(t, top - t) - out, max(t, top - t) + out
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
@@ -257,14 +257,7 @@ class SumQuestion(Question):
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
         every = map(self._value_at, cells.tolist())
         values = progress(every, total=len(cells), what="h of every sum")
-        return reaching(values, self.statistic, self.strict)
-
-    def at_its_best(self) -> SumQuestion:
-        """The same question, had the most extreme of all values been observed."""
-        best = 0 if self.alternative == "less" else self.law.top
-        if self.h is not None:
-            best = max(np.flatnonzero(attainable(self.law)).tolist(), key=self._value_at)
-        return replace(self, observed=self.law.offset + self.law.unit * best)
+        return reaching(values, self.statistic)
 
     def observing(self, observed: Any) -> SumQuestion:
         """The same question, had another sum of scores been observed.
@@ -368,8 +361,8 @@ def _number_of(h: Any, sums: Sequence[Any], called: str, every: str) -> Any:
     return value
 
 
-def reaching(values: Iterable[Any], least: Any, strict: bool) -> NDArray[np.bool_]:
-    """Which values of h are at least, or if `strict` above, `least`.
+def reaching(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
+    """Which values of h are at least `least`.
 
     Where `least` is a float, it ties with values that are off by no more than `TIE` times its own
     size or the median of |h|, the larger of the two: a difference that ought to be 0 seldom is.
@@ -381,7 +374,7 @@ def reaching(values: Iterable[Any], least: Any, strict: bool) -> NDArray[np.bool
             rounded = float(value)
         except OverflowError:  # an integer that is larger than any float
             rounded = inf if value > 0 else -inf
-        return bool(value > least if strict else value >= least), rounded
+        return bool(value >= least), rounded
 
     found = np.fromiter(map(compared, values), [("exactly", bool), ("rounded", float)])
     exactly: NDArray[np.bool_] = found["exactly"]
@@ -391,8 +384,6 @@ def reaching(values: Iterable[Any], least: Any, strict: bool) -> NDArray[np.bool
     sizes = np.abs(rounded)
     sizes = sizes[sizes < inf]
     slack = TIE * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
-    if strict:
-        return np.asarray(exactly & (rounded > float(least) + slack))
     return np.asarray(exactly | (rounded >= float(least) - slack))
 
 
@@ -407,8 +398,6 @@ class SeveralSums(Question):
     lattice: LatticeSum
     #: Their observed values; of a function of predictions the one value that it has.
     observed_sums: tuple[Any, ...]
-    #: What sentences call a measure.
-    called: str = ""
     score: Score = field(default=Score())
 
     @abstractmethod
@@ -423,11 +412,6 @@ class SeveralSums(Question):
     @abstractmethod
     def parts(self) -> tuple[str, ...]:
         """What the sums are."""
-
-    @property
-    def title(self) -> str:
-        """What sentences call the statistic."""
-        return self.called or self.metric
 
     @property
     def other_sums(self) -> tuple[int, ...] | None:
@@ -482,6 +466,13 @@ class MeasureQuestion(SeveralSums):
     measure: Measure
     #: Sums of both systems together, which no swap changes.
     both_sums: tuple[int, ...]
+    #: What sentences call the measure.
+    called: str
+
+    @property
+    def title(self) -> str:
+        """What sentences call the measure."""
+        return self.called
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -536,9 +527,7 @@ class MeasureQuestion(SeveralSums):
         if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
             return None
         least = Fraction(self.least)
-        return Staircase(
-            self.lattice, (both[0], both[1]), measure.whole, Fraction(0), least, self.strict
-        )
+        return Staircase(self.lattice, (both[0], both[1]), measure.whole, Fraction(0), least, False)
 
     @cached_property
     def tails(self) -> tuple[int, int] | None:
@@ -569,11 +558,10 @@ class MeasureQuestion(SeveralSums):
     @property
     def certain(self) -> bool:
         """Whether every labelling is extreme: two-sided, the two systems being level."""
-        return self.alternative == "two-sided" and self.least == 0 and not self.strict
+        return self.alternative == "two-sided" and self.least == 0
 
     def _reaches_least(self, value: Exact) -> bool:
-        gap = subtract(value, self.least)
-        return bool(gap > 0 if self.strict else gap >= 0)
+        return bool(subtract(value, self.least) >= 0)
 
     def _directed(self, values: Any) -> Any:
         with localcontext(DIGITS):  # decimals would be rounded to the caller's digits
@@ -612,7 +600,7 @@ class FunctionQuestion(SeveralSums):
     def _beat(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """All together, because ties are relative to the median of all values."""
         values = (self._value(x) for part in parts for x in part.tolist())
-        return reaching(values, self.statistic, self.strict)
+        return reaching(values, self.statistic)
 
     def _value(self, sums: Sequence[int]) -> Any:
         every = "all values that the sums can take together"

@@ -287,7 +287,13 @@ def window(lattice: LatticeSum) -> Window:
     from scipy import fft
 
     lows, sizes = window_shape(lattice)
-    check_cells(lattice, prod(sizes))
+    if prod(sizes) >= MAX_CELLS:
+        sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
+        raise TooLarge(
+            f"the joint null distribution of {sums} needs {shown(prod(sizes))} cells, more than "
+            f"{MAX_CELLS:,}, the limit",
+            "monte_carlo has an estimate of p with an interval",
+        )
     shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)
     values, squares = _fair_product(np.array(shape, dtype=np.int64), lattice)
     turned = values.astype(np.complex128)
@@ -307,17 +313,6 @@ def window(lattice: LatticeSum) -> Window:
     cut = any(s <= e for s, e in zip(sizes, lattice.extents, strict=True))
     outside = 2 * lattice.rank * exp(-OUTSIDE) if cut else 0.0
     return Window(lows, cells, noise, outside)
-
-
-def check_cells(lattice: LatticeSum, cells: int) -> None:
-    """Refuse a lattice that would not fit in memory."""
-    if cells >= MAX_CELLS:
-        sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
-        raise TooLarge(
-            f"the joint null distribution of {sums} needs {shown(cells)} cells, more than "
-            f"{MAX_CELLS:,}, the limit",
-            "monte_carlo has an estimate of p with an interval",
-        )
 
 
 def _fair_product(shape: Ints, lattice: LatticeSum) -> tuple[Floats, float]:

@@ -59,8 +59,8 @@ ACCEPTED = 1e-12
 #: second; and how large the window may be.
 WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
 #: How many cells dynamic programming updates in the time that a look at a move takes; and the most
-#: in such units, about a second, or a hundredth without a tilt.
-DEARER, CELLS, BRIEF = 4, 2.5e8, 2.5e6
+#: in such units, about a second.
+DEARER, CELLS = 4, 2.5e8
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
 #: Rows are bounded one by one up to so far from the middle, in blocks of more beyond.
@@ -110,7 +110,7 @@ class Staircase:
         if not self._possible():
             return IMPOSSIBLE
         reason = "one tilt is not accurate enough for this staircase"
-        for way in self._ways():
+        for way in self._tilted.ways():
             try:
                 found = way()
             except Unreached:
@@ -122,11 +122,6 @@ class Staircase:
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
         raise TooHard(reason, "method='auto' tries others, method='bracket' has bounds")
-
-    def _ways(self) -> Iterator[Callable[[], Probability]]:
-        yield from self._tilted.ways()
-        # Tiny laws may have no tilt that puts the mass where the tail begins.
-        yield from _Tilted(self, level=True).ways()
 
     def bracket(self) -> tuple[Probability, Probability]:
         """Two bounds of the probability of what has been observed: one labelling's, and Chernoff's.
@@ -194,8 +189,8 @@ class _Rows(NamedTuple):
 class _Tilted:
     """One tilt, the rows that matter, and two ways to the tail."""
 
-    def __init__(self, event: Staircase, level: bool = False) -> None:
-        self.level, self.event, self.counts = level, event, event.lattice.counts
+    def __init__(self, event: Staircase) -> None:
+        self.event, self.counts = event, event.lattice.counts
         self.frame, self.steps = _in_rows(event.lattice)
         turns = (np.minimum(self.steps, 0), np.maximum(self.steps, 0))
         self.ends = np.stack([self.counts @ e for e in turns], axis=1)
@@ -206,7 +201,7 @@ class _Tilted:
         # Both sums at T = 0, what one step in s adds to them, and one in r; what moves add to them.
         self.corners = np.array(self.frame, dtype=np.float64)
         self.sums = self.steps @ self.corners[1:]
-        tau = np.zeros(2) if level else self.corners[1:] @ self._find_tilt()
+        tau = self.corners[1:] @ self._find_tilt()
         # So few bits that products with whole numbers are exact.
         unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
         self.tau = np.rint(tau / unit) * unit
@@ -236,20 +231,15 @@ class _Tilted:
         (s0, s1), (r0, r1) = self._window(0), self._window(1)
         points = (s1 - s0 + 1) * (r1 - r0 + 1) * float(np.minimum(around, 1.0).prod()) / 2
         looks = points * (DEAR * self.counts.size + sizes[1])
-        if not self.level and looks < cells:
+        if looks < cells:
             yield partial(self.by_frequencies, min(cells, WORK))
-        if cells <= (BRIEF if self.level else CELLS):
+        if cells <= CELLS:
             yield self.by_cells
-
-    @property
-    def _outside(self) -> float:
-        """-log of what may be left out; without a tilt the tail is a small part of the mass."""
-        return 2 * OUTSIDE if self.level else OUTSIDE
 
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        return self._rows_above(-self._outside)
+        return self._rows_above(-OUTSIDE)
 
     def _rows_above(self, least: float) -> _Region:
         """The rows whose bounds, relative to the scale, are above exp(least)."""
@@ -332,7 +322,7 @@ class _Tilted:
         region = self.region
         if region.height > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        negligible = exp(-self._outside - region.height)
+        negligible = exp(-OUTSIDE - region.height)
         table, (low_s, low_r), power, lost, rounding = self._cells(negligible)
         entries = int(self.counts.sum())
         first = max(region.first, low_r)
