@@ -29,27 +29,9 @@ WIDE = 2**53
 def plain_array(values: Any, name: str, what: str = "an array", remedy: str = "") -> NDArray[Any]:
     """What NumPy makes of an array, a list or a column, if nothing is lost on the way.
 
-    Parameters
-    ----------
-    values : array_like of any shape
-    name : str
-        How error messages call `values`.
-    what : str
-        What they say it must be.
-    remedy : str
-        What they end with where rows differ in length.
-
-    Returns
-    -------
-    ndarray
-        Of Python objects where NumPy would have made floats of integers that are none, or texts of
-        numbers, or has no such numbers at all.
-
-    Raises
-    ------
-    ValueError
-        If an entry is masked, or a date or a duration, whose ticks NumPy would count, or if rows
-        differ in length.
+    Python objects where NumPy would have made floats of integers that are none, or texts of
+    numbers, or has no such numbers at all. Raises ValueError if an entry is masked, or a date or a
+    duration, whose ticks NumPy would count, or if rows differ in length, which `remedy` is for.
     """
     listed = isinstance(values, list | tuple)
     kinds = set(map(type, values)) if listed else {type(values)}

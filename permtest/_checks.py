@@ -31,16 +31,7 @@ def count(value: Any, name: str) -> int:
 def check_count(
     value: Any, name: str, least: int = 1, most: int | None = None, why: str = ""
 ) -> int:
-    """`value` as an int from `least` to `most`, or an error that names it.
-
-    Parameters
-    ----------
-    value : int, or float that is whole
-    name : str
-    least, most : int
-    why : str
-        What a message about the limit ends with: a reason, or what to do.
-    """
+    """`value` as an int in this range; a message about the limit ends with `why`, or what to do."""
     number = count(value, name)
     reason = f": {why}" if why else ""
     if number < least:
@@ -100,25 +91,9 @@ def check_option(name: str, value: Any, known: Iterable[str]) -> None:
 
 
 def optional(module: str, *, needed_by: str, extra: str) -> Any:
-    """Import a package of one of the extras.
+    """Import a package of one of the extras; ImportError says how to install it.
 
-    Parameters
-    ----------
-    module : str
-        Dotted name of what to import.
-    needed_by : str
-        What the error message says needs it: a method, an argument, an option.
-    extra : str
-        The extra of this package that brings it.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ImportError
-        If it is not installed; the message says how to install it.
+    `needed_by` is what the message says needs it: a method, an argument, an option.
     """
     try:
         return import_module(module)
@@ -133,21 +108,8 @@ def pandas(needed_by: str = "to_frame") -> Any:
 
 
 class ScoreError(ValueError):
-    """An entry of an argument that cannot be used.
+    """An entry of an argument that cannot be used: where it is, what is wrong, and what to do.
 
-    Attributes
-    ----------
-    argument : str
-        What the argument is called.
-    index : tuple of int
-        The first bad entry.
-    problem : str
-        What is wrong with it, its value included.
-    remedy : str
-        What to do about it.
-
-    Examples
-    --------
     >>> print(ScoreError("u", (3,), "is missing", "remove the pair, or score it"))
     u[3] is missing; remove the pair, or score it
     """
@@ -166,12 +128,7 @@ class ScoreError(ValueError):
 
 
 class TooHard(ArithmeticError):
-    """A method cannot compute this p in reasonable time; the remedy, if any, says what can.
-
-    Attributes
-    ----------
-    problem, remedy : str
-    """
+    """A method cannot compute this p in reasonable time; the remedy, if any, says what can."""
 
     def __init__(self, problem: str, remedy: str = "") -> None:
         super().__init__(problem, remedy)
@@ -182,12 +139,7 @@ class TooHard(ArithmeticError):
 
 
 class TooLarge(MemoryError):
-    """Something would not fit in memory; the remedy, if any, says what to do.
-
-    Attributes
-    ----------
-    problem, remedy : str
-    """
+    """Something would not fit in memory; the remedy, if any, says what to do."""
 
     # No base in common with `TooHard`: Python makes no MemoryError that has another base first.
     def __init__(self, problem: str, remedy: str = "") -> None:

@@ -58,18 +58,9 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` with Numba at its first call, and keep the machine code on disk.
 
     Importing Numba costs more than most tests that this package runs, so it waits for the
-    first call too. A kernel may call other kernels of the same file, and no others: machine code
-    on disk is thrown away when the file of the kernel changes, not when that of a callee does.
-
-    Parameters
-    ----------
-    function : callable
-        A kernel: numbers and arrays in, numbers out.
-
-    Returns
-    -------
-    callable
-        Same signature.
+    first call too. A kernel takes numbers and arrays, and may call other kernels of the same file,
+    and no others: machine code on disk is thrown away when the file of the kernel changes, not when
+    that of a callee does.
     """
 
     @functools.cache

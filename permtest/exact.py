@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil
-from numbers import Rational, Real
+from numbers import Rational
 from operator import index
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, overload
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, check_level
+from permtest._checks import TooHard, check_finite, check_level
 from permtest._rng import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.methods import Solution, solve
@@ -411,19 +411,7 @@ def monte_carlo(
 
 
 def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:
-    """The sampled p of any question, and why it is sampled.
-
-    Parameters
-    ----------
-    question : Question
-    K, rng
-        As in `monte_carlo`.
-    reason : str
-
-    Returns
-    -------
-    PermutationTestResult
-    """
+    """The sampled p of any question, and why it is sampled."""
     drawn = sample_cells(question.law, check_samples(K), as_generator(rng))
     return from_samples(question, *drawn, reason)
 
@@ -491,9 +479,9 @@ def samples_needed(
     >>> abs(r.n_extreme / r.n_samples - p) < 0.1 * p
     True
     """
-    exact = _number(p, "p")
-    error = _number(relative_error, "relative_error")
-    level = _number(confidence_level, "confidence_level")
+    exact = _exactly(p, "p")
+    error = _exactly(relative_error, "relative_error")
+    level = _exactly(confidence_level, "confidence_level")
     if not 0 < exact <= 1:
         raise ValueError(f"p = {p} is no p-value; pass a number in (0, 1]")
     if not error > 0:
@@ -504,11 +492,7 @@ def samples_needed(
     return max(1, ceil(z**2 * (1 - exact) / (exact * error**2)))
 
 
-def _number(value: Any, name: str) -> Fraction:
-    """Exactly, so that no p is too small to be divided by."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-    try:
-        return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
-    except (ValueError, OverflowError):
-        raise ValueError(f"{name} = {value} is not finite; pass a finite number") from None
+def _exactly(value: Any, name: str) -> Fraction:
+    """A finite number, so that none is too small to be divided by."""
+    number = check_finite(value, name)
+    return Fraction(value) if isinstance(value, Rational) else Fraction(number)

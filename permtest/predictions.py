@@ -37,28 +37,11 @@ def judged(
     positive: str | None,
     fail: Callable[[str], ValueError],
 ) -> tuple[list[IntArray], tuple[str, ...], dict[str, Any]]:
-    """The scores of several systems' predictions.
+    """The scores of several systems' predictions, what is counted, and facts with ``notes``.
 
-    Parameters
-    ----------
-    names : sequence of S str
-        The systems, for messages.
-    right, answers : sequences of str
-        What is right, and what each system says; "" where it says nothing.
-    entry : Statistic
-    positive : str or None
-        The label that is to be found, of those that "f1" and its like are of.
-    fail : callable
-        Makes the error of a problem.
-
-    Returns
-    -------
-    scores : list of S ndarray
-        1 or 0 for each item; or counts, of shape (N, 4), or (N, classes, 3).
-    columns : tuple of str
-        What is counted.
-    facts : dict
-        ``notes``, and ``classes`` where there are some.
+    Scores are 1 or 0 for each item; or counts, of shape (N, 4), or (N, classes, 3). In `right` and
+    `answers` "" is no label; `positive` is the label that "f1" and its like find, and `fail` makes
+    the error of a problem.
     """
     answers, notes = _spelt_alike(set(right), answers)
     every = sorted({*right, *chain(*answers)} - {""})

@@ -112,12 +112,12 @@ def test_samples_needed_is_the_smallest_that_will_do(p, error, level):
     [
         ((0, 0.1), ValueError, r"p = 0 is no p-value; pass a number in \(0, 1\]"),
         ((1.1, 0.1), ValueError, "p = 1.1 is no p-value"),
-        ((float("nan"), 0.1), ValueError, "p = nan is not finite"),
-        (("0.1", 0.1), TypeError, "p must be a number, not str"),
-        ((True, 0.1), TypeError, "p must be a number, not bool"),
+        ((float("nan"), 0.1), ValueError, "p=nan must be finite"),
+        (("0.1", 0.1), TypeError, "p='0.1' must be a number"),
+        ((True, 0.1), TypeError, "p=True must be a number"),
         ((0.1, 0), ValueError, "relative_error = 0 must be positive"),
-        ((0.1, float("inf")), ValueError, "relative_error = inf is not finite"),
-        ((0.1, None), TypeError, "relative_error must be a number, not NoneType"),
+        ((0.1, float("inf")), ValueError, "relative_error=inf must be finite"),
+        ((0.1, None), TypeError, "relative_error=None must be a number"),
     ],
 )
 def test_samples_needed_checks_its_arguments(arguments, error, message):

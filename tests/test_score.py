@@ -1,7 +1,6 @@
 """A score has a name, a unit and a direction, and answers are about the better system."""
 
 import json
-from xml.etree import ElementTree
 
 import pytest
 
@@ -103,23 +102,18 @@ def test_the_direction_changes_words_and_the_better_system_but_not_p():
     assert "; lower is better)" in str(wer)
 
 
-def test_pairs_keep_their_score_and_show_it():
-    rows = [f"<{i}>" for i in range(7)]
-    pairs = Pairs(HIGH, LOW, ("a<b", "b"), score=LOSS, ids=tuple(rows), clusters=tuple("aabbccc"))
+def test_pairs_keep_their_score_and_say_it():
+    pairs = Pairs(
+        HIGH, LOW, ("a", "b"), score=LOSS, ids=tuple("1234567"), clusters=tuple("aabbccc")
+    )
     assert {pairs.score, pairs.by_cluster().score, pairs.folded(range(7)).score} == {LOSS}
     assert str(pairs).splitlines() == [
-        "a<b against b, 7 pairs in 3 clusters",
+        "a against b, 7 pairs in 3 clusters",
         "paired by their ids",
         "score loss, lower is better, inferred from the name 'loss'",
     ]
-    html = pairs._repr_html_()
-    ElementTree.fromstring(html)
-    assert "a&lt;b against b" in html
-    assert "lower is better" in html
-    assert "The first 5 of 7" in html
     counts = Pairs.of_counts([[1, 2]], [[2, 1]], [("tp", "incorrect")])
     assert str(counts).splitlines()[2] == "tp, incorrect"
-    assert "[1, 2]" in counts._repr_html_()
 
 
 @pytest.mark.parametrize(("stated", "side"), [(None, "less"), (True, "greater")])

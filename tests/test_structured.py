@@ -67,13 +67,6 @@ def test_every_method_agrees(method, data, name, alternative):
     assert result.method == method
 
 
-def test_error_rates_with_references_of_different_length():
-    u = ([(0, 0)] * 16 + [(5, 1)] * 14 + [(0, 0)] * 14 + [(1, 3)] * 2) * 2
-    v = ([(0, 2)] * 16 + [(0, 0)] * 14 + [(1, 3)] * 14 + [(0, 0)] * 2) * 2
-    tilted, dp = (pt.exact_perm_test(u, v, statistic="wer", method=m) for m in ("auto", "dp"))
-    assert tilted.pvalue == pytest.approx(dp.pvalue, rel=tilted.error_bound + dp.error_bound)
-
-
 def test_an_empty_reference_is_no_problem_where_it_is_shared():
     result = pt.exact_perm_test([[1, 10], [1, 0]], [[2, 10], [0, 0]], statistic="wer")
     assert result.scores == (0.2, 0.2)
@@ -100,14 +93,6 @@ def test_decimals_do_not_depend_on_the_caller():
         assert pt.exact_perm_test(u, v, statistic="mcc").fraction() == expected
 
 
-def test_macro_averages_over_many_classes_are_sampled_at_once():
-    rng = np.random.default_rng(0)
-    u, v = rng.integers(0, 3, (2, 500, 20, 3))
-    result = pt.monte_carlo(u, v, statistic="macro_f1", K=2000, rng=0)
-    assert result.rank == 40
-    assert len(result.null_distribution.pmf) == 2000
-
-
 def sentences(n: int, better: float, seed: int, length: int = 3):
     """Counts of two systems on n sentences; the first one finds `better` more."""
     rng = np.random.default_rng(seed)
@@ -126,7 +111,7 @@ def test_tilted_tails_of_larger_data(name, n, better):
     u, v = sentences(n, better, seed=n, length=1)
     result = pt.exact_perm_test(u, v, statistic=name, method="tilted")
     rows = [list(map(tuple, x.tolist())) for x in (u, v)]
-    expected = naive.joint_pvalue(*rows, naive.MEASURES[name], zero=Fraction(0))
+    expected = naive.joint_pvalue(*rows, naive.MEASURES[name])
     assert agrees(result, expected)
 
 
@@ -149,26 +134,6 @@ def test_far_tails_are_right_to_ten_digits():
     assert 0 < expected < Fraction(1, 10**50)
     for found in (result, dp):
         assert abs(Fraction(found.pvalue) / expected - 1) < Fraction(1, 10**12)
-
-
-def test_every_pair_won_by_the_first_system():
-    u, v = [(1, 0, 0)] * 2000, [(0, 1, 1)] * 2000
-    result = pt.exact_perm_test(u, v, statistic="f1")
-    assert result.log10_pvalue == pytest.approx(-1999 * np.log10(2), rel=1e-12)
-    assert result.pvalue > 0
-    mixed = [(1, 0, 0)] * 600 + [(2, 1, 0)] * 600, [(0, 0, 1)] * 600 + [(0, 3, 2)] * 600
-    result = pt.exact_perm_test(*mixed, statistic="f1")
-    assert result.log10_pvalue == pytest.approx(-1199 * np.log10(2), rel=1e-12)
-    assert result.method == "tilted"
-
-
-def test_size_does_not_matter():
-    u, v = sentences(100_000, 0.001, seed=3)
-    result = pt.exact_perm_test(u, v, statistic="f1")
-    assert result.method == "tilted"
-    assert result.error_bound < 1e-12
-    low, high = pt.monte_carlo(u, v, statistic="f1", K=50_000, rng=1).pvalue_interval(0.9999)
-    assert low < result.pvalue < high
 
 
 # ---- known answers -----------------------------------------------------------------------------
@@ -230,10 +195,10 @@ def test_classes_are_added_up_or_averaged(data, alternative):
     u, v = (np.array(x).reshape(len(x), 2, 3) for x in (one, two))
 
     def micro(*x):
-        return naive.MEASURES["f1"](*naive.added([x[:3], x[3:]]), zero=Fraction(0))
+        return naive.MEASURES["f1"](*naive.added([x[:3], x[3:]]))
 
     def macro(*x):
-        return sum(naive.MEASURES["f1"](*y, zero=Fraction(0)) for y in (x[:3], x[3:])) / 2
+        return sum(naive.MEASURES["f1"](*y) for y in (x[:3], x[3:])) / 2
 
     for name, measure in (("micro_f1", micro), ("macro_f1", macro)):
         result = pt.exact_perm_test(u, v, statistic=name, alternative=alternative)
@@ -343,12 +308,6 @@ def test_means_have_the_p_of_sums():
     assert "mean of 0.625" in str(mean)
 
 
-def test_exact_match_is_0_or_1():
-    assert pt.exact_perm_test([1, 1, 0], [0, 1, 0], statistic="exact_match").statistic == 1
-    with pytest.raises(ValueError, match=r"u\[1\] = 2 is above 1"):
-        pt.exact_perm_test([1, 2, 0], [0, 1, 0], statistic="exact_match")
-
-
 # ---- any function of any sums ------------------------------------------------------------------
 
 SUMS = [lambda a, b: a[0], lambda a, b: a[1], lambda a, b: b[0], lambda a, b: b[1]]
@@ -451,7 +410,7 @@ def test_clusters_are_swapped_as_a_whole(table, data, alternative):
     ]
     result = pt.exact_perm_test(u, v, statistic="f1", alternative=alternative, clusters=labels)
     measure = naive.MEASURES["f1"]
-    expected = naive.measure_pvalue(*folded, measure, alternative, zero=Fraction(0))
+    expected = naive.measure_pvalue(*folded, measure, alternative)
     assert result.fraction() == expected
     assert (result.n, result.n_entries) == (len(order), len(u))
     scores = [[row[0] for row in x] for x in (u, v)]
