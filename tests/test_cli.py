@@ -13,7 +13,7 @@ import pytest
 import permtest
 from permtest import cli
 from permtest.cli import compare_files
-from permtest.statistics import ALTERNATIVES, STATISTICS
+from permtest.statistics import ALTERNATIVES, STATISTICS, lookup
 
 SCORES = "item,new,old\n" + "".join(f"s{i},{3 + i % 3},{2 + i % 2}\n" for i in range(12))
 NEW, OLD = [3 + i % 3 for i in range(12)], [2 + i % 2 for i in range(12)]
@@ -121,8 +121,7 @@ def test_monte_carlo_is_reproducible(answer, run):
 
 def in_python(name, **options):
     """The test of the counts in Python."""
-    entry = permtest.statistic(name)
-    width = len(entry.columns)
+    width = len(lookup(name).columns)
     tables = ([row[:width] for row in rows] for rows in (NEW_COUNTS, OLD_COUNTS))
     return permtest.exact_perm_test(*tables, statistic=name, names=("new", "old"), **options)
 

@@ -199,7 +199,7 @@ CASES = {
 
 @machine_code
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("n", [1, 12, 35, 90])
+@pytest.mark.parametrize("n", [12, 90])
 def test_a_test_has_one_answer_however_kernels_run(name, n, turns):
     found = []
     for turns[0] in (50_000, 0):

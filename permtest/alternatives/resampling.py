@@ -217,8 +217,7 @@ def paired_bootstrap(
     u, v : array_like of shape (N,) or (N, columns)
         Scores as in `paired_t`, or counts as `exact_perm_test` takes them for the statistic.
     statistic : str or Statistic, default "sum"
-        One of `STATISTICS` ("sum", "mean", "f1", "bleu", ...), or what `permtest.statistic`
-        returns.
+        One of `STATISTICS` ("sum", "mean", "f1", "bleu", ...).
     K, rng : as in `bootstrap`
     alternative, delta, names : as in `paired_t`
         Of the measure, which for error rates is worse where it is greater.
