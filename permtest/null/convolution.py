@@ -142,10 +142,16 @@ def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
 
 
 def _add_steps(
-    widths: Ints, counts: Ints, stay: Floats, move: Floats, n: int, pad: int, *tables: Floats
+    widths: Ints,
+    counts: Ints,
+    stay: Floats,
+    move: Floats,
+    n: int,
+    pad: int,
+    table: Floats,
+    spare: Floats,
 ) -> tuple[bool, int]:
     """`add_steps` in NumPy."""
-    table, spare = tables
     spend(int(counts.sum()) * (2 + table.size // 1000))
     for w, count, s, m in zip(*(x.tolist() for x in (widths, counts, stay, move)), strict=True):
         for _ in range(count):
