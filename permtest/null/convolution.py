@@ -142,10 +142,16 @@ def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
 
 
 def _add_steps(
-    widths: Ints, counts: Ints, stay: Floats, move: Floats, n: int, pad: int, *tables: Floats
+    widths: Ints,
+    counts: Ints,
+    stay: Floats,
+    move: Floats,
+    n: int,
+    pad: int,
+    table: Floats,
+    spare: Floats,
 ) -> tuple[bool, int]:
     """`add_steps` in NumPy."""
-    table, spare = tables
     spend(int(counts.sum()) * (2 + table.size // 1000))
     for w, count, s, m in zip(*(x.tolist() for x in (widths, counts, stay, move)), strict=True):
         for _ in range(count):
@@ -179,9 +185,10 @@ def add_steps(
         w, s, m = widths[k], stay[k], move[k]
         for _ in range(counts[k]):
             n = min(n + w, table.size - pad)
-            # Slices let the loop start at 0, which is what makes the compiler vectorise it.
-            stayed, moved, both = table[pad : pad + n], table[pad - w : pad - w + n], spare[pad:]
-            for t in range(n):
+            # A loop from 0 to the length of a slice is what the compiler vectorises.
+            stayed, moved = table[pad : pad + n], table[pad - w : pad - w + n]
+            both = spare[pad : pad + n]
+            for t in range(both.size):
                 both[t] = s * stayed[t] + m * moved[t]
             table, spare = spare, table
             flipped = not flipped

@@ -231,7 +231,8 @@ def in_two_parts(share: Fraction) -> Any:
 
 def _dense(steps: Ints, shares: Floats, m: int) -> Floats:
     """A table as an array of m cells, steps modulo m."""
-    return np.bincount((steps % m).astype(np.intp), shares, minlength=m)
+    cells = np.bincount((steps % m).astype(np.intp), shares, minlength=m)
+    return cells.astype(np.float64, copy=False)
 
 
 class _Tilt(NamedTuple):

@@ -19,11 +19,11 @@ def law_of(widths) -> TwoPointSum:
 
 def counted(law: TwoPointSum) -> Callable[[int], Fraction]:
     """P(T >= t0) as a function of t0, from a polynomial packed into one integer."""
-    bits, ways = law.n_informative + 1, 1
-    for width, count in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
-        ways *= (1 + (1 << bits * width)) ** count
+    bits, ways = law.n_informative + 2, 1
+    for width in np.repeat(law.widths, law.counts).tolist():
+        ways += ways << bits * width
     # Modulo 2^bits - 1 the digits add up.
-    return lambda t0: Fraction((ways >> bits * max(t0, 0)) % ((1 << bits) - 1), 2 ** (bits - 1))
+    return lambda t0: Fraction((ways >> bits * max(t0, 0)) % ((1 << bits) - 1), 2 ** (bits - 2))
 
 
 def relative_error(found: Probability, exact: Fraction) -> float:

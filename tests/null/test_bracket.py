@@ -80,6 +80,10 @@ def test_continuous_widths_are_bracketed_closely(n):
         law = law_of([int(abs(x) * 2**50) for x in rng.normal(size=n)])
         low, high = tail_bracket(law, int(law.top / 2 + z * law.deviation))
         assert 0 <= high.log - low.log <= 1.2 * WIDTH
+        slack = int(4e-7 * 2**50)  # of which one in ten millionth of p comes, not more
+        far, near = tail_bracket(law, int(law.top / 2 + z * law.deviation), slack=slack)
+        assert far.log <= low.log + WIDTH
+        assert high.log - WIDTH <= near.log <= far.log + 1.4 * WIDTH
         wide = tail_bracket(law, int(law.top / 2 + z * law.deviation), width=1e-3)
         assert wide[0].log <= high.log
         assert low.log <= wide[1].log

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import LatticeDistribution, convolve_dp, convolve_fft, pmf
+from permtest import JointDistribution, LatticeDistribution, convolve_dp, convolve_fft, pmf
 from tests.strategies import effects
 
 
@@ -39,8 +39,10 @@ def test_values_beyond_int64():
 def test_pmf_cannot_be_changed_afterwards():
     cells = np.array([0.5, 0.5])
     law = LatticeDistribution(0, 1, cells)
-    with pytest.raises(ValueError, match="read-only"):
-        law.pmf[0] = 1
+    joint = JointDistribution(np.array([[0, 1], [1, 1]]), cells.copy(), ("hits", "misses"))
+    for values in (law.pmf, law.log_pmf, joint.pmf, joint.support):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 1
 
 
 def test_values_that_cannot_be():

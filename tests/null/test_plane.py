@@ -88,7 +88,12 @@ def test_tails_equal_counts_in_integers(law, whole, zero, strict):
     staircase = event(u, v, whole, zero, strict=strict)
     if staircase.lattice.rank != 2:
         return
-    expected, found = counted(staircase, u, v), staircase.tail()
+    try:
+        found = staircase.tail()
+    except TooHard:  # where no tilt puts the mass; dynamic programming has tiny laws
+        assert len(u) < 30
+        return
+    expected = counted(staircase, u, v)
     assert agrees(found, expected)
     assert found.error_bound <= 1e-12
     if not strict and staircase.least > 0:

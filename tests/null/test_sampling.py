@@ -13,15 +13,11 @@ from scipy.stats import chisquare
 from permtest import _parallel
 from permtest.null import sampling
 from permtest.null.convolution import dp_cells
-from permtest.null.grouping import add_counts, count_values, group
+from permtest.null.grouping import add_counts, count_values
 from permtest.null.sampling import BLOCK, LANES, sample_sums
+from tests.null import law_of
 
 WORD = 2**64 - 1
-
-
-def law_of(widths):
-    widths = np.asarray(widths)
-    return group(widths, np.zeros_like(widths), 0)
 
 
 def random_states(blocks, rng):
@@ -83,7 +79,7 @@ groups = st.lists(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(groups, st.integers(0, 3 * LANES), st.integers(0, 2**32))
 def test_kernel_gives_every_entry_a_bit_of_its_own(groups, size, seed):
     widths, counts = np.array(groups, dtype=np.int64).reshape(-1, 2).T
@@ -122,7 +118,7 @@ LAWS = [[1] * 63, [1] * 64, [1] * 65, [1] * 5 + [3] * 130, [2, 3, 7], [*range(1,
 
 
 @pytest.mark.parametrize("widths", LAWS)
-@pytest.mark.parametrize("size", [40_000, 3_000_001])
+@pytest.mark.parametrize("size", [40_000, 300_001])
 def test_samples_follow_the_null_law(widths, size):
     law = law_of(widths)
     seen = np.zeros(law.top + 1)
@@ -135,17 +131,6 @@ def test_samples_follow_the_null_law(widths, size):
     wanted = np.append(expected[often], expected[~often].sum())
     observed, wanted = observed[wanted > 0], wanted[wanted > 0]
     assert 1e-4 < chisquare(observed, wanted).pvalue < 1 - 1e-4
-
-
-@pytest.mark.parametrize("widths", [[1] * 10_000, list(range(1, 3000)), [7] * 300 + [11] * 5000])
-def test_mean_and_variance_are_those_of_the_null_law(widths):
-    law, size = law_of(widths), 50_000
-    cells, counts = sampling.sample_cells(law, size, np.random.default_rng(12))
-    squares = law.counts @ law.widths**2
-    z = (cells - law.top / 2) / np.sqrt(squares / 4)
-    fourth = 3 - 2 * (law.counts @ law.widths.astype(float) ** 4) / float(squares) ** 2
-    assert abs(counts @ z) / size < 4 / np.sqrt(size)
-    assert abs(counts @ z**2 / size - 1) < 4 * np.sqrt((fourth - 1) / size)
 
 
 @pytest.mark.parametrize("size", [1, 63, 65, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 1000])
@@ -202,9 +187,7 @@ def test_sums_beyond_int64(size):
     """Widths in base 2^31: the same bits, with small and with huge widths of the same pattern."""
     small = tally(law_of([1, 2, 2, 5]), size, seed=1)
     scale = 10**40
-    huge = tally(
-        law_of(np.array([scale + 1, 2 * scale, 2 * scale, 5 * scale], dtype=object)), size, seed=1
-    )
+    huge = tally(law_of([scale + 1, 2 * scale, 2 * scale, 5 * scale]), size, seed=1)
     rounded = Counter()
     for s, count in huge.items():
         rounded[(s + 1) // scale] += count

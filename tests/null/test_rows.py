@@ -1,0 +1,81 @@
+"""Many tests at once: what is counted of their scores, and their p, against integers."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from permtest import _jit
+from permtest.null.grouping import TABLE, count_values, group_differences
+from permtest.null.rows import BITS, Laws
+from tests.null import counted
+
+RNG = np.random.default_rng(4)
+
+
+def tables():
+    """Score columns of few and many entries: ties, level systems, units, wide differences."""
+    for n, high in ((1, 2), (3, 1), (7, 5), (BITS, 3), (BITS + 1, 3), (130, 9), (130, TABLE)):
+        for scale in (1, 3):
+            u, v = scale * RNG.integers(0, high, (2, n)) - 4
+            yield u, v
+            yield v, v
+            yield np.sort(u)[::-1], np.sort(v)
+
+
+@pytest.mark.parametrize("turns", [0, 20_000])
+def test_laws_of_rows(turns, monkeypatch):
+    monkeypatch.setattr(_jit, "_budget", [turns])  # compiled, or in NumPy
+    for u, v in tables():
+        d, (law, tally) = np.abs(u - v), group_differences(u, v)
+        assert tally == (u.sum(), v.sum(), min(u.min(), v.min()))
+        assert (law.n, law.offset) == (u.size, -d.sum())
+        assert law.unit == (2 * np.gcd.reduce(d) if d.any() else 1)
+        widths = np.repeat(law.unit * law.widths, law.counts)
+        assert widths.tolist() == sorted(2 * d[d > 0])
+
+
+def test_scores_that_no_table_holds():
+    """Differences of TABLE or more, and magnitudes whose sums would wrap around."""
+    for u in ([0, TABLE], [0, TABLE - 1], [2**61, 2**61 - 5], [-(2**62), 1 - 2**62], [2**59] * 9):
+        u, v = np.array([u, [0] * len(u)] if max(u) == TABLE else [u, u[::-1]])
+        law, tally = group_differences(u, v)
+        first, second = u.tolist(), v.tolist()
+        assert tally == (sum(first), sum(second), min(first + second))
+        assert law.offset == -sum(abs(a - b) for a, b in zip(first, second, strict=True))
+        one = np.array([0])
+        fits = bool(Laws.of(u[None], v[None], one, one).unit[0])
+        assert fits == (max(abs(u - v)) < TABLE and max(map(abs, first)) * len(u) < 2**61)
+
+
+@pytest.mark.parametrize("values", [[], [3], [-2, 7, -2], [0, 10**9, 10**9], [5, 2**70, 5]])
+def test_values_are_counted(values):
+    found, counts = count_values(np.array(values, dtype=object if 2**70 in values else np.int64))
+    assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == {
+        x: values.count(x) for x in sorted(values)
+    }
+
+
+@pytest.mark.parametrize("turns", [0, 20_000])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_p_of_many_tests(alternative, turns, monkeypatch):
+    monkeypatch.setattr(_jit, "_budget", [turns])  # compiled, or in Python and NumPy
+    for u, v in tables():
+        zero = np.zeros(1, dtype=np.int64)
+        laws = Laws.of(u[None], v[None], zero, zero)
+        values, differences = np.unique(u - v, return_counts=True)
+        for some in (laws, Laws.of_counts(values, differences[None])):
+            (p, log10, bound), few, hard = (x[..., 0] for x in some.solve(alternative))
+            if max(abs(u - v)) >= TABLE and some is laws:
+                assert hard
+                continue
+            law = group_differences(u, v)[0]
+            exact, t = counted(law), law.cell(int((u - v).sum()))
+            above, below = exact(t), exact(law.top - t)
+            one = {"greater": above, "less": below}.get(alternative, 2 * min(above, below))
+            one = min(one, Fraction(1))
+            assert not hard
+            assert few == (law.n_informative <= BITS)
+            assert abs(Fraction(p) - one) <= one * (Fraction(bound) + Fraction(2, 2**53))
+            assert bound <= 1e-12
+            assert log10 == pytest.approx(float(np.log10(float(one))), rel=1e-12, abs=1e-12)
