@@ -19,20 +19,6 @@ def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
 
     There is no bar where tqdm is missing, or where nobody would see it move: when errors are
     printed neither to a terminal nor to a notebook.
-
-    Parameters
-    ----------
-    items : iterable
-        Usually an iterator that computes each item when it is asked for it.
-    total : int
-        How many there are.
-    what : str
-        What is being done, the label of the bar.
-
-    Yields
-    ------
-    object
-        The items, unchanged and in their order.
     """
     rest, start = iter(items), monotonic()
     # Not tqdm's own `delay`: in a notebook it makes widgets at once, and hides them.

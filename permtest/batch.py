@@ -7,7 +7,7 @@ are handed to `ask_of_scores` and `solve` one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -25,8 +25,8 @@ from permtest.decimals import unscaled
 from permtest.methods import check_method, solve
 from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names
-from permtest.question import SumQuestion, ask_of_scores
-from permtest.result import PermutationTestResult
+from permtest.question import ask_of_scores
+from permtest.result import PermutationTestResult, result_of
 from permtest.score import counted
 from permtest.statistics import Statistic, check_alternative, lookup
 
@@ -139,9 +139,19 @@ def exact_perm_test_batch(
     if entry.columns or entry.name == "mean":
         raise ValueError(f"axis works for sums, not for {entry.name!r}; run one test at a time")
     check_names(names or ("u", "v"))
-    columns = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
+    scores = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
     _check_labels(u, v)
-    return _result(_Tests(*columns, entry, alternative, method))
+    tests = _Tests(*scores, entry, alternative, method)
+    blocks = tests.blocks()
+    if len(blocks) > 1:
+        compile_kernels()
+    found = in_parallel(partial(_solve_block, tests), blocks)
+    parts = zip(*progress(found, total=len(blocks), what="exact tests"), strict=True)
+    statistic_of, pvalue, log10_pvalue, error_bound, n_informative, made = (
+        np.concatenate(part).reshape(tests.shape) for part in parts
+    )
+    how = made, tests.n, alternative, entry.name
+    return BatchResult(statistic_of, pvalue, log10_pvalue, error_bound, n_informative, *how)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +161,6 @@ class _Tests:
     u: NDArray[Any]
     v: NDArray[Any]
     axis: int
-    given: dict[str, tuple[int, ...]]
     statistic: Statistic
     alternative: str
     method: str
@@ -161,102 +170,36 @@ class _Tests:
         return self.u.shape[:-1]
 
     @property
-    def size(self) -> int:
-        return int(prod(self.shape))
-
-    @property
     def n(self) -> int:
         return int(self.u.shape[-1])
 
     def blocks(self) -> list[range]:
         """The tests, in blocks that take little memory and are enough for all processors."""
-        few = max(self.size // 20, TESTS)
-        step = max(min(SCORES // max(self.n, 1), few), 1)
-        return [range(i, min(i + step, self.size)) for i in range(0, self.size, step)]
+        size = prod(self.shape)
+        step = max(min(SCORES // max(self.n, 1), max(size // 20, TESTS)), 1)
+        return [range(i, min(i + step, size)) for i in range(0, max(size, 1), step)]
 
     def rows(self, block: range) -> tuple[NDArray[Any], NDArray[Any]]:
         """Copies of the scores of some tests, one row for each."""
         where = np.unravel_index(np.arange(block.start, block.stop), (1, *self.shape))
         return self.u[np.newaxis][where], self.v[np.newaxis][where]
 
-    def ask(self, i: int) -> SumQuestion:
+    def alone(self, i: int) -> PermutationTestResult:
         """One test as the single one does it; errors name the score by its whole index."""
         u, v = self.rows(range(i, i + 1))
         try:
-            return ask_of_scores(u[0], v[0], statistic=self.statistic, alternative=self.alternative)
+            question = ask_of_scores(
+                u[0], v[0], statistic=self.statistic, alternative=self.alternative
+            )
         except ScoreError as error:
-            raise error.at(self._place(error, i)) from None
-
-    def _place(self, error: ScoreError, i: int) -> tuple[int, ...]:
-        """``u[7]`` of test i, as an index of the array that was given as u."""
-        index = list(np.unravel_index(i, (1, *self.shape))[1:])
-        index.insert(self.axis, np.intp(error.index[0]))
-        given = self.given[error.argument]
-        own = index[len(index) - len(given) :]  # the dimensions before were added to the shape
-        return tuple(int(j % size) for j, size in zip(own, given, strict=True))
+            index = list(np.unravel_index(i, (1, *self.shape))[1:])
+            index.insert(self.axis, np.intp(error.index[0]))
+            raise error.at(tuple(map(int, index))) from None
+        return result_of(question, solve(question, self.method))
 
 
-class _Found(NamedTuple):
-    """What was found about a block of tests.
-
-    `values` has the rows p, its decimal logarithm and its error bound; `counted` says where p was
-    counted in integers, `hard` where it has still to be found.
-    """
-
-    block: range
-    lead: Ints
-    scale: int
-    n_informative: Ints
-    values: NDArray[np.float64]
-    counted: NDArray[np.bool_]
-    hard: NDArray[np.bool_]
-
-
-def _result(tests: _Tests) -> BatchResult:
-    """All tests, block by block, and then those that are too hard for this."""
-    lead, others = np.empty(tests.size, dtype=np.int64), dict[int, Any]()
-    values = np.empty((3, tests.size))
-    n_informative = np.empty(tests.size, dtype=np.int64)
-    method = np.full(tests.size, "tilted", dtype=object)
-    hard: list[int] = []
-    for found in _solve_blocks(tests):
-        where = slice(found.block.start, found.block.stop)
-        lead[where], n_informative[where] = found.lead, found.n_informative
-        values[:, where] = found.values
-        if found.scale != 1:
-            scores = (unscaled(x, found.scale) for x in found.lead.tolist())
-            others.update(zip(found.block, scores, strict=True))
-        method[where][found.counted] = "integer"
-        hard += (found.block.start + found.hard.nonzero()[0]).tolist()
-    for i in progress(hard, total=len(hard), what="large tests"):
-        question = tests.ask(i)
-        p, method[i], _ = solve(question, tests.method)
-        values[:, i] = p.value, p.log10, p.error_bound
-        others[i], n_informative[i] = question.statistic, question.law.n_informative
-    pvalue, log10_pvalue, error_bound = values.reshape(3, *tests.shape)
-    return BatchResult(
-        statistic=_packed(lead, others).reshape(tests.shape),
-        pvalue=pvalue,
-        log10_pvalue=log10_pvalue,
-        error_bound=error_bound,
-        n_informative=n_informative.reshape(tests.shape),
-        method=method.reshape(tests.shape),
-        n=tests.n,
-        alternative=tests.alternative,
-        metric=tests.statistic.name,
-    )
-
-
-def _solve_blocks(tests: _Tests) -> Iterable[_Found]:
-    blocks = tests.blocks()
-    if len(blocks) > 1:
-        compile_kernels()
-    found = in_parallel(partial(_solve_block, tests), blocks)
-    return progress(found, total=len(blocks), what="exact tests")
-
-
-def _solve_block(tests: _Tests, block: range) -> _Found:
-    """Count the differences of each test, find its threshold, and the tail beyond it."""
+def _solve_block(tests: _Tests, block: range) -> tuple[NDArray[Any], ...]:
+    """The arrays of a `BatchResult` for some tests."""
     u, v = tests.rows(block)
     try:
         pairs = Pairs.of(u.ravel(), v.ravel())
@@ -265,13 +208,19 @@ def _solve_block(tests: _Tests, block: range) -> _Found:
         else:
             rows = np.arange(len(block))
             laws = Laws.of(pairs.u.reshape(u.shape), pairs.v.reshape(u.shape), rows, rows)
-        tests.statistic.check(pairs, int(laws.low.min()) if laws.unit.all() else pairs.low)
+        known = block and laws.unit.all()
+        tests.statistic.check(pairs, int(laws.low.min()) if known else pairs.low)
     except ValueError:
         for i in block:
-            tests.ask(i)  # names the first bad score
+            tests.alone(i)  # names the first bad score
         raise
-    tails = laws.solve(tests.alternative, count=tests.method == "auto")
-    return _Found(block, laws.lead, pairs.scale, laws.n_informative, *tails)
+    found, others = _solved(laws, block, tests.alternative, tests.alone, tests.method == "auto")
+    if pairs.scale == 1 and not others:
+        return laws.lead, *found
+    statistic = [unscaled(x, pairs.scale) for x in laws.lead.tolist()]
+    for i, one in others.items():
+        statistic[i] = one.statistic
+    return _packed(statistic), *found
 
 
 # ---- all pairs of some rows --------------------------------------------------------------------
@@ -319,22 +268,30 @@ def _test_block(
 ) -> RowTests:
     pairs = (x[block.start : block.stop] for x in (first, second))
     laws = Laws.unknown(len(block)) if rows is None else Laws.of(rows, rows, *pairs)
-    values, whole, hard = laws.solve(alternative)
+    return _solved(laws, block, alternative, alone)[0]
+
+
+def _solved(
+    laws: Laws,
+    block: range,
+    alternative: str,
+    alone: Callable[[int], PermutationTestResult],
+    count: bool = True,
+) -> tuple[RowTests, dict[int, PermutationTestResult]]:
+    """What was found of the laws of a block, and the results that were made one by one."""
+    values, whole, hard = laws.solve(alternative, count=count)
     n_informative, method = laws.n_informative, np.where(whole, "integer", "tilted").astype(object)
-    for i in np.flatnonzero(hard).tolist():
-        found = alone(block[i])
+    others = {i: alone(block[i]) for i in np.flatnonzero(hard).tolist()}
+    for i, found in others.items():
         values[:, i] = found.pvalue, found.log10_pvalue, found.error_bound
         n_informative[i], method[i] = found.n_informative, found.method
-    return RowTests(values[0], values[1], values[2], n_informative, method)
+    return RowTests(values[0], values[1], values[2], n_informative, method), others
 
 
-def _packed(lead: Ints, others: dict[int, Any]) -> NDArray[Any]:
-    """`lead` with the `others` in it: int64, else float64 if that rounds none, else objects."""
-    values = lead.tolist() if others else []
-    for i, value in others.items():
-        values[i] = value
+def _packed(values: list[Any]) -> NDArray[Any]:
+    """Numbers as int64, else as float64 if that rounds none, else as they are."""
     if all(isinstance(x, int) and -(2**63) <= x < 2**63 for x in values):
-        return np.array(values, dtype=np.int64) if others else lead
+        return np.array(values, dtype=np.int64)
     if all(isinstance(x, float) or abs(x) <= 2**53 for x in values):
         return np.array(values, dtype=np.float64)
     array = np.empty(len(values), dtype=object)
@@ -378,8 +335,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     return plain_array(listed, name, "an array of scores", remedy)
 
 
-def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> tuple[Any, Any, int, Any]:
-    """Both arrays in one shape, without a copy, the pairs last; where, and the shapes given."""
+def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> tuple[Any, Any, int]:
+    """Both arrays in one shape, without a copy, the pairs last; and where they were."""
     if not isinstance(axis, int | np.integer):
         raise TypeError(f"axis={axis!r} must be an integer")
     ndim, shapes = max(u.ndim, v.ndim), f"u of shape {u.shape} and v of shape {v.shape}"
@@ -399,8 +356,7 @@ def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> tuple[Any, Any, int
             f"{shapes} do not fit together: apart from axis={axis}, along which the pairs lie, "
             "the shapes must be equal, or 1 where one system is compared with many"
         ) from None
-    given = {"u": u.shape, "v": v.shape}
-    return np.broadcast_to(a, shape), np.broadcast_to(b, shape), where, given
+    return np.broadcast_to(a, shape), np.broadcast_to(b, shape), where
 
 
 def _check_labels(u: Any, v: Any) -> None:

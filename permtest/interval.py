@@ -30,14 +30,13 @@ from permtest._checks import TooHard, check_level
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import dp_operations
 from permtest.null.distribution import UNDERFLOW, Probability
-from permtest.null.enumeration import count_tail, enumerate_swaps
+from permtest.null.enumeration import count_tail
 from permtest.null.grouping import TwoPointSum, add_counts, from_widths
 from permtest.null.tail import tail_dp, tail_tilted
 from permtest.question import SumQuestion
 
-#: Labellings of so many pairs are counted, in some milliseconds; of so many all means between two
-#: shifts are listed, once there are few of them.
-MAX_COUNTED, MAX_LISTED, MAX_MEANS = 36, 30, 500
+#: Labellings of so many pairs are counted, in some milliseconds; of so many ends are always exact.
+MAX_COUNTED, MAX_EXACT = 36, 30
 #: Dynamic programming may update so many cells, and the tilted tail look at so many widths if pairs
 #: are so many: some milliseconds each.
 UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
@@ -49,7 +48,7 @@ TOLERANCE = Fraction(1, 8000)
 #: Bounds are not made narrower than this, relative to p.
 NARROWEST = 5e-5
 #: How many shifts are looked at.
-MOST = 60
+MOST = 300
 
 #: A mean of skewed differences needs so many times the squared skewness of pairs (Cochran's rule
 #: of thumb).
@@ -305,36 +304,16 @@ def _rounded(p: Probability, sign: int) -> Fraction:
     return Fraction(p.value) * (1 + sign * (2 * Fraction(p.error_bound) + Fraction(1, 10**14)))
 
 
-def _means(lattice: _Lattice, low: Fraction, high: Fraction) -> list[Fraction]:
-    """Means of subsets, above `low` and up to `high`, each as often as there is one; few pairs."""
-    a, b = low.as_integer_ratio()
-    moved = b * np.repeat(lattice.steps.astype(object), lattice.counts.astype(np.intp)) - a
-    parts, room = (moved[::2], moved[1::2]), floor(lattice.n * b * (high - low))
-    kind = np.int64 if lattice.n * b * (lattice.top + 1) < 2**62 else object
-    first, second = (enumerate_swaps(0 * part, part).astype(kind) for part in parts)
-    one, two = (enumerate_swaps(0 * part, 0 * part + 1) for part in parts)
-    order = np.argsort(second)
-    second, two = second[order], two[order]
-    begin = np.searchsorted(second, 1 - first)
-    number = np.searchsorted(second, room - first, side="right") - begin
-    i = np.repeat(np.arange(first.size), number)
-    j = np.arange(i.size) + np.repeat(begin - np.cumsum(number) + number, number)
-    sums, sizes = (first[i] + second[j]).tolist(), (one[i] + two[j]).tolist()
-    found = (low + Fraction(t, b * size) for t, size in zip(sums, sizes, strict=True))
-    return sorted(mean for mean in found if mean <= high)
-
-
 # ---- the search --------------------------------------------------------------------------------
 
 
 def _lower_end(lattice: _Lattice, alpha: Fraction) -> _End:
     """The smallest shift with p > alpha, or a number a little below it."""
-    empty = Fraction(1, 2**lattice.n)
-    if lattice.n == 0 or empty > alpha:
+    if lattice.n == 0 or Fraction(1, 2**lattice.n) > alpha:
         return _OPEN
     if lattice.top == 0:
         return _End(lattice.origin)
-    search = _Search(lattice, alpha, empty)
+    search = _Search(lattice, alpha)
     end = search.run()
     if end is not None:
         return _End(lattice.score(end))
@@ -342,18 +321,17 @@ def _lower_end(lattice: _Lattice, alpha: Fraction) -> _End:
 
 
 class _Search:
-    """The lower end lies above `low` and not above `high`, in steps, where p is `p_low`, `p_high`.
+    """The lower end lies above `low` and not above `high`, in steps.
 
     It is expected within `reach` of `near`, where p rises by a normal quantile in each `error`.
     Shifts whose denominator is `hard` or more have no other p than bounds, and then it is found to
     `loose`. `slow` is how often in a row the bracket has not been halved.
     """
 
-    def __init__(self, lattice: _Lattice, alpha: Fraction, least: Fraction) -> None:
+    def __init__(self, lattice: _Lattice, alpha: Fraction) -> None:
         """p is 2^-N below all differences, and 1 at the largest."""
         self.lattice, self.alpha, self.z = lattice, alpha, _quantile(alpha)
-        self.low, self.p_low = Fraction(-1), least
-        self.high, self.p_high = Fraction(lattice.top), Fraction(1)
+        self.low, self.high = Fraction(-1), Fraction(lattice.top)
         near, error = lattice.expected(self.z)
         self.near, self.error = lattice.top * Fraction(near), lattice.top * Fraction(error)
         self.reach, self.slow = self.error / 50, 0
@@ -361,7 +339,7 @@ class _Search:
         loose = self.error * TOLERANCE * Fraction(2 ** min(max(13.3 - lattice.n / 5, 0.0), 6.0))
         self.tolerance, self.loose, self.hard = loose, loose, inf
         if lattice.n <= MAX_COUNTED:
-            self.tolerance = self.error * TOLERANCE / (1 if lattice.n > MAX_LISTED else 10**4)
+            self.tolerance = self.error * TOLERANCE / (1 if lattice.n > MAX_EXACT else 10**4)
         else:  # bounds take long where a lattice has few steps in a standard error
             coarse = loose * lattice.n < 0.7
             self.hard = (LONGEST if coarse else LONG) // lattice.top + 1
@@ -370,13 +348,10 @@ class _Search:
         """The end, if it can be told from all other fractions."""
         n = self.lattice.n
         for _ in range(MOST):
-            if n <= MAX_LISTED and (self.p_high - self.p_low) * 2**n <= MAX_MEANS:
-                rank = int(floor(self.alpha * 2**n) - self.p_low * 2**n)
-                return _means(self.lattice, self.low, self.high)[rank]
             if simplest(self.low, self.high).denominator > n:
                 return self.high
             gap, shift = self.high - self.low, simplest(*self.window())
-            long = n > MAX_LISTED and shift.denominator * self.lattice.top > LONG
+            long = n > MAX_EXACT and shift.denominator * self.lattice.top > LONG
             if gap <= self.tolerance and long:
                 break
             if shift.denominator < self.hard:
@@ -395,7 +370,7 @@ class _Search:
     def window(self) -> tuple[Fraction, Fraction]:
         """Where to look next: about the expected end, or beyond it from an end of the bracket."""
         gap, first, last = self.high - self.low, self.near - self.reach, self.near + self.reach
-        if gap <= self.tolerance and self.lattice.n > MAX_LISTED:
+        if gap <= self.tolerance and self.lattice.n > MAX_EXACT:
             return max(first, self.low), min(last, self.high)
         if self.slow >= 4 or (first <= self.low and self.high <= last):
             self.slow = 0
@@ -438,9 +413,9 @@ class _Search:
     def learn(self, shift: Fraction, p: _Bounds, before: _Bounds) -> None:
         """Move an end of the bracket to a shift with this p, and expect the end anew."""
         if p.most <= self.alpha:
-            self.low, self.p_low = shift, p.most
+            self.low = shift
         elif p.least > self.alpha:
-            self.high, self.p_high = shift, p.most
+            self.high = shift
         else:
             self.tolerance *= 2
         z = _quantile((before.least + before.most) / 2)

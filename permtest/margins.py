@@ -22,7 +22,7 @@ from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warni
 from permtest.methods import solve
 from permtest.pairs import Pairs
 from permtest.question import SumQuestion, ask_of_scores
-from permtest.result import PermutationTestResult, fields_of
+from permtest.result import PermutationTestResult, result_of
 from permtest.score import counted
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
@@ -349,8 +349,9 @@ def equivalence_test(
 def against(question: SumQuestion, margin: Fraction) -> MarginTestResult:
     """Test the mean difference against one margin; `question` has the alternative."""
     shifted = question.shifted(margin)
-    fields = fields_of(shifted, solve(shifted)) | {"statistic": _mean(question)}
-    return MarginTestResult(**fields, margin=float(margin), _unshifted=question)
+    own: dict[str, Any] = {"margin": float(margin), "_unshifted": question}
+    own |= {"kind": MarginTestResult, "statistic": _mean(question)}
+    return result_of(shifted, solve(shifted), **own)  # type: ignore[return-value]
 
 
 def _mean(question: SumQuestion) -> float:

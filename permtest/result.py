@@ -566,12 +566,16 @@ class StructuredTestResult(PermutationTestResult):
         return self._question.title
 
 
-def fields_of(
-    question: Question, solution: Solution, samples: Samples | None = None
-) -> dict[str, Any]:
-    """What every result says of a question and what was found; `samples` where p was sampled."""
+def result_of(
+    question: Question,
+    solution: Solution,
+    samples: Samples | None = None,
+    kind: type[PermutationTestResult] = PermutationTestResult,
+    **more: Any,
+) -> PermutationTestResult:
+    """The result of a question and what was found; `samples` where p was sampled."""
     p, method, reason = solution
-    return {
+    found = {
         "statistic": question.statistic,
         "pvalue": p.value,
         "log10_pvalue": p.log10,
@@ -592,22 +596,11 @@ def fields_of(
         "_question": question,
         "_samples": samples,
     }
-
-
-def result_of(
-    question: Question, solution: Solution, samples: Samples | None = None
-) -> PermutationTestResult:
-    """The result of a question and what was found; `samples` where p was sampled."""
-    fields = fields_of(question, solution, samples)
-    if not isinstance(question, SeveralSums):
-        return PermutationTestResult(**fields)
-    return StructuredTestResult(
-        **fields,
-        parts=question.parts,
-        sums=question.observed_sums,
-        other_sums=question.other_sums,
-        rank=question.rank,
-    )
+    if isinstance(question, SeveralSums):
+        kind = StructuredTestResult
+        found |= {"parts": question.parts, "sums": question.observed_sums, "rank": question.rank}
+        found["other_sums"] = question.other_sums
+    return kind(**found | more)
 
 
 def clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:

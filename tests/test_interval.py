@@ -58,7 +58,7 @@ def test_ends_without_counting_labellings(columns, level):
     """The way that more pairs go: tilted tails, with rounded p."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interval, "MAX_COUNTED", 0)
-        patch.setattr(interval, "MAX_LISTED", 0)
+        patch.setattr(interval, "MAX_EXACT", 0)
         found = exact_perm_test(*columns).confidence_interval(level)
     assert found == floats(brute_force(*columns, level))
 
@@ -96,7 +96,7 @@ def test_where_p_has_only_bounds_the_ends_are_rounded_outward(rows, level, longe
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interval, "MAX_COUNTED", 0)
-        patch.setattr(interval, "MAX_LISTED", 0)
+        patch.setattr(interval, "MAX_EXACT", 0)
         patch.setattr(interval, "tail_dp", dp)
         patch.setattr(interval, "tail_bracket", bracket)
         found = exact_perm_test(u, v).confidence_interval(level)

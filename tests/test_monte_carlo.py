@@ -74,7 +74,7 @@ def test_its_null_distribution_is_what_was_sampled():
     assert law.pmf.sum() == pytest.approx(1)
     assert law.support.tolist() == [-6, -4, -2, 0, 2, 4, 6]
     assert law.pmf[result.extreme].sum() * 1000 == pytest.approx(result.n_extreme)
-    with pytest.raises(ValueError, match="sampled p-value is not an exact fraction"):
+    with pytest.raises(ValueError, match="fraction needs an exact p"):
         result.fraction()
 
 
