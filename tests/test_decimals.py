@@ -223,6 +223,20 @@ def test_a_stated_rounding_is_covered(seed, n, alternative, method):
     assert float(truth) <= high * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_both_ends_of_p_where_rounding_decides_ties(alternative):
+    """Sums may be off by 0.4 in all, on a lattice of fifths: three cells further out, two in."""
+    tenths, scale = [4, 6, -4, 5, 2], {"two-sided": abs, "greater": int, "less": lambda s: -s}
+    u = [x / 10 for x in tenths]
+    result = pt.exact_perm_test(u, [0] * 5, rounding=0.02, alternative=alternative)
+    sums = [scale[alternative](s) for s in naive.labellings(tenths, [0] * 5)]
+    observed = 2 if alternative == "two-sided" else 1  # extreme, however ties break
+    far = sum(s >= sums[0] + 6 for s in sums) + observed
+    near = sum(s >= sums[0] - 4 for s in sums)
+    assert result.method == "bracket"
+    assert result.pvalue_interval() == pytest.approx((far / 32, near / 32), rel=1e-14)
+
+
 def test_rounding_is_a_size_and_h_wants_exact_scores():
     for bad in (-1, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="rounding="):
