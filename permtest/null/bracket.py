@@ -222,7 +222,8 @@ class _Spectrum:
             first, last = self.cells, min(2 * self.cells, cells)
             if (last - first) * size <= BRIEF:
                 js = np.arange(first, last, dtype=np.int64)
-                self._add(js, *self._phis(js), last)
+                self._add(js, *self._phis(js))
+                self.cells = last
             elif not self._add_exceptions(last):
                 break
 
@@ -245,11 +246,10 @@ class _Spectrum:
         law = self.tilted
         return phis(js, self.period, law.widths[some], law.counts[some], law.beta[some])
 
-    def _add(self, js: Ints, values: Complex, others: Floats, cells: int) -> None:
+    def _add(self, js: Ints, values: Complex, others: Floats) -> None:
         self.js = np.concatenate([self.js, js])
         self.values = np.concatenate([self.values, values])
         self.others = np.concatenate([self.others, others])
-        self.cells = cells
 
     def _add_peak(self, most: int) -> None:
         """|phi| falls as long as theta times the largest width stays below pi, up to `most`."""
@@ -257,7 +257,7 @@ class _Spectrum:
         while last < most and abs(self.values[-1]) > exp(-SMALL):
             js = np.arange(last + 1, min(2 * last + 16, most) + 1, dtype=np.int64)
             last = int(js[-1])
-            self._add(js, *self._phis(js), last + 1)
+            self._add(js, *self._phis(js))
         if 0 < last < most:
             self.rest = float(abs(self.values[-1])) * log((most + 1) / last)
         self.cells = most + 1
@@ -290,7 +290,8 @@ class _Spectrum:
         if some.size < law.widths.size:
             self.factors -= js.size * law.widths.size
             values, others = self._phis(js)
-        self._add(js, values, others, last)
+        self._add(js, values, others)
+        self.cells = last
         return True
 
 

@@ -30,7 +30,7 @@ from permtest.null.grouping import TwoPointSum
 MAX_ENTRIES = 24
 #: Lists of so many sums take some hundredths of a second to make and to combine.
 MAX_SUMS = 2**21
-#: Entries that need no longer lists; those that need a fiftieth of a second; and of Python
+#: Entries that need no longer lists; those that need a twentieth of a second; and of Python
 #: integers, which take much longer.
 MAX_HALVED, QUICK, MAX_HALVED_HUGE = 42, 38, 28
 

@@ -281,3 +281,22 @@ def test_frequencies_that_a_bracket_leaves_out(room):
     assert sizes[left_out].max() <= exp(-6.0)
     assert np.sum(sizes[left_out] / js[left_out]) <= bound <= 2 * np.sum(exp(-6.0) / js[inside])
     assert np.sum(taken) <= 0.9 * inside.sum()
+
+
+def test_peaks_of_a_long_lattice_that_are_left_out():
+    """All widths are even, so that there is a peak at the last frequency too."""
+    law, cut = law_of(np.append(RNG.integers(1, 51, 12), 50)), 3.0
+    widths = 2 * law.widths
+    tilted = tail_kernels.TiltedLaw(widths, law.counts, tail_kernels.tilt_of(0.01, widths))
+    for m in range(256, 700, 8):
+        ranges, rest = bracket.peaks(tilted, m, cut, 1e9)
+        js = np.arange(1, m // 2 + 1)
+        sines = np.sin(np.pi * np.outer(js, widths) / m)
+        sizes = np.exp(0.5 * np.log1p(-tilted.tilt[2] * sines**2) @ law.counts)
+        taken = np.zeros(js.size, dtype=bool)
+        for first, last in ranges.tolist():
+            assert not taken[first - 1 : last].any()
+            taken[first - 1 : last] = True
+        assert sizes[~taken].max(initial=0) <= exp(-cut)
+        assert sizes[~taken].sum() <= rest <= 4 * js.size * exp(-cut)
+        assert taken.sum() <= 0.9 * js.size

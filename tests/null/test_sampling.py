@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -79,13 +79,15 @@ groups = st.lists(
 )
 
 
-@settings(max_examples=15)
-@given(groups, st.integers(0, 3 * LANES), st.integers(0, 2**32))
-def test_kernel_gives_every_entry_a_bit_of_its_own(groups, size, seed):
+@pytest.mark.parametrize("kernel", [sample_sums, sampling._sample_sums])
+@settings(max_examples=12)
+@example(groups=[(3, 1), (5, 65), (2, 63), (7, 64), (9, 1)], size=70, seed=1)
+@given(groups=groups, size=st.integers(0, 3 * LANES), seed=st.integers(0, 2**32))
+def test_every_entry_gets_a_bit_of_its_own(kernel, groups, size, seed):
     widths, counts = np.array(groups, dtype=np.int64).reshape(-1, 2).T
     states = random_states(1, np.random.default_rng(seed))
     sums = np.empty(size, dtype=np.int64)
-    sample_sums(states, widths, counts, sums)
+    kernel(states, widths, counts, sums)
     assert sums.tolist() == naive_sums(states, widths, counts, size)
 
 
