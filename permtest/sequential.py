@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf, log
 from typing import Any
@@ -23,11 +23,8 @@ Floats = NDArray[np.float64]
 #: Bets, as shares of the root mean square of the differences that came before.
 BETS: Floats = np.exp2(np.arange(-10.0, 2.0))
 
-#: Halvings of the range in which an end of a confidence sequence is looked for; ends by default.
-HALVINGS, ENDS = 50, 40
-
-#: Values that are held at a time.
-AT_ONCE = 2**20
+#: Ends of a confidence sequence by default.
+ENDS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,18 +227,13 @@ def e_process(
     called = names or pairs.names
     pairs = pairs if labels is None else pairs.folded(labels)
     d = np.array([x / pairs.scale for x in pairs.differences().tolist()], dtype=np.float64)
-    logs = _log_process(d, _bets(alternative))
+    bets = {"two-sided": np.append(-BETS, BETS), "greater": BETS, "less": -BETS}[alternative]
+    logs = _log_e(d * _rates(d), bets)
     running = np.maximum.accumulate(np.maximum(logs, 0.0)) if d.size else logs
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
     return EProcess(values, pvalues, alternative, called, d)
-
-
-def _bets(alternative: str) -> Floats:
-    if alternative == "two-sided":
-        return np.append(-BETS, BETS)
-    return BETS if alternative == "greater" else -BETS
 
 
 def _rates(d: Floats) -> Floats:
@@ -253,20 +245,12 @@ def _rates(d: Floats) -> Floats:
     return found
 
 
-def _log_process(d: Floats, bets: Floats) -> Floats:
-    """log E_n, the mean over all bets of the products."""
-    found, totals, x = np.empty(d.size), np.zeros(bets.size), d * _rates(d)
-    room = max(AT_ONCE // bets.size, 1)
-    for first in range(0, d.size, room):
-        part = x[first : first + room]
-        steps = bets * part[:, None]
-        # exp(x) / cosh(x) = 2 / (1 + exp(-2 x))
-        logs = totals + np.cumsum(log(2) - np.logaddexp(0, -2 * steps), axis=0)
-        totals = logs[-1]
-        top = logs.max(axis=1)
-        mean = np.mean(np.exp(logs - top[:, None]), axis=1)
-        found[first : first + room] = top + np.log(mean)
-    return found
+def _log_e(x: Floats, bets: Floats, add: Callable[[Floats], Any] = np.cumsum) -> Floats:
+    """log E_n, the mean over all bets of the products; after all steps alone if `add` is np.sum."""
+    # exp(x) / cosh(x) = 2 / (1 + exp(-2 x))
+    logs = np.array([add(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
+    top = logs.max(axis=0)
+    return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))
 
 
 def _lower_end(d: Floats, barrier: float) -> float:
@@ -274,26 +258,20 @@ def _lower_end(d: Floats, barrier: float) -> float:
 
     The bets do not depend on the shift, so that the process falls as the shift rises.
     """
-    rates = _rates(d)
+    from scipy.optimize import brentq
 
-    def exceeds(shift: float) -> bool:
-        x = (d - shift) * rates
-        logs = np.array([np.sum(log(2) - np.logaddexp(0, -2 * c * x)) for c in BETS])
-        top = logs.max()
-        return bool(top + log(np.mean(np.exp(logs - top))) >= barrier)
+    rates, low, high = _rates(d), float(d.min()), float(d.max())
+
+    def beyond(shift: float) -> float:
+        return float(_log_e((d - shift) * rates, BETS, np.sum)) - barrier
 
     if not rates.any():
         return -inf
-    room = float(d.max() - d.min()) + float(np.abs(d).max())
-    low, high = float(d.min()), float(d.max())
+    room = high - low + float(np.abs(d).max())
     for _ in range(8):
-        if exceeds(low):
-            break
+        if beyond(low) >= 0:
+            off = 1e-12 * (high - low)
+            return float(brentq(beyond, low, high, xtol=off)) - 2 * off
         low -= room
         room *= 4
-    else:
-        return -inf
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if exceeds(middle) else (low, middle)
-    return low
+    return -inf
