@@ -9,6 +9,7 @@ import permtest as pt
 from permtest import _jit
 from permtest._jit import jit, python_first
 from permtest.decimals import find_decimals, find_fractions
+from permtest.many import corrections
 from permtest.null import bracket, sampling, tail
 from permtest.null.convolution import add_steps
 from permtest.null.enumeration import count_pairs, subset_sums
@@ -146,7 +147,13 @@ def arguments(name, rng):
     if name == "sample_sums":
         states = rng.integers(0, 2**64 - 1, (blocks, 4, sampling.LANES), dtype=np.uint64)
         return states, widths, counts, np.zeros(blocks * sampling.BLOCK - 77, dtype=np.int64)
+    if name == "add_heads":
+        bits = rng.integers(0, 256, (n, 300), dtype=np.uint8)
+        return rng.random((8 * n, 150)), bits, np.zeros((300, 150))
     lengths = widths / widths.max()
+    if name == "count_hits":
+        sums, (first, second) = rng.normal(size=(9, 99)), rng.integers(0, 9, (2, n))
+        return sums, first, second, 1 / lengths, rng.random(n) * 2, n % 2 == 0, 0 * counts
     if name == "phis":
         return np.sort(rng.integers(1, 10**5, 100)), 40.0, lengths, counts % 12, rng.random(n)
     turn = np.outer(1 + np.arange(blocks), lengths) * rng.random()
@@ -156,15 +163,22 @@ def arguments(name, rng):
 @machine_code
 @pytest.mark.parametrize(
     ("module", "name", "off"),
-    [(sampling, "sample_sums", 0.0), (bracket, "phis", 1e-10), (bracket, "cosines", 1e-5)],
+    [
+        (sampling, "sample_sums", 0.0),
+        (corrections, "add_heads", 0.0),
+        (corrections, "count_hits", 0.0),
+        (bracket, "phis", 1e-10),
+        (bracket, "cosines", 1e-5),
+    ],
 )
 def test_numpy_finds_what_machine_code_finds(module, name, off):
     rng = np.random.default_rng(7)
     for _ in range(20):
         args, found = arguments(name, rng), []
         for kernel in (getattr(module, name), getattr(module, f"_{name}")):
-            result = kernel(*args)
-            found.append(args[3].copy() if result is None else np.concatenate(result, axis=None))
+            own = [*args[:-1], args[-1].copy()]
+            result = kernel(*own)
+            found.append(own[-1] if result is None else np.concatenate(result, axis=None))
         assert np.all(np.abs(found[0] - found[1]) <= off)
 
 
