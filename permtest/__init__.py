@@ -19,7 +19,7 @@ from permtest.margins import (
     equivalence_test,
     noninferiority_test,
 )
-from permtest.null.convolution import convolve_cf, convolve_dp, convolve_fft
+from permtest.null.convolution import convolve_dp, convolve_fft
 from permtest.null.distribution import JointDistribution, LatticeDistribution, pmf
 from permtest.null.enumeration import enumerate_swaps
 from permtest.pairs import Pairs
@@ -55,7 +55,6 @@ __all__ = [
     "StructuredTestResult",
     "compare_all",
     "compare_many",
-    "convolve_cf",
     "convolve_dp",
     "convolve_fft",
     "e_process",

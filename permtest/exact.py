@@ -131,7 +131,7 @@ def exact_perm_test(
     method : {"auto", "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket"}
         How to compute p. All give the same p within their bounds. "tilted" computes the tail
         alone, from the characteristic function of the tilted law; "dp" (Alg. 3) and "fft"
-        (Alg. 4) convolve; "cf" inverts the characteristic function on the whole lattice;
+        (Alg. 4) convolve; "cf" inverts the characteristic function of several sums;
         "enumeration" lists all labellings (at most 42 differing pairs, 24 with `h`); "integer"
         counts them with integer arithmetic; "bracket" gives two bounds that contain
         p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto", the
@@ -173,7 +173,7 @@ def exact_perm_test(
         If a method that needs the whole null distribution is asked for, or an `h` that needs it
         is given, and it would not fit; the message names its size.
     ArithmeticError
-        If ``method="fft"`` or ``"cf"`` is asked for a p that is smaller than its noise, which can
+        If ``method="fft"`` is asked for a p that is smaller than its noise, which can
         happen only where `h` singles out something else than tails; or ``"tilted"`` where it
         would take minutes.
 

@@ -20,10 +20,7 @@ from permtest._errors import TooHard
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (
     ROUNDLESS,
-    Rounded,
-    cf_cells,
     dp_cells,
-    dp_log_cells,
     dp_operations,
     dp_rounding,
     fft_cells,
@@ -48,7 +45,7 @@ from permtest.null.enumeration import (
 )
 from permtest.null.grouping import MAX_CELLS, TwoPointSum
 from permtest.null.lattice import window
-from permtest.null.tail import Tail, attempts, is_countable, tail_cf, tail_dp, tail_fft, tail_tilted
+from permtest.null.tail import Tail, attempts, is_countable, tail_dp, tail_fft, tail_tilted
 from permtest.question import Question, SeveralSums
 
 #: Cell updates that take less time than what happens around them.
@@ -131,7 +128,7 @@ def _plan(question: Question) -> Iterator[Attempt]:
         yield from _plan_of_several(question)
     else:
         yield "tilted", _tilted, "the probabilities of all sums that h calls extreme were added"
-        yield "cf", _cf, "accuracy relative to each probability would take too long"
+        yield "fft", METHODS["fft"], "accuracy relative to each probability would take too long"
 
 
 def _plan_of_several(question: SeveralSums) -> Iterator[Attempt]:
@@ -145,7 +142,7 @@ def _plan_of_several(question: SeveralSums) -> Iterator[Attempt]:
         with suppress(TooHard):
             bound = _bracket(question).value
     if bound > INVISIBLE:
-        yield "cf", _cf, "all joint values but those of negligible probability fit in memory"
+        yield "cf", _window, "all joint values but those of negligible probability fit in memory"
     if bound < RARE:
         yield "bracket", _bracket, "the exact p would take too long, and is too small to be sampled"
 
@@ -219,7 +216,7 @@ def null_distribution(law: TwoPointSum, scale: int = 1) -> LatticeDistribution:
     try:
         logs, _ = log_cells(law)
     except TooHard:
-        found = cf_cells(law)
+        found = fft_cells(law)
         return law.distribution(found.cells, found.noise, scale)
     return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
@@ -291,7 +288,7 @@ def _tails(question: Question, tail: Tail) -> Probability:
 
 
 def _tilted_cells(question: Question) -> Probability:
-    """From the logarithms of all cells, or the law of a ratio of two sums next to its tail."""
+    """From the law of a ratio of two sums next to its tail, or the logarithms of all cells."""
     if question.staircase is not None:
         if question.certain:
             return CERTAIN
@@ -302,6 +299,11 @@ def _tilted_cells(question: Question) -> Probability:
             "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
             "what can be done for others"
         )
+    return _from_logs(question)
+
+
+def _from_logs(question: Question) -> Probability:
+    """From the logarithms of all cells."""
     logs, error = log_cells(question.law)
     log_p = _log_sum(logs[question.extreme])
     # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
@@ -315,7 +317,7 @@ def _dp_cells(question: Question) -> Probability:
     p = float(np.sum(dp_cells(law)[extreme]))
     if p > UNDERFLOW:
         return Probability.of(p, dp_rounding(law))
-    return Probability.of_log(_log_sum(dp_log_cells(law)[extreme]), 2 * dp_rounding(law))
+    return _from_logs(question)
 
 
 def _log_sum(logs: NDArray[np.float64]) -> float:
@@ -324,24 +326,26 @@ def _log_sum(logs: NDArray[np.float64]) -> float:
     return largest if largest == -inf else largest + log(float(np.sum(np.exp(logs - largest))))
 
 
-def _absolute_cells(
-    question: Question, convolve: Callable[[TwoPointSum], Rounded], name: str
-) -> Probability:
-    """From all cells, accurate absolutely; of several sums those in a box, where "cf" can."""
-    if name == "cf" and isinstance(question, SeveralSums):
-        return _window(question)
-    found, extreme = convolve(question.law), question.extreme
+def _fft_cells(question: Question) -> Probability:
+    """From all cells, accurate absolutely."""
+    found, extreme = fft_cells(question.law), question.extreme
     p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
     if p <= 2 * noise:
         raise ArithmeticError(
-            f"p is below {2 * noise:.1g}, the absolute accuracy of method={name!r} where h "
+            f"p is below {2 * noise:.1g}, the absolute accuracy of method='fft' where h "
             "does not single out tails; method='auto' has relative accuracy"
         )
     return Probability.of(p, found.relative + noise / (p - noise))
 
 
-def _window(question: SeveralSums) -> Probability:
-    """From the joint law in a box, accurate absolutely."""
+def _window(question: Question) -> Probability:
+    """From the joint law of several sums in a box, accurate absolutely."""
+    if not isinstance(question, SeveralSums):
+        raise ArithmeticError(
+            "method='cf' is for the joint law of several sums; method='fft' transforms that of one"
+        )
+    if question.rank == 0:
+        return CERTAIN
     box = window(question.lattice)
     cells = np.flatnonzero(box.cells.reshape(-1) > box.noise)
     extreme = cells[question.reaches_in(box, cells)]
@@ -392,7 +396,6 @@ def _solver(tail: Tail, cells: Solver) -> Solver:
 
 
 _tilted, _dp = _solver(tail_tilted, _tilted_cells), _solver(tail_dp, _dp_cells)
-_cf = _solver(tail_cf, partial(_absolute_cells, convolve=cf_cells, name="cf"))
 
 
 #: What can be asked for, with what it can do and what it costs where N' pairs differ, by A in all,
@@ -403,9 +406,9 @@ METHODS: dict[str, Solver] = {
     # Whatever has a lattice that fits in memory, relative to p (Alg. 3): O(N' A).
     "dp": _dp,
     # Tails relative to p, other regions to about 1e-16 of 1 (Alg. 4): O(A log A log U).
-    "fft": _solver(tail_fft, partial(_absolute_cells, convolve=fft_cells, name="fft")),
-    # The same; of several sums in the box that holds nearly all of their mass: O(A U).
-    "cf": _cf,
+    "fft": _solver(tail_fft, _fft_cells),
+    # Joint laws of several sums in the box that holds nearly all of their mass: O(A U).
+    "cf": _window,
     # Few pairs: labellings are counted, by halves where there are two tails: O(2^(N'/2)).
     "enumeration": _enumeration,
     # The exact fraction, in integers: O(N' A) operations on numbers of N' bits.

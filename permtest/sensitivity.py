@@ -16,7 +16,7 @@ from permtest._jit import NUMBA
 from permtest._json import AsFields
 from permtest.null.distribution import CERTAIN, EPS, Probability
 from permtest.null.grouping import TwoPointSum
-from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum
+from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum, in_two_parts
 from permtest.null.tail import sum_tail
 from permtest.null.tail_kernels import LIKELY, OUTSIDE, SMALL, TiltedLaw, Window, find_window
 from permtest.question import Question, SumQuestion
@@ -151,7 +151,7 @@ def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
         gone = np.maximum(law.widths.astype(object) - widths * cell, 0)
         t0 = -(-(t0 - int(gone @ law.counts.astype(object))) // cell)
     if cell == 1 and NUMBA and 0 < t0 <= law.top < 2**53:
-        q, r = (_in_two_parts(x / (gamma + 1)) for x in (gamma, Fraction(1)))
+        q, r = (in_two_parts(x / (gamma + 1)) for x in (gamma, Fraction(1)))
         with suppress(TooHard):
             low = _leaning(law, law.top - t0 + 1, r, q) if ahead > 0 else CERTAIN
             return low.complement() if low.value < 0.9 else _leaning(law, t0, q, r)
@@ -160,12 +160,6 @@ def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
     weights = [gamma.denominator, gamma.numerator] * widths.size
     starts = np.arange(0, steps.size, 2, dtype=np.intp)
     return ManyPointSum(steps, weights, starts, law.counts).tail(t0)
-
-
-def _in_two_parts(share: Fraction) -> Any:
-    """A fraction in extended precision."""
-    high = float(share)
-    return LONG(high) + LONG(float(share - Fraction(high)))
 
 
 def _leaning(law: TwoPointSum, t0: int, q: Any, r: Any) -> Probability:
@@ -205,7 +199,7 @@ def _leaning(law: TwoPointSum, t0: int, q: Any, r: Any) -> Probability:
     high = float(exponent)
     parts = (float(shift), float(shift - LONG(float(shift)))), (high, float(exponent - high), error)
     cut = SMALL + log1p(deviation)
-    return sum_tail(law, tilted, Window(tau, *parts, m, cells, cut, deviation), WORK)[0]
+    return sum_tail(law, tilted, Window(tau, *parts, m, cells, cut, deviation), WORK)
 
 
 def _tilt_to(law: TwoPointSum, t0: int, lean: float) -> float:

@@ -16,7 +16,7 @@ from permtest.question import ask
 from tests import known, naive
 from tests.strategies import alternatives, pairs
 
-EXACT = [name for name in METHODS if name != "bracket"]
+EXACT = [name for name in METHODS if name not in ("bracket", "cf")]
 METHODS = pytest.mark.parametrize("method", ["auto", *EXACT])
 
 
@@ -141,7 +141,7 @@ def test_known_answers(columns, two_sided, greater, method):
         )
 
 
-@pytest.mark.parametrize("method", ["tilted", "dp", "fft", "cf", "integer"])
+@pytest.mark.parametrize("method", ["tilted", "dp", "fft", "integer"])
 @pytest.mark.parametrize("case", known.KNOWN, ids=lambda case: f"p={float(case[1]):.0e}")
 def test_known_answers_at_size(case, method):
     """From 60 to 2 500 differing pairs, p down to 3e-648."""
@@ -208,7 +208,7 @@ def test_scipy_agrees(columns, alternative):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("method", ["tilted", "dp", "fft", "cf"])
+@pytest.mark.parametrize("method", ["tilted", "dp", "fft"])
 @pytest.mark.parametrize("shift", [0.0, 0.15, 0.6, 2.5])
 def test_a_thousand_sentences_against_counting(alternative, method, shift):
     """Real sizes, from p near 1 to p near 1e-200."""

@@ -562,15 +562,12 @@ def test_a_result_says_what_it_knows():
     assert len(result.to_frame()) == 1
     law = result.null_distribution
     assert law.pmf.sum() == pytest.approx(1)
-    assert law(*result.sums) == 0.125
-    assert law(0, 0) == 0
+    assert law.pmf[(law.support == result.sums).all(axis=1)].sum() == 0.125
     assert law.pmf[result.extreme].sum() == pytest.approx(result.pvalue)
     at = (result.null_values >= result.statistic - 1e-12) | (
         result.null_values <= -result.statistic + 1e-12
     )
     assert (at == result.extreme).all()
-    assert np.allclose(law.mean(), np.array(result.sums) / 2 + np.array(result.other_sums) / 2)
-    assert law.cov().shape == (2, 2)
 
 
 def test_other_observed_sums():

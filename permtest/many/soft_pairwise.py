@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -12,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
-from permtest._errors import TooHard
 from permtest._html import AsSentence
 from permtest._integers import roomy
 from permtest._jit import Floats
@@ -24,7 +22,6 @@ from permtest.methods import solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import EPS
 from permtest.null.rows import Laws, compile_kernels
-from permtest.null.tail import two_tails
 from permtest.pairs import Pairs
 from permtest.question import SumQuestion, ask_of_scores
 from permtest.score import counted
@@ -228,9 +225,10 @@ def _pvalues(
     step = max(1, CELLS // table.shape[1]) if whole else len(pairs)
     for start in range(0, len(pairs) if whole else 0, step):
         part = slice(start, start + step)
-        both, rough, much[part] = _laws(found, lacking, pairs[part], name).both_sides()
-        way = 1 if upward else -1
-        p[:, part], off[part] = both[::way], rough[::way][0]
+        laws = _laws(found, lacking, pairs[part], name)
+        both = [laws.solve(side) for side in sides]
+        p[:, part], much[part] = [one.values[0] for one in both], both[0].hard | both[1].hard
+        off[part] = both[0].values[0] * both[0].values[2]
     hard = np.flatnonzero(much)
     question = partial(_question, found, lacking, name)
     some = in_parallel(partial(_bounds, question, sides), pairs[hard].tolist())
@@ -270,12 +268,6 @@ def _bounds(question: Any, sides: tuple[str, str], pair: list[int]) -> tuple[flo
     """p both ways, and by how much the former may be off."""
     asked = question(*pair, sides[0])
     if not asked.slack:
-        lower, upper = asked.tails
-        with suppress(TooHard):
-            t0 = upper if sides[0] == "greater" else lower
-            found = two_tails(asked.law, t0)
-            p, other = found if sides[0] == "greater" else found[::-1]
-            return p.value, other.value, p.value * p.error_bound
         p, other = (solve(one).p for one in (asked, question(*pair, sides[1])))
         return p.value, other.value, p.value * p.error_bound
     lower, upper = asked.tails

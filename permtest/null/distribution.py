@@ -208,14 +208,6 @@ class LatticeDistribution:
         """P(S > x), the survival function as SciPy defines it (strictly greater)."""
         return self._at(self._above, x)
 
-    def quantile(self, q: ArrayLike) -> Any:
-        """The smallest value whose cdf reaches q, for q in [0, 1]."""
-        levels = np.asarray(q, dtype=float)
-        if not np.all((levels >= 0) & (levels <= 1)):
-            raise ValueError(f"q must lie in [0, 1], got {q!r}")
-        cells = np.searchsorted(self._below[1:], np.minimum(levels, self._below[-1]))
-        return self.support[cells]
-
     def mean(self) -> float:
         """The expectation, measured from the middle, where a symmetric law has it exactly."""
         middle = (self.pmf.size - 1) / 2
@@ -313,17 +305,3 @@ class JointDistribution:
     def __post_init__(self) -> None:
         self.support.flags.writeable = False
         self.pmf.flags.writeable = False
-
-    def __call__(self, *sums: int) -> float:
-        """The probability that the sums are these; 0 if no labelling gives them."""
-        found = (self.support == np.array(sums, dtype=self.support.dtype)).all(axis=1)
-        return float(self.pmf[found].sum())
-
-    def mean(self) -> Floats:
-        """The expectations of the sums."""
-        return np.asarray(self.pmf @ self.support.astype(np.float64) / self.pmf.sum())
-
-    def cov(self) -> Floats:
-        """The covariance matrix of the sums."""
-        centred: Any = self.support.astype(np.float64) - self.mean()
-        return np.asarray((centred * self.pmf[:, None]).T @ centred / self.pmf.sum())

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._errors import TooHard, TooLarge
 from permtest._integers import IntArray, with_room
-from permtest._jit import Ints, numpy_first, spend
+from permtest._jit import Ints
 from permtest.decimals import as_integers
 from permtest.null.grouping import TwoPointSum
 
@@ -121,79 +121,35 @@ def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
     widths = np.repeat(law.widths[chosen], law.counts[chosen].astype(np.intp))
     halves = widths[::2], widths[1::2]
     if top - near < 2**62:
-        first, second = (subset_sums(w.astype(np.int64), top - near, MAX_SUMS) for w in halves)
-        if first.size and second.size:
-            return count_pairs(first, second, max(top - far, -1), top - near)
+        first, second = (subset_sums(w.astype(np.int64), top - near) for w in halves)
     elif widths.size <= MAX_HALVED_HUGE:
-        first, second = (enumerate_swaps(0 * w, w).astype(object) for w in halves)
-        second.sort()
-        fits = (np.searchsorted(second, top - t0 - first, side="right") for t0 in (far, near))
-        few, many = (int(n.sum(dtype=np.int64)) for n in fits)
+        first, second = (np.sort(enumerate_swaps(0 * w, w).astype(object)) for w in halves)
+    else:
+        first = second = widths[:0]
+    if first.size and second.size:
+        many = count_pairs(first, second, top - near)
+        few = many if far == near else count_pairs(first, second, max(top - far, -1))
         return few, many
     raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
 
-def _subset_sums(widths: Ints, most: int, limit: int) -> Ints:
-    """`subset_sums` in NumPy."""
+def subset_sums(widths: Ints, most: int) -> Ints:
+    """The sums of all subsets that are `most` or less, ascending; none if they are too many."""
     sums = np.zeros(1, dtype=np.int64)
     for w in widths.tolist():
-        spend(5 + sums.size // 50)
         with_w = sums[: np.searchsorted(sums, most - w, side="right")] + w
-        if sums.size + with_w.size > limit:
+        if sums.size + with_w.size > MAX_SUMS:
             return sums[:0]
         sums = np.sort(np.concatenate([sums, with_w]), kind="stable")  # merges what is in order
     return sums
 
 
-@numpy_first(_subset_sums)
-def subset_sums(widths: Ints, most: int, limit: int) -> Ints:
-    """The sums of all subsets that are `most` or less, ascending; none if they exceed `limit`."""
-    limit = min(limit, 2 ** min(widths.size, 62))
-    sums, merged = np.empty(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
-    sums[0], size = 0, 1
-    for w in widths:
-        fits = np.searchsorted(sums[:size], most - w, side="right")
-        if size + fits > limit:
-            return sums[:0]
-        a, b, n = 0, 0, 0
-        while a < size and b < fits:  # without branches, which nobody could predict
-            without, with_w = sums[a], sums[b] + w
-            first = without <= with_w
-            merged[n] = without if first else with_w
-            a += first
-            b += not first
-            n += 1
-        merged[n : n + size - a] = sums[a:size]
-        n += size - a
-        merged[n : n + fits - b] = sums[b:fits] + w
-        size = n + fits - b
-        sums, merged = merged, sums
-    return sums[:size]
-
-
-def _count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
-    """`count_pairs` in NumPy."""
-    spend(10 + first.size // 10)
-    fits = (np.searchsorted(second, most - first, side="right") for most in (few, many))
-    fewer, more = (int(n.sum(dtype=np.int64)) for n in fits)
-    return fewer, more
-
-
-@numpy_first(_count_pairs)
-def count_pairs(first: Ints, second: Ints, few: int, many: int) -> tuple[int, int]:
-    """How many pairs of elements of two ascending lists sum to `few` or less, and to `many`."""
-    total, between, i, fits, fewer = 0, 0, 0, second.size, second.size
-    while i < first.size and fits > 0:  # without branches, as above
-        enough = second[fits - 1] <= many - first[i]
-        total += fits if enough else 0
-        if enough and second[fits - 1] > few - first[i]:  # seldom, unless the two are far apart
-            fewer = min(fewer, fits)
-            while fewer > 0 and second[fewer - 1] > few - first[i]:
-                fewer -= 1
-            between += fits - fewer
-        i += enough
-        fits -= not enough
-    return int(total - between), int(total)
+def count_pairs(first: NDArray[Any], second: NDArray[Any], most: int) -> int:
+    """How many pairs of elements of two ascending lists sum to `most` or less."""
+    both = np.concatenate([second, (most - first)[::-1]])
+    # Merging is quicker than searching: of what is equal, the elements of `second` come first.
+    places = np.flatnonzero(both.argsort(kind="stable") >= second.size)
+    return int(places.sum(dtype=np.int64)) - places.size * (places.size - 1) // 2
 
 
 def _exact(values: ArrayLike, name: str) -> IntArray:

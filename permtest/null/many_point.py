@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, inf, log, sqrt
+from math import gcd, inf, log, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +57,7 @@ class ManyPointSum:
     ----------
     steps : ndarray of shape (J,)
         The steps of all distinct tables one after the other, int64 from 0 on, in units.
-    weights : sequence of J int or Fraction
+    weights : sequence of J int
         How probable each step is, up to a factor for each table.
     starts : ndarray of shape (C,)
         Where each table starts.
@@ -68,14 +68,14 @@ class ManyPointSum:
     """
 
     steps: Ints
-    weights: Sequence[Any]
+    weights: Sequence[int]
     starts: Ints
     counts: Ints
     offset: int = 0
     unit: int = 1
 
     @classmethod
-    def of(cls, tables: Sequence[tuple[Sequence[int], Sequence[Any], int]]) -> ManyPointSum:
+    def of(cls, tables: Sequence[tuple[Sequence[int], Sequence[int], int]]) -> ManyPointSum:
         """Tables of (values, weights, number of items); values are integers of any sign."""
         lows = [min(values) for values, _, _ in tables]
         offset = sum(low * n for low, (_, _, n) in zip(lows, tables, strict=True))
@@ -109,11 +109,9 @@ class ManyPointSum:
     @cached_property
     def tops(self) -> Ints:
         """The largest step of each table."""
-        return (
-            np.asarray(np.maximum.reduceat(self.steps, self.starts))
-            if self.counts.size
-            else (np.zeros(0, dtype=np.int64))
-        )
+        if not self.counts.size:
+            return np.zeros(0, dtype=np.int64)
+        return np.asarray(np.maximum.reduceat(self.steps, self.starts))
 
     @cached_property
     def top(self) -> int:
@@ -123,23 +121,20 @@ class ManyPointSum:
     @cached_property
     def _log_shares(self) -> NDArray[Any]:
         """Logarithms of the probabilities of all steps, in extended precision."""
-        shares = self._shares
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(shares))
+            return np.asarray(np.log(self._shares))
 
     @cached_property
     def _shares(self) -> NDArray[Any]:
         """The probabilities of all steps, in extended precision."""
-        if all(isinstance(w, int) for w in self.weights) and sum(self.weights) < 2**63:
+        if sum(self.weights) < 2**63:
             whole = np.array(self.weights, dtype=np.int64)
             return np.asarray(whole.astype(LONG) / np.repeat(self._sum(whole), self.sizes))
         shares = np.empty(self.steps.size, dtype=LONG)
         for start, end in self.parts:
             total = sum(self.weights[start:end])
             for j in range(start, end):
-                share = Fraction(self.weights[j]) / total
-                high = float(share)
-                shares[j] = LONG(high) + LONG(float(share - Fraction(high)))
+                shares[j] = in_two_parts(Fraction(self.weights[j], total))
         return shares
 
     def mirrored(self) -> ManyPointSum:
@@ -194,12 +189,8 @@ class ManyPointSum:
         """
         if t0 <= 0:
             return Fraction(1)
-        if t0 > self.top:
-            return Fraction(0)
-        tables = self._integer_tables()
-        total = 1
-        for _, weights, n in tables:
-            total *= sum(weights) ** n
+        numbers, tables = self.counts.tolist(), [self.weights[a:b] for a, b in self.parts]
+        total = prod(sum(table) ** n for table, n in zip(tables, numbers, strict=True))
         bits = total.bit_length() + 1
         if bits * (self.top + 1) > MOST_BITS:
             raise TooLarge(
@@ -207,25 +198,11 @@ class ManyPointSum:
                 f"{MOST_BITS:,}",
                 "pvalue is accurate to its error_bound",
             )
-        ways = 1
-        for steps, weights, n in tables:
-            packed = sum(w << (bits * s) for s, w in zip(steps, weights, strict=True))
-            ways *= packed**n
+        ways, steps = 1, self.steps.tolist()
+        for (start, end), n in zip(self.parts, numbers, strict=True):
+            ways *= sum(self.weights[j] << (bits * steps[j]) for j in range(start, end)) ** n
         # Modulo 2^bits - 1 the digits of what lies above t0 add up.
         return Fraction((ways >> (bits * t0)) % ((1 << bits) - 1), total)
-
-    def _integer_tables(self) -> list[tuple[list[int], list[int], int]]:
-        """Steps, whole weights and number of items of each table."""
-        found = []
-        for (start, end), n in zip(self.parts, self.counts.tolist(), strict=True):
-            weights = [Fraction(w) for w in self.weights[start:end]]
-            whole = Fraction(1)
-            for w in weights:
-                whole = Fraction(
-                    whole.numerator * w.denominator, gcd(whole.numerator, w.denominator)
-                )
-            found.append((self.steps[start:end].tolist(), [int(w * whole) for w in weights], n))
-        return found
 
     def distribution(self, scale: int = 1) -> LatticeDistribution:
         """The whole law of S / scale, each probability accurate absolutely."""
@@ -237,19 +214,24 @@ class ManyPointSum:
             )
         padded = 1 << (2 * size - 1).bit_length()
         product = np.ones(padded // 2 + 1, dtype=np.complex128)
-        for number, table in enumerate(self._dense(self._shares.astype(np.float64), padded)):
-            product *= np.fft.rfft(table) ** int(self.counts[number])
+        for (start, end), n in zip(self.parts, self.counts.tolist(), strict=True):
+            shares = self._shares[start:end].astype(np.float64)
+            product *= np.fft.rfft(_dense(self.steps[start:end], shares, padded)) ** n
         noise = 4 * EPS * log(padded + 1.0) * sqrt(float(self.counts.sum()) + 1)
         cells = np.fft.irfft(product, padded)[:size]
         cells[cells < noise] = 0.0
         return LatticeDistribution(self.offset, self.unit, cells, noise, scale)
 
-    def _dense(self, shares: Floats, m: int) -> Any:
-        """Each table as an array of m cells, steps modulo m."""
-        for start, end in self.parts:
-            yield np.bincount(
-                (self.steps[start:end] % m).astype(np.intp), shares[start:end], minlength=m
-            )
+
+def in_two_parts(share: Fraction) -> Any:
+    """A fraction in extended precision."""
+    high = float(share)
+    return LONG(high) + LONG(float(share - Fraction(high)))
+
+
+def _dense(steps: Ints, shares: Floats, m: int) -> Floats:
+    """A table as an array of m cells, steps modulo m."""
+    return np.bincount((steps % m).astype(np.intp), shares, minlength=m)
 
 
 class _Tilt(NamedTuple):
@@ -364,8 +346,7 @@ def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
             modulus = np.abs(np.exp(1j * angle) @ shares[part])
             work += alive.size * size
         else:
-            table = np.bincount((law.steps[part] % m).astype(np.intp), shares[part], minlength=m)
-            modulus = np.abs(np.fft.rfft(table))[alive]
+            modulus = np.abs(np.fft.rfft(_dense(law.steps[part], shares[part], m)))[alive]
             work += m
         with np.errstate(divide="ignore"):
             logs = logs + law.counts[number] * np.log(modulus + 4 * EPS)

@@ -95,32 +95,6 @@ class Laws(NamedTuple):
         values[:, few] = self._counted(np.where(few, t0, -1), twice)[:, few]
         return Tails(values, few, hard | (self.unit == 0))
 
-    def both_sides(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """P(T >= t) and P(T <= t) at what was observed, by how much they may be off, what is hard.
-
-        The smaller is computed; the other is 1 less it and P(T = t), which the same sum has.
-        """
-        t = self._threshold("greater")
-        few = (self.unit > 0) & (self.n_informative <= BITS)
-        above = np.maximum(t, self.top - t)
-        middle = 2 * above == self.top
-        tails = np.ones((len(t), 6))
-        beyond = np.where((self.unit > 0) & ~few, above + middle, 0)
-        upper_tails(*self[:3], self.top, beyond, WORK, tails)
-        hard = (self.unit == 0) | (tails[:, 4] <= 0)
-        sides = ((few, t), (few, self.top - t))
-        p = np.stack([self._counted(np.where(x, t0, -1), False)[0] for x, t0 in sides])
-        off = EPS * p
-        for i in (~(few | hard)).nonzero()[0].tolist():
-            top, differing = int(self.top[i]), int(self.n_informative[i])
-            one = _tail(int(beyond[i]), top, differing, tails[i, :4].tolist())
-            same = one.value if beyond[i] >= top else one.value * tails[i, 5] / tails[i, 2]
-            rest = 1.0 - one.value if middle[i] else one.value
-            other = 1.0 - one.value + (0.0 if middle[i] else same)
-            p[:, i] = (rest, other) if t[i] >= above[i] else (other, rest)
-            off[:, i] = 2 * one.value * one.error_bound + EPS
-        return p, off, hard
-
     def _threshold(self, alternative: str) -> Ints:
         """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1.
 
@@ -151,7 +125,7 @@ class Laws(NamedTuple):
 
     def _tilted(self, t0: Ints, twice: bool) -> tuple[Floats, NDArray[np.bool_]]:
         """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
-        tails = np.ones((len(t0), 6))
+        tails = np.ones((len(t0), 5))
         beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)
         upper_tails(*self[:3], self.top, beyond, WORK, tails)
         hard = tails[:, 4] <= 0
@@ -179,7 +153,7 @@ def compile_kernels(rows: Ints | None = None) -> None:
     compile_from_now_on()
     rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
     laws = Laws.of(rows, rows, none, none)
-    upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 6)))
+    upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 5)))
     count_tails(*laws[:3], laws.top, laws.top)
 
 

@@ -25,16 +25,8 @@ import numpy as np
 from permtest._errors import TooHard
 from permtest._jit import NUMBA, Floats
 from permtest.null.bracket import log_count, peaks
-from permtest.null.convolution import (
-    Rounded,
-    cf_cells,
-    dp_cells,
-    dp_operations,
-    dp_rounding,
-    fft_cells,
-    norm,
-)
-from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, UNDERFLOW, Probability
+from permtest.null.convolution import dp_cells, dp_operations, dp_rounding, fft_cells, norm
+from permtest.null.distribution import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
 from permtest.null.many_point import ManyPointSum
@@ -100,37 +92,20 @@ def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
             with suppress(TooHard):  # the same in NumPy, on all frequencies
                 return ManyPointSum(steps, [1] * steps.size, starts, law.counts).tail(t0)
         work //= SLOWER
-    return sum_tail(law, *tilt_towards(law.widths, law.counts, law.top, t0), work)[0]
+    return sum_tail(law, *tilt_towards(law.widths, law.counts, law.top, t0), work)
 
 
-def sum_tail(
-    law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int = PATIENCE
-) -> tuple[Probability, float]:
-    """P(T >= t0) and P(T = t0) of a law that is tilted to t0; TooHard if that takes more `work`."""
+def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> Probability:
+    """P(T >= t0) of a law that is tilted to t0; TooHard if that takes more `work`."""
     ranges, rest = np.array([[1, window.m // 2]]), 0.0
     n = law.n_informative
     if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
-    factor, cell, rough, left = tail_sum(tilted, window, work, ranges, rest)
+    factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
     if left <= 0:
         raise _too_hard(law)
     high, low, error = window.scale
-    p = Probability.of_product(high, low, factor, error + rough / factor)
-    return p, max(cell, 0.0) / factor * p.value
-
-
-def two_tails(law: TwoPointSum, t0: int) -> tuple[Probability, Probability]:
-    """P(T >= t0) and P(T <= t0) by one inversion; TooHard if it would take some tenths of a second.
-
-    The smaller of them is as `tail_tilted` has it; the other is 1 less it and P(T = t0).
-    """
-    above, top = max(t0, law.top - t0), law.top
-    inside = NUMBA and top < 2 * above < 2 * top < 2**54
-    if not inside or float(law.widths[-1]) * min(top + 1.0, 21 * law.deviation) > 2**62:
-        raise _too_hard(law)
-    p, same = sum_tail(law, *tilt_towards(law.widths, law.counts, top, above), EFFORTS[1][0])
-    rest = Probability.of(1.0 - p.value + same, 2 * p.error_bound + EPS)
-    return (p, rest) if t0 == above else (rest, p)
+    return Probability.of_product(high, low, factor, error + rough / factor)
 
 
 def tail_dp(law: TwoPointSum, t0: int) -> Probability:
@@ -205,27 +180,16 @@ def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
 
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) by FFT convolution of the tilted law (Alg. 4)."""
-    return _tail_of_cells(law, t0, fft_cells)
+    return _above_centre(law, t0, _tail_fft)
 
 
-def tail_cf(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) from all cells of the tilted law, by its characteristic function."""
-    return _tail_of_cells(law, t0, cf_cells)
-
-
-def _tail_of_cells(
-    law: TwoPointSum, t0: int, convolve: Callable[[TwoPointSum], Rounded]
-) -> Probability:
-    """Tilt, convolve, add up the tail and undo the tilt."""
-
-    def above_centre(law: TwoPointSum, t0: int) -> Probability:
-        law.check_size("the null distribution")
-        tau, size = tilt_to(law, t0), law.top - t0 + 1
-        found, undo = convolve(law.tilted(tau)), _undo(size, tau)
-        tail = float(np.sum(found.cells[t0:] * undo))
-        return _untilted(law, t0, tau, tail, found.relative + found.noise * norm(undo) / tail)
-
-    return _above_centre(law, t0, above_centre)
+def _tail_fft(law: TwoPointSum, t0: int) -> Probability:
+    """`tail_fft` above the centre: tilt, convolve, add up the tail and undo the tilt."""
+    law.check_size("the null distribution")
+    tau, size = tilt_to(law, t0), law.top - t0 + 1
+    found, undo = fft_cells(law.tilted(tau)), _undo(size, tau)
+    tail = float(np.sum(found.cells[t0:] * undo))
+    return _untilted(law, t0, tau, tail, found.relative + found.noise * norm(undo) / tail)
 
 
 def _above_centre(law: TwoPointSum, t0: int, tail: Tail) -> Probability:

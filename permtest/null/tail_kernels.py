@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest._jit import Floats, Ints, jit, python_first
 from permtest.null.distribution import EPS
@@ -331,20 +330,11 @@ def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: 
     return 0
 
 
-@jit
-def all_points(m: int) -> tuple[Ints, Floats]:
-    """What `next_point` starts from."""
-    stack, book = np.zeros((128, 2), dtype=np.int64), np.zeros(2)
-    if m > 1:
-        stack[0, 0], stack[1, 0], stack[1, 1] = 1, 1, m // 2
-    return stack, book
-
-
 @python_first
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
-) -> tuple[float, float, float, int]:
-    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, P_tau(T = t0), an error, and work left.
+) -> tuple[float, float, int]:
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, an error, and work left.
 
     The mass beyond the cells and that which wraps around are part of the error. The points that
     matter have a j in one of the `ranges`, given by their first and last j; `rest` bounds the sum
@@ -352,9 +342,8 @@ def tail_sum(
     """
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)
-    total, low, error, cell = largest, 0.0, largest * 8.0 * EPS, 1.0
-    stack, book = all_points(m)
-    book[0] = rest
+    total, low, error = largest, 0.0, largest * 8.0 * EPS
+    stack, book = np.zeros((128, 2), dtype=np.int64), np.array([rest, 0.0])
     for r in range(len(ranges)):
         stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
         while book[1] < work:
@@ -366,36 +355,10 @@ def tail_sum(
             absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
             term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
             total, low = add_product(term, 1.0, total, low)
-            cell += absolute * np.cos(angle)
             error += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
     error += 2.0 * largest * book[0]
     outside = 2.0 * np.exp(-OUTSIDE)
-    return (total + low) / m, cell / m, error / m + outside, int(work - book[1])
-
-
-@jit
-def characteristic(
-    m: int, shift: tuple[float, float], work: float, law: TiltedLaw, values: NDArray[np.complex128]
-) -> tuple[float, float]:
-    """conj E exp(i theta (T - t0)) at theta = 2 pi j / m for each j; the mean of T is t0 + shift.
-
-    `values` starts with zeros, and keeps them where the value is below exp(-60). Returns the sum
-    of squared rounding errors, and the mean relative error, weighted by size; the former is
-    infinite if more than `work` widths would have to be looked at.
-    """
-    values[0] = 1.0
-    squares, errors, sizes = 0.0, 4.0 * EPS, 1.0
-    stack, book = all_points(m)
-    j = next_point(stack, book, m, 60.0, work, law)
-    while j > 0:
-        log_size, angle, rounding = phi(j, m, shift, 60.0, law)
-        size = np.exp(log_size)
-        values[j] = size * np.cos(angle) - 1j * (size * np.sin(angle))
-        squares += (size * rounding) ** 2
-        errors += size * rounding
-        sizes += size
-        j = next_point(stack, book, m, 60.0, work, law)
-    return (squares if book[1] < work else np.inf), errors / sizes
+    return (total + low) / m, error / m + outside, int(work - book[1])
 
 
 @python_first
@@ -405,8 +368,7 @@ def upper_tails(
     """P(T >= t0) = exp(high + low) * factor of many laws.
 
     Law r is ``starts[r] : starts[r + 1]`` of widths and counts. ``found[r]`` becomes high, low,
-    factor, relative error of the product, work left, and what is to take the place of the factor
-    for P(T = t0), unless ``t0[r]`` is not above the centre.
+    factor, relative error of the product and work left, unless ``t0[r]`` is not above the centre.
     """
     ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):
@@ -414,7 +376,7 @@ def upper_tails(
             a, b = starts[r], starts[r + 1]
             law, window = tilt_towards(widths[a:b], counts[a:b], tops[r], t0[r])
             ranges[0, 1] = window.m // 2
-            factor, cell, error, left = tail_sum(law, window, work, ranges, 0.0)
+            factor, error, left = tail_sum(law, window, work, ranges, 0.0)
             high, low, rounding = window.scale
             found[r, 0], found[r, 1], found[r, 2] = high, low, factor
-            found[r, 3], found[r, 4], found[r, 5] = rounding + error / factor, left, cell
+            found[r, 3], found[r, 4] = rounding + error / factor, left

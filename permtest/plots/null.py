@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from permtest._errors import TooLarge
 from permtest.methods import solve
-from permtest.null.convolution import cf_cells
+from permtest.null.convolution import fft_cells
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import TwoPointSum
 from permtest.null.tail import tilt_to
@@ -385,7 +385,7 @@ class FarTails(NamedTuple):
                 "pairs, or divide all scores by the same number and round them"
             )
         result = result_of(question, solve(question))
-        return cls(result, law, result.null_distribution, cf_cells(law).noise)
+        return cls(result, law, result.null_distribution, fft_cells(law).noise)
 
     def tail(self, observed: Any) -> FarTail:
         """The test of one sum, and the law tilted towards it: to its mirror image if that is it."""

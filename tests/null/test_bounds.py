@@ -11,85 +11,38 @@ import pytest
 from permtest.null import bracket, plane, tail_kernels
 from permtest.null.bracket import zone_of
 from permtest.null.convolution import (
-    EPS,
     SAFETY,
     Rounded,
     _binomial,
     _product,
-    cf_cells,
     dp_cells,
     dp_rounding,
     fft_cells,
-    tiled,
 )
 from permtest.null.enumeration import count_labellings
-from permtest.null.grouping import group
 from permtest.null.lattice import LatticeSum, window
-from permtest.null.tail import tail_cf, tail_dp, tail_fft, tail_tilted
+from tests.null import holds, law_of
 from tests.null.test_plane import event, spans
-
-#: How much larger than what is seen a bound may be; or it is as small as any need it.
-ABSURD, NEGLIGIBLE = 1e4, 1e-13
-
-
-def law_of(widths):
-    widths = np.asarray(widths, dtype=np.int64)
-    return group(widths, np.zeros_like(widths), 0)
-
-
-def holds(errors, bounds, negligible=NEGLIGIBLE):
-    """Whether no error exceeds its bound, and the largest bound is not absurd."""
-    errors, bounds = np.atleast_1d(errors), np.atleast_1d(bounds)
-    return np.all(errors <= bounds) and bounds.max() <= max(ABSURD * errors.max(), negligible)
-
 
 RNG = np.random.default_rng(0)
 LAWS = {
     "one width": np.ones(900),
     "scores": RNG.integers(1, 13, 400),
     "comb": [2] * 300 + [3, 5],
-    "giant": [1] * 200 + [5000],
+    "giant": [1] * 200 + [2000],
     "uneven": [1] * 46 + [10] * 352,
 }
-
-
-@pytest.mark.parametrize("kind", LAWS)
-def test_relative_errors_of_tails(kind):
-    law = law_of(LAWS[kind])
-    counts = count_labellings(law)
-    for tail in (tail_tilted, tail_dp, tail_fft, tail_cf):
-        errors, bounds = [], []
-        for t0 in {law.top // 2 + 1, *(int(law.top * s) for s in (0.1, 0.45, 0.55, 0.7, 0.9))}:
-            exact = Fraction(sum(counts[t0:]), 2**law.n_informative)
-            found = tail(law, t0)
-            if found.value > 1e-300:
-                errors.append(abs(float(Fraction(found.value) / exact - 1)))
-                bounds.append(found.error_bound + 2**-53)
-        assert holds(errors, bounds)
 
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_noise_of_cells(kind):
     law = law_of(LAWS[kind])
     exact = np.array([float(Fraction(x, 2**law.n_informative)) for x in count_labellings(law)])
-    for found in (fft_cells(law), cf_cells(law)):
-        off = np.abs(found.cells - exact)
-        assert holds(off, found.noise + found.relative * exact + 2.0**-53 * exact, 1e-16)
+    found = fft_cells(law)
+    off = np.abs(found.cells - exact)
+    assert holds(off, found.noise + found.relative * exact + 2.0**-53 * exact, 1e-16)
     off = np.abs(dp_cells(law) - exact)[exact > 1e-290]
     assert holds(off / exact[exact > 1e-290], dp_rounding(law) + 2**-53)
-
-
-@pytest.mark.parametrize("kind", ["one width", "scores"])
-def test_relative_errors_of_all_cells_from_tiles(kind):
-    law = law_of(LAWS[kind])
-    logs, bound = tiled(law)
-    errors, bounds = [], []
-    for ways, found in zip(count_labellings(law), logs.tolist(), strict=True):
-        with mp.workdps(30):
-            exact = mp.log(ways) - law.n_informative * mp.log(2)
-            errors.append(abs(float(mp.expm1(mp.mpf(found) - exact))))
-        bounds.append(bound + 5 * EPS * abs(found))
-    assert holds(errors, bounds)
 
 
 @pytest.mark.parametrize("noisy", [(1, 0), (0, 1), (1, 1)])
@@ -151,8 +104,8 @@ def test_what_a_tilted_tail_leaves_out(kind, share):
             assert beyond.sum() <= exp(-outside)
         assert x <= 4 * outside * lattice.deviation + outside * law.widths[-1]
     m, cut = lattice.m, 12.0
-    stack, book = tail_kernels.all_points(m)
-    found = []
+    stack, book, found = np.zeros((128, 2), dtype=np.int64), np.zeros(2), []
+    stack[:2] = (1, 0), (1, m // 2)
     while j := tail_kernels.next_point(stack, book, m, cut, 1e12, tilted):
         found.append(j)
     every = np.arange(1, m // 2 + 1)

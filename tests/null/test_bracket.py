@@ -11,26 +11,20 @@ from permtest import exact_perm_test
 from permtest._errors import TooHard
 from permtest.null.bracket import WIDTH, phis, tail_bracket
 from permtest.null.enumeration import count_tail, count_tails
-from permtest.null.grouping import group
-from permtest.null.tail import shorten, tail_tilted
+from permtest.null.tail import tail_tilted
 from tests import naive
+from tests.null import law_of
 
 
-def law_of(widths):
-    widths = np.array(widths, dtype=object)
-    return group(widths, 0 * widths, 0)
+def contains(bounds, exact, rounding=Fraction(1, 2**50)):
+    low, high = (Fraction(p.value) for p in bounds)
+    return low <= exact * (1 + rounding) and exact <= high * (1 + rounding)
 
 
-def contains(bounds, exact):
-    low, high = bounds
-    rounding = Fraction(1, 2**50)
-    return low.value <= exact * (1 + rounding) and exact <= Fraction(high.value) * (1 + rounding)
-
-
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(
     widths=st.lists(
-        st.one_of(st.integers(1, 10**4), st.integers(10**17, 10**18)), min_size=1, max_size=22
+        st.one_of(st.integers(1, 10**4), st.integers(10**17, 10**18)), min_size=1, max_size=18
     ),
     where=st.floats(0, 1),
     slack=st.sampled_from([0, 0, 1, 10**16]),
@@ -39,12 +33,9 @@ def test_the_exact_probability_lies_between(widths, where, slack):
     law = law_of(widths)
     t0 = round(Fraction(where) * law.top)
     low, high = tail_bracket(law, t0, slack=slack)
-    for moved in (-slack, 0, slack):
-        exact = Fraction(count_tail(law, t0 + moved), 2**law.n_informative)
-        if moved >= 0:
-            assert exact <= Fraction(high.value) * (1 + Fraction(1, 2**50))
-        if moved <= 0:
-            assert Fraction(low.value) <= exact * (1 + Fraction(1, 2**50))
+    far, near = (Fraction(n, 2 ** len(widths)) for n in count_tails(law, t0 + slack, t0 - slack))
+    assert contains((low, low._replace(value=1.0)), far)
+    assert contains((low._replace(value=0.0), high), near)
 
 
 KINDS = {
@@ -57,27 +48,29 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@pytest.mark.parametrize("n", [30, 40])
-def test_real_widths_by_counting_labellings(kind, n):
-    rng = np.random.default_rng(n)
-    for _ in range(4):
+def test_real_widths_by_counting_labellings(kind):
+    rng = np.random.default_rng(1)
+    for n in (24, 28, 32):
         law = law_of([int(abs(x) * 2**40) + 1 for x in KINDS[kind](rng, n)])
         t0 = law.top // 2 + int(rng.random() * 3 * law.deviation)
         assert contains(tail_bracket(law, t0), Fraction(count_tail(law, t0), 2**n))
 
 
-@pytest.mark.parametrize("sigma", [-3, 0.1, 3, 12])
-@pytest.mark.parametrize("n", [200, 3000])
+@pytest.mark.parametrize("sigma", [-3, 0.1, 3, 8])
+@pytest.mark.parametrize("n", [120, 900])
 def test_brackets_are_narrow_and_contain_what_is_known(n, sigma):
+    """With some slack too, as long as that is no more than the distance to the next cell."""
     rng = np.random.default_rng(n)
     fine = rng.integers(1, 200, n)
     noise = rng.integers(0, 10**9, n)  # far too little to reach the next cell
     law = law_of((fine * 10**15 + noise).tolist())
     t0 = (int(law.top / 2 + sigma * law.deviation) // 10**15) * 10**15 - 5 * 10**14
-    low, high = tail_bracket(law, t0)
-    coarse = tail_tilted(law_of(fine.tolist()), -(-t0 // 10**15))
-    assert low.value <= coarse.value * (1 + 1e-12)
-    assert coarse.value <= high.value * (1 + 1e-12)
+    exact = Fraction(tail_tilted(law_of(fine), -(-t0 // 10**15)).value)
+    for slack in (0, 10**10, 10**14):
+        low, high = tail_bracket(law, t0, slack=slack)
+        assert contains((low, high), exact, Fraction(1, 10**12))
+        # On a grid that is nearly one of few cells |phi| has too many peaks for any less.
+        assert 0 < high.log - low.log <= (0.01 if slack > 10**12 else 30 * WIDTH)
 
 
 @pytest.mark.parametrize("n", [100, 500, 3000])
@@ -129,48 +122,9 @@ def test_labellings_near_the_end_are_counted_however_many_there_are_in_all():
     rng = np.random.default_rng(1)
     widths = rng.integers(10**6, 2 * 10**6, 300)
     law = law_of(widths.tolist())
-    lacking = 4 * 10**6
+    lacking = 3 * 10**6
     few = [sum(s) for s in naive.small_subsets(widths.tolist(), lacking)]
-    assert count_tail(law, law.top - lacking) == len(few)
+    found = count_tails(law, law.top - lacking // 2, law.top - lacking)
+    assert found == (sum(s <= lacking // 2 for s in few), len(few))
     with pytest.raises(TooHard, match="too many labellings"):
         count_tail(law, law.top // 2)
-
-
-UNEVEN = {
-    "ones and millions": lambda rng, n: np.where(rng.random(n) < 0.5, 1, 10**8),
-    "thirds, printed": lambda rng, n: [round(10**16 * int(k) / 3) for k in rng.integers(1, 7, n)],
-    "two giants": lambda rng, n: [10**12, 10**12 + 7, *rng.integers(1, 9, n - 2).tolist()],
-    "near multiples": lambda rng, n: rng.integers(1, 5, n) * 10**9 + rng.integers(-3, 4, n),
-    "small": lambda rng, n: rng.integers(1, 9, n),
-}
-
-
-@given(
-    kind=st.sampled_from(sorted(UNEVEN)),
-    n=st.integers(3, 18),
-    seed=st.integers(0, 10**6),
-    where=st.floats(0, 1),
-)
-def test_a_shorter_lattice_has_the_same_tails(kind, n, seed, where):
-    rng = np.random.default_rng(seed)
-    law = law_of([int(w) for w in UNEVEN[kind](rng, n)])
-    moved = rng.random(n) < where
-    attained = sum(
-        w for w, m in zip(np.repeat(law.widths, law.counts).tolist(), moved, strict=True) if m
-    )
-    for t0 in {1, attained, round(Fraction(where) * law.top), law.top} - {0}:
-        found = shorten(law, t0)
-        if found is not None:
-            assert found[0].top < law.top
-            assert count_tail(*found) == count_tail(law, t0)
-
-
-@pytest.mark.parametrize("kind", sorted(UNEVEN))
-def test_uneven_differences_have_an_exact_p(kind):
-    rng = np.random.default_rng(3)
-    differences = [int(w) * (-1) ** int(rng.integers(2)) for w in UNEVEN[kind](rng, 90)]
-    result = exact_perm_test(differences, [0] * 90)
-    assert result.method != "bracket"
-    assert result.error_bound <= 1e-12
-    low, high = exact_perm_test(differences, [0] * 90, method="bracket").pvalue_interval()
-    assert low <= result.pvalue <= high

@@ -256,7 +256,7 @@ def test_labels_that_are_none(labels):
         pt.exact_perm_test(PLAIN, OTHER, clusters=labels)
 
 
-@pytest.mark.parametrize("convolve", [pt.convolve_dp, pt.convolve_fft, pt.convolve_cf])
+@pytest.mark.parametrize("convolve", [pt.convolve_dp, pt.convolve_fft])
 def test_laws_that_are_none(convolve):
     law = pt.pmf(1, -1)
     for pmfs in (5, None, (f for f in [law])):

@@ -21,7 +21,7 @@ F, G = rng.integers(0, 5, (2, 40, 3))
 
 def dp(): return pt.exact_perm_test(U, V, method="dp").pvalue
 def tail(): return pt.exact_perm_test(U, V, method="tilted").pvalue
-def cf(): return pt.exact_perm_test(U, V, method="cf").pvalue
+def cf(): return pt.exact_perm_test(F, G, statistic="f1", method="cf").pvalue
 def f1(): return pt.exact_perm_test(F, G, statistic="f1").pvalue
 def sampled(): return pt.monte_carlo(U, V, K=3000, rng=0).n_extreme
 def many(): return pt.exact_perm_test([U, V, U], [V, U, U], axis=1).pvalue.tolist()
