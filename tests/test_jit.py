@@ -14,7 +14,7 @@ from permtest.null import bracket, sampling, tail
 from permtest.null.convolution import add_steps
 from permtest.null.grouping import group_differences
 from permtest.null.tail import TiltedLaw, tilt_towards
-from permtest.null.tail_kernels import tail_sum
+from permtest.null.tail_kernels import sum_at_once, tail_sum
 from tests.robustness.processes import check, run
 
 #: Surroundings in which properties are tried with few examples.
@@ -172,6 +172,20 @@ def test_numpy_finds_what_machine_code_finds(module, name, off):
             result = kernel(*own)
             found.append(own[-1] if result is None else np.concatenate(result, axis=None))
         assert np.all(np.abs(found[0] - found[1]) <= off)
+
+
+@machine_code
+@pytest.mark.parametrize(("widest", "n"), [(2, 70), (8, 600), (40, 3000)])
+@pytest.mark.parametrize("deviations", [0.1, 3, 9, 20])
+def test_numpy_sums_a_tail_as_machine_code_does(widest, n, deviations):
+    law, _ = group_differences(*np.random.default_rng(9).integers(0, widest, (2, n)))
+    t0 = int(min(law.top / 2 + deviations * law.deviation + 1, law.top - 1))
+    tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+    value, error = sum_at_once(tilted, window)
+    points = np.array([[1, window.m // 2]])
+    expected, bound, _ = tail_sum(tilted, window, 10**9, points, 0.0)
+    assert abs(value - expected) <= error + bound
+    assert error < 2 * bound
 
 
 @machine_code

@@ -269,7 +269,7 @@ class MetricPosterior(Posterior):
         """Of P(log-odds of the Beta variable > x)."""
         from scipy.special import betainc, betaincc, expit
 
-        # The smaller tail is computed: the larger one, 1 but for something tiny, is NaN in a browser.
+        # The smaller tail is computed: the larger one, nearly 1, is NaN in a browser.
         below = x < log(self.a / self.b)
         y, a, b = (np.where(below, *both) for both in ((-x, x), (self.b, self.a), (self.a, self.b)))
         right, tail = y > 0, np.asarray(expit(-np.abs(y)))

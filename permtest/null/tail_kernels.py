@@ -11,11 +11,12 @@ A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a col
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from permtest._jit import Floats, Ints, jit, python_first
+from permtest._jit import Floats, Ints, jit, on_arrays, python_first
 from permtest.null.distribution import EPS
 
 #: Logarithm of the tilted mass that may lie outside of the window (2e-22).
@@ -74,7 +75,7 @@ def divergence(base: float, rest: float) -> float:
 
 
 @jit
-def add_product(a: float, b: float, high: float, low: float) -> tuple[float, float]:
+def add_product(a: Any, b: Any, high: float, low: float) -> tuple[Any, Any]:
     """high + low + a b, in twice the precision of a float (Dekker 1971)."""
     product = a * b
     big = 134217729.0  # 2^27 + 1 splits a float into halves
@@ -237,10 +238,10 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
 
 
 @jit
-def share_of_turn(j: int, m: int, high: float, low: float) -> float:
+def share_of_turn(j: Any, m: int, high: float, low: float) -> Any:
     """j (high + low) / m without whole turns, for 0 < j < m < 2^53."""
-    product, error = add_product(float(j), high, 0.0, 0.0)
-    return float((np.fmod(product, float(m)) + error + j * low) / m)
+    product, error = add_product(1.0 * j, high, 0.0, 0.0)
+    return (np.fmod(product, float(m)) + error + j * low) / m
 
 
 @jit
@@ -287,7 +288,7 @@ def phi(
 
 
 @jit
-def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
+def geometric(j: Any, m: int, tau: float, cells: int) -> tuple[Any, Any]:
     """sum_{s < cells} exp(-(tau + i theta) s) at theta = 2 pi j / m, real and imaginary part."""
     decay, sine = np.exp(-tau), np.sin(np.pi * j / m)
     x = -np.expm1(-tau) + 2.0 * decay * sine * sine
@@ -359,6 +360,51 @@ def tail_sum(
     error += 2.0 * largest * book[0]
     outside = 2.0 * np.exp(-OUTSIDE)
     return (total + low) / m, error / m + outside, int(work - book[1])
+
+
+def sum_at_once(law: TiltedLaw, window: Window) -> tuple[float, float]:
+    """What `tail_sum` finds, and its error, in NumPy: at all points side by side."""
+    tau, m, cut = window.tau, window.m, window.cut
+    largest, _ = geometric(0, m, tau, window.cells)
+    j = np.arange(1, m // 2 + 1, dtype=np.int64)
+    sine = np.sin(np.pi / m * (law.widths[:, None] * j % m))
+    with np.errstate(divide="ignore"):
+        log_size = 0.5 * law.counts @ np.log1p(-law.tilt[2, :, None] * sine**2)
+    left_out, j = np.exp(log_size[log_size < -cut]).sum(), j[log_size >= -cut]
+    log_size, angle, rounding = _phis(j, m, window.shift, law)
+    x, y = on_arrays(geometric)(j, m, tau, window.cells)
+    absolute = np.exp(log_size) * np.where(2 * j == m, 1.0, 2.0)
+    total = math.fsum([largest, *(absolute * (np.cos(angle) * x - np.sin(angle) * y))])
+    error = largest * (8.0 * EPS + 2.0 * left_out)
+    error += absolute @ (np.maximum(np.hypot(x, y), 1.0) * rounding)
+    return total / m, float(error) / m + 2.0 * math.exp(-OUTSIDE)
+
+
+def _phis(
+    j: Ints, m: int, shift: tuple[float, float], law: TiltedLaw
+) -> tuple[Floats, Floats, Floats]:
+    """`phi` in NumPy: a row for each width, and a column for each point."""
+    counts, (base, rest, spread) = law.counts, law.tilt[..., None]
+    n, remainder = np.divmod(law.widths[:, None] * j, m)
+    n, remainder = n + (2 * remainder > m), remainder - m * (2 * remainder > m)
+    half = np.pi * remainder / m
+    sine, cosine, fair = np.sin(half), np.cos(half), base == 0.0
+    square = np.where(fair, cosine**2 + (rest * sine) ** 2, 1.0 - spread * sine**2)
+    square = np.maximum(square, 1e-300)
+    with np.errstate(divide="ignore"):
+        near = np.log1p(-spread * sine**2)
+    log_size = 0.5 * counts @ np.where(fair & (square < 0.5), np.log(square), near)
+    across = np.where(fair, cosine, 1.0 - np.abs(rest) * sine**2)
+    turn = np.arctan2(rest * sine * np.where(fair, 1.0, cosine), across)
+    angle = 2.0 * np.pi * on_arrays(share_of_turn)(j, m, *shift) + counts @ (turn - rest * half)
+    product, low = on_arrays(add_product)(1.0 * counts[:, None] * n, rest, 0.0, 0.0)
+    product = np.fmod(product, 2.0)
+    high = np.rint(2.0**30 * product) / 2.0**30  # whose sum is not rounded
+    odd = np.where(fair, counts[:, None] * n % 2, 0)
+    turns = np.fmod((high + odd).sum(axis=0), 2.0) + (product - high + low).sum(axis=0)
+    rough = np.abs(half) * (np.abs(rest) + spread * np.abs(sine * cosine)) / square
+    error = EPS * (8.0 - 3.0 * log_size + 2.0 * counts @ rough + np.abs(angle))
+    return log_size, angle - np.pi * turns, error
 
 
 @python_first
