@@ -125,6 +125,7 @@ def compiled_or(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P,
     return jit if NUMBA else lambda _: plain
 
 
+@functools.cache
 def on_arrays(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel in NumPy, for arrays in place of the numbers that it takes."""
     return _in_python(vars(kernel)["__wrapped__"], {})

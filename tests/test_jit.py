@@ -10,7 +10,7 @@ from permtest import _jit
 from permtest._jit import jit, python_first
 from permtest.decimals import find_decimals, find_fractions
 from permtest.many import corrections
-from permtest.null import bracket, sampling, tail
+from permtest.null import bracket, sampling, tail, tail_kernels
 from permtest.null.convolution import add_steps
 from permtest.null.grouping import group_differences
 from permtest.null.tail import TiltedLaw, tilt_towards
@@ -186,6 +186,25 @@ def test_numpy_sums_a_tail_as_machine_code_does(widest, n, deviations):
     expected, bound, _ = tail_sum(tilted, window, 10**9, points, 0.0)
     assert abs(value - expected) <= error + bound
     assert error < 2 * bound
+
+
+@machine_code
+def test_numpy_bounds_and_finds_the_characteristic_function_of_many_widths():
+    rng = np.random.default_rng(10)
+    law, _ = group_differences(*rng.integers(0, 3000, (2, 400)))
+    for deviations in (0.1, 5, 15):
+        t0 = int(law.top / 2 + deviations * law.deviation)
+        tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+        m, shift = window.m, window.shift
+        for first in rng.integers(1, 300, 20).tolist():
+            bound, _ = tail_kernels._log_bound(first, first + 5, m, 700.0, tilted)
+            expected = [tail_kernels.phi(first + i, m, shift, 700.0, tilted) for i in range(6)]
+            least, _ = tail_kernels.log_bound(first, first + 5, m, 700.0, tilted)
+            assert bound >= least * (1 - 1e-12)
+            assert bound <= min(-log_size for log_size, *_ in expected)
+            found = tail_kernels._phi(first, m, shift, 700.0, tilted)
+            assert found[0] == pytest.approx(expected[0][0], rel=1e-12)
+            assert found[1] % (2 * np.pi) == pytest.approx(expected[0][1] % (2 * np.pi), abs=1e-9)
 
 
 @machine_code

@@ -16,17 +16,13 @@ from numpy.typing import NDArray
 from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, numpy_first, spend
 from permtest.null.distribution import CERTAIN, EPS, Probability
 from permtest.null.grouping import TABLE, count_rows
-from permtest.null.tail_kernels import sum_at_once, tilt_towards, upper_tails
+from permtest.null.tail_kernels import AT_ONCE, sum_at_once, tilt_towards, upper_tails
 
 #: Widths that the kernel may look at for one test: a hundredth of a second.
 WORK = 2 * 10**6
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
 BITS = 62
-
-
-#: Points of a law, times its widths, up to which they are looked at side by side without Numba.
-AT_ONCE = 2**18
 
 
 class Tails(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permtest._jit import Floats, Ints, jit, on_arrays, python_first
+from permtest._jit import Floats, Ints, compiled_or, jit, on_arrays, python_first
 from permtest.null.distribution import EPS
 
 #: Logarithm of the tilted mass that may lie outside of the window (2e-22).
@@ -31,6 +31,9 @@ DEAR = 8
 LIKELY = 0.9
 #: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
 ROUNDING = 2.0**-52
+
+#: Points of a law, times its widths, up to which they are looked at side by side without Numba.
+AT_ONCE = 2**18
 
 
 class TiltedLaw(NamedTuple):
@@ -201,7 +204,22 @@ def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedL
     return law, Window(tau, shift, (high, low, error), m, cells, cut, deviation)
 
 
-@jit
+def _log_bound(first: int, last: int, m: int, _: float, law: TiltedLaw) -> tuple[float, int]:
+    """`log_bound` in NumPy, of all widths, however large it becomes."""
+    length = law.widths * (1.0 / m) * (last - first)
+    near = slice(np.searchsorted(length, 1.0))
+    widths, length = law.widths[near], length[near]
+    x = widths * float(first) * (1.0 / m)
+    x -= np.floor(x)
+    passed = x + length >= 1.0
+    x = np.minimum(x * (1.0 - x), (x + length) * (1.0 - x - length)) - ROUNDING * (1.0 + widths)
+    x[passed | (x < 0.0)] = 0.0
+    x *= np.pi * (1.0 + x)
+    bound = -0.5 * law.counts[near] @ np.log1p(-law.tilt[2, near] * x * x)
+    return float(bound), min(widths.size + 1, law.widths.size)
+
+
+@compiled_or(_log_bound)
 def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
     """Bound on -log |phi(2 pi j / m)| for first <= j <= last, and how many widths were asked.
 
@@ -244,7 +262,15 @@ def share_of_turn(j: Any, m: int, high: float, low: float) -> Any:
     return (np.fmod(product, float(m)) + error + j * low) / m
 
 
-@jit
+def _phi(
+    j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
+) -> tuple[float, float, float]:
+    """`phi` in NumPy."""
+    log_size, angle, error = (float(x[0]) for x in _phis(np.array([j]), m, shift, law))
+    return (log_size, 0.0, 4.0) if log_size < -cut else (log_size, angle, error)
+
+
+@compiled_or(_phi)
 def phi(
     j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
 ) -> tuple[float, float, float]:
