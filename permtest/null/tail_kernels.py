@@ -204,8 +204,9 @@ def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedL
     return law, Window(tau, shift, (high, low, error), m, cells, cut, deviation)
 
 
-def _log_bound(first: int, last: int, m: int, _: float, law: TiltedLaw) -> tuple[float, int]:
+def _log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
     """`log_bound` in NumPy, of all widths, however large it becomes."""
+    del cut  # it does not stop there
     length = law.widths * (1.0 / m) * (last - first)
     near = slice(np.searchsorted(length, 1.0))
     widths, length = law.widths[near], length[near]
