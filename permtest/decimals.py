@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import SAFE, IntArray, is_unordered, largest, plain_array, roomy
 from permtest._checks import ScoreError
-from permtest._jit import Floats, Ints, numpy_first, python_first, spend
+from permtest._jit import Floats, Ints, numpy_first, spend
 
 #: Of a float with so many bytes: how many digits of any decimal survive in it; up to how many
 #: digits a decimal is what was meant, as more may be a printed result; and up to how many it is
@@ -315,7 +315,27 @@ def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     return places, written
 
 
-@python_first
+def _find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
+    """`find_fractions` in NumPy."""
+    p, q = np.zeros(x.size, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
+    left, size = np.arange(x.size), np.abs(x)
+    y, a = size, np.floor(size)
+    p0, q0, p1, q1 = np.ones(x.size), np.zeros(x.size), a, np.ones(x.size)
+    while left.size:
+        spend(10 + left.size // 10)
+        short = p1 * q1 * near[left] <= bound * size[left]
+        found = short & (np.abs(size[left] - p1 / q1) <= near[left])
+        p[left[found]] = np.copysign(p1, x[left])[found]
+        q[left[found]] = q1[found]
+        on = short & ~found & (y != a)
+        left, y, a, p0, q0, p1, q1 = (z[on] for z in (left, y, a, p0, q0, p1, q1))
+        y = 1.0 / (y - a)
+        a = np.floor(y)
+        p0, q0, p1, q1 = p1, q1, a * p1 + p0, a * q1 + q0
+    return p, q
+
+
+@numpy_first(_find_fractions)
 def find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
     """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none.
 

@@ -42,6 +42,8 @@ MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]
 RESULTS = ("runs.RunsTestResult", "runs.NoiseSplit", "runs.RunsPlan", "sequential.EProcess")
 RESULTS += ("sensitivity.SensitivityResult",)
 OTHERS = "Mapping, tuple"  # classes of others, whose methods the reference leaves to them
+#: Where the published site loads Python from: the release that the tests serve themselves.
+PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/pyodide.js"
 #: What Pyodide has, and every kernel loads.
 COMPILED = ("numpy", "scipy", "pandas", "joblib", "matplotlib")
 #: What it does not have, or not in every archive. What is compiled in them is left out: they run
@@ -199,8 +201,7 @@ def configure(target: Path, *, own: bool) -> None:
     kernel["loadPyodideOptions"] = {
         "packages": [*COMPILED, *(f"{WHEELS}/{wheel}" for wheel in wheels)]
     }
-    if own:
-        kernel["pyodideUrl"] = "./static/pyodide/pyodide.js"
+    kernel["pyodideUrl"] = "./static/pyodide/pyodide.js" if own else PYODIDE
     # Cells out of sight keep what they show in the page, where the search of a browser finds it.
     config["settingsOverrides"] = {TRACKER: {"windowingMode": "none"}}
     # It calls a server for previews, and there is none.

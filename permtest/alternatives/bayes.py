@@ -269,14 +269,18 @@ class MetricPosterior(Posterior):
         """Of P(log-odds of the Beta variable > x)."""
         from scipy.special import betainc, betaincc, expit
 
-        right, tail = x > 0, np.asarray(expit(-np.abs(x)))
-        tail[right] = betainc(self.b, self.a, tail[right])
-        tail[~right] = betaincc(self.a, self.b, tail[~right])
+        # The smaller tail is computed: the larger one, nearly 1, is NaN in a browser.
+        below = x < log(self.a / self.b)
+        y, a, b = (np.where(below, *both) for both in ((-x, x), (self.b, self.a), (self.a, self.b)))
+        right, tail = y > 0, np.asarray(expit(-np.abs(y)))
+        tail[right] = betainc(b[right], a[right], tail[right])
+        tail[~right] = betaincc(a[~right], b[~right], tail[~right])
         with np.errstate(divide="ignore", invalid="ignore"):
             # Where the tail is no float, it falls as the density over its slope, nearly.
             slope = (self.a + self.b) * expit(x) - self.a
             far = self._log_density(x) - self._log_area - np.log(slope)
-            return np.asarray(np.where(tail < 1e-305, far, np.log(tail)))
+            above = np.where(tail < 1e-305, far, np.log(tail))
+            return np.asarray(np.where(below, np.log1p(-tail), above))
 
     @cached_property
     def _log_area(self) -> float:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from permtest._arrays import IntArray, largest, roomy
 from permtest._checks import check_level
 from permtest._html import grid, said, together
-from permtest._jit import Floats, Ints, jit
+from permtest._jit import Floats, Ints, compiled_or
 from permtest._json import AsFields
 from permtest._parallel import in_parallel
 from permtest._progress import progress
@@ -574,7 +574,18 @@ def _hits(family: _Family, sums: Floats, weights: Floats, least: Floats) -> Ints
     return hits
 
 
-@jit
+def _count_hits(
+    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
+) -> None:
+    """`count_hits` in NumPy."""
+    highest = np.full(sums.shape[1], -np.inf)
+    for h in range(first.size - 1, -1, -1):
+        gap = sums[first[h]] - sums[second[h]]
+        np.fmax(highest, (np.abs(gap) if two else gap) * weights[h], out=highest)
+        hits[h] += np.count_nonzero(highest >= least[h])
+
+
+@compiled_or(_count_hits)
 def count_hits(
     sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
 ) -> None:
@@ -598,7 +609,16 @@ def count_hits(
             hits[h] += count
 
 
-@jit
+def _add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
+    """`add_heads` in NumPy."""
+    for eight, chosen in zip(rows.reshape(-1, 8, rows.shape[1]), bits, strict=True):
+        table = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
+        for row in eight:
+            table = np.concatenate([table, table + row])
+        sums += table.take(chosen, axis=0)
+
+
+@compiled_or(_add_heads)
 def add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
     """Add to ``sums[b]`` the rows whose coins show heads in column b of `bits`.
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._jit import Floats, Ints, compile_from_now_on, python_first
+from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, numpy_first, spend
 from permtest.null.distribution import CERTAIN, EPS, Probability
 from permtest.null.grouping import TABLE, count_rows
-from permtest.null.tail_kernels import upper_tails
+from permtest.null.tail_kernels import AT_ONCE, sum_at_once, tilt_towards, upper_tails
 
 #: Widths that the kernel may look at for one test: a hundredth of a second.
 WORK = 2 * 10**6
@@ -127,7 +127,7 @@ class Laws(NamedTuple):
         """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
         tails = np.ones((len(t0), 5))
         beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)
-        upper_tails(*self[:3], self.top, beyond, WORK, tails)
+        (upper_tails if NUMBA else _upper_tails)(*self[:3], self.top, beyond, WORK, tails)
         hard = tails[:, 4] <= 0
         values = np.zeros_like(tails[:, :3].T)
         values[0] = 1.0
@@ -157,7 +157,34 @@ def compile_kernels(rows: Ints | None = None) -> None:
     count_tails(*laws[:3], laws.top, laws.top)
 
 
-@python_first
+def _upper_tails(
+    starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
+) -> None:
+    """`upper_tails`, in NumPy where a law has few points."""
+    for r in ((tops < 2 * t0) & (t0 < tops)).nonzero()[0].tolist():
+        part, rest = slice(starts[r], starts[r + 1]), slice(r, r + 1)
+        law, window = tilt_towards(widths[part], counts[part], int(tops[r]), int(t0[r]))
+        if window.m * law.widths.size <= AT_ONCE:
+            factor, error = sum_at_once(law, window)
+            high, low, rounding = window.scale
+            found[r] = high, low, factor, rounding + error / factor, work
+        else:
+            upper_tails(starts[r:], widths, counts, tops[rest], t0[rest], work, found[rest])
+
+
+def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+    """`count_tails` in NumPy."""
+    spend(int(counts.sum()))
+    for r in (most >= 0).nonzero()[0].tolist():
+        cells = np.zeros(most[r] + 1, dtype=np.int64)
+        cells[0] = 1
+        for k in range(starts[r], starts[r + 1]):
+            for _ in range(counts[k]):
+                cells[widths[k] :] += cells[: -widths[k]]
+        hits[r] = cells.sum()
+
+
+@numpy_first(_count_tails)
 def count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """How many labellings of law r have T <= most[r], law r being ``starts[r] : starts[r + 1]``.
 

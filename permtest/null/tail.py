@@ -31,10 +31,12 @@ from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
 from permtest.null.many_point import ManyPointSum
 from permtest.null.tail_kernels import (
+    AT_ONCE,
     TiltedLaw,
     Window,
     find_tilt,
     log_scale,
+    sum_at_once,
     tail_sum,
     tilt_of,
     tilt_towards,
@@ -85,6 +87,11 @@ def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
     """`tail_tilted` above the centre."""
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise _too_hard(law)
+    tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+    if not NUMBA and window.m * law.widths.size <= AT_ONCE:
+        factor, rough = sum_at_once(tilted, window)
+        high, low, error = window.scale
+        return Probability.of_product(high, low, factor, error + rough / factor)
     if not NUMBA:
         steps = np.stack([0 * law.widths, law.widths], axis=1).ravel()
         starts = np.arange(0, steps.size, 2, dtype=np.intp)
@@ -92,7 +99,7 @@ def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
             with suppress(TooHard):  # the same in NumPy, on all frequencies
                 return ManyPointSum(steps, [1] * steps.size, starts, law.counts).tail(t0)
         work //= SLOWER
-    return sum_tail(law, *tilt_towards(law.widths, law.counts, law.top, t0), work)
+    return sum_tail(law, tilted, window, work)
 
 
 def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> Probability:

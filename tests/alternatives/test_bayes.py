@@ -243,6 +243,21 @@ def test_extreme_counts():
         assert gap.sf(x) + gap.cdf(x) == pytest.approx(1, abs=1e-10)
 
 
+def test_tails_next_to_1_are_not_asked_for(monkeypatch):
+    """SciPy's betaincc is NaN in a browser where it is 1 but for something tiny."""
+    betaincc = special.betaincc
+
+    def lost(a, b, x):
+        return np.where(special.betainc(a, b, x) < 1e-100, math.nan, betaincc(a, b, x))
+
+    b, a = alt.posterior([1787, 0, 532]), alt.posterior([1742, 0, 564])
+    gap, x = alt.DifferencePosterior(b, a), [-0.9, -0.5930073730119747, -0.1, 0.01, 0.5]
+    expected = [*gap.sf(x), *gap.cdf(x), *gap.interval()]
+    monkeypatch.setattr(special, "betaincc", lost)
+    gap = alt.DifferencePosterior(b, a)
+    assert [*gap.sf(x), *gap.cdf(x), *gap.interval()] == expected
+
+
 def test_rope_and_threshold_decide():
     assert alt.bayes_test(A, B).decision == "undecided"
     assert alt.bayes_test(A, B, threshold=0.8).decision == "b better"
