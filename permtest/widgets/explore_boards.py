@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many
 from permtest.plots import plot_ranking, roles, sheet
-from permtest.plots.boards import numbers, p_text
+from permtest.plots.boards import p_text
 from permtest.widgets.frame import Explorer, choice, slider
 
 MOST = 11  # systems that are there already
@@ -90,10 +89,6 @@ class LeaderboardExplorer(Explorer):
             f"p = {p}, adjusted for {len(board)} tests {adjusted}. {board.sentence()}"
         )
 
-    def _kind(self) -> Hashable:
-        board = self.board
-        return tuple(board.order()), board.tied_with_best(), tuple(board.groups())
-
     def _draw(self) -> None:
         """The ranking, with a band behind the new system and small letters."""
         (ax,), reach, order = self._axes, self._reach / self._table.n_items, self.board.order()
@@ -110,22 +105,12 @@ class LeaderboardExplorer(Explorer):
             text.set_fontsize(11)
         title = ax.annotate("", (1, 1), xycoords="axes fraction", fontsize=11, **NOTE)
         sheet.literal(title, f"adjusted p against {self._name}", 24)
-
-    def _paint(self) -> None:
-        board, ax = self.board, self._axes[0]
-        order = [board.systems.index(name) for name in board.order()]
-        places = [float(board.values[0, i]) for i in order]
-        marks = [line for line in ax.lines if line.get_gid() in ("tied", "behind")]
-        p = board.matrix("adjusted")[-1]
-        parts = zip(marks, *(self._parts[x] for x in ("value", "note")), strict=True)
-        for (mark, value, note), i, at, text in zip(
-            parts, order, places, numbers(places), strict=True
-        ):
-            mark.set_xdata([at])
-            value.xy = (at, value.xy[1])
-            value.set_text(text)
-            new, other = i == len(order) - 1, f"p = {p_text(p[i], board.alpha)}"
-            note.set_text(_rank(board, i) if new else other)
+        p = self.board.matrix("adjusted")[-1]
+        notes = [text for text in ax.texts if text.get_gid() == "note"]
+        for note, name in zip(notes, order, strict=True):
+            i = self.board.systems.index(name)
+            other = f"p = {p_text(p[i], self.board.alpha)}"
+            note.set_text(_rank(self.board, i) if name == self._name else other)
 
 
 def _rank(board: Leaderboard, i: int) -> str:
