@@ -107,8 +107,8 @@ class AssumptionsExplorer(Explorer):
         both = (self.paired, roles.HOLDS), (self.independent, roles.BROKEN)
         for row, (result, role) in enumerate(both):
             look = role.dot(leads, gid="interval")
-            ends = result.confidence_interval()[:2]
-            sheet.draw_interval(leads, row, ends, result.estimate, **look)
+            interval = result.confidence_interval()[:2]
+            sheet.draw_interval(leads, row, interval, result.estimate, **look)
             leads.text(1.5, row + 0.22, f"p = {digits(result.pvalue)}", gid="p")
 
 

@@ -211,17 +211,17 @@ def test_a_variant_wins_and_loses_as_many_items_as_it_was_told(gains, losses):
 
 
 def test_the_board_is_that_of_the_function():
-    e = LeaderboardExplorer(RIGHT, base="middle", name="ours")
+    e = LeaderboardExplorer(RIGHT, base="middle")
     for correction in ("holm", "max_t", "none"):
         e.gains.value, e.losses.value, e.correction.value = 20, 6, correction
-        table = with_variant(TABLE, "middle", 20, 6, name="ours")
+        table = with_variant(TABLE, "middle", 20, 6)
         board = pt.compare_many(table, correction=correction, rng=0)
         assert e.board.to_dict() == board.to_dict()
         assert board.sentence() in unescape(e.sentence.value)
-        assert "With 20 more and 6 fewer right than middle, ours has" in e.sentence.value
+        assert "With 20 more and 6 fewer right than middle, new has" in e.sentence.value
         notes = [note.get_text() for note in parts(e, "note")]
         assert sum(note.startswith("rank") for note in notes) == 1
         marks = [x for x in e._axes[0].lines if x.get_gid() in ("tied", "behind")]
         assert [x.get_xdata()[0] for x in marks] == sorted(board.values[0], reverse=True)
     (band,) = parts(e, "new")
-    assert band.get_y() < e.board.order().index("ours") < band.get_y() + band.get_height()
+    assert band.get_y() < e.board.order().index("new") < band.get_y() + band.get_height()

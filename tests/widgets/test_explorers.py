@@ -192,7 +192,11 @@ def test_what_is_imported(code, wanted):
             ValueError,
             "base='no' is not a sys",
         ),
-        (lambda: widgets.LeaderboardExplorer(RIGHT, name="good"), ValueError, "is already a sys"),
+        (
+            lambda: widgets.LeaderboardExplorer(RIGHT | {"new": RIGHT["good"]}),
+            ValueError,
+            "is already a sys",
+        ),
         (
             lambda: widgets.LeaderboardExplorer({"a": [1, 0], "b": [0, 0.5]}),
             ValueError,
