@@ -9,11 +9,8 @@ command fails where shared counts call equal models unequal more often than they
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,12 +18,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from benchmarks.tables import Section, table
+from benchmarks.report import Section, simulate, table
 from permtest import alternatives as alt
 
-SETS = 1000
 SURE = 0.95
-OUTPUT = Path(__file__).parents[1] / "build" / "benchmarks"
 ANSWERS = ("the paper's", "paired, shared counts", "paired, rows")
 
 #: Entities and sentences of a hold-out set, and how much the taggers' mistakes correlate.
@@ -104,35 +99,21 @@ def probabilities(data: DataSet) -> tuple[float, float, float]:
     return found.p_h1, paired.p_h1, found.paired.p_h1
 
 
-def run(sets: int = SETS, kinds: Sequence[Any] = KINDS, seed: int = 0) -> Section:
+def run(sets: int) -> list[Section]:
     """All kinds of data sets, and what is amiss."""
-    rows, data, failures = [], [], []
+    rows, failures = [], []
     most = binom(sets, 1 - SURE).ppf(0.9999) / sets
-    for name, draw, gain in kinds:
-        p = np.array(list(map(probabilities, draw(sets, np.random.default_rng(seed), gain))))
+    for name, draw, gain in KINDS:
+        p = np.array(list(map(probabilities, draw(sets, np.random.default_rng(0), gain))))
         for answer, column in zip(ANSWERS, p.T, strict=True):
             spread, b, a = column.std(), np.mean(column > SURE), np.mean(column < 1 - SURE)
             rows.append([f"{name}: {answer}", f"{spread:.2f}", f"{b:.1%}", f"{a:.1%}"])
-            data.append({"kind": name, "answer": answer, "spread": spread, "b": b, "a": a})
             if gain == 0 and answer == ANSWERS[1] and max(a, b) > most:
                 failures.append(f"{name}: {answer} are sure in {max(a, b):.1%} of the data sets")
     head = ["data sets and answer", "spread", f"P(H1) > {SURE}", f"P(H1) < {1 - SURE:.2f}"]
     title = f"The Bayes test on {sets:,} data sets of each kind"
-    return Section(title, table(head, rows), {"rows": data}, failures)
-
-
-def main(arguments: Sequence[str] | None = None, output: Path = OUTPUT) -> int:
-    """Print the table, and write it to a file."""
-    parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.bayes")
-    parser.add_argument("--sets", type=int, default=SETS, help="data sets of each kind")
-    start = time.perf_counter()
-    section = run(parser.parse_args(arguments).sets)
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "bayes.md").write_text(f"{section}", encoding="utf-8")
-    print(section)
-    print(*section.failures, f"{time.perf_counter() - start:.0f} s", sep="\n")
-    return bool(section.failures)
+    return [Section(title, table(head, rows), failures)]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(simulate("bayes", __doc__, 1000, run))

@@ -13,49 +13,30 @@ warning, is said in a second table.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from math import exp, sqrt
-from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import permtest as pt
-from benchmarks.paper_data import table_1
-from benchmarks.tables import Section, table
+from benchmarks.data import table_1
+from benchmarks.report import Section, simulate, table
 from permtest.interval import symmetry_warning
 
-ALPHA = 0.05
-SETS = 10_000
-SEED = 20220710
-OUTPUT = Path(__file__).parents[1] / "build" / "benchmarks"
+ALPHA, SEED = 0.05, 20220710
+SIZES = (10, 20, 50, 100, 300, 1000)
 
 Scores = NDArray[np.int64]
 Generator = np.random.Generator
-Draw = Callable[[tuple[int, int], Generator], tuple[Scores, Scores]]
+#: Differences of as many data sets as there are rows.
+Draw = Callable[[tuple[int, int], Generator], Scores]
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of data.
-
-    Parameters
-    ----------
-    name : str
-    n : int
-        Pairs in a data set.
-    draw : callable
-        ``draw(shape, rng)`` returns two integer arrays of that shape, a data set in each row, whose
-        difference is symmetric about 0 in law for each pair.
-    shift : int
-        What is added to the first system's scores: the true mean difference.
-    """
+class Kind(NamedTuple):
+    """Data sets of n differences that are symmetric about 0 in law; the shift is added to them."""
 
     name: str
     n: int
@@ -63,194 +44,121 @@ class Kind:
     shift: int = 0
 
 
-def answers(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
+def answers(shape: tuple[int, int], rng: Generator) -> Scores:
     """Right or wrong, on items of any difficulty."""
     chance = rng.random(shape)
-    return 1 * (rng.random(shape) < chance), 1 * (rng.random(shape) < chance)
+    return 1 * (rng.random(shape) < chance) - 1 * (rng.random(shape) < chance)
 
 
-def counts(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
+def counts(shape: tuple[int, int], rng: Generator) -> Scores:
     """Small counts with many ties."""
-    return rng.poisson(3.0, shape), rng.poisson(3.0, shape)
+    return rng.poisson(3.0, shape) - rng.poisson(3.0, shape)
 
 
-def sentences(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
+def sentences(shape: tuple[int, int], rng: Generator) -> Scores:
     """Correct tokens, as in the paper (Table 1)."""
     u, v = table_1(shape[0] * shape[1], rng)
-    return u.reshape(shape), v.reshape(shape)
+    return (u - v).reshape(shape)
 
 
-def one_point(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
-    """Every pair differs by one point: the sign test."""
-    u = rng.integers(0, 2, shape)
-    return u, 1 - u
-
-
-def long_tails(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
-    """Differences without a mean (Cauchy), rounded; a few are as large as all others together."""
-    d = np.rint(3 * rng.standard_cauchy(shape)).clip(-3000, 3000)
-    return d.astype(np.int64), np.zeros(shape, dtype=np.int64)
-
-
-def unequal(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
-    """Items whose differences spread over 1 to 30 points."""
-    spread = np.geomspace(1, 30, shape[1])
-    d = np.rint(spread * rng.standard_normal(shape))
-    return d.astype(np.int64), np.zeros(shape, dtype=np.int64)
+def whole(draw: Callable[..., NDArray[np.float64]]) -> Draw:
+    """Rounded differences."""
+    return lambda shape, rng: np.rint(draw(rng, shape)).astype(np.int64)
 
 
 KINDS = (
     Kind("right or wrong", 50, answers),
     Kind("small counts", 20, counts),
     Kind("small counts, shifted", 20, counts, shift=2),
-    Kind("one point each", 20, one_point),
+    Kind("one point each", 20, lambda shape, rng: 2 * rng.integers(0, 2, shape) - 1),
     Kind("sentences (Table 1)", 50, sentences),
-    Kind("long tails, shifted", 20, long_tails, shift=-5),
-    Kind("unequal items", 30, unequal),
+    # Without a mean (Cauchy): a few are as large as all others together.
+    Kind(
+        "long tails, shifted",
+        20,
+        whole(lambda rng, shape: (3 * rng.standard_cauchy(shape)).clip(-3000, 3000)),
+        shift=-5,
+    ),
+    Kind(
+        "unequal items",  # whose differences spread over 1 to 30 points
+        30,
+        whole(lambda rng, shape: np.geomspace(1, 30, shape[1]) * rng.standard_normal(shape)),
+    ),
 )
 
-
-def tenths(draw: Callable[..., NDArray[np.float64]], mean: float, *parameters: float) -> Draw:
-    """Differences of mean 0, rounded to tenths, in tenths; `draw` makes those of another mean."""
-
-    def rounded(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
-        d = np.rint(10 * (draw(rng, *parameters, size=shape) - mean)).astype(np.int64)
-        return d, np.zeros_like(d)
-
-    return rounded
-
-
-def jackpots(share: float) -> Draw:
-    """One item in so many gains as much as all others lose."""
-
-    def draw(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
-        return np.where(rng.random(shape) < share, round(1 / share) - 1, -1), np.zeros(shape, int)
-
-    return draw
-
-
-def better(shape: tuple[int, int], rng: Generator) -> tuple[Scores, Scores]:
-    """Right or wrong, 90 % and 85 % of the time; in hundredths, less the mean difference."""
-    d = 1 * (rng.random(shape) < 0.9) - 1 * (rng.random(shape) < 0.85)
-    return 100 * d - 5, np.zeros_like(d)
-
-
-#: Differences of mean 0 that are not symmetric, or hardly, and two that are, for comparison.
+#: Differences of mean 0 that are not symmetric, or hardly, and two that are, for comparison: in
+#: tenths; "right or wrong", 90 % and 85 % of the time, in hundredths.
 SHAPES: dict[str, Draw] = {
-    "normal": tenths(Generator.normal, 0.0, 0.0, 3.0),
-    "t, 3 degrees of freedom": tenths(Generator.standard_t, 0.0, 3.0),
-    "right or wrong": better,
-    "lognormal, sigma 1/2": tenths(Generator.lognormal, exp(1 / 8), 0.0, 0.5),
-    "exponential": tenths(Generator.exponential, 1.0),
-    "lognormal": tenths(Generator.lognormal, exp(1 / 2), 0.0, 1.0),
-    "+9 in 10 %, else -1": jackpots(0.1),
-    "+49 in 2 %, else -1": jackpots(0.02),
+    "normal": whole(lambda rng, shape: rng.normal(0, 30, shape)),
+    "t, 3 degrees of freedom": whole(lambda rng, shape: 10 * rng.standard_t(3, shape)),
+    "right or wrong": lambda shape, rng: (
+        100 * ((rng.random(shape) < 0.9) - 1 * (rng.random(shape) < 0.85)) - 5
+    ),
+    "lognormal, sigma 1/2": whole(
+        lambda rng, shape: 10 * (rng.lognormal(0, 0.5, shape) - exp(1 / 8))
+    ),
+    "exponential": whole(lambda rng, shape: 10 * (rng.exponential(1.0, shape) - 1)),
+    "lognormal": whole(lambda rng, shape: 10 * (rng.lognormal(0, 1, shape) - exp(1 / 2))),
+    "+9 in 10 %, else -1": lambda shape, rng: np.where(rng.random(shape) < 0.1, 9, -1),
+    "+49 in 2 %, else -1": lambda shape, rng: np.where(rng.random(shape) < 0.02, 49, -1),
 }
-SIZES = (10, 20, 50, 100, 300, 1000)
 
 
-def skewed(name: str, n: int, sets: int, rng: Generator) -> dict[str, Any]:
-    """What the interval and one-sided tests are worth for differences of one shape."""
-    u, v = SHAPES[name]((sets, n), rng)
-    sides = [pt.exact_perm_test(u, v, axis=1, alternative=a).pvalue for a in ("greater", "less")]
-    warned = [symmetry_warning(*np.unique(d, return_counts=True)) is not None for d in u - v]
-    covered = (sides[0] > ALPHA / 2) & (sides[1] > ALPHA / 2)
-    return {
-        "kind": name,
-        "n": n,
-        "coverage": float(np.mean(covered)),
-        "one_sided": max(float(np.mean(p <= ALPHA)) for p in sides),
-        "warned": float(np.mean(warned)),
-    }
-
-
-def pvalues(u: Scores, v: Scores) -> NDArray[np.float64]:
-    """The p-value of each row."""
-    return pt.exact_perm_test(u, v, axis=1).pvalue
-
-
-def intervals(u: Scores, v: Scores) -> Iterator[tuple[float, float]]:
+def intervals(d: Scores) -> NDArray[np.float64]:
     """The interval for the mean difference in each row."""
-    for a, b in zip(u, v, strict=True):
-        low, high = pt.exact_perm_test(a, b).confidence_interval(confidence_level=1 - ALPHA)
-        yield low, high
+    nothing = np.zeros_like(d[0])
+    level = 1 - ALPHA
+    return np.array([pt.exact_perm_test(x, nothing).confidence_interval(level)[:2] for x in d])
 
 
-def calibrate(kind: Kind, sets: int, rng: Generator) -> dict[str, Any]:
-    """Size and coverage in so many data sets of one kind."""
-    u, v = kind.draw((sets, kind.n), rng)
-    rejected = pvalues(u, v) <= ALPHA
-    covered = [low <= kind.shift <= high for low, high in intervals(u + kind.shift, v)]
-    return {
-        "kind": kind.name,
-        "n": kind.n,
-        "size": float(np.mean(rejected)),
-        "coverage": float(np.mean(covered)),
-    }
+def calibrate(kind: Kind, sets: int, rng: Generator) -> tuple[float, float]:
+    """Share of p at most alpha, and of intervals that hold the shift."""
+    d = kind.draw((sets, kind.n), rng)
+    size = np.mean(pt.exact_perm_test(d, np.zeros_like(d), axis=1).pvalue <= ALPHA)
+    low, high = intervals(d + kind.shift).T
+    return float(size), float(np.mean((low <= kind.shift) & (kind.shift <= high)))
 
 
-def failures(row: dict[str, Any], sets: int) -> list[str]:
-    """What is beyond two standard errors on the wrong side."""
-    slack = 2 * sqrt(ALPHA * (1 - ALPHA) / sets)
-    where = f"({row['kind']}, N = {row['n']}, {sets:,} data sets)"
-    lines = []
-    if not row["size"] <= ALPHA + slack:
-        lines.append(f"size {row['size']:.4f}, more than {ALPHA} {where}")
-    if not row["coverage"] >= 1 - ALPHA - slack:
-        lines.append(f"coverage {row['coverage']:.4f}, less than {1 - ALPHA} {where}")
-    return lines
+def skewed(name: str, n: int, sets: int, rng: Generator) -> list[str]:
+    """What the interval and one-sided tests are worth for differences of one shape."""
+    d = SHAPES[name]((sets, n), rng)
+    nothing = np.zeros_like(d)
+    above, below = (
+        pt.exact_perm_test(d, nothing, axis=1, alternative=side).pvalue
+        for side in ("greater", "less")
+    )
+    covered = np.mean((above > ALPHA / 2) & (below > ALPHA / 2))
+    one_sided = max(np.mean(above <= ALPHA), np.mean(below <= ALPHA))
+    warned = np.mean([symmetry_warning(*np.unique(x, return_counts=True)) is not None for x in d])
+    return [name, f"{n}", f"{covered:.3f}", f"{one_sided:.3f}", f"{warned:.3f}"]
 
 
-def run(sets: int = SETS, kinds: Sequence[Kind] = KINDS, sizes: Sequence[int] = SIZES) -> Section:
+def run(sets: int, kinds: Sequence[Kind] = KINDS, sizes: Sequence[int] = SIZES) -> list[Section]:
     """All kinds, a line of progress for each; then all shapes at all sizes."""
     rng, rows, wrong = np.random.default_rng(SEED), [], []
+    slack = 2 * sqrt(ALPHA * (1 - ALPHA) / sets)
     for kind in kinds:
-        start = time.perf_counter()
-        rows.append(calibrate(kind, sets, rng))
-        wrong += failures(rows[-1], sets)
-        print(f"{kind.name}, N = {kind.n}: {time.perf_counter() - start:.1f} s", flush=True)
-    lines = [
-        [row["kind"], f"{row['n']}", f"{row['size']:.4f}", f"{row['coverage']:.4f}"] for row in rows
-    ]
+        size, coverage = calibrate(kind, sets, rng)
+        rows.append([kind.name, f"{kind.n}", f"{size:.4f}", f"{coverage:.4f}"])
+        print(*rows[-1], flush=True)
+        where = f"({kind.name}, N = {kind.n}, {sets:,} data sets)"
+        if not size <= ALPHA + slack:
+            wrong.append(f"size {size:.4f}, more than {ALPHA} {where}")
+        if not coverage >= 1 - ALPHA - slack:
+            wrong.append(f"coverage {coverage:.4f}, less than {1 - ALPHA} {where}")
+    shapes = [skewed(name, n, sets // 5, rng) for name in SHAPES for n in sizes]
     text = [
         f"{sets:,} simulated data sets of each kind, in which the systems are equally good up to a "
         f"shift. Share with p <= {ALPHA}, and share of {100 * (1 - ALPHA):g} % intervals that "
         "contain the shift.",
-        "",
-        table(["kind", "N", f"size at {ALPHA}", "coverage"], lines),
-    ]
-    shapes = [skewed(name, n, sets // 5, rng) for name in SHAPES for n in sizes]
-    text += [
-        "",
+        table(["kind", "N", f"size at {ALPHA}", "coverage"], rows),
         f"{sets // 5:,} data sets of each shape of differences. Share of {100 * (1 - ALPHA):g} % "
         "intervals that contain the mean, of true null hypotheses about the mean that the worse of "
         f"two one-sided tests rejects at {ALPHA}, and of intervals with a warning.",
-        "",
-        table(
-            ["differences", "N", "coverage", "one-sided size", "warned"],
-            [
-                [row["kind"], f"{row['n']}", *(f"{row[x]:.3f}" for x in list(row)[2:])]
-                for row in shapes
-            ],
-        ),
+        table(["differences", "N", "coverage", "one-sided size", "warned"], shapes),
     ]
-    data = {"sets": sets, "rows": rows, "shapes": shapes}
-    return Section("Calibration", "\n".join(text), data, wrong)
-
-
-def main(arguments: Sequence[str] | None = None, output: Path = OUTPUT) -> int:
-    """Simulate, print, write; return how many requirements were not met."""
-    summary = (__doc__ or "").split(":")[0]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=summary)
-    parser.add_argument("--sets", type=int, default=SETS, help="data sets of each kind")
-    section = run(parser.parse_args(arguments).sets)
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "calibration.md").write_text(str(section), encoding="utf-8")
-    (output / "calibration.json").write_text(json.dumps(section.data, indent=1), encoding="utf-8")
-    print(f"\n{section}")
-    print("\n".join(section.failures) or "size and coverage are as they should be")
-    return len(section.failures)
+    return [Section("Calibration", "\n\n".join(text), wrong)]
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(), 1))
+    sys.exit(simulate("calibration", __doc__, 10_000, run))

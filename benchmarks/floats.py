@@ -11,8 +11,7 @@ from statistics import median
 import numpy as np
 
 import permtest as pt
-from benchmarks.tables import table
-from benchmarks.timing import duration, seconds
+from benchmarks.report import duration, seconds, table
 
 SEED = 20220710
 SIZES = (25, 42, 100, 500, 2000, 10_000)

@@ -28,13 +28,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.stats import ttest_1samp
 
 import permtest as pt
-from benchmarks import bayes_tests, floats, fresh, leaderboards, power_curves, reading
-from benchmarks import paper_algorithms as paper
-from benchmarks.paper_data import table_1
-from benchmarks.tables import table
-from benchmarks.timing import duration
+from benchmarks import floats, fresh, paper
+from benchmarks.data import table_1
+from benchmarks.published.wang_li_2019 import counts
+from benchmarks.report import duration, table
+from permtest.alternatives import bayes_test, block_weight
 from permtest.readers import File
 from permtest.study import power_curve
 from permtest.widgets import TwoSystemsExplorer
@@ -50,15 +51,7 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Job:
-    """What is timed, and what it is timed against.
-
-    Parameters
-    ----------
-    name : str
-        Its key in the record.
-    run, yardstick : callable
-        Without arguments.
-    """
+    """What is timed, and what it is timed against; the name is its key in the record."""
 
     name: str
     run: Call
@@ -142,30 +135,48 @@ def _f1() -> Iterator[Job]:
 
 def _around() -> Iterator[Job]:
     """Many systems, power, Bayes, files."""
-    board = leaderboards.scores(30, 2000)
+    tokens, skills = np.random.default_rng(8).integers(3, 40, 2000), np.linspace(0.88, 0.95, 30)
+    board = np.random.default_rng(SEED).binomial(tokens, skills[:, None])
+    scores = {f"system {i}": row for i, row in enumerate(board)}
+    first, second = np.triu_indices(len(board), 1)
     yield Job(
         "all pairs / t",
-        lambda: leaderboards.board(board),
-        lambda: leaderboards.t_tests(board),
+        lambda: pt.compare_many(scores),
+        lambda: ttest_1samp((board[first] - board[second]).astype(float), 0, axis=1),
     )
-    u, v = table_1(2077, np.random.default_rng(SEED), power_curves.ADVANTAGE)
+    u, v = table_1(2077, np.random.default_rng(SEED), 0.97)
     sizes = (500, 1000, 2077)
     yield Job(
         "power curve / t",
         lambda: power_curve(u, v, sizes=sizes, experiments=400, rng=SEED),
-        lambda: power_curves.t_curve(u, v, sizes, 400),
+        lambda: [_t_tests(u - v, n, 400) for n in sizes],
     )
-    yield Job(
-        "Bayes test / draws",
-        lambda: bayes_tests.bayes_test(bayes_tests.A, bayes_tests.B),
-        lambda: bayes_tests.algorithm_1(100_000),
-    )
-    wide = reading.wide(20_000)
+    a, b = counts("ORG")
+    yield Job("Bayes test / draws", lambda: bayes_test(a, b), lambda: _draws(a, b))
+    answers = np.random.default_rng(9).integers(0, 2, (20_000, 2)).tolist()
+    lines = ["id,new,old", *(f"q{i},{x},{y}" for i, (x, y) in enumerate(answers))]
+    wide = "\n".join(lines).encode()
     yield Job(
         "table / csv",
         lambda: pt.read(File("scores.csv", wide)),
         lambda: list(csv.reader(StringIO(wide.decode()))),
     )
+
+
+def _t_tests(d: np.ndarray, n: int, experiments: int) -> np.ndarray:
+    """P-values of so many samples of n differences, drawn with replacement."""
+    chosen = np.random.default_rng(SEED).integers(d.size, size=(experiments, n))
+    return np.asarray(ttest_1samp(d[chosen], 0, axis=1).pvalue)
+
+
+def _draws(*systems: np.ndarray) -> float:
+    """P(F1 of B > F1 of A) by random values, as in Algorithm 1 of Wang and Li."""
+    rng, values = np.random.default_rng(2019), []
+    for folds in systems:
+        tp, fp, fn = block_weight(3) * folds.sum(axis=0)
+        z = rng.beta(tp + 1, fp + fn + 2, 100_000)
+        values.append(2 * z / (1 + z))
+    return float(np.mean(values[1] > values[0]))
 
 
 def _explorer() -> Job:

@@ -1,14 +1,13 @@
 """Repeated runs, e-processes, bias and metrics of metrics: ``python -m benchmarks.repeated``.
 
 Holds p against enumeration with fractions, against convolution in 60 digits, and against what
-statsmodels, R (where Rscript is installed) and random swaps say; measures the level of both null
-hypotheses, that of an e-process under peeking, and the coverage of its sequence. Some minutes;
-``--cases N`` makes fewer cases of each kind. The times are part of ``python -m benchmarks``.
+R (where Rscript is installed) and random swaps say; measures the level of both null hypotheses,
+that of an e-process under peeking, and the coverage of its sequence. Some minutes; ``--sets N``
+makes fewer cases of each kind.
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
@@ -16,25 +15,21 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from math import comb, sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import permtest as pt
-from benchmarks.paper_data import table_1
-from benchmarks.tables import Section, table
-from benchmarks.timing import duration, seconds
+from benchmarks.data import table_1
+from benchmarks.report import Section, duration, seconds, simulate, table
 from permtest import many
 from permtest.statistics import ALTERNATIVES
 from tests import naive
 
 N, RUNS = 10_000, 8
 SYSTEMS, SEGMENTS = 14, 600
-GAMMAS = np.linspace(1, 2, 50)
 ALPHA, SEED = 0.05, 2025
-OUTPUT = Path(__file__).parents[1] / "build" / "benchmarks"
 
 Scores = NDArray[Any]
 
@@ -78,51 +73,36 @@ def graded() -> tuple[Scores, Scores, Scores]:
     return human.round().astype(np.int64), near.round().astype(np.int64), (near / 100).round(4)
 
 
-def run(n: int = N) -> Section:
-    """The times, and those of sampling in NumPy."""
+def times() -> Section:
+    """How long each takes, and sampling in NumPy."""
     rng = np.random.default_rng(SEED)
-    a, b = answers(n, RUNS, rng, 0.01)
-    right = (a + b).sum(axis=1)
-    scored = table_1(n, rng)
+    a, b = answers(N, RUNS, rng, 0.01)
+    right, gammas = (a + b).sum(axis=1), np.linspace(1, 2, 50).tolist()
+    scored = table_1(N, rng)
     result = pt.exact_perm_test(*scored)
     human, points, decimals = graded()
-    jobs: dict[str, tuple[str, Callable[[], Any]]] = {
-        "runs": (
-            f"exact_runs_test, {n:,} items x {RUNS} runs, runs exchangeable",
-            lambda: pt.exact_runs_test(a, b),
+    jobs: dict[str, Callable[[], Any]] = {
+        f"exact_runs_test, {N:,} items x {RUNS} runs, runs exchangeable": lambda: (
+            pt.exact_runs_test(a, b)
         ),
-        "items": ("the same, items exchangeable", lambda: pt.exact_runs_test(a, b, null="items")),
-        "dealt": (
-            "1,000 random deals of the runs by NumPy",
-            lambda: rng.hypergeometric(right, 2 * RUNS - right, RUNS, (1000, n)).sum(axis=1),
+        "the same, items exchangeable": lambda: pt.exact_runs_test(a, b, null="items"),
+        "1,000 random deals of the runs by NumPy": lambda: rng.hypergeometric(
+            right, 2 * RUNS - right, RUNS, (1000, N)
+        ).sum(axis=1),
+        f"e_process, N = {N:,}": lambda: pt.e_process(*scored),
+        f"sensitivity at 50 values of gamma, N = {N:,}": lambda: [
+            result.sensitivity(x) for x in gammas
+        ],
+        f"soft_pairwise_accuracy, {SYSTEMS} systems x {SEGMENTS} segments, whole points": lambda: (
+            many.soft_pairwise_accuracy(human, points)
         ),
-        "e-process": (f"e_process, N = {n:,}", lambda: pt.e_process(*scored)),
-        "gammas": (
-            f"sensitivity at {GAMMAS.size} values of gamma, N = {n:,}",
-            lambda: [result.sensitivity(float(x)) for x in GAMMAS],
+        "the same, a metric with four decimals": lambda: many.soft_pairwise_accuracy(
+            human, decimals
         ),
-        "spa": (
-            f"soft_pairwise_accuracy, {SYSTEMS} systems x {SEGMENTS} segments, whole points",
-            lambda: many.soft_pairwise_accuracy(human, points),
-        ),
-        "spa decimals": (
-            "the same, a metric with four decimals",
-            lambda: many.soft_pairwise_accuracy(human, decimals),
-        ),
-        "swaps": ("the same by 1,000 random swaps", lambda: swapped_accuracy(human, decimals)),
+        "the same by 1,000 random swaps": lambda: swapped_accuracy(human, decimals),
     }
-    times = {key: seconds(job) for key, (_, job) in jobs.items()}
-    rows = [[jobs[key][0], duration(value)] for key, value in times.items()]
-    return Section("Repeated runs, bias, metrics", table(["what", "time"], rows), {"times": times})
-
-
-def ratios(section: Section) -> dict[str, float]:
-    """For the record."""
-    times = section.data["times"]
-    return {
-        "runs, exact / 1000 deals": times["runs"] / times["dealt"],
-        "soft pairwise accuracy, exact / 1000 swaps": times["spa"] / times["swaps"],
-    }
+    rows = [[name, duration(seconds(job))] for name, job in jobs.items()]
+    return Section("Repeated runs, bias, metrics", table(["what", "time"], rows))
 
 
 # ---- whether it is right -------------------------------------------------------------------------
@@ -154,10 +134,9 @@ def against_enumeration(cases: int) -> Section:
         off = max(off, float(abs(Fraction(test.sensitivity(gamma).pvalue) / exact - 1)))
     text = (
         f"{cases:,} cases of runs and as many of biased signs: {wrong} fractions differ, and the "
+        f"largest relative error of p is {off:.1e}."
     )
-    text += f"largest relative error of p is {off:.1e}."
-    failures = [text] if wrong or off > 1e-12 else []
-    return Section("Against enumeration", text, {"wrong": wrong, "error": off}, failures)
+    return Section("Against enumeration", text, [text] if wrong or off > 1e-12 else [])
 
 
 def in_digits(counts: list[int], k: int, t0: int, points: int = 4096) -> Any:
@@ -221,7 +200,7 @@ def against_digits(n: int = N, k: int = RUNS) -> Section:
     text = "Below 1e-300 the error is that of log10 p.\n\n"
     text += table(["log10 p", "relative error", "bound"], rows)
     failures = [f"error {worst:.1e} against 60 digits"] if worst > 1e-12 else []
-    return Section(f"{n:,} items x {k} runs in 60 digits", text, {"error": worst}, failures)
+    return Section(f"{n:,} items x {k} runs in 60 digits", text, failures)
 
 
 def dealt_to_the_first(
@@ -257,7 +236,7 @@ def level(cases: int) -> Section:
         held = shares if not own else shares[1:]
         failures += [f"level {x:.4f} ({name})" for x in held if x > most]
     head = [f"share of p <= {ALPHA} in {cases:,} studies of 30 items x 4 runs", "runs", "items"]
-    return Section("Level", table(head, rows), {"rows": rows}, failures)
+    return Section("Level", table(head, rows), failures)
 
 
 def peeking(cases: int) -> Section:
@@ -288,17 +267,17 @@ def peeking(cases: int) -> Section:
         "ever p <= 0.05",
         "sequence holds the shift (1 in 10)",
     ]
-    return Section("Peeking", table(head, rows), {"rows": rows}, failures)
+    return Section("Peeking", table(head, rows), failures)
 
 
 # ---- others --------------------------------------------------------------------------------------
 
 
-def beside_others(cases: int = 20) -> Section:
-    """Statsmodels' asymptotic test of Cochran, Mantel and Haenszel, and R's exact one."""
-    from statsmodels.stats.contingency_tables import StratifiedTable
-
-    rng, ours, gaps, calls = np.random.default_rng(SEED), [], [], []
+def beside_r(cases: int = 20) -> Section:
+    """R's exact test of Cochran, Mantel and Haenszel, of right and wrong answers."""
+    if not shutil.which("Rscript"):
+        return Section("Beside R", "Rscript is not installed.")
+    rng, ours, calls = np.random.default_rng(SEED), [], []
     for _ in range(cases):
         n_a, n_b = rng.integers(3, 9, 2)
         a, b = answers(40, int(n_a), rng, 0.1)[0], answers(40, int(n_b), rng)[0]
@@ -306,59 +285,35 @@ def beside_others(cases: int = 20) -> Section:
         tables = np.stack([won, lost]).transpose(2, 0, 1)  # item, system, right or wrong
         kept = tables[(tables.sum(axis=1) > 0).all(axis=1)]
         ours.append(pt.exact_runs_test(a, b, alternative="greater").pvalue)
-        asymptotic = StratifiedTable(kept.transpose(1, 2, 0).astype(float)).test_null_odds(True)
-        gaps.append(abs(asymptotic.pvalue - pt.exact_runs_test(a, b).pvalue))
         cells = ",".join(map(str, kept.transpose(0, 2, 1).ravel().tolist()))
         shape = f"array(c({cells}), dim = c(2, 2, {len(kept)}))"
         calls.append(f"mantelhaen.test({shape}, exact = TRUE, alternative = 'greater')$p.value")
-    gap = float(max(gaps))
-    text = (
-        f"{cases} studies of 40 items with 3 to 8 runs of each system: statsmodels' asymptotic p "
-    )
-    text += f"(corrected for continuity) is at most {gap:.4f} off the exact two-sided p"
-    failures, off = [], None
-    if shutil.which("Rscript"):
-        script = "\n".join(f"cat(sprintf('%.17g\\n', {call}))" for call in calls)
-        said = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=True)
-        off = float(np.max(np.abs(np.array(said.stdout.split(), float) / ours - 1)))
-        text += f"; R's exact p agrees to a relative {off:.1e}"
-        failures = [f"R's exact p is off by {off:.1e}"] if off > 1e-6 else []
-    return Section("Beside others", f"{text}.", {"asymptotic": gap, "R": off}, failures)
+    script = "\n".join(f"cat(sprintf('%.17g\\n', {call}))" for call in calls)
+    said = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=True)
+    off = float(np.max(np.abs(np.array(said.stdout.split(), float) / ours - 1)))
+    text = f"{cases} studies of 40 items with 3 to 8 runs of each system: off by {off:.1e} of p."
+    return Section("Beside R", text, [text] if off > 1e-6 else [])
 
 
 def metrics() -> Section:
     """Soft pairwise accuracy by more and more random swaps."""
     human, points, _ = graded()
-    exact, rows, failures = many.soft_pairwise_accuracy(human, points), [], []
+    exact, rows = many.soft_pairwise_accuracy(human, points), []
     for draws in (1000, 10_000, 100_000):
         found = swapped_accuracy(human, points, draws)
         rows.append([f"{draws:,}", f"{found:.6f}", f"{found - exact.accuracy:+.6f}"])
     off = abs(found - exact.accuracy)
-    failures = [f"soft pairwise accuracy is {off:.2g} off"] if off > 2e-3 else []
     text = f"Exact: {exact.accuracy:.9f}, within {exact.error_bound:.1g}.\n\n"
     text += table(["random swaps", "accuracy", "less the exact one"], rows)
-    return Section("Soft pairwise accuracy", text, {"exact": exact.accuracy}, failures)
+    failures = [f"soft pairwise accuracy is {off:.2g} off"] if off > 2e-3 else []
+    return Section("Soft pairwise accuracy", text, failures)
 
 
-def main() -> int:
-    """Check all, print, write; return how many claims did not hold."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=10_000, help="random cases of each kind")
-    cases = parser.parse_args().cases
-    sections, wrong = [run()], []
-    checks: list[Callable[[], Section]] = [
-        lambda: against_enumeration(cases), against_digits, lambda: level(cases),
-        lambda: peeking(cases), beside_others, metrics,
-    ]  # fmt: skip
-    for check in checks:
-        sections.append(check())
-        wrong += sections[-1].failures
-        print(sections[-1], flush=True)
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    (OUTPUT / "repeated.md").write_text("\n".join(map(str, sections)), encoding="utf-8")
-    print(sections[0], "\n".join(wrong) or "every claim holds", sep="\n")
-    return len(wrong)
+def run(cases: int) -> list[Section]:
+    """All sections."""
+    right = [against_enumeration(cases), against_digits(), level(cases), peeking(cases)]
+    return [times(), *right, beside_r(), metrics()]
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(), 1))
+    sys.exit(simulate("repeated", __doc__, 10_000, run))

@@ -1,166 +1,275 @@
-"""Time against N, time against G, and how much counting bits gains over flipping coins."""
+"""Time of one p against N, G and the number of spans, beside the paper's algorithms and SciPy."""
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from math import inf
+from math import inf, log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import peers
-from benchmarks.paper_data import differences_up_to, table_1
-from benchmarks.peers import Contender, Scores
-from benchmarks.tables import Section, table
-from benchmarks.timing import LIMIT, SINGLE, Curve, duration, growth, seconds
+import permtest as pt
+from benchmarks import paper
+from benchmarks.data import RATE, Both, Generator, Scores, differences_up_to, spans, table_1
+from benchmarks.report import Section, duration, seconds, table
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)
 GAPS = (1, 3, 10, 30, 100, 300, 1000)
+F1_SIZES = (30, 60, 100, 130, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+RATES = (0.03, 0.1, 0.3, 1.0, 3.0)  # spans per token
 REFERENCE = 10_000  # the N of the ratios, and of the time against G
-YARDSTICK = "Alg. 3"
 SEED = 20220710
+SAMPLES = 20_000  # the paper's K
+RESAMPLES = 9_999  # SciPy's default
 AGREE = 1e-9  # the paper's algorithms have absolute accuracy, and p is not small here
-
-Curves = dict[str, Curve]
-
-
-def time_by_n(sizes: Sequence[int] = SIZES) -> tuple[Curves, Section]:
-    """Everything against N, on the paper's data."""
-    contenders = peers.all_contenders()
-    curves, rows = measure(contenders, sizes, table_1, "N")
-    text = [table(["N", *(c.name for c in contenders)], rows), "", *notes(contenders, curves)]
-    text += [f"- {name}: not installed, left out" for name in peers.missing()]
-    data = {name: vars(curve) for name, curve in curves.items()}
-    return curves, Section("Time by N", "\n".join(text), data)
+LIMIT = 5.0  # seconds: what is expected to take longer is not run
+LARGEST_FFT, LARGEST_DP = 130, 100  # largest N of Alg. 5: beyond it takes more than 1.5 GB
 
 
-def time_by_g(gaps: Sequence[int] = GAPS, n: int = REFERENCE) -> tuple[Curves, Section]:
-    """Exact methods against the largest difference G, every width up to G occurring."""
-    contenders = [*peers.ours("tilted", "dp", "fft"), *peers.from_the_paper()[1:]]
-    curves, rows = measure(contenders, gaps, lambda g, rng: differences_up_to(g, n, rng), "G")
-    words = ", ".join(f"{name} {growth(c.times):.2f}" for name, c in curves.items() if c.times)
-    text = [
-        table(["G", *(c.name for c in contenders)], rows),
-        "",
-        f"N = {n:,}, differences uniform on -G..G, so that there are G distinct widths.",
-        f"Over its last factor of ten in G the time grows like G to the power: {words}.",
-        *notes(contenders, curves),
+@dataclass
+class Contender:
+    """One way to a p-value, and its times at growing sizes until they are expected to be long.
+
+    `exact` ones have the same p, which is compared.
+    """
+
+    name: str
+    run: Callable[[Scores, Scores], Any]
+    label: str
+    exact: bool = False
+    largest: int = 10**9
+    limit: float = LIMIT
+    times: dict[int, float] = field(default_factory=dict)
+    reason: str = ""
+
+    def expected(self, size: int) -> float:
+        """Seconds at `size` if the last two sizes show how time grows; at least in proportion."""
+        if not self.times:
+            return 0.0
+        points = list(self.times.items())
+        (a, t), (b, s) = points[max(len(points) - 2, 0)], points[-1]
+        slope = log(s / t) / log(b / a) if a != b else 1.0
+        return s * (size / b) ** max(slope, 1.0)
+
+    def measure(self, size: int, u: Scores, v: Scores) -> str:
+        """One cell of the table."""
+        long = self.expected(size)
+        if not self.reason and len(u) > self.largest:
+            self.reason = f"not tried above N = {self.largest:,}"
+        elif not self.reason and long > self.limit:
+            self.reason = f"not run at {size:,}, where {duration(long, 1)} are expected"
+        if self.reason:
+            return "–"
+        try:
+            self.times[size] = seconds(partial(self.run, u, v))
+        except MemoryError as error:
+            self.reason = f"refused: {error}"
+            return "–"
+        return duration(self.times[size])
+
+
+def of_sums() -> list[Contender]:
+    """Ways to p of a difference of sums."""
+    names = {"tilted": "permtest (tilted, the default)"}
+    ours = [
+        Contender(
+            name,
+            partial(pt.exact_perm_test, method=name),  # type: ignore[arg-type]
+            names.get(name, f"permtest, method={name!r}"),
+            exact=True,
+        )
+        for name in ("tilted", "dp", "fft")
     ]
-    data = {name: vars(curve) for name, curve in curves.items()}
-    return curves, Section("Time by G", "\n".join(text), data)
+    alg3, alg4 = (partial(paper.exact_perm_test, convolve=c) for c in CONVOLVERS)
+    return [
+        *ours,
+        Contender("MC", monte_carlo, f"permtest.monte_carlo, K = {SAMPLES:,}"),
+        Contender("Alg. 3", alg3, "the paper's Alg. 3, plain NumPy", exact=True),
+        Contender("Alg. 4", alg4, "the paper's Alg. 4, plain NumPy", exact=True),
+        Contender("SciPy", scipy_test, f"SciPy, {RESAMPLES:,} resamples", False, 10**4, 30.0),
+        # What any exact method must do at least: look at every pair once.
+        Contender(
+            "bincount",
+            lambda u, v: np.bincount(np.abs(u - v)),
+            "reading in NumPy: np.bincount(np.abs(u - v))",
+        ),
+    ]
+
+
+CONVOLVERS = (paper.convolve_dp, paper.convolve_fft)
+
+
+def of_f1() -> list[Contender]:
+    """Ways to p of a difference of two F1; Alg. 5 loses ties, so that its p is not compared."""
+    f1: Any = {"statistic": "f1"}
+    ours = partial(pt.exact_perm_test, **f1)
+    sampled = partial(pt.monte_carlo, K=SAMPLES, rng=0, **f1)
+    by_dp = partial(paper.perm_test_f1, convolve=paper.convolve_dp)
+    alg5 = "the paper's Alg. 5 by {}, plain NumPy".format
+    return [
+        Contender("F1", ours, "permtest, exact (the default)"),
+        Contender("F1, MC", sampled, f"permtest.monte_carlo, K = {SAMPLES:,}"),
+        Contender("Alg. 5", paper.perm_test_f1, alg5("FFT"), False, LARGEST_FFT, 20.0),
+        Contender("Alg. 5 by DP", by_dp, alg5("DP"), False, LARGEST_DP, 20.0),
+        Contender("counting", count_moves, "reading in NumPy: np.bincount of the swaps"),
+    ]
+
+
+def monte_carlo(u: Scores, v: Scores) -> Any:
+    """Alg. 1 as the package has it: bits are counted, not coins thrown."""
+    return pt.monte_carlo(u, v, K=SAMPLES, rng=0)
+
+
+def coin_flips(u: Scores, v: Scores) -> float:
+    """Alg. 1 as one would first write it well: a coin for every entry, in batches.
+
+    float32 is quicker than integers here, and exact as long as all sums are below 2^24.
+    """
+    d, rng, batch, hits = (u - v).astype(np.float32), np.random.default_rng(0), 500, 0
+    total = float(d.sum(dtype=np.float64))
+    for _ in range(SAMPLES // batch):
+        coins = rng.integers(0, 2, size=(batch, d.size), dtype=np.int8).astype(np.float32)
+        hits += int((np.abs(2 * (coins @ d) - total) >= abs(total)).sum())
+    return (hits + 1) / (SAMPLES + 1)
+
+
+def scipy_test(u: Scores, v: Scores) -> Any:
+    """SciPy's test, in batches that suit it best."""
+    from scipy.stats import permutation_test
+
+    return permutation_test(
+        (u, v),
+        lambda u, v, axis: np.sum(u - v, axis=axis),
+        permutation_type="samples",
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        batch=max(1, 10**7 // u.size),
+        rng=0,
+    )
+
+
+def count_moves(u: Scores, v: Scores) -> Any:
+    """What any exact test of F1 must do at least: count what a swap would change."""
+    tp, incorrect = u[:, 0] - v[:, 0], u[:, 1] + u[:, 2] - v[:, 1] - v[:, 2]
+    low = incorrect.min()
+    return np.bincount((tp - tp.min()) * (incorrect.max() - low + 1) + incorrect - low)
+
+
+# ---- sections ------------------------------------------------------------------------------------
 
 
 def measure(
+    title: str,
+    head: str,
     contenders: Sequence[Contender],
     sizes: Sequence[Any],
-    draw: Callable[[Any, np.random.Generator], tuple[Scores, Scores]],
-    letter: str,
-) -> tuple[Curves, list[list[str]]]:
-    """A curve for each contender, and a line of the table for each size."""
-    rng = np.random.default_rng(SEED)
-    curves, rows = {c.name: Curve() for c in contenders}, []
+    draw: Callable[[Any, Generator], Both],
+) -> Section:
+    """A line for each size, and what its dashes mean."""
+    rng, rows = np.random.default_rng(SEED), []
     for size in sizes:
         u, v = draw(size, rng)
-        row = [f"{size:,}", *(entry(c, curves[c.name], size, u, v) for c in contenders)]
-        agree([c for c in contenders if curves[c.name].times.get(size, inf) < SINGLE], u, v)
-        print(f"{letter} = " + "  ".join(row), flush=True)
-        rows.append(row)
-    return curves, rows
-
-
-def entry(contender: Contender, curve: Curve, size: int, u: Scores, v: Scores) -> str:
-    """One cell of the table."""
-    if len(u) > contender.largest:
-        curve.reason = curve.reason or f"not tried above N = {contender.largest:,}"
-        return "–"
-    return curve.extend(size, partial(contender.run, u, v), contender.scale, contender.limit)
+        rows.append([f"{size:,}", *(c.measure(size, u, v) for c in contenders)])
+        agree([c for c in contenders if c.exact and c.times.get(size, inf) < 1], u, v)
+        print(f"{title}: {'  '.join(rows[-1])}", flush=True)
+    others = "".join(f", {c.name} {c.limit:g} s" for c in contenders if c.limit != LIMIT)
+    text = [
+        table([head, *(c.name for c in contenders)], rows),
+        "",
+        "Medians of repeated calls, warm, input checks included. What is expected to take more "
+        f"than {LIMIT:g} s{others} is not run.",
+        "",
+        *(f"- {c.name}: {c.reason}" for c in contenders if c.reason),
+    ]
+    return Section(title, "\n".join(text))
 
 
 def agree(contenders: Sequence[Contender], u: Scores, v: Scores) -> None:
     """Stop where two exact methods give different p: their times would mean nothing."""
-    found = {c.name: c.pvalue(u, v) for c in contenders if c.exact}
+    results: dict[str, Any] = {c.name: c.run(u, v) for c in contenders}
+    found = {name: float(getattr(r, "pvalue", r)) for name, r in results.items()}
     if found and max(found.values()) - min(found.values()) > AGREE:
         raise SystemExit(f"exact methods disagree at N = {len(u)}: {found}")
 
 
-def notes(contenders: Sequence[Contender], curves: Curves) -> list[str]:
-    """What the dashes in the table mean, and which numbers are scaled."""
-    others = "".join(f", {c.name} {c.limit:g} s" for c in contenders if c.limit != LIMIT)
-    lines = [
-        "Medians of repeated calls, warm, input checks included. What is expected to take more "
-        f"than {LIMIT:g} s{others} is not run.",
-        "",
-    ]
-    for c in contenders:
-        if curves[c.name].reason:
-            lines.append(f"- {c.name}: {curves[c.name].reason}")
-        if c.scale != 1:
-            lines.append(
-                f"- {c.name}: {peers.ROUNDS} of {peers.RESAMPLES:,} rounds were run, and their "
-                f"time multiplied by {c.scale:g}"
-            )
-    return lines
-
-
-def coins(n: int = REFERENCE) -> Section:
-    """Monte Carlo by counting bits against one coin per entry, in the same run."""
-    u, v = table_1(n, np.random.default_rng(SEED))
-    ours = seconds(partial(peers.monte_carlo, u, v))
-    plain = seconds(partial(peers.coin_flips, u, v), patience=0.0)
-    text = (
-        f"K = {peers.SAMPLES:,}, N = {n:,}: permtest.monte_carlo {duration(ours)}, one coin per "
-        f"entry in NumPy {duration(plain)}, **{plain / ours:.0f} times** as long."
+def run(
+    folder: Path,
+    sizes: Sequence[int] = SIZES,
+    gaps: Sequence[int] = GAPS,
+    f1_sizes: Sequence[int] = F1_SIZES,
+    n: int = REFERENCE,
+) -> list[Section]:
+    """All times, with pictures of those by N, and the ratios for the record."""
+    sums, f1 = of_sums(), of_f1()
+    by_n = measure("Time by N", "N", sums, sizes, table_1)
+    exact = [c for c in of_sums() if c.exact]
+    by_g = measure("Time by G", "G", exact, gaps, lambda g, rng: differences_up_to(g, n, rng))
+    of_n = measure(f"F1: time by N, {RATE:g} spans per token", "N", f1, f1_sizes, spans)
+    title = f"F1: time by number of spans, N = {n:,}"
+    by_rate = measure(
+        title, "spans per token", of_f1()[:2], RATES, lambda rate, rng: spans(n, rng, rate)
     )
-    data = {"monte_carlo": ours, "coins": plain, "ratio": plain / ours}
-    return Section("Monte Carlo", text, data)
+    draw_times(sums, folder / "time.png", "Time for one p-value")
+    draw_times(f1, folder / "time-f1.png", "Time for one p-value of a difference in F1")
+    of_n.ratios.update(ratios({c.name: c.times for c in (*sums, *f1)}, n))
+    return [by_n, by_g, of_n, by_rate, memory(max(x for x in f1_sizes if x <= LARGEST_FFT))]
 
 
-def ratios(curves: Curves, size: int = REFERENCE) -> dict[str, float]:
-    """What the record keeps: times at one N in units of the yardstick, largest N over reading."""
-    yardstick = curves[YARDSTICK].times[size]
+def ratios(times: dict[str, dict[int, float]], n: int) -> dict[str, float]:
+    """For the record: times in units of those of Alg. 3, of Alg. 5 or of reading the data."""
+    plain, f1 = times["Alg. 3"][n], times["F1"]
     found = {
-        f"{name} / {YARDSTICK}, N = {size}": curves[name].times[size] / yardstick
-        for name in ("tilted", "dp", "fft", "MC")
+        f"{name} / Alg. 3, N = {n}": times[name][n] / plain
+        for name in ("tilted", "dp", "fft", "MC", "F1", "F1, MC")
     }
-    tilted, reading = curves["tilted"].times, curves["bincount"].times
-    last = max(tilted)
-    return found | {f"tilted / bincount, N = {last}": tilted[last] / reading[last]}
+    small, most, last = max(times["Alg. 5"]), max(times["tilted"]), max(f1)
+    return found | {
+        f"tilted / bincount, N = {most}": times["tilted"][most] / times["bincount"][most],
+        f"F1 / Alg. 5, N = {small}": f1[small] / times["Alg. 5"][small],
+        f"F1 / counting, N = {last}": f1[last] / times["counting"][last],
+    }
+
+
+def memory(n: int) -> Section:
+    """Peak memory of F1 beyond the input, here and in the paper's four dimensions."""
+    u, v = spans(n, np.random.default_rng(0))
+    peaks = []
+    for contender in of_f1()[:3:2]:
+        contender.run(u[:9], v[:9])
+        tracemalloc.start()
+        contender.run(u, v)
+        peaks.append(tracemalloc.get_traced_memory()[1] / 1e6)
+        tracemalloc.stop()
+    return Section(
+        "F1: memory",
+        f"N = {n}: {peaks[0]:.1f} MB, and {peaks[1]:.0f} MB by Alg. 5 in four dimensions.",
+    )
 
 
 #: Colour and dashes of a line by what its label begins with: whose method it is.
 LOOKS = {"permtest": ("C0", "-"), "the paper": ("C1", "--"), "reading": ("C3", "-.")}
-OTHERS = ("C2", ":")
 MARKS = "os^Dv<>*x"
 
 
-def draw_times(
-    curves: Curves,
-    path: Path,
-    contenders: Sequence[Contender],
-    title: str = "Time for one p-value",
-) -> None:
+def draw_times(contenders: Sequence[Contender], path: Path, title: str) -> None:
     """Seconds against N, a line for each contender, told apart by colour, dashes and marks."""
     from matplotlib import pyplot as plt
 
-    from permtest.plots import STYLE
+    from permtest.plots import style
 
-    with plt.style.context(STYLE):
+    with style():
         figure, axes = plt.subplots(figsize=(12, 6), layout="constrained")
         for mark, c in zip(MARKS, contenders, strict=False):
-            times = curves[c.name].times
-            color, dashes = next((s for key, s in LOOKS.items() if c.label.startswith(key)), OTHERS)
-            look: dict[str, Any] = {
-                "marker": mark,
-                "color": color,
-                "ls": dashes,
-                "ms": 7,
-                "label": c.label,
-            }
-            axes.plot([*times], [*times.values()], lw=4 if c is contenders[0] else 1.8, **look)
-        axes.set(xscale="log", yscale="log", xlabel="N, pairs", ylabel="time, s")
-        axes.set_title(title)
+            looks = (look for whose, look in LOOKS.items() if c.label.startswith(whose))
+            color, dashes = next(looks, ("C2", ":"))
+            how: dict[str, Any] = {"marker": mark, "color": color, "ls": dashes, "label": c.label}
+            width = 4 if c is contenders[0] else 1.8
+            axes.plot([*c.times], [*c.times.values()], ms=7, lw=width, **how)
+        axes.set(xscale="log", yscale="log", xlabel="N, pairs", ylabel="time, s", title=title)
         figure.legend(loc="outside right upper", fontsize=11, handlelength=3.5)
         figure.savefig(path)
         plt.close(figure)

@@ -117,7 +117,7 @@ def test_a_result_is_like_other_sampled_ones():
     assert set(law.support[:, 0]) == set(result.null_values)
     assert plots.plot_null(result, ax=Figure().subplots()).get_xlabel().startswith("auc: new")
     assert "svg" in result._repr_html_()
-    with pytest.raises(ValueError, match="call plot_values"):
+    with pytest.raises(ValueError, match="call plot_null"):
         plots.plot_plane(result)
 
 

@@ -15,7 +15,7 @@ from matplotlib.patches import StepPatch
 from matplotlib.style import context
 
 import permtest as pt
-from permtest.plots import STYLE, plot_null, plot_plane, plot_values
+from permtest.plots import STYLE, plot_null, plot_plane
 from permtest.plots.null import COLUMNS
 from permtest.plots.sheet import p_text
 
@@ -263,11 +263,11 @@ def test_limits_of_the_plane_that_were_set_beforehand_are_kept():
     ("result", "words"),
     [
         (RESULTS["two-sided"], "for a statistic of two sums; call plot_null for one sum"),
-        (FLAT["one sum"], "abs has 1; call plot_values"),
-        (FLAT["three sums"], "h has 3; call plot_values"),
+        (FLAT["one sum"], "abs has 1; call plot_null"),
+        (FLAT["three sums"], "h has 3; call plot_null"),
         (
             FLAT["recall"],
-            "recall has no plane, as tp and fn move together on a line; call plot_val",
+            "recall has no plane, as tp and fn move together on a line; call plot_null",
         ),
         (FLAT["same"], "are the same in all labellings"),
     ],
@@ -282,9 +282,9 @@ def test_a_plane_that_does_not_fit_is_refused():
     sampled = pt.monte_carlo(u, v, statistic="f1", K=50, rng=0)
     assert 0 < artist(plane(sampled), "cells").get_array().size < 4 * 10**6  # the samples
     wide = pt.exact_perm_test(u[:20], v[:20], statistic="f1")
-    with pytest.raises(MemoryError, match=r"cells.*plot_values can draw samples"):
+    with pytest.raises(MemoryError, match=r"cells.*plot_null can draw samples"):
         plane(wide)
-    assert plot_values(sampled, ax=Figure().subplots()).get_ylabel() == "share of the samples"
+    assert plot_null(sampled, ax=Figure().subplots()).get_ylabel() == "share of the samples"
 
 
 def test_a_large_plane_is_drawn_as_one_image():
@@ -302,7 +302,7 @@ def test_a_large_plane_is_drawn_as_one_image():
 @pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
 def test_values_are_drawn_with_all_of_their_mass(name, scale):
     result = (STRUCTURED | FLAT)[name]
-    ax = plot_values(result, ax=Figure(layout="constrained").subplots(), scale=scale)
+    ax = plot_null(result, ax=Figure(layout="constrained").subplots(), scale=scale)
     ax.figure.savefig(BytesIO())
     mass = [np.nansum(artist(ax, gid).get_data().values) for gid in ("body", "rejected")]
     assert sum(mass) == pytest.approx(1, abs=0.01)

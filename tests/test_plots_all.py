@@ -38,15 +38,17 @@ DRAWN = {
     "null, log": lambda: plots.plot_null(pt.exact_perm_test(U, V), scale="log"),
     "null, one value": lambda: plots.plot_null(pt.exact_perm_test([1, 2], [1, 2])),
     "null, sampled": lambda: plots.plot_null(pt.monte_carlo(U, V, K=300, rng=0)),
-    "values": lambda: plots.plot_values(F1["greater"]),
+    "values": lambda: plots.plot_null(F1["greater"]),
     "plane": lambda: plots.plot_plane(F1["two-sided"]),
-    "tail": lambda: plots.plot_tail(plots.FarTail.of([1] * 90, [0] * 90, 60)),
-    "estimation": lambda: plots.plot_estimation(pt.Pairs.of(U, V, ("new", "old"))),
-    "estimation, few": lambda: plots.plot_estimation(pt.Pairs.of(A, B, ("new $x$", "old"))),
-    "estimation, bits": lambda: plots.plot_estimation(pt.Pairs.of(*BITS, ("a_model", "b_model"))),
+    "estimation": lambda: plots.plot_estimation(overview(pt.Pairs.of(U, V, ("new", "old")))),
+    "estimation, few": lambda: plots.plot_estimation(
+        overview(pt.Pairs.of(A, B, ("new $x$", "old")))
+    ),
+    "estimation, bits": lambda: plots.plot_estimation(
+        overview(pt.Pairs.of(*BITS, ("a_model", "b_model")))
+    ),
     "comparison": lambda: plots.plot_comparison(overview(pt.Pairs.of(U, V, ("new", "old")))),
     "test": lambda: plots.plot_test(overview(pt.Pairs.of(U, V, ("new", "old")))),
-    "raincloud": lambda: plots.plot_raincloud(pt.Pairs.of(U, V, LONG)),
     "histograms": lambda: plots.plot_histograms(study.describe(A, B, names=("new", "old"))),
     "quantiles": lambda: plots.plot_quantiles(pt.Pairs.of(A, B, LONG)),
     "units": lambda: plots.plot_unit_sizes(study.unit_sizes(U, V)),
@@ -119,7 +121,8 @@ def look(handle):
 
 
 def test_a_raincloud_has_all_items():
-    ax = plots.plot_raincloud(pt.Pairs.of(A, B, ("new", "old")), ax=Figure().subplots())
+    axes = Figure().subplots(3)
+    ax = plots.plot_estimation(overview(pt.Pairs.of(A, B, ("new", "old"))), ax=axes)[0]
     gids = [line.get_gid() for line in ax.lines]
     assert sum(gids.count(kind) for kind in ("higher", "lower", "equal")) == len(A)
     drops = [line.get_xdata() for line in ax.lines if line.get_gid() == "rain"]
@@ -134,7 +137,7 @@ def test_axes_of_the_caller_are_used_and_their_number_is_checked():
     ax.set_xlim(-7, 7)
     assert plots.plot_null(pt.exact_perm_test(U, V), ax=ax).get_xlim() == (-7, 7)
     for draw, what in (
-        (lambda ax: plots.plot_estimation(pt.Pairs.of(U, V), ax=ax), "3 parts"),
+        (lambda ax: plots.plot_estimation(overview(pt.Pairs.of(U, V)), ax=ax), "3 parts"),
         (lambda ax: plots.plot_histograms(study.describe(A, B), ax=ax), "3 histograms"),
         (lambda ax: plots.plot_posteriors([POSTERIOR] * 3, ax=ax), "3 results"),
         (lambda ax: plots.plot_ranking(pt.compare_many({"d": BOARD, "e": BOARD}), ax=ax), "2 data"),

@@ -117,13 +117,13 @@ def test_curves_have_bands_and_the_size_that_is_needed():
 
 def test_an_e_process_is_drawn_beside_the_exact_p_of_each_size():
     process = e_process(A + 1, B)
-    ax = plot_e_process(process, alpha=0.01)
+    ax = plot_e_process(process)
     (anytime,), (exact,) = lines(ax, "anytime"), lines(ax, "exact")
     assert anytime.get_ydata().tolist() == process.pvalues.tolist()
     assert exact.get_xdata().tolist() == list(range(1, 41))
     assert exact.get_ydata()[-1] == exact_perm_test(A + 1, B).pvalue
     ((first,),) = (line.get_xdata() for line in lines(ax, "first"))
-    assert first == process.first_below(0.01) < 40
+    assert first == process.first_below(0.05) < 40
     assert ax.get_ylim()[0] < process.pvalue < ax.get_ylim()[1]
     assert lines(plot_e_process(e_process([1, 0], [0, 1])), "first") == []
 

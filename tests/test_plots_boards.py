@@ -163,8 +163,6 @@ def test_all_pairs_have_their_numbers(name):
 
 
 def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="most=0 must be 1 or more"):
-        plot_ranking(BOARDS["two"], most=0)
     with pytest.raises(ValueError, match=r"data_set='gum' must be one of 'ewt'"):
         plot_ranking(SETS, "gum")
     with pytest.raises(ValueError, match="ax has 2 axes, but there are 3 data sets"):

@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.published import __main__ as command
-from benchmarks.published import (
-    figure,
-    table,
-)
+from benchmarks.published import figure
 from benchmarks.published.figure import Estimate, Figure, Hits, Holds, Inside, Printed
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "reproduction.md"
@@ -34,9 +31,9 @@ def lines(text):
 @pytest.mark.parametrize("document", command.DOCUMENTS, ids=lambda document: document.key)
 def test_quick_rows_are_as_committed(document):
     """In their order; slow ones may stand between them."""
-    found = command.compute([document], quick=True)[document]
+    found = command.compute(document, quick=True)
     rest = iter(TEXT[TEXT.index(f"## {document.title}\n") :].splitlines())
-    missing = [f for f in found if table.row(f) not in rest]
+    missing = [f for f in found if f.row not in rest]
     assert missing == []
     assert len(found) >= 1
     assert document.about in TEXT
@@ -78,14 +75,14 @@ def test_one_document_goes_to_the_terminal(capsys, tmp_path):
 
 def test_all_documents_are_written(capsys, tmp_path, monkeypatch):
     one = Figure("Table 1", "a share", "0.5", 0.25, Printed(), "why")
-    document = figure.Document("made-up", "A title", "About it.", (figure.Part(lambda: [one]),))
+    document = figure.Document("made-up", "A title", "About it.", (lambda: [one],))
     monkeypatch.setattr(command, "DOCUMENTS", (document,))
     output = tmp_path / "reproduction.md"
     assert command.main([], output) == 0
     text = output.read_text(encoding="utf-8")
     assert "| A title | 1 | 0 | 1 | 0 | 0 |" in text
     assert "| Table 1 | a share | 0.5 | 0.250 | **differs** | why |" in text
-    assert "1 figures" in capsys.readouterr().out
+    assert "made-up, Table 1: a share: 0.5, ours 0.250" in capsys.readouterr().out
 
 
 # ---- the rules ---------------------------------------------------------------------------------

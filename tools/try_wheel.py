@@ -8,7 +8,6 @@
 The wheel is built from the sdist, as an installer without a wheel would do it. Tests run in a copy
 of the project that has no `permtest` folder, so that they can see the installed package alone.
 Those that drive a browser are left out, and with `--everything` those that look at the checkout.
-`--newest` and `--oldest` choose the dependencies of either kind of run.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -54,21 +52,11 @@ def build(folder: Path) -> tuple[Path, Path]:
     call(python, "-m", "pip", "install", "--quiet", "build", *NEEDED_TO_BUILD)
     call(python, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT))
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
-    for path, names in ((sdist, _in_sdist(sdist)), (wheel, _in_wheel(wheel))):
-        print(f"{path.name}: {len(names)} files, {path.stat().st_size / 2**20:.2f} MB")
+    for path in (sdist, wheel):
+        print(f"{path.name}: {path.stat().st_size / 2**20:.2f} MB")
         if path.stat().st_size > LARGEST:
             sys.exit(f"{path.name} is larger than {LARGEST / 2**20:g} MB")
     return sdist, wheel
-
-
-def _in_sdist(path: Path) -> list[str]:
-    with tarfile.open(path) as archive:
-        return archive.getnames()
-
-
-def _in_wheel(path: Path) -> list[str]:
-    with zipfile.ZipFile(path) as archive:
-        return archive.namelist()
 
 
 def environment(folder: Path, python: str = sys.executable) -> Path:
@@ -77,15 +65,10 @@ def environment(folder: Path, python: str = sys.executable) -> Path:
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def oldest(*extras: str) -> Iterator[str]:
-    """The lower bounds of all that the extras ask for, as constraints: ``numpy==2.0.*``."""
-    texts = [*PROJECT["dependencies"]]
-    for extra in extras:
-        texts += PROJECT["optional-dependencies"][extra]
-    for text in texts:
-        if inner := re.fullmatch(r"permtest\[([\w,]+)\]", text):
-            yield from oldest(*inner[1].split(","))
-        elif bound := re.match(r"([\w.-]+)>=([\d.]+)", text):
+def oldest() -> Iterator[str]:
+    """The lower bounds of the dependencies, as constraints: ``numpy==2.0.*``."""
+    for text in PROJECT["dependencies"]:
+        if bound := re.match(r"([\w.-]+)>=([\d.]+)", text):
             release = bound[2] if bound[2].count(".") > 1 else f"{bound[2]}.*"
             yield f"{bound[1]}=={release}"
 
@@ -93,7 +76,7 @@ def oldest(*extras: str) -> Iterator[str]:
 def install(python: Path, wheel: Path, project: Path, extra: str, bounds: Sequence[str]) -> None:
     """Install the wheel alone and do the main job with it; then install what the tests need."""
     listed = wheel.with_name("constraints.txt")
-    listed.write_text("\n".join(dict.fromkeys(bounds)) + "\n", encoding="utf-8")
+    listed.write_text("\n".join(bounds) + "\n", encoding="utf-8")
     pip = ("-m", "pip", "install", "--quiet", "-c", str(listed))
     call(python, *pip, str(wheel))
     call(python, "-m", "pip", "freeze", "--exclude", "permtest")
@@ -145,18 +128,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--python", default=sys.executable, help="to test with")
     parser.add_argument("--everything", action="store_true", help="all extras and all tests")
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--oldest", action="store_true", help="the oldest dependencies allowed")
-    group.add_argument("--newest", action="store_true", help="the newest there are")
     options = parser.parse_args(arguments)
     extra = "dev" if options.everything else ""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sdist, wheel = build(folder)
         python, project = environment(folder / "user", options.python), unpack(sdist)
-        by_itself = not options.newest and not options.everything and version(python) <= OLD
-        aged = options.oldest or by_itself
-        bounds = list(oldest(*([extra] if extra else []))) if aged else []
+        aged = not options.everything and version(python) <= OLD
+        bounds = list(oldest()) if aged else []
         install(python, wheel, project, extra, bounds)
         return run_tests(python, project, options.everything)
 

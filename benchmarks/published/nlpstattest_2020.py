@@ -13,7 +13,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import permtest as pt
-from benchmarks.published.figure import Document, Figure, Holds, Part, Printed
+from benchmarks.published.figure import Document, Figure, Holds, Printed
 from permtest import alternatives as alt
 from permtest import study
 
@@ -395,10 +395,16 @@ DOCUMENT = Document(
     "result of running it as printed, and *ours* that of running it as it should be. [Feature "
     "by feature](nlpstattest.md) says which function here does each step of the program.",
     (
-        *map(Part, (prospective, significance, effects_of_mean, effects_of_ranks)),
-        *map(Part, (formulas, rules, units)),
-        Part(algorithms, slow=True),
-        Part(sample, slow=True),
-        Part(missing),
+        prospective,
+        significance,
+        effects_of_mean,
+        effects_of_ranks,
+        formulas,
+        rules,
+        units,
+        algorithms,
+        sample,
+        missing,
     ),
+    slow=(algorithms, sample),
 )

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import permtest as pt
-from benchmarks.paper_data import table_1
-from benchmarks.published.figure import Document, Estimate, Figure, Holds, Inside, Part, Printed
+from benchmarks.data import table_1
+from benchmarks.published.figure import Document, Estimate, Figure, Holds, Inside, Printed
 from benchmarks.published.zmigrod_2022 import sampled, times, yes
 
 #: Table 2: N, by how much the second system is weaker, mean and standard deviation of p.
@@ -167,12 +167,6 @@ DOCUMENT = Document(
     f"say over how many pairs it takes its means. Ours are over {PAIRS} pairs. The interval "
     f"holds 95 % of such figures from {THEIRS} pairs, the number of data points that the text "
     "has for each K and N. These intervals are wide, so agreement says little.",
-    (
-        Part(wrong_tail),
-        Part(proof),
-        Part(table_2, slow=True),
-        Part(purpose, slow=True),
-        Part(figure_3, slow=True),
-        Part(figure_4, slow=True),
-    ),
+    (wrong_tail, proof, table_2, purpose, figure_3, figure_4),
+    slow=(table_2, purpose, figure_3, figure_4),
 )

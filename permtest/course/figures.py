@@ -109,40 +109,10 @@ class Swap(MovingFigure):
     changes scores; p follows, exact or as a share of the dots. What the reader makes of the scores
     comes back in `u`, `v` and `view`.
 
-    Parameters
-    ----------
-    u, v : array_like of shape (N,)
-        Scores of both systems on the same items, whole numbers; or one `Pairs`. The sizes of all
-        differences may add up to 100 000.
-    names : tuple of two str, optional
-        The names of the two systems. Default: names of the columns, if they have any.
-    unit : str, default "words"
-        What a score counts, in the plural.
-    item : str, default "sentence"
-        What a score belongs to, in the singular.
-    cards : sequence of int, optional
-        Positions of the items on the cards, 1 to 8 of them. Default: the first six that differ.
-    labels : sequence of str, optional
-        Titles of the cards. Default: the item with its position, from 0 as Python counts, as in
-        "sentence 12"; or its id, if `u` is `Pairs` with ids.
-    view : {"few", "all"}, default "few"
-        Whether it opens with the cards alone or with all items.
-    tosses : int, default 20
-        How many labellings are tossed before it opens, at most 10 000.
-    seed : int, default 1
-        Of the coins.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If scores are not whole numbers, or there are too many.
-
-    Examples
-    --------
-    >>> from permtest.course.figures import Swap
-    >>> figure = Swap([5, 7, 4, 9], [4, 7, 5, 6], names=("new", "old"))
-    >>> figure.cards, figure.labels
-    ([0, 2, 3], ['sentence 0', 'sentence 2', 'sentence 3'])
+    Scores are whole numbers, of which the sizes of all differences may add up to 100 000; `u` may
+    be `Pairs`. `cards` are positions of 1 to 8 items, by default the first six that differ, and
+    `labels` their titles. It opens with the cards alone, or with "all" items, and with some
+    labellings tossed.
     """
 
     figure = "swap"
@@ -150,8 +120,8 @@ class Swap(MovingFigure):
     u = List(Int()).tag(**of_state)
     v = List(Int()).tag(**of_state)
     names = List(Unicode()).tag(**of_state)
-    unit = Unicode().tag(**of_state)
-    item = Unicode().tag(**of_state)
+    unit = Unicode("words").tag(**of_state)
+    item = Unicode("sentence").tag(**of_state)
     cards = List(Int()).tag(**of_state)
     labels = List(Unicode()).tag(**of_state)
     view = Unicode().tag(**of_state)
@@ -164,8 +134,6 @@ class Swap(MovingFigure):
         v: Any = None,
         *,
         names: tuple[str, str] | None = None,
-        unit: str = "words",
-        item: str = "sentence",
         cards: Sequence[int] | None = None,
         labels: Sequence[str] | None = None,
         view: str = "few",
@@ -183,7 +151,7 @@ class Swap(MovingFigure):
                 + (f"; {bad[0]} is none" if bad else "")
             )
         if labels is None:
-            labels = [pairs.ids[i] if pairs.ids else f"{item} {i}" for i in shown]
+            labels = [pairs.ids[i] if pairs.ids else f"sentence {i}" for i in shown]
         if len(labels) != len(shown):
             raise ValueError(f"labels has {len(labels)} titles for {len(shown)} cards")
         if view not in ("few", "all"):
@@ -191,7 +159,7 @@ class Swap(MovingFigure):
         if not 0 <= tosses <= 10_000:
             raise ValueError(f"tosses={tosses} must lie between 0 and 10000")
         called = list(names or pairs.names)
-        look = {"unit": unit, "item": item, "view": view, "tosses": tosses, "seed": seed}
+        look = {"view": view, "tosses": tosses, "seed": seed}
         super().__init__(u=a, v=b, names=called, cards=shown, labels=list(labels), **look)
 
     def _still(self, picture: Figure) -> str:
@@ -211,38 +179,16 @@ class Swap(MovingFigure):
 class Convolution(MovingFigure):
     """Add coins to a null distribution: two halved copies of it move apart and add up.
 
-    Parameters
-    ----------
-    differences : array_like of shape (N,)
-        Differences of two systems' scores, whole numbers, in the order in which "next sentence"
-        takes them; those that are 0 are left out. Their sizes may add up to 100 000.
-    label : str, default "lead"
-        What the sum is.
-    unit : str, default "words"
-        What a score counts, in the plural.
-    item : str, default "sentence"
-        What a score belongs to, in the singular.
-    start : int, default 3
-        How many of them are in when it opens.
-
-    Raises
-    ------
-    ValueError
-        If differences are not whole numbers, none is left, or there are too many.
-
-    Examples
-    --------
-    >>> from permtest.course.figures import Convolution
-    >>> Convolution([1, 0, -2, 1, 3]).differences
-    [1, -2, 1, 3]
+    Differences of two systems' scores are whole numbers, whose sizes may add up to 100 000; those
+    that are 0 are left out. `start` of them are in when it opens.
     """
 
     figure = "convolution"
     _esm = _shared() + _module("convolution")
     differences = List(Int()).tag(**of_state)
     label = Unicode().tag(**of_state)
-    unit = Unicode().tag(**of_state)
-    item = Unicode().tag(**of_state)
+    unit = Unicode("words").tag(**of_state)
+    item = Unicode("sentence").tag(**of_state)
     start = Int().tag(**of_state)
 
     def __init__(
@@ -250,8 +196,6 @@ class Convolution(MovingFigure):
         differences: Any,
         *,
         label: str = "lead",
-        unit: str = "words",
-        item: str = "sentence",
         start: int = 3,
     ) -> None:
         given = np.asarray(differences)
@@ -263,8 +207,7 @@ class Convolution(MovingFigure):
                 f"start={start} must lie between 0 and the number of differences other than 0, "
                 f"which is {len(steps)} and must be at least 1"
             )
-        look = {"label": label, "unit": unit, "item": item, "start": start}
-        super().__init__(differences=steps, **look)
+        super().__init__(differences=steps, label=label, start=start)
 
     def _still(self, picture: Figure) -> str:
         """The two copies on top of each other, and their outline, the sum."""
@@ -300,25 +243,7 @@ class Peeking(MovingFigure):
     the figure has p of the exact test (a binomial tail) and `permtest.e_process`; then it counts
     how many experiments "find something".
 
-    Parameters
-    ----------
-    items : int, default 200
-        Of an experiment, 10 to 1000. Items on which the systems are level do not count.
-    experiments : int, default 20
-        How many are run before it opens, 1 to 5000.
-    seed : int, default 12
-        Of the coins.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> from permtest.course.figures import Peeking
-    >>> Peeking(items=100).state()
-    {'experiments': 20, 'items': 100, 'seed': 12}
+    It opens with so many `experiments`; items on which the systems are level do not count.
     """
 
     figure = "peeking"
@@ -438,17 +363,8 @@ else start();
 def page_script() -> str:
     """One classic script that brings the figures of a static page to life, also from a disk.
 
-    Returns
-    -------
-    str
-        To be put into a ``<script>`` or a file. It looks for what `page_div` makes and puts the
-        live figure in the still's place; where it fails, the still stays.
-
-    Examples
-    --------
-    >>> from permtest.course.figures import page_script
-    >>> "</script" in page_script()
-    False
+    It looks for what `page_div` makes and puts the live figure in the still's place; where it
+    fails, the still stays.
     """
     figures = ["const figures = {};"]
     for kind in FIGURES:
@@ -459,28 +375,7 @@ def page_script() -> str:
 
 
 def page_div(figure: str, state: dict[str, Any], still: str = "") -> str:
-    """The place of a figure in a static page that has `page_script`.
-
-    Parameters
-    ----------
-    figure : str
-        Which one: "swap", "convolution" or "peeking".
-    state : dict
-        As in the metadata of its output, under "permtest".
-    still : str, optional
-        HTML that is shown where no script runs.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from permtest.course.figures import Swap, page_div
-    >>> figure = Swap([5, 7], [4, 9])
-    >>> page_div("swap", figure.state())[:48]
-    '<div class="permtest-figure" data-figure="swap">'
-    """
+    """The place of a figure in a static page that has `page_script`, with its state and still."""
     plain = json.dumps(state).replace("<", "\\u003c")
     return (
         f'<div class="permtest-figure" data-figure="{escape(figure)}">{still}'

@@ -20,21 +20,19 @@ from permtest.plots.answers import (
     plot_sensitivity,
 )
 from permtest.plots.boards import plot_pairs, plot_ranking, plot_rankings
-from permtest.plots.null import FarTail, plot_null, plot_plane, plot_tail, plot_values
+from permtest.plots.null import plot_null, plot_plane
 from permtest.plots.sheet import STYLE, style
 from permtest.plots.two_systems import (
     plot_comparison,
     plot_estimation,
     plot_histograms,
     plot_quantiles,
-    plot_raincloud,
     plot_test,
     plot_unit_sizes,
 )
 
 __all__ = [
     "STYLE",
-    "FarTail",
     "plot_answers",
     "plot_comparison",
     "plot_difference",
@@ -48,13 +46,10 @@ __all__ = [
     "plot_posteriors",
     "plot_power",
     "plot_quantiles",
-    "plot_raincloud",
     "plot_ranking",
     "plot_rankings",
     "plot_sensitivity",
-    "plot_tail",
     "plot_test",
     "plot_unit_sizes",
-    "plot_values",
     "style",
 ]

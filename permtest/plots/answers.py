@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from permtest.study.effects import EffectSize
 
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
+ALPHA = 0.05  # the level of significance that is marked
 SIZES = 200  # at which the exact test is made beside an e-process
 BROAD = 4  # times as wide as the others an interval may be without leaving the axes
 KINDS = {
@@ -45,7 +46,7 @@ CURVE, THIN = 2.5, 1.1  # width of lines, and of those of conservative versions
 
 
 def plot_answers(
-    table: AnswerTable, *, ax: Axes | Sequence[Axes] | None = None, alpha: float | None = None
+    table: AnswerTable, *, ax: Sequence[Axes] | None = None, alpha: float | None = None
 ) -> tuple[Axes, ...]:
     """Draw p of every test in a table, and beside it the intervals of what they estimate.
 
@@ -60,8 +61,7 @@ def plot_answers(
     ----------
     table : AnswerTable
         Of `compare_all`.
-    ax : matplotlib.axes.Axes or sequence of two, optional
-        Where to draw. A single one gets the p-values only.
+    ax : sequence of two matplotlib.axes.Axes, optional
     alpha : float, optional
         A level of significance to mark, in (0, 1). Default: 1 less the confidence level of the
         table.
@@ -81,7 +81,7 @@ def plot_answers(
     level = check_level(1 - table.confidence_level if alpha is None else alpha)
     size = (sheet.WIDE, sheet.height_of_rows(len(table.answers)))
     with sheet.canvas(ax, size, partial(Figure.subplots, ncols=2, width_ratios=(3, 7))) as ax:
-        axes = sheet.check_axes(ax, 1 if isinstance(ax, Axes) else 2, "parts")
+        axes = sheet.check_axes(ax, 2, "parts")
         exact = [answer.test == "exact" for answer in table.answers]
         for each in axes:
             sheet.name_rows(each, [answer.title for answer in table.answers], exact)
@@ -89,9 +89,8 @@ def plot_answers(
                 band: dict[str, Any] = {"color": roles.BAND, "linewidth": 0, "zorder": 0}
                 each.axhspan(row - 0.45, row + 0.45, gid="exact", **band)
         _draw_pvalues(axes[0], table, level)
-        for beside in axes[1:]:
-            _draw_intervals(beside, table)
-            beside.tick_params(labelleft=False)
+        _draw_intervals(axes[1], table)
+        axes[1].tick_params(labelleft=False)
     return axes
 
 
@@ -273,12 +272,12 @@ def plot_power(
     return ax
 
 
-def plot_e_process(process: EProcess, *, ax: Axes | None = None, alpha: float = 0.05) -> Axes:
+def plot_e_process(process: EProcess, *, ax: Axes | None = None) -> Axes:
     """Draw the p of an e-process after each item, and the p of the exact test at each size.
 
     The first may be looked at whenever one likes, the second once, at a size that was fixed.
 
-    Gids: "anytime" and "exact" for the curves, "level" for the line at alpha, "first" for where p
+    Gids: "anytime" and "exact" for the curves, "level" for the line at 0.05, "first" for where p
     of the e-process reaches it, if it does.
 
     Parameters
@@ -286,24 +285,22 @@ def plot_e_process(process: EProcess, *, ax: Axes | None = None, alpha: float = 
     process : EProcess
         Of `e_process`.
     ax : matplotlib.axes.Axes, optional
-    alpha : float, default 0.05
-        A level of significance to mark, in (0, 1).
     """
-    level, first = check_level(alpha), process.first_below(alpha)
+    first = process.first_below(ALPHA)
     sizes = np.unique(np.linspace(min(process.n, 1), process.n, SIZES).astype(np.int64))
     exact = process.exact_pvalues([n for n in sizes.tolist() if n])
     anytime, still = roles.CURVES[:2]
     with sheet.canvas(ax) as ax:
-        _p_axis(ax, [*process.pvalues, *exact, level / 10])
+        _p_axis(ax, [*process.pvalues, *exact, ALPHA / 10])
         items = np.arange(1, process.n + 1)
         look = anytime.line(label="e-process: look whenever you like", gid="anytime")
         shown = ax.plot(items, np.maximum(process.pvalues, LEFTMOST), **look)
         look = still.line(label="exact test: look once", gid="exact", zorder=1.5)
         shown += ax.plot(sizes[-exact.size :], np.maximum(exact, LEFTMOST), **look)
-        shown.append(_level(ax, level))
+        shown.append(_level(ax))
         if first is not None:
             ax.plot(first, process.pvalues[first - 1], gid="first", **anytime.dot(ax))
-            shown[0].set_label(f"e-process: {level:g} after {counted(first, 'items')}")
+            shown[0].set_label(f"e-process: {ALPHA:g} after {counted(first, 'items')}")
         ax.set_xlabel("items so far")
         sheet.counts(ax.xaxis)
         sheet.key(ax, shown)
@@ -315,12 +312,11 @@ def plot_sensitivity(
     *,
     ax: Axes | None = None,
     gammas: Sequence[float] | None = None,
-    alpha: float = 0.05,
 ) -> Axes:
     """Draw the upper bound on p against gamma, the odds that a hidden bias may give to a sign.
 
-    Gids: "bound" for the curve, "level" for the line at alpha, "tipping" for the largest gamma
-    with which p is certainly at most alpha, if there is one.
+    Gids: "bound" for the curve, "level" for the line at 0.05, "tipping" for the largest gamma
+    with which p is certainly at most 0.05, if there is one.
 
     Parameters
     ----------
@@ -329,21 +325,19 @@ def plot_sensitivity(
     ax : matplotlib.axes.Axes, optional
     gammas : sequence of float, optional
         From 1 on. Default: 50 of them, well past the one where significance ends.
-    alpha : float, default 0.05
-        A level of significance to mark, in (0, 1).
     """
-    tipping = result.tipping_gamma(check_level(alpha))
+    tipping = result.tipping_gamma(ALPHA)
     far = 1.5 if tipping is None else max(1 + 1.6 * (tipping - 1), 1.1)
     xs = np.geomspace(1, far, 50) if gammas is None else np.array(gammas)
     ps = [result.sensitivity(float(f"{x:.6g}")).pvalue for x in xs]
     role = roles.CURVES[0]
     with sheet.canvas(ax) as ax:
-        _p_axis(ax, [*ps, alpha / 10])
+        _p_axis(ax, [*ps, ALPHA / 10])
         look = role.line(label="largest p under such a bias", gid="bound")
-        shown = [*ax.plot(xs, np.maximum(ps, LEFTMOST), **look), _level(ax, alpha)]
+        shown = [*ax.plot(xs, np.maximum(ps, LEFTMOST), **look), _level(ax)]
         if tipping is not None and xs[0] <= tipping <= xs[-1]:
             look = role.dot(ax, linestyle="none", label=f"gamma = {tipping:.3g}", gid="tipping")
-            shown += ax.plot([tipping], [alpha], **look)
+            shown += ax.plot([tipping], [ALPHA], **look)
         ax.set_xlabel("gamma: how many times as likely a bias makes one sign")
         sheet.ticks(ax.xaxis)
         sheet.key(ax, shown)
@@ -358,9 +352,9 @@ def _p_axis(ax: Axes, ps: Sequence[float]) -> None:
     sheet.decades(ax.yaxis)
 
 
-def _level(ax: Axes, alpha: float) -> Line2D:
+def _level(ax: Axes) -> Line2D:
     """A line at the level of significance."""
-    return ax.axhline(alpha, **roles.LEVEL.line(label=f"level {alpha:.3g}", gid="level", zorder=1))
+    return ax.axhline(ALPHA, **roles.LEVEL.line(label=f"level {ALPHA:g}", gid="level", zorder=1))
 
 
 # ---- posteriors ----------------------------------------------------------------------------------
@@ -375,7 +369,7 @@ class Curve(NamedTuple):
     interval: tuple[float, float]
 
 
-def density(law: MetricPosterior, level: float) -> Curve:
+def density(law: MetricPosterior) -> Curve:
     """The density of a metric between its outer quantiles, dense at the ends of [0, 1]."""
     low, high = (float(end) for end in np.clip(law.interval(1 - 2 * TAIL), 1e-15, 1 - 1e-15))
     odds = np.linspace(log(low / (1 - low)), log(high / (1 - high)), 101)
@@ -383,27 +377,26 @@ def density(law: MetricPosterior, level: float) -> Curve:
     heights = law.pdf(values)
     left, right = law.interval(1 - 2 * INNER)
     top = float(heights[(values >= left) & (values <= right)].max())
-    return Curve(values, heights, top, law.interval(level))
+    return Curve(values, heights, top, law.interval())
 
 
-def density_of_difference(result: BayesTestResult, level: float) -> Curve:
+def density_of_difference(result: BayesTestResult) -> Curve:
     """The same of B less A; the edges of the areas below it are among the values."""
     low, high = result.difference.interval(1 - 2 * TAIL)
     edges = [edge for edge in (-result.rope, result.rope) if low < edge < high]
     values = np.union1d(np.linspace(low, high, POINTS), edges)
     heights = result.difference.pdf(values)
     top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
-    return Curve(values, heights, top, result.difference.interval(level))
+    return Curve(values, heights, top, result.difference.interval())
 
 
 def plot_posteriors(
     result: BayesTestResult | Sequence[BayesTestResult],
     *,
     ax: Axes | Sequence[Axes] | None = None,
-    confidence_level: float = 0.95,
     conservative: bool = False,
 ) -> Any:
-    r"""Draw the posterior of the metric of both models, with credible intervals.
+    r"""Draw the posterior of the metric of both models, with 95% credible intervals.
 
     Curves go from the 0.001 to the 0.999 quantile, and leave the axes where they are infinite. The
     mark of an interval is the most likely value; it has none if both ends of [0, 1] are infinite.
@@ -417,8 +410,6 @@ def plot_posteriors(
         Of `bayes_test`; several, as of precision, recall and F1, stand side by side.
     ax : matplotlib.axes.Axes or sequence of them, optional
         Where to draw; one for each result.
-    confidence_level : float, default 0.95
-        Of the intervals, in (0, 1).
     conservative : bool, default False
         Whether to draw, in thin lines, also the posteriors with correlations of 1, where all folds
         together are worth one.
@@ -431,19 +422,19 @@ def plot_posteriors(
     with sheet.canvas(ax, (11.0 if len(results) > 1 else 8.0, 4.2), make) as ax:
         axes = sheet.check_axes(ax, len(results), "results")
         for place, each in zip(axes, results, strict=True):
-            _draw_posteriors(place, each, confidence_level, conservative)
+            _draw_posteriors(place, each, conservative)
             if place is not axes[0] and each.names == results[0].names:
                 place.tick_params(labelleft=False)
     return axes if several else axes[0]
 
 
-def _draw_posteriors(ax: Axes, result: BayesTestResult, level: float, conservative: bool) -> None:
+def _draw_posteriors(ax: Axes, result: BayesTestResult, conservative: bool) -> None:
     wider = [(result.conservative, " conservative", THIN)] if conservative else []
     shown, names = [], []
     for role, letter, name in zip((roles.A, roles.B), "ab", result.names, strict=True):
         for source, kind, width in [(result, "", CURVE), *wider]:
             law: MetricPosterior = getattr(source, f"posterior_{letter}")
-            shown.append((law, density(law, level), role, letter + kind, width))
+            shown.append((law, density(law), role, letter + kind, width))
             names.append("\N{GREEK SMALL LETTER RHO} = 1" if kind else name)
     rows, values = _set_rows(ax, names, max(curve.top for _, curve, *_ in shown)), []
     for row, (law, curve, role, gid, width) in zip(rows, shown, strict=True):
@@ -457,7 +448,7 @@ def _draw_posteriors(ax: Axes, result: BayesTestResult, level: float, conservati
         values += [*curve.interval, *curve.values[[0, -1]]]
     sheet.fit(ax, values, 0.03, 1e-9)
     sheet.ticks(ax.xaxis, 5)
-    sheet.literal(ax.xaxis.label, f"{result.title} (mode, {percent(level)} credible)", ax)
+    sheet.literal(ax.xaxis.label, f"{result.title} (mode, 95% credible)", ax)
 
 
 def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
@@ -475,9 +466,7 @@ def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
     return rows
 
 
-def plot_difference(
-    result: BayesTestResult, *, ax: Axes | None = None, confidence_level: float = 0.95
-) -> Axes:
+def plot_difference(result: BayesTestResult, *, ax: Axes | None = None) -> Axes:
     """Draw the posterior of the difference of both models, with the probability that B is better.
 
     Parameters
@@ -485,8 +474,6 @@ def plot_difference(
     result : BayesTestResult
         Of `bayes_test`.
     ax : matplotlib.axes.Axes, optional
-    confidence_level : float, default 0.95
-        Of the interval, in (0, 1).
 
     Returns
     -------
@@ -506,9 +493,9 @@ def plot_difference(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['old better or equal: 0.19', 'new better: 0.81']
     """
-    curve, (a, b), rope = density_of_difference(result, confidence_level), result.names, result.rope
+    curve, (a, b), rope = density_of_difference(result), result.names, result.rope
     with sheet.canvas(ax) as ax:
-        row = _set_rows(ax, [f"mean, {percent(confidence_level)}"], curve.top)[0]
+        row = _set_rows(ax, ["mean, 95%"], curve.top)[0]
         black, handles = roles.ink(), []
         ax.plot(curve.values, curve.heights, color=black, gid="density")
         ax.axvline(0, zorder=2, gid="zero", **roles.EQUAL.line())

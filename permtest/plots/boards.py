@@ -85,13 +85,13 @@ def plot_ranking(
     data_set: str | None = None,
     *,
     ax: Axes | Sequence[Axes] | None = None,
-    most: int = MOST,
 ) -> tuple[Axes, ...]:
     """Draw each system's score, which systems do not differ, and the ranks that each may have.
 
     Filled circles and bold names are systems tied with the best (gid "tied"), or that differ from
     the baseline ("differs"); the others are hollow squares ("behind", "same"). Bars beside the axes
     ("group") join systems of which no two differ. Ranks or adjusted p-values are notes ("note").
+    The best 30 systems are drawn; the picture says how many are not.
 
     Parameters
     ----------
@@ -101,8 +101,6 @@ def plot_ranking(
         Which one to draw. Default: all, below each other.
     ax : matplotlib.axes.Axes or sequence of them, optional
         One for each data set.
-    most : int, default 30
-        Systems that are drawn, from the best one on; the picture says how many are not.
 
     Examples
     --------
@@ -114,12 +112,10 @@ def plot_ranking(
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
     ['rank 1', 'rank 2 to 3', 'rank 2 to 3']
     """
-    if most < 1:
-        raise ValueError(f"most={most} must be 1 or more")
     if data_set is not None:
         board.order(data_set)  # refuses what is none
     names = board.data_sets if data_set is None else (data_set,)
-    return _draw_panels([(board, name) for name in names], ax, most)
+    return _draw_panels([(board, name) for name in names], ax)
 
 
 def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ...]:
@@ -130,30 +126,28 @@ def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ..
     rankings : sequence of (Leaderboard, str)
         Boards, each with the name of one of its data sets; at most 13.
     """
-    return _draw_panels(rankings, None, MOST)
+    return _draw_panels(rankings, None)
 
 
-def _draw_panels(
-    rankings: Sequence[tuple[Leaderboard, str]], ax: Any, most: int
-) -> tuple[Axes, ...]:
+def _draw_panels(rankings: Sequence[tuple[Leaderboard, str]], ax: Any) -> tuple[Axes, ...]:
     panels = len(rankings)
     if panels > PANELS:
         raise ValueError(
             f"there are {panels} rankings, but one picture shows at most {PANELS}; choose a "
             "data set with data_set=..., or write a page (.html)"
         )
-    rows = min(max(len(board.systems) for board, _ in rankings), most)
+    rows = min(max(len(board.systems) for board, _ in rankings), MOST)
     size = (sheet.WIDE, panels * (sheet.height_of_rows(rows) + 0.7))
     with sheet.canvas(ax, size, lambda figure: figure.subplots(panels, squeeze=False)[:, 0]) as ax:
         axes = sheet.check_axes(ax, panels, "data sets")
         for place, (board, name) in zip(axes, rankings, strict=True):
-            _draw_ranking(place, readable(board), board.data_sets.index(name), most)
+            _draw_ranking(place, readable(board), board.data_sets.index(name))
     return axes
 
 
-def _draw_ranking(ax: Axes, board: Leaderboard, k: int, most: int) -> None:
+def _draw_ranking(ax: Axes, board: Leaderboard, k: int) -> None:
     every, zero = _rows(board, k), board.baseline is not None
-    rows = every[:most]
+    rows = every[:MOST]
     sheet.name_rows(ax, [row.name for row in rows], [row.marked for row in rows])
     places = [row.place for row in rows]
     sheet.fit(ax, places, 0.2, 0.02 * abs(places[0]) or 1.0)
@@ -178,8 +172,8 @@ def _draw_ranking(ax: Axes, board: Leaderboard, k: int, most: int) -> None:
             at: dict[str, Any] = {"textcoords": "offset points", "path_effects": roles.halo(ax)}
             at |= {"ha": "right" if left else "left", "va": "center", "gid": "value"}
             ax.annotate(text, (row.place, y), (-11 if left else 11, 0), **at)
-    left_out = f"; the last {len(every) - most} of {len(every)} systems are not drawn"
-    sheet.literal(ax.xaxis.label, measure(board) + left_out * (len(every) > most), ax)
+    left_out = f"; the last {len(every) - MOST} of {len(every)} systems are not drawn"
+    sheet.literal(ax.xaxis.label, measure(board) + left_out * (len(every) > MOST), ax)
     handles = [
         sheet.dot(label, **looks[marked])
         for marked, label in zip((True, False), words, strict=True)

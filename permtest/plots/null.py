@@ -1,33 +1,24 @@
-"""Null distributions: of a sum, of a statistic made of sums, sampled, far out, of two sums."""
+"""Null distributions: of a sum, of a statistic made of sums, sampled, of two sums."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from math import gcd, log10
+from math import gcd
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch, PathPatch, Rectangle, StepPatch
 from matplotlib.path import Path as Outline
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
 from permtest._checks import TooLarge
-from permtest.methods import solve
-from permtest.null.convolution import fft_cells
-from permtest.null.distribution import LatticeDistribution
-from permtest.null.grouping import TwoPointSum
-from permtest.null.tail import tilt_to
 from permtest.plots import roles, sheet
-from permtest.question import ask_of_scores
-from permtest.result import PermutationTestResult, StructuredTestResult, result_of
+from permtest.result import PermutationTestResult, StructuredTestResult
 
 #: How the axis of probabilities is divided.
 Scale: TypeAlias = Literal["linear", "log"]
@@ -40,8 +31,6 @@ THIN = 1 / 60  # of the width of the axes: no lonely bar is thinner, so that it 
 UNSEEN = {"linear": 1e-5, "log": 1e-10}  # the mass at either end that is left out
 HEADROOM = 0.06  # of the height of the axes, above the highest column
 SMALLEST = 1e-300  # where a logarithmic axis ends at the latest
-SDS = 5.0  # how far the axis of a far tail reaches to the left, in standard deviations
-LARGEST = 20_000  # cells of a law that is drawn with its tilted relative
 CELLS = 640  # at most so many rows and columns are drawn
 SPARSE = 8  # and at most so many cells for each point that some labelling reaches
 SEEN = 1e-6  # of the peak: less likely points of a plane are not sought
@@ -220,7 +209,7 @@ def plot_null(
             tint.set(linewidth=0, color=roles.TAIL.rgba(0.13), gid="region", zorder=0)
             ax.add_patch(tint)
         parts = {"body": view.body, "rejected": view.rejected}
-        shown = _draw_law(ax, result, parts, view.edges, SMALLEST if scale == "log" else 0.0)
+        shown = draw_law(ax, result, parts, view.edges, SMALLEST if scale == "log" else 0.0)
         rules = {"observed": roles.OBSERVED, "mirrored": roles.MIRRORED}
         for value, (gid, rule) in zip(marks(result), rules.items(), strict=False):
             label = f"{gid} {sheet.signed(value, view.reach)}"
@@ -233,12 +222,12 @@ def plot_null(
             sheet.ticks(ax.yaxis, 5)
             ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
         ax.set_ylabel("probability" if result.n_samples is None else "share of the samples")
-        sheet.literal(ax.xaxis.label, _name_of_sum(result), ax)
+        sheet.literal(ax.xaxis.label, name_of_sum(result), ax)
         sheet.key(ax, shown, f"{sheet.p_text(result)} ({_tails(result)})")
     return ax
 
 
-def _columns(
+def draw_columns(
     ax: Axes, heights: Floats, edges: Floats, bottom: float, role: roles.Look, **more: Any
 ) -> StepPatch:
     """Columns from `bottom` up as one artist, however many there are; limits are not touched."""
@@ -248,7 +237,7 @@ def _columns(
     return artist
 
 
-def _draw_law(
+def draw_law(
     ax: Axes, result: PermutationTestResult, parts: dict[str, Floats], edges: Floats, bottom: float
 ) -> list[Any]:
     """Columns of a law and of its extreme part, by gid; what is in the key."""
@@ -256,12 +245,12 @@ def _draw_law(
     name = f"{result.n_samples:,} random labellings" if sampled else "null distribution"
     looks = (roles.NULL, name), (roles.TAIL, f"at least as extreme: {sheet.p_text(result)}")
     return [
-        _columns(ax, heights, edges, bottom, role, gid=gid, label=label)
+        draw_columns(ax, heights, edges, bottom, role, gid=gid, label=label)
         for (gid, heights), (role, label) in zip(parts.items(), looks, strict=True)
     ]
 
 
-def _name_of_sum(result: PermutationTestResult) -> str:
+def name_of_sum(result: PermutationTestResult) -> str:
     """What the horizontal axis has: whose sum or difference, in which unit, over how many items."""
     items = f"{result.n:,} pair{'s' * (result.n != 1)}"
     lead = "{} minus {}".format(*result.names)
@@ -287,155 +276,6 @@ def _tails(result: PermutationTestResult) -> str:
         if low.size and high.size and low.max() < high.min():
             return tail
     return "the hatched values"
-
-
-def plot_values(
-    result: StructuredTestResult, *, ax: Axes | None = None, scale: Scale = "linear"
-) -> Axes:
-    """Draw the null distribution of a statistic of several sums, such as F1, as `plot_null` does.
-
-    Parameters
-    ----------
-    result : StructuredTestResult
-        Of `exact_perm_test` with a statistic of counts, `exact_perm_test_m`, or `monte_carlo`.
-    ax, scale
-        As in `plot_null`.
-    """
-    return plot_null(result, ax=ax, scale=scale)
-
-
-# ---- far tails -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class FarTail:
-    """A p-value, and the tilted law whose mass lies where the tail begins.
-
-    Parameters
-    ----------
-    result : PermutationTestResult
-        The test.
-    null : LatticeDistribution
-        The null law of the sum.
-    tau : float
-        The tilt: a sum larger by one unit becomes exp(tau) times as likely as it was. 0 or more.
-    tilted : LatticeDistribution
-        The null law times exp(tau s), divided by its sum.
-    noise : float
-        By how much each cell may be off if the null law is made by FFT, without a tilt.
-
-    Examples
-    --------
-    >>> from permtest.plots import FarTail
-    >>> tail = FarTail.of([1] * 90, [0] * 90, observed=60)
-    >>> tail.result.pvalue_text(), round(tail.tau, 3)
-    ('9.18e-11', 0.805)
-    """
-
-    result: PermutationTestResult
-    null: LatticeDistribution
-    tau: float
-    tilted: LatticeDistribution
-    noise: float
-
-    @classmethod
-    def of(
-        cls,
-        u: Any,
-        v: Any = None,
-        observed: Any = None,
-        *,
-        statistic: str = "sum",
-        names: tuple[str, str] | None = None,
-    ) -> FarTail:
-        """What there is to be seen at one sum, some labelling's; by default the observed one.
-
-        Other arguments are those of `exact_perm_test`.
-        """
-        return FarTails.of(u, v, statistic, names).tail(observed)
-
-    @property
-    def lead(self) -> float:
-        """The larger one of the observed sum and its mirror image."""
-        return max(marks(self.result))
-
-
-class FarTails(NamedTuple):
-    """What is the same for all sums that might be observed."""
-
-    result: PermutationTestResult
-    steps: TwoPointSum
-    law: LatticeDistribution
-    noise: float
-
-    @classmethod
-    def of(cls, u: Any, v: Any, statistic: str, names: tuple[str, str] | None) -> FarTails:
-        """The law of the sum, and how well an FFT knows it; arguments as in `FarTail.of`."""
-        question = ask_of_scores(u, v, statistic=statistic, names=names)
-        law = question.law
-        if law.top >= LARGEST:
-            raise ValueError(
-                f"the sum has {law.top + 1:,} cells, too many to draw at each step; use fewer "
-                "pairs, or divide all scores by the same number and round them"
-            )
-        result = result_of(question, solve(question))
-        return cls(result, law, result.null_distribution, fft_cells(law).noise)
-
-    def tail(self, observed: Any) -> FarTail:
-        """The test of one sum, and the law tilted towards it: to its mirror image if that is it."""
-        result = self.result if observed is None else self.result.at(observed)
-        top, null = self.steps.top, self.law
-        cell = max(result.observed_cell, top - result.observed_cell)
-        tau = tilt_to(self.steps, min(cell, top - 1))  # at the very end it would be infinite
-        logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
-        logs = logs - np.logaddexp.reduce(logs)
-        tilted = replace(null, pmf=np.exp(logs), log_cells=logs)
-        return FarTail(result, null, tau / float(null.step), tilted, self.noise)
-
-
-def plot_tail(tail: FarTail, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
-    """Draw the null law and the law tilted to the observed sum.
-
-    Above are decimal logarithms of probabilities, below both laws as shares of their peaks. Gids:
-    "null", "extreme", "tilted", "noise" (how far down a Fourier transform without a tilt can
-    see), "observed". The limits do not depend on what was observed.
-
-    Parameters
-    ----------
-    tail : FarTail
-    axes : sequence of two matplotlib.axes.Axes, optional
-    """
-    null, tilted, result = tail.null, tail.tilted, tail.result
-    step, (low, high) = float(null.step), (float(x) for x in null.support[[0, -1]])
-    edges, left = low + step * (np.arange(null.pmf.size + 1) - 0.5), null.mean() - SDS * null.std()
-    logs, reached = null.log_pmf / np.log(10), null.log_pmf > -np.inf
-    bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(tail.noise))
-    make = partial(Figure.subplots, nrows=2, sharex=True, height_ratios=(3, 2))
-    with sheet.canvas(axes, make=make) as axes:
-        upper, lower = axes
-        kinds = {"null": reached & ~result.extreme, "extreme": reached & result.extreme}
-        parts = {gid: np.where(kind, logs, np.nan) for gid, kind in kinds.items()}
-        shown = _draw_law(upper, result, parts, edges, bottom)
-        line = roles.TILTED.line(gid="tilted", label="tilted law")
-        heights = np.maximum(tilted.log_pmf / np.log(10), 2 * bottom)
-        shown += upper.plot(null.support[reached], heights[reached], **line)
-        line = roles.THEORY.line(gid="noise", label="FFT noise")
-        shown.append(upper.axhline(log10(tail.noise), **line))
-        upper.set(ylim=(bottom, -0.06 * bottom), ylabel="probability")
-        sheet.counts(upper.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1")
-        _columns(lower, null.pmf / null.pmf.max(), edges, 0.0, roles.NULL, gid="null")
-        look = {"fill": False, "edgecolor": roles.TILTED.rgba(), "linewidth": 2, "gid": "tilted"}
-        _columns(lower, tilted.pmf / tilted.pmf.max(), edges, 0.0, roles.TILTED, **look)
-        lower.set(ylim=(0, 1.12), yticks=[0, 0.5, 1], ylabel="share of\nthe peak")
-        for ax in axes:
-            line = roles.OBSERVED.line(gid="observed", label=f"lead {sheet.number(tail.lead, 1.0)}")
-            observed = ax.axvline(tail.lead, **line)
-            sheet.fit(ax, [max(low, left) - step / 2, high + step / 2], 0.02)
-            sheet.ticks(ax.xaxis, 8, sheet.signed)
-        upper.tick_params(labelbottom=False)
-        sheet.literal(lower.xaxis.label, _name_of_sum(result), lower)
-        sheet.key(upper, [*shown, observed])
-    return axes
 
 
 # ---- the plane of two sums -----------------------------------------------------------------------
@@ -536,8 +376,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
             lie = "move together on a line" if result.rank else "are the same in all labellings"
             why = f"has no plane, as {' and '.join(result.parts)} {lie}"
         raise ValueError(
-            f"plot_plane is for a statistic of two sums, but {result.metric} {why}; "
-            "call plot_values"
+            f"plot_plane is for a statistic of two sums, but {result.metric} {why}; call plot_null"
         )
     with sheet.canvas(ax) as ax:
         x = None if ax.get_autoscalex_on() else ax.get_xlim()
@@ -545,7 +384,7 @@ def plot_plane(result: StructuredTestResult, *, ax: Axes | None = None) -> Axes:
         try:
             plane = look_at_plane(result, x, y)
         except TooLarge as error:
-            remedy = "plot_values can draw samples of monte_carlo"
+            remedy = "plot_null can draw samples of monte_carlo"
             raise TooLarge(error.problem, remedy) from None
         handles = _draw_plane(ax, plane)
         ax.set(xlim=plane.limits[0], ylim=plane.limits[1])

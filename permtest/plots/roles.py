@@ -15,33 +15,13 @@ from matplotlib.patheffects import withStroke
 
 
 class Look(NamedTuple):
-    """How something looks that a picture shows beside other things of its kind.
+    """How something looks that a picture shows beside other things of its kind."""
 
-    Parameters
-    ----------
-    colour : str
-        Of the settings in force, as "C0".
-    dash : str or tuple, default "-"
-        Of lines.
-    mark : str, default "o"
-        Of single values.
-    hatch : str, default ""
-        Of areas.
-    hollow : bool, default False
-        Whether marks are empty.
-
-    Examples
-    --------
-    >>> from permtest.plots import roles
-    >>> roles.B.line(label="old")["linestyle"]
-    (0, (5, 2))
-    """
-
-    colour: str
-    dash: Any = "-"
-    mark: str = "o"
-    hatch: str = ""
-    hollow: bool = False
+    colour: str  # of the settings in force, as "C0"
+    dash: Any = "-"  # of lines
+    mark: str = "o"  # of single values
+    hatch: str = ""  # of areas
+    hollow: bool = False  # whether marks are empty
 
     def rgba(self, alpha: float | None = None) -> Any:
         """The colour in the settings in force."""
@@ -68,23 +48,10 @@ class Look(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A line across a picture, in the colour of its letters.
-
-    Parameters
-    ----------
-    dash : str
-    width : float
-        In points.
-
-    Examples
-    --------
-    >>> from permtest.plots import roles
-    >>> roles.OBSERVED.line()["linestyle"]
-    '--'
-    """
+    """A line across a picture, in the colour of its letters."""
 
     dash: str
-    width: float
+    width: float  # in points
 
     def line(self, **more: Any) -> dict[str, Any]:
         """Options of the line, with `more` of them."""

@@ -249,19 +249,14 @@ def name_rows(
 def draw_interval(
     ax: Axes, row: float, ends: Sequence[float], estimate: float, **look: Any
 ) -> None:
-    """A line with its estimate; where it goes on outside of limits that are set, an arrow."""
+    """A line with its estimate; where it leaves limits that are set, an arrow (gid "open")."""
     low, high = ends if ax.get_autoscalex_on() else np.clip(ends, *ax.get_xlim())
     look = roles.INTERVAL | {"color": roles.ink()} | look
     ax.plot([low, estimate, high], [row] * 3, markevery=[1], **look)
     for end, place, marker in zip(ends, (low, high), "<>", strict=True):
         if end != place:
-            mark_open(ax, row, place, marker, look["color"])
-
-
-def mark_open(ax: Axes, row: float, place: float, marker: str, colour: Any) -> None:
-    """Draw an arrow (gid "open") at the edge of the axes if an interval goes on beyond it."""
-    look: dict[str, Any] = {"color": colour, "markersize": 11, "clip_on": False}
-    ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **look)
+            arrow: dict[str, Any] = {"color": look["color"], "markersize": 11, "clip_on": False}
+            ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **arrow)
 
 
 def write_row(ax: Axes, row: float, words: str, gid: str) -> None:

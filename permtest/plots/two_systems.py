@@ -20,12 +20,11 @@ from permtest.plots import roles, sheet
 from permtest.plots.null import plot_null, plot_plane
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.study.document import percent
-from permtest.study.overview import Overview, item_scores, overview
+from permtest.study.overview import Overview, item_scores
 from permtest.study.sections import is_long
 
 if TYPE_CHECKING:
     from permtest.score import Score
-    from permtest.statistics import Statistic
     from permtest.study.describe import Description, UnitSizes
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -43,10 +42,7 @@ ROUNDED_CELLS, SAMPLES = 10**5, 20_000  # about as many cells, or labellings, wh
 
 
 def plot_estimation(
-    pairs: Pairs | Overview,
-    *,
-    statistic: str | Statistic = "mean",
-    ax: Sequence[Axes] | None = None,
+    found: Overview, *, ax: Sequence[Axes] | None = None
 ) -> tuple[Axes, Axes, Axes]:
     """Draw both systems' scores, their differences item by item, and the overall difference.
 
@@ -54,20 +50,17 @@ def plot_estimation(
     scores. Differences are then what an item contributes to the whole, times the number of items.
     Where most items are equal, the bar of these is cut, and says so.
 
-    Scores are those of `plot_raincloud`, or bars (gid "bars") if they are 0 or 1. Differences
-    have the gids "higher", "lower" and "equal", the mean has "interval" and "zero".
+    Scores are rainclouds (gids "cloud", "quartiles", "mean" and "rain"), or bars (gid "bars") if
+    they are 0 or 1. Differences have the gids "higher", "lower" and "equal", the mean has
+    "interval" and "zero".
 
     Parameters
     ----------
-    pairs : Pairs or Overview
-        Single scores or counts; or what `permtest.study.overview` made of them, whose statistic
-        and interval are drawn.
-    statistic : str or Statistic, default "mean"
-        What is compared, if it is not an overview that says it.
+    found : Overview
+        Of `permtest.study.overview`.
     ax : sequence of three matplotlib.axes.Axes, optional
         Where to draw: scores, differences of items, and their mean, which has its place below.
     """
-    found = pairs if isinstance(pairs, Overview) else overview(pairs, statistic=statistic)
     with sheet.canvas(ax, (sheet.WIDE, HIGH), _three_axes) as ax:
         scores, differences, mean = sheet.check_axes(ax, 3, "parts")
         _draw_scores(scores, found)
@@ -236,31 +229,12 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
 # ---- distributions of scores ---------------------------------------------------------------------
 
 
-def plot_raincloud(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
-    """Draw the scores of both systems as rainclouds: histogram, quartiles, single items.
+def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats, kinds: Any) -> None:
+    """Rainclouds: one histogram upwards, one downwards, between them quartiles and single items.
 
     Up to 40 items are joined by lines in the look of the system that scores better. Of more than
     300, so many dots are drawn, evenly spread over the ranks; dots are moved apart at random.
-
-    The first system is above. Gids: "cloud", "quartiles", "mean" and "rain" for each system;
-    "higher", "lower" and "equal" for lines.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Single scores.
-    ax : matplotlib.axes.Axes, optional
     """
-    with sheet.canvas(ax) as ax:
-        sample = PairedSample(pairs)
-        names = sheet.distinct(pairs.names, NAME)
-        _draw_clouds(ax, names, sample.a, sample.b, _kinds(pairs.score))
-        ax.set_xlabel("score of an item")
-    return ax
-
-
-def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats, kinds: Any) -> None:
-    """One cloud upwards, one downwards, and the rain between them."""
     if not a.size:
         return
     edges, moved = _edges(np.concatenate((a, b))), np.random.default_rng(0)

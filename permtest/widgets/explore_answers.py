@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from fractions import Fraction
 from math import log10, sqrt
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import FixedLocator, FuncFormatter
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from permtest._rng import RNG, as_generator
@@ -22,7 +21,7 @@ from permtest.study import (
     power_t,
     sample_size,
 )
-from permtest.widgets.frame import Explorer, choice, slider, words
+from permtest.widgets.frame import Explorer, choice, slider
 
 # ---- assumptions ---------------------------------------------------------------------------------
 
@@ -89,36 +88,28 @@ class AssumptionsExplorer(Explorer):
         )
 
     def _draw(self) -> None:
-        cloud, leads = self._axes
+        (cloud, leads), sample = self._axes, self.sample
         ends, at = (MEAN - 4 * SD, MEAN + 4 * SD + LARGEST), [20, 40, 60, 80]
         cloud.set(xlim=ends, ylim=ends, xticks=at, yticks=at)
         dots = roles.CURVES[0].dot(cloud, markersize=5, linestyle="none", alpha=0.7, gid="items")
-        cloud.plot([], [], **dots)
-        cloud.plot(ends, ends, scalex=False, scaley=False, gid="equal", **roles.EQUAL.line())
+        cloud.plot(sample.b, sample.a, **dots)
+        cloud.plot(ends, ends, gid="equal", **roles.EQUAL.line())
         labels = (cloud.xaxis.label, cloud.yaxis.label)
         for label, name in zip(labels, self._names[::-1], strict=True):
             sheet.literal(label, f"score of {name}", 30)
+        r12 = digits(sample.correlation, ".2f")
+        cloud.set_title(f"{sample.n} items, r12 = {r12}", loc="left")
         leads.set(xlim=(-15, 20), xlabel="mean difference")
         leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
+        leads.set_title(f"exact p = {self.exact.pvalue_text()}", loc="left")
         sheet.name_rows(leads, ["paired t", "two-sample t"], pad=4)
         sheet.ticks(leads.xaxis, 4)
-        self._texts = [ax.set_title(" ", loc="left") for ax in self._axes]
-        for row, role in enumerate((roles.HOLDS, roles.BROKEN)):
-            look = roles.INTERVAL | role.dot(leads, gid="interval")
-            leads.plot([0] * 3, [row] * 3, markevery=[1], **look)
-            self._texts.append(leads.text(1.5, row + 0.22, "", gid="p"))
-
-    def _paint(self) -> None:
-        sample, both = self.sample, (self.paired, self.independent)
-        self._parts["items"][0].set_data(sample.b, sample.a)
-        for line, result in zip(self._parts["interval"], both, strict=True):
-            low, high = result.confidence_interval()[:2]
-            line.set_xdata([low, result.estimate, high])
-        texts = [f"{sample.n} items, r12 = {digits(sample.correlation, '.2f')}"]
-        texts += [f"exact p = {self.exact.pvalue_text()}"]
-        texts += [f"p = {digits(result.pvalue)}" for result in both]
-        for artist, text in zip(self._texts, texts, strict=True):
-            artist.set_text(text)
+        both = (self.paired, roles.HOLDS), (self.independent, roles.BROKEN)
+        for row, (result, role) in enumerate(both):
+            look = role.dot(leads, gid="interval")
+            interval = result.confidence_interval()[:2]
+            sheet.draw_interval(leads, row, interval, result.estimate, **look)
+            leads.text(1.5, row + 0.22, f"p = {digits(result.pvalue)}", gid="p")
 
 
 def two_systems(
@@ -244,59 +235,42 @@ class PowerExplorer(Explorer):
             f"{digits(self.detectable)}."
         )
 
-    def _kind(self) -> Hashable:
-        return bool((self.needed or np.inf) <= SIZES[-1])
-
     def _draw(self) -> None:
-        upper, lower = self._axes
-        upper.axhline(TARGET, zorder=1, gid="target", **roles.LEVEL.line())
-        now = roles.MIRRORED.line(gid="n", label="n = 5,000", zorder=1)
-        shown: list[Any] = [upper.axvline(0, **now)]
+        (upper, lower), lead, needed = self._axes, self.lead.value, self.needed
+        self._draw_differences(lower)
         # The axis of pairs has logarithms, which is quicker than a logarithmic axis.
+        at, (low, high), power = log10(self.n.value), self.exact.intervals[0], self.exact.power[0]
+        upper.axhline(TARGET, zorder=1, gid="target", **roles.LEVEL.line())
+        now = roles.MIRRORED.line(gid="n", label=f"n = {self.n.value:,}", zorder=1)
+        shown: list[Any] = [upper.axvline(at, **now)]
+        powers = [power_t(n, lead, self._sd, **self._level) for n in SIZES]
         curve = roles.CURVES[0].line(gid="power", label="paired t-test")
-        shown += upper.plot(np.log10(SIZES), np.zeros(len(SIZES)), **curve)
+        shown += upper.plot(np.log10(SIZES), powers, **curve)
         look: dict[str, Any] = {"color": roles.CURVES[1].rgba(), "marker": "s", "markersize": 8}
         look |= roles.INTERVAL | {"label": "exact test", "gid": "exact", "markevery": [1]}
-        shown += upper.plot([0] * 3, [0] * 3, **look)
-        if (self.needed or np.inf) <= SIZES[-1]:
+        shown += upper.plot([at] * 3, [low, power, high], **look)
+        if needed and needed <= SIZES[-1]:
             cross: dict[str, Any] = {"color": roles.ink(), "marker": "X", "markersize": 11}
-            cross |= {"linestyle": "none", "zorder": 4, "gid": "needed", "label": "5,000 for 80%"}
-            shown += upper.plot([0], [TARGET], **cross)
+            cross |= {"linestyle": "none", "zorder": 4, "gid": "needed"}
+            shown += upper.plot([log10(needed)], [TARGET], label=f"{needed:,} for 80%", **cross)
         upper.set_xlim(log10(SIZES[0]) - 0.03, log10(SIZES[-1]) + 0.03)
         upper.set(ylim=(0, 1.03), yticks=[0, 0.5, TARGET, 1], ylabel="power", xlabel="pairs")
         ticks = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
-        upper.xaxis.set_major_locator(FixedLocator([log10(tick) for tick in ticks]))
-        upper.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{round(10**x):,}"))
+        upper.set_xticks([log10(tick) for tick in ticks], [f"{tick:,}" for tick in ticks])
         sheet.key(upper, shown)
-        reach = self._side * max(WIDEST * self._sd, 1.2 * abs(self.lead.max - self.lead.min))
-        lower.set_xlim(*sorted((-reach / 2, reach)))
-        lower.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
-        dot = roles.INTERVAL | roles.HOLDS.dot(lower, gid="interval")
-        lower.plot([0] * 3, [0] * 3, markevery=[1], **dot)
-        for edge, marker in zip(lower.get_xlim(), "<>", strict=True):
-            sheet.mark_open(lower, 0, edge, marker, dot["color"])
-        mark = roles.BROKEN.dot(lower, marker="^", color=roles.ink(), linestyle="none")
-        lower.plot([], [], gid="detectable", **mark)
-        sheet.name_rows(lower, ["interval", "found"], pad=4)
-        sheet.ticks(lower.xaxis, 7)
-        lower.set_xlabel("mean difference (triangles: detected with a power of 80%)")
 
-    def _paint(self) -> None:
-        parts, at, lead = self._parts, log10(self.n.value), self.lead.value
-        (low, high), power = self.exact.intervals[0], self.exact.power[0]
-        parts["n"][0].set_xdata([at, at])
-        parts["power"][0].set_ydata([power_t(n, lead, self._sd, **self._level) for n in SIZES])
-        parts["exact"][0].set_data([at] * 3, [low, power, high])
-        texts = words(self._axes[0])
-        texts[0].set_text(f"n = {self.n.value:,}")
-        for cross in parts.get("needed", ()):
-            cross.set_xdata([log10(self.needed or 1)])
-            texts[-1].set_text(f"{self.needed:,} for 80%")
-        ends = np.clip(self.expected, *self._axes[1].get_xlim())
-        parts["interval"][0].set_xdata([ends[0], lead, ends[1]])
-        for arrow, end, edge in zip(parts["open"], self.expected, ends, strict=True):
-            arrow.set_visible(bool(end != edge))
+    def _draw_differences(self, ax: Axes) -> None:
+        """The interval to expect, and the smallest differences that are found."""
+        reach = self._side * max(WIDEST * self._sd, 1.2 * abs(self.lead.max - self.lead.min))
+        ax.set_xlim(*sorted((-reach / 2, reach)))
+        ax.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
+        dot = roles.HOLDS.dot(ax, gid="interval")
+        sheet.draw_interval(ax, 0, self.expected, self.lead.value, **dot)
         found = [self._side * self.detectable]
         if self.alternative.value == "two-sided":
             found.append(-found[0])
-        parts["detectable"][0].set_data(found, [1] * len(found))
+        mark = roles.BROKEN.dot(ax, marker="^", color=roles.ink(), linestyle="none")
+        ax.plot(found, [1] * len(found), gid="detectable", **mark)
+        sheet.name_rows(ax, ["interval", "found"], pad=4)
+        sheet.ticks(ax.xaxis, 7)
+        ax.set_xlabel("mean difference (triangles: detected with a power of 80%)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many
 from permtest.plots import plot_ranking, roles, sheet
-from permtest.plots.boards import numbers, p_text
+from permtest.plots.boards import p_text
 from permtest.widgets.frame import Explorer, choice, slider
 
 MOST = 11  # systems that are there already
@@ -29,9 +28,7 @@ class LeaderboardExplorer(Explorer):
         As in `compare_many`: the scores of 2 to 11 systems, 0 or 1 for each item. A `ScoreTable`
         may have clusters, which are swapped as a whole.
     base : str, optional
-        The system that the new one resembles, at first. Default: the best one.
-    name : str, default "new"
-        What the new one is called.
+        The system that the new one, "new", resembles at first. Default: the best one.
 
     Examples
     --------
@@ -44,11 +41,11 @@ class LeaderboardExplorer(Explorer):
 
     board: Leaderboard
 
-    def __init__(self, table: Any, *, base: str | None = None, name: str = "new") -> None:
-        self._table, self._name = _right_or_wrong(table), name
+    def __init__(self, table: Any, *, base: str | None = None) -> None:
+        self._table = _right_or_wrong(table)
         self._shares = [float(x) for x in self._table.exact_values]
         base = base or self._table.systems[int(np.argmax(self._shares))]
-        with_variant(self._table, base, 0, 0, name=name)  # refuses what is none
+        with_variant(self._table, base, 0, 0)  # refuses what is none
         self._reach = max(1, round(REACH * self._table.n_items))
         titles = {entry.title: key for key, entry in CORRECTIONS.items()}
         texts = ("Right, base is wrong", "Wrong, base is right")
@@ -76,7 +73,7 @@ class LeaderboardExplorer(Explorer):
 
     def _compute(self) -> tuple[str, str]:
         base, gains, losses = self.base.value, self.gains.value, self.losses.value
-        table = with_variant(self._table, base, gains, losses, name=self._name)
+        table = with_variant(self._table, base, gains, losses)
         self.board = board = compare_many(table, correction=self.correction.value, rng=0)
         new, size = len(table.systems) - 1, table.n_items
         p, adjusted = (
@@ -84,15 +81,11 @@ class LeaderboardExplorer(Explorer):
             for what in ("pvalue", "adjusted")
         )
         return f"Scores and ranks of {new + 1} systems", (
-            f"With {gains:,} more and {losses:,} fewer right than {base}, {self._name} has "
+            f"With {gains:,} more and {losses:,} fewer right than {base}, new has "
             f"{round(board.values[0, new] * size):,} of {size:,} right, and both agree on "
             f"{1 - (gains + losses) / size:.1%} of the items: {_rank(board, new)}; against {base} "
             f"p = {p}, adjusted for {len(board)} tests {adjusted}. {board.sentence()}"
         )
-
-    def _kind(self) -> Hashable:
-        board = self.board
-        return tuple(board.order()), board.tied_with_best(), tuple(board.groups())
 
     def _draw(self) -> None:
         """The ranking, with a band behind the new system and small letters."""
@@ -104,28 +97,18 @@ class LeaderboardExplorer(Explorer):
         ax.set_xlabel("share of the items that are right")
         letter = LETTERS / (1.4 * max(map(len, order)))
         ax.tick_params(axis="y", labelsize=min(sheet.font(), letter))
-        y = order.index(self._name)
+        y = order.index("new")
         ax.axhspan(y - 0.45, y + 0.45, color=roles.BAND, zorder=-1, gid="new")
         for text in ax.texts:
             text.set_fontsize(11)
         title = ax.annotate("", (1, 1), xycoords="axes fraction", fontsize=11, **NOTE)
-        sheet.literal(title, f"adjusted p against {self._name}", 24)
-
-    def _paint(self) -> None:
-        board, ax = self.board, self._axes[0]
-        order = [board.systems.index(name) for name in board.order()]
-        places = [float(board.values[0, i]) for i in order]
-        marks = [line for line in ax.lines if line.get_gid() in ("tied", "behind")]
-        p = board.matrix("adjusted")[-1]
-        parts = zip(marks, *(self._parts[x] for x in ("value", "note")), strict=True)
-        for (mark, value, note), i, at, text in zip(
-            parts, order, places, numbers(places), strict=True
-        ):
-            mark.set_xdata([at])
-            value.xy = (at, value.xy[1])
-            value.set_text(text)
-            new, other = i == len(order) - 1, f"p = {p_text(p[i], board.alpha)}"
-            note.set_text(_rank(board, i) if new else other)
+        sheet.literal(title, "adjusted p against new", 24)
+        p = self.board.matrix("adjusted")[-1]
+        notes = [text for text in ax.texts if text.get_gid() == "note"]
+        for note, name in zip(notes, order, strict=True):
+            i = self.board.systems.index(name)
+            other = f"p = {p_text(p[i], self.board.alpha)}"
+            note.set_text(_rank(self.board, i) if name == "new" else other)
 
 
 def _rank(board: Leaderboard, i: int) -> str:

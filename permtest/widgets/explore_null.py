@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, log, log2, sqrt
+from dataclasses import replace
+from math import ceil, log2, log10, sqrt
 from typing import Any
 
 import ipywidgets
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import StepPatch
 
 from permtest.exact import exact_perm_test, monte_carlo
-from permtest.null.convolution import Step, check_n, spacing
+from permtest.methods import solve
+from permtest.null.convolution import Step, check_n, fft_cells, spacing
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import as_two_point_sum, attainable
+from permtest.null.tail import tilt_to
 from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
-from permtest.plots.null import LARGEST, FarTail, FarTails, plot_tail
-from permtest.result import PermutationTestResult
+from permtest.plots.null import draw_columns, draw_law, marks, name_of_sum
+from permtest.question import ask_of_scores
+from permtest.result import PermutationTestResult, result_of
 from permtest.score import counted
-from permtest.widgets.frame import Explorer, Names, beside, choice, slider, words
+from permtest.widgets.frame import Explorer, Names, beside, choice, slider
+
+LARGEST = 20_000  # cells of a law that is drawn at each step
 
 # ---- the convolution -----------------------------------------------------------------------------
 
@@ -109,63 +113,38 @@ class ConvolutionExplorer(Explorer):
             f"{law(mode):.4g}."
         )
 
-    def _kind(self) -> int:
-        return len(self.step.copies)
-
-    def _labels(self) -> list[str]:
-        """What the copies are called, and their sum."""
-        n, copies = self.step.n, self.step.copies
-        before, after = (f"F{k}".translate(INDICES) for k in (n - 1, n))
-        weights = [{0.5: "½ ", 1.0: ""}.get(c.weight, f"{c.weight:g} ") for c in copies]
-        moves = [f"{before} moved by {sheet.signed(copy.effect)}" for copy in copies]
-        names = [weight + move for weight, move in zip(weights, moves, strict=True)]
-        return [*names, after + ", their sum" * (len(copies) > 1)]
-
     def _draw(self) -> None:
-        upper, lower = self._axes
-        *names, name = self._labels()
-        for copy, role in zip(names, COPIES, strict=False):
-            look = role.area(upper, edgecolor=role.rgba(), facecolor=role.rgba(0.25))
-            _add_columns(upper, fill=True, linewidth=1.8, gid="copy", label=copy, **look)
-            _add_columns(lower, fill=True, linewidth=0, gid="stacked", **look)
-        rim: dict[str, Any] = {"fill": False, "edgecolor": roles.ink(), "linewidth": 1.5}
-        law = _add_columns(lower, gid="law", label=name, **rim)
+        law, copies, (upper, lower) = self.step.law, self.step.copies, self._axes
+        seen = law.support[law.pmf > FAINT * law.pmf.max()]
+        values = np.arange(int(seen[0]), int(seen[-1]) + 1, self._width)
+        edges = values[0] + self._width * (np.arange(values.size + 1) - 0.5)
+        before, after = (f"F{k}".translate(INDICES) for k in (self.step.n - 1, self.step.n))
+        ground = np.zeros(values.size)
+        for copy, role in zip(copies, COPIES, strict=False):
+            look = role.area(upper, edgecolor=role.rgba(), facecolor=role.rgba(0.25), fill=True)
+            heights = copy.weight * _probabilities(copy.law, values)
+            clear = heights > copy.weight * FAINT * copy.law.pmf.max()
+            weight = {0.5: "½ ", 1.0: ""}.get(copy.weight, f"{copy.weight:g} ")
+            label = f"{weight}{before} moved by {sheet.signed(copy.effect)}"
+            shown = np.where(clear, heights, np.nan)
+            upper.stairs(shown, edges, linewidth=1.8, gid="copy", label=label, **look)
+            top = ground + heights
+            lower.stairs(top, edges, baseline=ground, linewidth=0, gid="stacked", **look)
+            ground = top
+        name = after + ", their sum" * (len(copies) > 1)
+        rim: dict[str, Any] = {"color": roles.ink(), "linewidth": 1.5, "gid": "law", "label": name}
         sheet.key(upper, upper.patches, columns=2)
-        sheet.key(lower, [law])
+        sheet.key(lower, [lower.stairs(_probabilities(law, values), edges, **rim)])
+        height = ABOVE * 2.0 ** ceil(log2(law.pmf.max()) - TINY)
         for ax in self._axes:
-            ax.set_ylabel("probability")
+            ax.set(xlim=self._in_view[self.order.value], ylim=(0, height), ylabel="probability")
             sheet.ticks(ax.yaxis, 3)
             sheet.counts(ax.xaxis, 8)
         upper.tick_params(labelbottom=False)
         sheet.literal(lower.xaxis.label, self._label, lower)
 
-    def _paint(self) -> None:
-        law, top = self.step.law, 2.0 ** ceil(log2(self.step.law.pmf.max()) - TINY)
-        for ax in self._axes:
-            ax.set(xlim=self._in_view[self.order.value], ylim=(0, ABOVE * top))
-        seen = law.support[law.pmf > FAINT * law.pmf.max()]
-        values = np.arange(int(seen[0]), int(seen[-1]) + 1, self._width)
-        edges = values[0] + self._width * (np.arange(values.size + 1) - 0.5)
-        ground = np.zeros(values.size)
-        for k, copy in enumerate(self.step.copies):
-            heights = copy.weight * _probabilities(copy.law, values)
-            clear = heights > copy.weight * FAINT * copy.law.pmf.max()
-            self._parts["copy"][k].set_data(np.where(clear, heights, np.nan), edges)
-            self._parts["stacked"][k].set_data(ground + heights, edges, ground)
-            ground = ground + heights
-        self._parts["law"][0].set_data(_probabilities(law, values), edges)
-        texts = [text for ax in self._axes for text in words(ax)]
-        for text, label in zip(texts, self._labels(), strict=True):
-            text.set_text(label)
-
 
 INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def _add_columns(ax: Axes, **look: Any) -> StepPatch:
-    columns = StepPatch([0.0], [0.0, 1.0], **look)
-    ax.add_patch(columns)
-    return columns
 
 
 def _probabilities(law: LatticeDistribution, values: Any) -> Any:
@@ -248,36 +227,34 @@ class SamplingExplorer(Explorer):
         (ax,), p = self._axes, self.exact.pvalue
         right = min(max(p + REACH * sqrt(p * (1 - p) / SAMPLES[0]), 2 * ALPHA), 1.0)
         ax.set(xlim=(-0.03 * right, 1.03 * right), ylim=(RUNS - 0.4, -0.6), yticks=[])
-        for row in range(RUNS):
-            ax.plot([0] * 3, [row] * 3, gid=f"run {row}", markevery=[1], **roles.INTERVAL)
-        self._looks: dict[bool, Any] = {
+        looks: dict[bool, Any] = {
             True: roles.HOLDS.dot(ax, markersize=6, linewidth=1.5),
             False: roles.BROKEN.dot(ax, markersize=8, linewidth=3.5),
         }
+        for row, result in enumerate(self.results):
+            look = looks[self._hits(result)] | {"gid": "run"}
+            sheet.draw_interval(ax, row, result.pvalue_interval(), result.pvalue, **look)
         rule = roles.EQUAL.line(linewidth=2, zorder=1, gid="exact", label=f"exact p = {p:.3g}")
         level = roles.LEVEL.line(zorder=1, gid="level", label=f"level {ALPHA:g}")
         shown = [ax.axvline(p, **rule), ax.axvline(ALPHA, **level)]
         names = {True: "interval holds p", False: "misses p"}
-        shown += [Line2D([], [], label=names[hit], **look) for hit, look in self._looks.items()]
+        shown += [Line2D([], [], label=names[hit], **look) for hit, look in looks.items()]
         ax.set(xlabel="p-value", ylabel="one sampled test each")
         sheet.key(ax, shown)
-
-    def _paint(self) -> None:
-        for row, result in enumerate(self.results):
-            (low, high), (line,) = result.pvalue_interval(), self._parts[f"run {row}"]
-            line.set(xdata=[low, result.pvalue, high], **self._looks[self._hits(result)])
 
 
 # ---- the far tail --------------------------------------------------------------------------------
 
 STOPS = 1000  # of the slider, at most
+SDS_LEFT = 5.0  # how far the axis reaches to the left, in standard deviations
 
 
 class TailExplorer(Explorer):
     """Drag the observed sum: log p and the tilted law follow at once, however small p is.
 
     With more than 1000 sums to choose from, the slider has some of them, evenly spaced, and the
-    observed one.
+    observed one. Above are decimal logarithms of probabilities, below both laws as shares of
+    their peaks; a line says how far down a Fourier transform without a tilt can see.
 
     Parameters
     ----------
@@ -293,59 +270,85 @@ class TailExplorer(Explorer):
     >>> from permtest.widgets import TailExplorer
     >>> explorer = TailExplorer([1] * 90, [0] * 89 + [2])
     >>> explorer.lead.value = 90
-    >>> explorer.tail.result.pvalue_text()
+    >>> explorer.result.pvalue_text()
     '1.62e-27'
     """
 
-    tail: FarTail
+    result: PermutationTestResult
 
     def __init__(
         self, u: Any, v: Any = None, *, statistic: str = "sum", names: Names = None
     ) -> None:
-        self._tails = tails = FarTails.of(u, v, statistic, names)
-        first, possible = tails.tail(None).lead, np.flatnonzero(attainable(tails.steps))
-        upper = possible[2 * possible >= tails.steps.top]
+        question = ask_of_scores(u, v, statistic=statistic, names=names)
+        self._steps = steps = question.law
+        if steps.top >= LARGEST:
+            raise ValueError(
+                f"the sum has {steps.top + 1:,} cells, too many to draw at each step; use fewer "
+                "pairs, or divide all scores by the same number and round them"
+            )
+        self._first = result_of(question, solve(question))
+        self._null = null = self._first.null_distribution
+        self._noise = fft_cells(steps).noise
+        first, possible = max(marks(self._first)), np.flatnonzero(attainable(steps))
+        upper = possible[2 * possible >= steps.top]
         thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
-        values = sorted({*map(tails.law.value, thinned), first})
+        values = sorted({*map(null.value, thinned), first})
         options = {sheet.number(value, 1.0): value for value in values}
         controls = {"lead": choice("Lead", options, first, "SelectionSlider")}
         self._open([(0.125, 0.47, 0.855, 0.35), (0.125, 0.16, 0.855, 0.26)], controls, "lead")
 
     def _compute(self) -> tuple[str, str]:
-        self.tail = self._tails.tail(self.lead.value)
-        result, null, tilted = self.tail.result, self.tail.null, self.tail.tilted
+        self.result, null, top = self._first.at(self.lead.value), self._null, self._steps.top
+        result, cell = self.result, max(self.result.observed_cell, top - self.result.observed_cell)
+        tau = tilt_to(self._steps, min(cell, top - 1))  # at the very end it would be infinite
+        logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
+        logs = logs - np.logaddexp.reduce(logs)
+        self.tau = tau / float(null.step)  # for a sum that is larger by one unit
+        self.tilted = replace(null, pmf=np.exp(logs), log_cells=logs)
         alt = "Null law of {} minus {} and the law tilted to its tail".format(*result.names)
-        lead, spread, bound = counted(self.tail.lead, result.unit), null.std(), result.error_bound
+        lead = counted(self.lead.value, result.unit)
+        spread, bound = null.std(), result.error_bound
         start = f"A lead of {lead}, for either system, has p = {result.pvalue_text()}"
         if not spread:
             return alt, f"{start}: no swap changes anything."
-        seen = null.pmf[result.observed_cell] > self.tail.noise
+        seen = null.pmf[result.observed_cell] > self._noise
         sight = "can still resolve the cells" if seen else "sees only its own noise"
         return alt, (
             f"{start} (log10 p = {result.log10_pvalue:.4f}; p is "
             f"{f'off by a factor of at most 1 ± {bound:.0e}' if bound else 'exact'}). It is "
             f"{abs(result.observed_sum - null.mean()) / spread:.3g} standard deviations out, "
             f"where an FFT without a tilt {sight}. Tilted by a factor of "
-            f"{np.exp(self.tail.tau):.3g} per {result.unit.removesuffix('s')}, the law has its "
-            f"mean at {sheet.signed(tilted.mean())} and a standard deviation of "
-            f"{tilted.std():.3g}."
+            f"{np.exp(self.tau):.3g} per {result.unit.removesuffix('s')}, the law has its "
+            f"mean at {sheet.signed(self.tilted.mean())} and a standard deviation of "
+            f"{self.tilted.std():.3g}."
         )
 
     def _draw(self) -> None:
-        plot_tail(self.tail, axes=self._axes)
-
-    def _paint(self) -> None:
-        tail, upper, parts = self.tail, self._axes[0], self._parts
-        logs, extreme = tail.null.log_pmf / log(10), tail.result.extreme
-        reached = np.isfinite(logs)
-        for gid, kind in (("null", ~extreme), ("extreme", extreme)):
-            parts[gid][0].set_data(np.where(reached & kind, logs, np.nan))
-        line, columns = parts["tilted"]
-        lowest = 2 * upper.get_ylim()[0]  # well below the axes
-        line.set_ydata(np.maximum(tail.tilted.log_pmf / log(10), lowest)[reached])
-        columns.set_data(tail.tilted.pmf / tail.tilted.pmf.max())
-        for rule in parts["observed"]:
-            rule.set_xdata([tail.lead] * 2)
-        texts = words(upper)
-        texts[1].set_text(f"at least as extreme: {sheet.p_text(tail.result)}")
-        texts[-1].set_text(f"lead {sheet.number(tail.lead, 1.0)}")
+        null, tilted, result, (upper, lower) = self._null, self.tilted, self.result, self._axes
+        step, (low, high) = float(null.step), (float(x) for x in null.support[[0, -1]])
+        edges = low + step * (np.arange(null.pmf.size + 1) - 0.5)
+        logs, reached = null.log_pmf / np.log(10), null.log_pmf > -np.inf
+        bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(self._noise))
+        kinds = {"null": reached & ~result.extreme, "extreme": reached & result.extreme}
+        parts = {gid: np.where(kind, logs, np.nan) for gid, kind in kinds.items()}
+        shown = draw_law(upper, result, parts, edges, bottom)
+        heights = np.maximum(tilted.log_pmf / np.log(10), 2 * bottom)[reached]
+        line = roles.TILTED.line(gid="tilted", label="tilted law")
+        shown += upper.plot(null.support[reached], heights, **line)
+        line = roles.THEORY.line(gid="noise", label="FFT noise")
+        shown.append(upper.axhline(log10(self._noise), **line))
+        upper.set(ylim=(bottom, -0.06 * bottom), ylabel="probability")
+        sheet.counts(upper.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1")
+        draw_columns(lower, null.pmf / null.pmf.max(), edges, 0.0, roles.NULL, gid="null")
+        look = {"fill": False, "edgecolor": roles.TILTED.rgba(), "linewidth": 2, "gid": "tilted"}
+        draw_columns(lower, tilted.pmf / tilted.pmf.max(), edges, 0.0, roles.TILTED, **look)
+        lower.set(ylim=(0, 1.12), yticks=[0, 0.5, 1], ylabel="share of\nthe peak")
+        left, lead = null.mean() - SDS_LEFT * null.std(), self.lead.value
+        for ax in self._axes:
+            line = roles.OBSERVED.line(gid="observed", label=f"lead {sheet.number(lead, 1.0)}")
+            observed = ax.axvline(lead, **line)
+            sheet.fit(ax, [max(low, left) - step / 2, high + step / 2], 0.02)
+            sheet.ticks(ax.xaxis, 8, sheet.signed)
+        upper.tick_params(labelbottom=False)
+        sheet.literal(lower.xaxis.label, name_of_sum(result), lower)
+        sheet.key(upper, [*shown, observed])

@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any, cast
 
 import numpy as np
 
 from permtest.exact import exact_perm_test
-from permtest.plots import plot_null, plot_plane, plot_values, sheet
-from permtest.plots.null import (
-    HEADROOM,
-    View,
-    heights_in_view,
-    hits_weight,
-    look,
-    look_at_plane,
-    marks,
-    outline,
-    shades,
-    staircase,
-)
+from permtest.plots import plot_null, plot_plane, sheet
+from permtest.plots.null import HEADROOM, heights_in_view, hits_weight, look
 from permtest.plots.sheet import SUMS
 from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.statistics import lookup
-from permtest.widgets.frame import TAILS, Explorer, Names, choice, slider, words
+from permtest.widgets.frame import TAILS, Explorer, Names, choice, slider
 
 SCALES = {"linear axis": "linear", "logarithmic axis": "log"}
 PLACE = (0.125, 0.16, 0.835, 0.66)  # of the axes in either picture
-
-
-def _move_columns(explorer: Explorer, view: View, result: PermutationTestResult) -> None:
-    """Move what `plot_null` has drawn."""
-    (ax,), parts = explorer._axes, explorer._parts
-    for gid, heights in (("body", view.body), ("rejected", view.rejected)):
-        parts[gid][0].set_data(heights, view.edges)
-    for tint, (low, high) in zip(parts.get("region", ()), view.region, strict=True):
-        tint.set(x=low, width=high - low)
-    texts = words(ax)
-    texts[1].set_text(f"at least as extreme: {sheet.p_text(result)}")
-    for text, value, gid in zip(texts[2:], marks(result), ("observed", "mirrored"), strict=False):
-        parts[gid][0].set_xdata([value] * 2)
-        text.set_text(f"{gid} {sheet.signed(value, view.reach)}")
 
 
 # ---- which systems, on how many items ------------------------------------------------------------
@@ -114,8 +89,6 @@ class TwoSystemsExplorer(Explorer):
         options: dict[str, Any] = {"statistic": self._statistic, "alternative": self.tails.value}
         u, v = (self._scores[name][:n] for name in (a, b))
         self.result = result = exact_perm_test(u, v, names=names, **options)
-        self._limits = _coarse_limits(self.result, self.scale.value)
-        self._view = look(self.result, self.scale.value, self._limits[0])
         alt, null = "Null distribution of {} minus {}".format(*names), result.null_distribution
         if a == b:
             return alt, f"You are comparing {a} with itself: no swap changes anything, so p = 1."
@@ -126,20 +99,14 @@ class TwoSystemsExplorer(Explorer):
             f"extreme as the observed one is {result.pvalue_text()}."
         )
 
-    def _kind(self) -> Hashable:
-        counts = len(marks(self.result)), len(self._view.region)
-        return self.result.names, self.scale.value, self._limits, counts
-
     def _draw(self) -> None:
         (ax,) = self._axes
-        ax.set(xlim=self._limits[0], ylim=self._limits[1])
+        x, y = _coarse_limits(self.result, self.scale.value)
+        ax.set(xlim=x, ylim=y)
         plot_null(self.result, ax=ax, scale=self.scale.value)
         ax.set_title("", loc="left")  # p is in the key
         label = "{} minus {} ({})".format(*self.result.names, self.result.unit)
         sheet.literal(ax.xaxis.label, label, ax)
-
-    def _paint(self) -> None:
-        _move_columns(self, self._view, self.result)
 
 
 def _coarse_limits(result: PermutationTestResult, scale: Any) -> tuple[Any, Any]:
@@ -171,7 +138,7 @@ class StaircaseExplorer(Explorer):
     """Move the observed point through the plane of hits and misses; staircase and p follow.
 
     The axes stay as they are while the point is moved. Another measure starts at what was observed.
-    Where hits and misses move together, as for recall, the picture is that of `plot_values`.
+    Where hits and misses move together, as for recall, the picture is that of `plot_null`.
 
     Parameters
     ----------
@@ -246,12 +213,6 @@ class StaircaseExplorer(Explorer):
         base = self._tests[self.tails.value]
         found = base.at((self.hits.value * self._weight, self.misses.value))
         self.result = result = cast(StructuredTestResult, found)
-        if result.rank == 2:
-            self._counts = (len({result.sums, result.other_sums}), 1)
-        else:
-            self._limits = _coarse_limits(result, "linear")
-            self._view = look(result, "linear", self._limits[0])
-            self._counts = len(marks(result)), len(self._view.region)
         parts = (hits_weight(result.parts[0])[1], result.parts[1])
         counts = zip((self.hits.value, self.misses.value), parts, strict=True)
         point = " and ".join(f"{sheet.number(count)} {SUMS.get(x, x)}" for count, x in counts)
@@ -263,24 +224,12 @@ class StaircaseExplorer(Explorer):
         text += f" {where}; so there is no plane, and the picture shows the difference itself."
         return f"Null law for {result.unit}", text
 
-    def _kind(self) -> Hashable:
-        return self.statistic.value, self.tails.value, self._limits, self._counts
-
     def _draw(self) -> None:
-        (ax,), (x, y) = self._axes, self._limits
+        (ax,), plane = self._axes, self.result.rank == 2
+        x, y = self._limits if plane else _coarse_limits(self.result, "linear")
         ax.set(xlim=x, ylim=y)
-        (plot_plane if self.result.rank == 2 else plot_values)(self.result, ax=ax)
+        (plot_plane if plane else plot_null)(self.result, ax=ax)
+        if plane and (legend := ax.get_legend()):
+            legend.get_texts()[1].set_text(f"at least as extreme: {sheet.p_text(self.result)}")
         sheet.literal(ax.xaxis.label, ax.get_xlabel().replace("\n", " "), ax)
         ax.set_title("", loc="left")  # p is in the key
-
-    def _paint(self) -> None:
-        if self.result.rank < 2:
-            _move_columns(self, self._view, self.result)
-            return
-        plane, parts = look_at_plane(self.result, *self._limits), self._parts
-        parts["cells"][0].set_data(shades(plane))
-        parts["region"][0].set_path(outline(plane))
-        parts["staircase"][0].set_segments(staircase(plane))
-        for gid, place in zip(("observed", "mirrored"), plane.marks, strict=False):
-            parts[gid][0].set_data(*([at] for at in place))
-        words(self._axes[0])[1].set_text(f"at least as extreme: {sheet.p_text(self.result)}")

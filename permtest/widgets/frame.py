@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,7 +13,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 from PIL import Image
 
 from permtest.plots import sheet
@@ -28,14 +27,11 @@ class Explorer:
     """Controls, each an attribute, and a `picture` and a `sentence` that follow them, in a `box`.
 
     A subclass describes its controls and calls `_open`. Then, at each movement, `_compute` makes a
-    result of what the controls say and puts it in words; `_draw` makes the artists, but only where
-    `_kind` is another one than before; and `_paint` moves them.
+    result of what the controls say and puts it in words, and `_draw` draws it on empty axes.
     """
 
     _figure: Figure
     _axes: list[Axes]
-    _parts: dict[str, list[Any]]  # the artists of each gid
-    _drawn: Hashable = None
     _quiet = False
 
     if TYPE_CHECKING:  # controls become attributes
@@ -74,23 +70,16 @@ class Explorer:
             self._settle(change["owner"])
             self._update()
         except Exception as error:
-            self._drawn, self.picture.value, self.sentence.value = None, "", alert(error)
+            self.picture.value, self.sentence.value = "", alert(error)
         finally:
             self._quiet = False
 
     def _update(self) -> None:
         alt, text = self._compute()
         with sheet.style():
-            kind = (self._kind(),)
-            if self._drawn != kind:
-                for ax in self._axes:
-                    ax.clear()
-                self._draw()
-                self._parts = {}
-                for artist in [child for ax in self._axes for child in ax.get_children()]:
-                    self._parts.setdefault(str(artist.get_gid()), []).append(artist)
-                self._drawn = kind
-            self._paint()
+            for ax in self._axes:
+                ax.clear()
+            self._draw()
             file = png(self._figure)
         self.picture.value = picture(file, f"{alt}; described below")
         self.sentence.value = spoken(text)
@@ -102,14 +91,8 @@ class Explorer:
         """Keep the result; what the picture shows, and the sentence."""
         raise NotImplementedError
 
-    def _kind(self) -> Hashable:
-        """All that the artists cannot follow: if it changes, they are made anew."""
-        return None
-
     def _draw(self) -> None:
-        raise NotImplementedError
-
-    def _paint(self) -> None:
+        """Draw what was computed."""
         raise NotImplementedError
 
 
@@ -156,12 +139,6 @@ def beside(*parts: Any) -> Any:
 
 
 # ---- the picture and the sentence ----------------------------------------------------------------
-
-
-def words(ax: Axes) -> list[Text]:
-    """The texts of the key; none if there is no key."""
-    legend = ax.get_legend()
-    return [] if legend is None else legend.get_texts()
 
 
 def png(figure: Figure) -> bytes:

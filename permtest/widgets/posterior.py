@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from html import escape
-from math import isnan
 from typing import Any, TypeAlias
 
 import ipywidgets
@@ -12,9 +10,8 @@ import numpy as np
 
 from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
-from permtest.plots import plot_difference, plot_posteriors, sheet
-from permtest.plots.answers import density, density_of_difference
-from permtest.widgets.frame import Explorer, beside, choice, slider, words
+from permtest.plots import plot_difference, plot_posteriors
+from permtest.widgets.frame import Explorer, beside, choice, slider
 
 Ends: TypeAlias = tuple[float, float]
 
@@ -22,7 +19,6 @@ COUNTS = {"tp": "right (tp)", "fp": "wrong (fp)", "gold": "to be found"}
 METRICS = ("precision", "recall", "f1", "f2", "f0.5")
 PRIORS = (0.5, 1.0, 2.0, 10.0)
 WIDEST = 0.05  # half of a region of practical equivalence, unless a wider one is asked for
-LEVEL = 0.95  # of the intervals
 
 
 class PosteriorExplorer(Explorer):
@@ -110,50 +106,14 @@ class PosteriorExplorer(Explorer):
         alt = "Posteriors of {} and {}, and of their difference".format(*result.names)
         return alt, str(result)
 
-    def _kind(self) -> Hashable:
-        laws = (self.result.posterior_a, self.result.posterior_b)
-        return bool(self.result.rope), *(isnan(law.mode()) for law in laws)
-
     def _draw(self) -> None:
-        upper, lower = self._axes
-        plot_posteriors(self.result, ax=upper)
-        plot_difference(self.result, ax=lower)
-        for ax in self._axes:
+        for ax, draw, limits in zip(
+            self._axes, (plot_posteriors, plot_difference), self._limits, strict=True
+        ):
+            draw(self.result, ax=ax)
+            ax.set_xlim(limits)
             ax.tick_params(axis="y", labelsize=11, pad=12)
-        # Heights are scaled to those that were drawn, so that the axes stay as they are.
-        self._tops = [ax.get_ylim()[1] / 1.08 for ax in self._axes]
-
-    def _paint(self) -> None:
-        result, parts, (upper, lower) = self.result, self._parts, self._axes
-        upper.set(xlim=self._limits[0], xlabel=result.title)
-        lower.set_xlim(self._limits[1])
-        label = f"{result.title}: {result.names[1]} minus {result.names[0]}"
-        sheet.literal(lower.xaxis.label, label, lower)
-        laws = dict(zip("ab", (result.posterior_a, result.posterior_b), strict=True))
-        curves = {letter: density(law, LEVEL) for letter, law in laws.items()}
-        unit = self._tops[0] / max(curve.top for curve in curves.values())
-        for letter, curve in curves.items():
-            parts[letter][0].set_data(curve.values, unit * curve.heights)
-            parts[f"interval {letter}"][0].set_xdata(curve.interval)
-            for mark in parts.get(f"mode {letter}", ()):
-                mark.set_xdata([laws[letter].mode()])
-        curve, rope = density_of_difference(result, LEVEL), result.rope
-        heights = self._tops[1] / curve.top * np.minimum(curve.heights, 2 * curve.top)
-        parts["density"][0].set_data(curve.values, heights)
-        parts["interval"][0].set_xdata(curve.interval)
-        parts["mean"][0].set_xdata([result.difference.mean()])
-        areas = {"a better": (-1.0, -rope), "equivalent": (-rope, rope), "b better": (rope, 1.0)}
-        for gid, (low, high) in areas.items():
-            inside = (curve.values >= low) & (curve.values <= high)
-            x = curve.values[inside]
-            ground = np.column_stack((x, np.zeros(x.size)))[::-1]
-            for area in parts.get(gid, ()):
-                area.set_verts([np.vstack((np.column_stack((x, heights[inside])), ground))])
-        for band in parts.get("rope", ()):
-            band.set(x=-rope, width=2 * rope)
-        chances, sides = result.chances(2), ["a", *["neither"] * bool(rope), "b"]
-        for text, who in zip(words(lower), sides, strict=True):
-            text.set_text(f"{text.get_text().rpartition(': ')[0]}: {chances[who]}")
+        self._axes[0].set_xlabel(self.result.title)
 
 
 def _choices(first: BayesTestResult) -> dict[str, Any]:
