@@ -37,7 +37,8 @@ SLICE = 0.25  # seconds
 IDLE = 60  # seconds
 PING = 90_000  # milliseconds
 
-TEMPLATES = Path(__file__).parent / "templates" / "app"
+PACKAGE = Path(__file__).parent
+TEMPLATES = PACKAGE / "templates" / "app"
 TITLE = "permtest: compare two systems"
 
 #: The extensions of Lab that a page may load: those that draw widgets.
@@ -50,6 +51,13 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port}; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+
+
+def notebooks_folder(package: Path = PACKAGE) -> Path:
+    """The notebooks and their data: beside the package in a checkout, else within it."""
+    beside = package.parent / "notebooks"
+    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
+    return beside if checkout else package / "notebooks"
 
 
 async def _get_msg_in_slices(channel: Any, timeout: float | None = None) -> dict[str, Any]:

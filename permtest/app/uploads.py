@@ -10,9 +10,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-import permtest
 from permtest._html import grid, said, together
-from permtest._jupyter import FILE_LIMIT
+from permtest._jupyter import FILE_LIMIT, notebooks_folder
 from permtest.app.parts import Fold, problem, working
 from permtest.readers import File, ReadError, format_of, is_table, recognise
 from permtest.readers.pairing import Evaluation
@@ -49,11 +48,10 @@ def bundled(name: str) -> Path:
     >>> bundled("ud_en_ewt_pos.csv").is_file()
     True
     """
-    package = Path(permtest.__file__).parent
-    for folder in (package.parent / "notebooks", package / "notebooks"):
-        if (folder / "data" / name).is_file():
-            return folder / "data" / name
-    raise FileNotFoundError(f"{name} is missing; install permtest again, with its notebooks")
+    path = notebooks_folder() / "data" / name
+    if not path.is_file():
+        raise FileNotFoundError(f"{name} is missing; install permtest again, with its notebooks")
+    return path
 
 
 class Files:

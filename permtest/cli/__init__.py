@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
         commands.leaderboard,
         f"what is compared: files --data-set --systems|--system {SCORES} --strata; {READING}; "
         "tests and output: --baseline --alternative=many --correction --family --alpha "
-        "--samples=max-t --k --seed=hidden --out --json --force --help",
+        "--samples=max-t --seed=hidden --out --json --force --help",
     ),
     "report": (
         commands.report,

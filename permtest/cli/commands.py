@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import permtest
 from permtest import __version__
-from permtest._jupyter import SOCKETS, choose_port, serve
+from permtest._jupyter import SOCKETS, choose_port, notebooks_folder, serve
 from permtest._text import aligned
 from permtest.cli.inputs import (
     OTHERWISE,
@@ -349,9 +349,7 @@ def lab(args: argparse.Namespace) -> None:
 
 def find_notebook(name: str) -> Path:
     """The notebook of that name, or the only one whose name begins so."""
-    beside = PACKAGE.parent / "notebooks"  # in a checkout; a wheel has them within the package
-    checkout = beside.is_dir() and (PACKAGE.parent / "pyproject.toml").is_file()
-    folder = beside if checkout else PACKAGE / "notebooks"
+    folder = notebooks_folder(PACKAGE)
     known = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
     if not known:
         raise FileNotFoundError(f"there are no notebooks in {folder}; install permtest again")

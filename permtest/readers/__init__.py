@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permtest.pairs import Pairs
 from permtest.readers import annotated, harnesses, labels
-from permtest.readers.files import File, ReadError, StrPath, printable, shown
+from permtest.readers.files import File, ReadError, printable
 from permtest.readers.pairing import MISSING, Evaluation, describe, keyed
-from permtest.readers.shape import SCORE_NAMES, Column, Columns, How, Sheet
+from permtest.readers.shape import Column, Columns, How, Sheet
 from permtest.readers.systems import Format, SystemScores, joined, names_of, told_apart
 from permtest.readers.tables import Table, load, table_of
 from permtest.statistics import Statistic, lookup
@@ -350,7 +350,9 @@ def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
         with suppress(TypeError, OSError, ValueError):
             folder = Path(source).is_dir()
         if folder:
-            folders[str(source)] = {harnesses.task_of(path): path for path in _files_of(source)}
+            folders[str(source)] = {
+                harnesses.task_of(path): path for path in harnesses.files_of(source)
+            }
         found[str(source) if folder else f"{number}"] = [] if folder else [load(source, number + 1)]
     shared = set.intersection(*map(set, folders.values())) if folders else set()
     for name, tasks in folders.items():
@@ -382,21 +384,6 @@ def _is_frame(source: Any) -> bool:
     return hasattr(source, "columns") or hasattr(source, "get_columns")
 
 
-def _files_of(folder: StrPath) -> list[Path]:
-    """What a harness wrote into a folder; an error names the folders in it that hold runs."""
-    try:
-        return harnesses.files_of(folder)
-    except ReadError as error:
-        runs = []
-        for inner in sorted(path for path in Path(folder).iterdir() if path.is_dir()):
-            with suppress(ReadError):
-                runs += [shown(str(inner), 200)] if harnesses.files_of(inner) else []
-        if len(runs) < 2:
-            raise
-        problem = f"{error}; it holds the folders of {len(runs)} runs, {', '.join(runs[:10])}: "
-        raise ReadError(f"{problem}name two of these") from None
-
-
 def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How) -> Evaluation:
     files = [file for some in opened.values() for file in some]
     kinds = [format_of(file) for file in files]
@@ -412,7 +399,7 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
         gold = load(gold)
     found = []
     for folder, some in opened.items():
-        parts = [one for file in some for one in _loaded(kinds[0], file, gold, files)]
+        parts = [one for file in some for one in _loaded(kinds[0], file, gold)]
         if len(some) > 1:
             tasks = [harnesses.task_of(Path(file.path)) for file in some]
             parts = [joined(dict(zip(tasks, parts, strict=True)), folder)]
@@ -423,16 +410,13 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
     return Evaluation(kinds[0], tuple(found))
 
 
-def _loaded(
-    kind: Format, file: File, gold: Source | None, every: Sequence[File]
-) -> list[SystemScores]:
+def _loaded(kind: Format, file: File, gold: Source | None) -> list[SystemScores]:
     if kind.gold == "none" and gold is not None:
         raise ReadError.at(file.path, f"{kind.title} hold scores; leave gold (--gold) out")
     if kind.gold == "required" and gold is None:
         problem = f"{kind.title} hold no scores; add the file of right answers as gold (--gold)"
         raise ReadError.at(file.path, problem)
-    reference = kind.items_of(every) if gold is None else gold
-    return [replace(one, gold=reference) for one in kind.load(file, reference)]
+    return [replace(one, gold=gold) for one in kind.load(file, gold)]
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -459,7 +443,8 @@ def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
         if not alone:
             sheets = [sheet for sheet, _ in keyed([(one, range(len(one))) for one in sheets])]
         found, usual = labels.predictions(sheets, gold)
-        return Evaluation(PREDICTIONS, _side_by_side(found), tuple(usual) if alone else None)
+        meant = tuple(usual) if alone else None
+        return Evaluation(PREDICTIONS, _side_by_side(found), meant, first=head)
     if alone and not head.is_long:
         if head.how.system is not None:
             problem = (
@@ -467,21 +452,20 @@ def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
                 "column that has several"
             )
             raise head.error(problem, None, head.system)
-        return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head)
+        return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head, head)
     own = [(name, sheet, rows) for sheet in sheets for name, rows in sheet.rows_by_system().items()]
     parts, systems = keyed([(sheet, rows) for _, sheet, rows in own]), []
     for (name, *_), (sheet, rows) in zip(own, parts, strict=True):
-        bare = not sheet.ids and sheet.index is None and sheet.how.id is not False
-        if bare and len(rows) < len(sheet):
+        if not sheet.ids and sheet.how.id is not False and len(rows) < len(sheet):
             problem = "a line is an item of one system, but no column says which item; name it "
             raise sheet.error(f"{problem}(--id), or pair lines by their order (--by-order)")
         systems.append(sheet.of_system(name, rows))
     kind = LONG if any(sheet.is_long for sheet in sheets) else ONE_SYSTEM
-    return Evaluation(kind, _side_by_side(systems))
+    return Evaluation(kind, _side_by_side(systems), first=head)
 
 
 def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
-    """The systems of several files, all under different names, their scores under the same."""
+    """The systems of several files, all under different names."""
     names = [one.system for one in found]
     if len(set(names)) < len(names):
         files = list(dict.fromkeys(one.file for one in found))
@@ -492,28 +476,4 @@ def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
             [x if known else name for x, name, known in zip(by_file, names, own, strict=True)],
             [None if known else x for x, known in zip(by_file, own, strict=True)],
         )
-    apart = zip(_alike(found), names, strict=True)
-    return tuple(one if one.system == name else replace(one, system=name) for one, name in apart)
-
-
-def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
-    """Each system's only score under one name, if the columns are called so or like the systems."""
-    names = [next(iter(one.scores)) for one in found]
-    if len(set(names)) == 1 or any(len(one.scores) > 1 or one.counts for one in found):
-        return list(found)
-    both = list(zip(found, names, strict=True))
-    likely = all(x.lower() in (one.system.lower(), one.file.stem.lower()) for one, x in both)
-    if not likely and not {name.lower() for name in names} <= set(SCORE_NAMES):
-        one, name = next((one, name) for one, name in both if name != names[0])
-        problem = f"its only score is column {name!r}, but that of {found[0].file.path} is "
-        problem += f"{names[0]!r}; if these are the same measure, give both columns the same name"
-        raise ReadError.at(one.file.path, problem)
-    return [
-        replace(
-            one,
-            scores={"score": one.scores[name]},
-            columns={"score": one.columns.get(name, "")},
-            notes=(*one.notes, f"The scores of {one.file.name} come from its column {name!r}"),
-        )
-        for one, name in both
-    ]
+    return tuple(replace(one, system=name) for one, name in zip(found, names, strict=True))

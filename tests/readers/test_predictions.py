@@ -102,10 +102,10 @@ def test_two_labels_of_which_one_is_to_be_found():
     assert read(made, gold="truth", statistic="mcc").v.tolist()[3] == [0, 1, 0, 0]
     evaluation = recognise(made, gold="truth")
     assert evaluation.statistics("p", "q")[:2] == ("accuracy", "precision")
-    assert evaluation.preview(1)[0][:4] == ("item", "gold", "p", "q")
-    assert evaluation.preview(1)[1][0][:4] == ("1", "1", "1", "1")
+    assert evaluation.preview(1) == (("truth", "p", "q"), [("1", "1", "1")])
     assert evaluation.score_names("p", "q") == ()
-    yes = read(file(made.data.decode().replace("1", "Yes").replace("0", "no")), statistic="recall")
+    said = file(made.data.decode().replace("1", "Yes").replace("0", "no"))
+    yes = read(said, gold="truth", statistic="recall")
     assert np.array_equal(yes.u, pairs.u)
 
 
@@ -140,18 +140,8 @@ def test_no_answer_finds_nothing(statistic):
     assert "and count as wrong" in read(made, statistic="accuracy").source["notes"][0]
 
 
-def test_right_answers_beside_numeric_predictions_are_pointed_at():
-    text = "id,label,a,b\n1,2,2,1\n2,1,2,1\n3,0,0,2\n"
-    note = "column 'label' looks like right answers; --gold label scores a and b against it"
-    assert read(file(text), a="a", b="b").source["notes"] == [note]
-    assert read(file(text), a="a", b="b", gold="label").source["notes"] == []
-    assert read(file(text), a="a", b="label").source["notes"] == []
-    scored = file("id,label,a,b\n1,good,0.5,1\n2,bad,0.25,1\n")
-    assert read(scored, a="a", b="b").source["notes"] == []
-
-
 def test_what_is_recognised_without_being_told():
-    assert recognise(file("label,a,b\nx,x,y\ny,x,y\n")).format.name == "predictions"
+    assert_refused(lambda: read(file("label,a,b\nx,x,y\ny,x,y\n")), "(--gold label)")
     assert recognise(file("gold,pred_a,pred_b\n1,1,2\n2,1,2\n")).format.name == "predictions"
     # Numbers can be scores, and whatever else could be compared comes first.
     assert recognise(file("gold,a,b\n1,1,2\n2,1,2\n")).format.name == "table"
@@ -196,7 +186,7 @@ BAD = {
 
 @pytest.mark.parametrize(("text", "options", "parts"), BAD.values(), ids=BAD.keys())
 def test_bad_predictions(text, options, parts):
-    assert_refused(lambda: read(file(text), **options), *parts)
+    assert_refused(lambda: read(file(text), **({"gold": "gold"} | options)), *parts)
 
 
 def test_two_files_that_do_not_agree():
@@ -246,6 +236,4 @@ def test_files_of_what_is_right_that_cannot_be_joined(gold, mine, parts):
 @pytest.mark.parametrize("name", ["prediction", "answer"])
 def test_labels_without_right_answers_ask_for_these(name):
     both = [f"id,{name}\n1,pos\n2,neg\n3,pos\n4,{last}\n" for last in ("pos", "neg")]
-    assert_refused(
-        lambda: read(*files(*both)), f"column {name!r} holds labels", "right answers (--gold)"
-    )
+    assert_refused(lambda: read(*files(*both)), repr(name), "holds", "right answers (--gold)")

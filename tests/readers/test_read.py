@@ -299,15 +299,6 @@ def test_names_of_systems():
     assert recognise(both[0], file("id,score\n1,2\n", "q.csv")).systems == ("new", "old", "q")
 
 
-def test_the_only_score_of_each_file_may_be_called_differently():
-    news, olds = "id,new\n1,2\n2,3\n", "id,old\n2,5\n1,4\n"
-    pairs = read(file(news, "New.csv"), file(olds, "old.csv"))
-    assert exact(pairs) == {"1": (2, 4), "2": (3, 5)}
-    assert "The scores of old.csv come from its column 'old'" in pairs.source["notes"]
-    measures = files(news.replace("new", "accuracy"), olds.replace("old", "score"))
-    assert exact(read(*measures)) == exact(pairs)
-
-
 def test_one_of_several_scores():
     first = file("id,acc,f2,doc,lang\n1,1,20,7,en\n2,0,30,7,en\n3,1,1.5,8,en\n", "n.csv")
     second = file("id,acc,f2,doc,lang\n3,1,1,8,en\n2,1,2,7,en\n1,1,3,7,en\n", "o.csv")
@@ -323,7 +314,12 @@ BAD_PAIRS = {
     "no common score": (("id,p,q\n1,2,3\n", "id,r,s\n1,2,3\n"), ["no score in common"]),
     "two measures": (
         ("id,accuracy\n1,2\n", "id,latency_ms\n1,3\n"),
-        ["b.csv", "'latency_ms'", "a.csv", "'accuracy'", "give both columns the same name"],
+        [
+            "b.csv",
+            "latency_ms of 'b'",
+            "accuracy of 'a'",
+            "give those of one measure the same name",
+        ],
     ),
 }
 
