@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import sys
 import tomllib
 from itertools import combinations
 from pathlib import Path
@@ -168,27 +167,6 @@ def test_several_data_sets(printed, board, folder):
     assert every["adjusted"] == compare_many(both, family="all").adjusted.tolist()
 
 
-def test_a_data_set_of_several_files_with_its_own_gold(run, board, folder):
-    for data_set, shift in (("x", 0), ("y", 1)):
-        words = [f"{i}\tw{i}\t_\t{'NV'[(i + shift) % 2]}" + "\t_" * 6 for i in range(1, 7)]
-        for k, name in enumerate(("gold", "a", "b", "c")):
-            wrong = [line.replace("N", "V") if i < k else line for i, line in enumerate(words)]
-            (folder / f"{name}_{data_set}.conllu").write_text("\n".join(wrong) + "\n\n")
-    argv = [x for d in "xy" for x in ("--data-set", f"{d}=a_{d}.conllu", f"b_{d}.conllu")]
-    assert "as gold (--gold)" in run("leaderboard", *argv, "--metric", "upos")[2]
-    gold = ("--gold", "x=gold_x.conllu", "--gold", "y=gold_y.conllu")
-    err = run("leaderboard", *argv, *gold, "--metric", "upos")[2]
-    assert "data set 'y' has the systems a_y, b_y, but 'x' a_x, b_x" in err
-    for name in ("a", "b"):
-        for d in "xy":
-            (folder / d).mkdir(exist_ok=True)
-            (folder / f"{name}_{d}.conllu").rename(folder / d / f"{name}.conllu")
-    argv = [x for d in "xy" for x in ("--data-set", f"{d}={d}/a.conllu", f"{d}/b.conllu")]
-    found = board(*argv, *gold, "--metric", "upos")
-    assert found["sources"]["y"]["gold"]["file"] == "gold_y.conllu"
-    assert found["systems"] == ["a", "b"]
-
-
 def test_pairs_are_written_as_tables(run):
     code, out, _ = run("leaderboard", "scores.csv", "-o", "pairs.csv")
     assert code == 0
@@ -273,25 +251,6 @@ def test_a_report_repeats_itself(run, printed, folder):
     for name in names:
         assert (folder / "x" / name).read_bytes() == (folder / "y" / name).read_bytes(), name
     assert "the file exists" in run("study", "pair.csv", "--config", "quick.yml", "--out", "x")[2]
-
-
-def test_the_command_line_goes_before_the_file(printed, folder):
-    (folder / "c.yml").write_text("seed: 5\na: new\nb: old\nK: 99\npower_sizes: 0\n")
-    command = ("study", "pair.csv", "--config", "c.yml", "--json")
-    first = json.loads(printed(*command))
-    assert (first["config"]["seed"], first["names"]) == (5, ["new", "old"])
-    other = json.loads(printed(*command, "--a", "old", "--b", "new", "--seed", 6))
-    assert (other["config"]["seed"], other["names"]) == (6, ["old", "new"])
-
-
-def test_a_study_of_counts(printed):
-    """In one go, as of scores; the configuration says what is compared."""
-    argv = ("study", "counts.csv", "--a", "a", "--b", "b")
-    first = json.loads(printed(*argv, "--metric", "f1", "--json"))
-    one = json.loads(printed("compare", *argv[1:], "--metric", "f1", "--json"))
-    assert (first["statistic"], first["exact"]["pvalue"]) == ("f1", one["pvalue"])
-    printed(*argv, "--metric", "f1", "--write-config", "f1.yml")
-    assert json.loads(printed("study", "counts.csv", "--config", "f1.yml", "--json")) == first
 
 
 def test_write_config(run, printed):
@@ -393,7 +352,7 @@ BAD = {
     "compare pair.csv --metric macro-f1": "--metric macro-f1: not known (did you mean 'macro_f1'",
     "compare pair.csv --metric F1": "--metric F1: not known (did you mean 'f1'",
     "compare pair.csv --metric f0": "or f with a beta up to 1000, such as",
-    "compare pair.csv --metric f1": "needs columns such as new_tp, new_fp, new_fn; this file",
+    "compare pair.csv --metric f1": "in columns such as new_tp, new_fp, new_fn; say which two",
     "compare pair.csv --a newer --b old": "pair.csv: no column 'newer' (did you mean 'new'?); its",
     "compare pair.csv --a new": "a is given without b",
     "compare pair.csv --fail-if worse --alternative greater": "needs --alternative less, not great",

@@ -27,8 +27,11 @@ MONTE_CARLO = "monte_carlo"
 FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
 OTHERWISE = "choose another name, or add --force"
 
-#: The extras that install modules; "lab" has the others.
-EXTRAS = {"jinja2": "study", "matplotlib": "plot"}
+#: What writes a format, and the extras that install modules; "lab" has the others.
+NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
+NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
+NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
+EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many"}
 
 Entry: TypeAlias = Statistic
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
@@ -44,6 +47,21 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Leave with the exit code of bad input."""
         self.exit(BAD, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+    def parse_known_args(self, *args: Any, **named: Any) -> Any:
+        """As `argparse`, but what a command does not know is refused by that command."""
+        found, rest = super().parse_known_args(*args, **named)
+        if rest:
+            hint = did_you_mean(rest[0], list(self._option_string_actions))
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which choice may have been meant."""
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            more = f"{did_you_mean(value, known)}; choose from {', '.join(known)}"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{more}")
 
 
 def add_command(
@@ -283,11 +301,12 @@ def check_out(args: argparse.Namespace, document: type[Document]) -> None:
     from permtest.report import destination
 
     try:
-        destination(document, args.out, overwrite=args.force)
+        *_, kinds = destination(document, args.out, overwrite=args.force)
     except FileExistsError as error:
         raise ValueError(f"--out {error}; {OTHERWISE}") from None
     except (OSError, ValueError) as error:
         raise ValueError(f"--out {error}") from None
+    check_installed([x for kind in kinds for x in NEEDS.get(kind, ())], f"--out {args.out}")
 
 
 def check_installed(modules: Sequence[str], what: str) -> None:

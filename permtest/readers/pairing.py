@@ -182,11 +182,11 @@ class Evaluation:
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The first lines of a table; else ids and scores of the first system's first items."""
-        head = self.found[0] if self.found else None
+        columns: dict[str, Sequence[Any]]
         if self.first is not None:
             columns = {self.first.name(i): cells for i, cells in enumerate(self.first.texts)}
         else:
-            assert head is not None
+            head = self.found[0]
             columns = {head.paired_by: head.ids or range(1, len(head) + 1), **head.scores}
         cells = [[text_of(x) for x in column[:rows]] for column in columns.values()]
         shown = [map(brief, column) for column in cells]

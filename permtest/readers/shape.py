@@ -321,8 +321,9 @@ class Sheet(Table):
     def cluster(self) -> int | None:
         """The column whose values are swapped as a whole."""
         found = self._meant(self.how.clusters, CLUSTER_NAMES)
-        known = found is None or self.how.clusters is not None
-        return found if known or self._distinct([found]) > 1 else None
+        if found is None or self.how.clusters is not None:
+            return found
+        return found if self._distinct([found]) > 1 else None
 
     @cached_property
     def repeat(self) -> int | None:

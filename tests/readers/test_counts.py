@@ -1,21 +1,13 @@
 """Counts are read by their headers, by lists or by their width, or refused."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from permtest import exact_perm_test
-from permtest.readers import File, read, recognise
-from permtest.readers.shape import JOINTS
+from permtest.readers import read
 from permtest.statistics import STATISTICS, statistic
 from tests.readers.texts import assert_refused, columns, exact, file, files
 
-DATA = Path(__file__).resolve().parents[2] / "notebooks" / "data"
 F1 = ("tp", "fp", "fn")
 COUNTS = [entry for entry in STATISTICS.values() if entry.columns]
 IN_FILES = [entry for entry in COUNTS if entry.average is None]
@@ -49,7 +41,6 @@ WIDE = (
 )
 SEVERAL = "a_tp,a_fp,a_fn,a_tn,b_tn,b_tp,b_fp,b_fn\n1,2,3,4,5,6,7,8\n"
 LENGTHS = "utt,a_errors,b_errors,length\nu1,1,2,9\n"
-JIWER = "n_hits,n_substitutions,n_deletions,n_insertions,hits.o,substitutions.o,deletions.o,"
 HEADERS = {
     "by name": (WIDE, {"a": "crf_x", "b": "hmm"}, ([[4, 5, 6]], [[2, 3, 1]])),
     "three of four": (SEVERAL, {}, ([[1, 2, 3]], [[6, 7, 8]])),
@@ -70,37 +61,6 @@ HEADERS = {
 @pytest.mark.parametrize(("text", "options", "wanted"), HEADERS.values(), ids=HEADERS.keys())
 def test_which_columns_are_counts(text, options, wanted):
     assert columns(read(file(text), **({"statistic": "f1"} | options))) == wanted
-
-
-@given(
-    rows=st.lists(st.lists(st.integers(0, 10**30), min_size=6, max_size=6), min_size=1, max_size=5),
-    names=st.lists(
-        st.text("ab_. ÄİK1", min_size=1).filter(lambda s: s == s.strip()),
-        min_size=2,
-        max_size=2,
-        unique=True,
-    ),
-    looks=st.lists(
-        st.tuples(st.sampled_from(JOINTS), st.sampled_from([str.upper, str.lower]), st.booleans()),
-        min_size=6,
-        max_size=6,
-    ),
-    order=st.permutations(range(6)),
-)
-def test_whatever_is_written_is_read_back(tmp_path_factory, rows, names, looks, order):
-    path = tmp_path_factory.getbasetemp() / "counts_round_trip.csv"
-    header = [
-        f"{case(count)}{joint}{name}" if first else f"{name}{joint}{case(count)}"
-        for (joint, case, first), (name, count) in zip(
-            looks, ((name, count) for name in names for count in F1), strict=True
-        )
-    ]
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
-        writer.writerows([line[i] for i in order] for line in (header, *rows))
-    pairs = read(path, a=names[0], b=names[1], statistic="f1")
-    assert columns(pairs) == ([row[:3] for row in rows], [row[3:] for row in rows])
-    assert pairs.names == tuple(names)
 
 
 # ---- by lists, by the width, a line for each system, a file for each -----------------------------
@@ -155,16 +115,6 @@ def test_clusters_are_read_with_the_counts():
     assert (columns(pairs), pairs.clusters) == (([[3, 1], [2, 1]], [[2, 3], [2, 2]]), ("7", "7"))
 
 
-@pytest.mark.parametrize(
-    ("name", "p"), [("f1", 0.03144), ("precision", 0.6099), ("recall", 0.000648)]
-)
-def test_taggers_that_find_proper_nouns(name, p):
-    pairs = read(DATA / "ud_en_ewt_propn.csv", a="crf_rich", b="crf_base", statistic=name)
-    result = exact_perm_test(pairs, statistic=name)
-    assert result.pvalue == pytest.approx(p, rel=5e-4)
-    assert (result.n, result.names) == (2077, ("crf_rich", "crf_base"))
-
-
 # ---- what is refused -----------------------------------------------------------------------------
 
 X_Y = "x_tp,x_fp,x_fn,y_tp,y_fp,y_fn\n"
@@ -217,11 +167,3 @@ def test_counts_by_class_are_for_python(name):
     wanted = rf"exact_perm_test\(u, v, statistic='{name}'\) takes arrays of shape \(N, classes, 3\)"
     with pytest.raises(ValueError, match=wanted):
         read(file(X_Y + "1,2,3,4,5,6\n"), statistic=name)
-
-
-def test_files_of_two_systems_may_call_their_counts_alike():
-    one = File("new.csv", b"id,tp,fp,fn\n1,1,0,2\n2,3,1,0\n")
-    other = File("old.csv", b"id,tp,fp,fn\n1,0,0,2\n2,2,1,0\n")
-    named = read(one, other, a="new", b="old", statistic="f1")
-    assert named.u.tolist() == read(one, other, statistic="f1").u.tolist() == [[1, 0, 2], [3, 1, 0]]
-    assert recognise(one, other).groupings == ()  # no count is a cluster

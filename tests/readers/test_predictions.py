@@ -3,7 +3,6 @@
 import json
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,30 +82,6 @@ def test_all_shapes_give_the_same_pairs(rows, data):
             pairs = read(*sources, **options, statistic="accuracy")
             found = zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)
             assert dict(zip(pairs.ids, found, strict=True)) == wanted
-
-
-def test_two_labels_of_which_one_is_to_be_found():
-    gold, a, b = (column.split() for column in ("1 1 0 0 1", "1 0 1 0 1", "1 1 0 1 0"))
-    made = table(gold, a, b, "truth,p,q")
-    pairs = read(made, gold="truth", statistic="f1")
-    assert pairs.columns == ("tp", "fp", "fn", "tn")
-    assert pairs.u.tolist() == [
-        [1, 0, 0, 0],
-        [0, 0, 1, 0],
-        [0, 1, 0, 0],
-        [0, 0, 0, 1],
-        [1, 0, 0, 0],
-    ]
-    result = exact_perm_test(pairs, statistic="f1")
-    assert result.scores == (pytest.approx(2 / 3), pytest.approx(2 / 3))
-    assert read(made, gold="truth", statistic="mcc").v.tolist()[3] == [0, 1, 0, 0]
-    evaluation = recognise(made, gold="truth")
-    assert evaluation.statistics("p", "q")[:2] == ("accuracy", "precision")
-    assert evaluation.preview(1) == (("truth", "p", "q"), [("1", "1", "1")])
-    assert evaluation.score_names("p", "q") == ()
-    said = file(made.data.decode().replace("1", "Yes").replace("0", "no"))
-    yes = read(said, gold="truth", statistic="recall")
-    assert np.array_equal(yes.u, pairs.u)
 
 
 def test_true_and_false_are_one_and_zero_where_the_right_labels_are():

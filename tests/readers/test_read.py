@@ -401,17 +401,3 @@ BAD_SYSTEMS = {
 @pytest.mark.parametrize(("systems", "part"), BAD_SYSTEMS.values(), ids=BAD_SYSTEMS.keys())
 def test_what_cannot_be_paired(systems, part):
     assert_refused(lambda: paired(*systems), part)
-
-
-def test_systems_and_scores_by_name_number_and_beginning():
-    known = {"acc,none": [1, 0], "acc_norm,none": [0, 0]}
-    evaluation = Evaluation(FORMAT, tuple(system(name, known) for name in ("old", "new", "base")))
-    found = evaluation.pairs("new", 3, score="acc")
-    assert (found.names, found.u.tolist()) == (("new", "base"), [1, 0])
-    assert evaluation.pairs("new", "old", score="acc_norm,none").u.tolist() == [0, 0]
-    for a, b, score, part in (
-        ("nwe", "old", "acc", "no system 'nwe' (did you mean 'new'?)"),
-        ("new", "new", "acc", "a and b are both 'new'"),
-        ("new", "old", "f1", "no score 'f1'; there are acc,none, acc_norm,none"),
-    ):
-        assert_refused(partial(evaluation.pairs, a, b, score=score), part)

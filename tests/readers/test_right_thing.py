@@ -4,7 +4,6 @@ Each case is a file of a kind that people have. It is answered right, and what i
 said; or it is refused with the option that settles it. Nothing else will do.
 """
 
-import json
 from fractions import Fraction
 from functools import partial
 
@@ -169,14 +168,6 @@ def test_a_key_may_have_two_names(names):
     assert (exact(pairs), pairs.source["paired_by"]) == ({"q": (1, 0), "r": (0, 1)}, first)
 
 
-def test_counts_of_sacrebleu_are_no_key():
-    both = files(
-        '[{"score": 1, "totals": [5, 4, 3, 2]}, {"score": 2, "totals": [4, 3, 2, 1]}]',
-        '[{"score": 3, "totals": [4, 3, 2, 1]}, {"score": 4, "totals": [5, 4, 3, 2]}]',
-    )
-    assert columns(read(*both, score="score")) == ([1, 2], [3, 4])
-
-
 DOC = ["doc,sent,score\nd,1,1\nd,2,0\ne,1,1\n", "doc,sent,score\ne,1,0\nd,1,0\nd,2,1\n"]
 BOTH = ["id,question,score\n1,p,1\n2,q,0\n", "id,question,score\n2,p,1\n1,q,1\n"]
 
@@ -205,11 +196,6 @@ def test_texts_that_disagree_are_said_where_the_user_chose_the_pairs():
         assert "line 3 has another question ('why') than in a.csv ('where')" in str(pairs.source)
 
 
-def test_ids_of_several_columns_are_not_confused():
-    both = files("d,s,score\na / b,c,1\nx,y,0\n", "d,s,score\na,b / c,1\nx,y,0\n")
-    assert read(*both, id=["d", "s"]).source["matched"] == 1
-
-
 # ---- what a system is ----------------------------------------------------------------------------
 
 NO_SYSTEMS = (
@@ -233,11 +219,6 @@ NO_SYSTEMS = (
 )
 def test_columns_that_are_no_two_systems(text):
     assert_refused(lambda: read(file(text)), "--a", "--b", "its columns are")
-
-
-def test_any_two_columns_can_be_named():
-    assert columns(read(file("user_id,age\n1,20\n2,30\n"), a="age", b=1)) == ([20, 30], [1, 2])
-    assert columns(read(file("step,acc\n1,1\n2,0\n"), a=2, b="step")) == ([1, 0], [1, 2])
 
 
 FOUR = "id,latency_ms_A,latency_ms_B,errors_A,errors_B\n1,100,120,0,1\n2,130,90,1,0\n"
@@ -354,12 +335,6 @@ def test_lists_of_files_and_frames_by_name():
     assert_refused(lambda: read_many({"a": "a.csv", "b": "b.csv"}), "as a list")
 
 
-def test_a_score_by_the_end_of_its_name():
-    both = [[{"id": i, "metrics": {"em": x, "f1": 0.5}} for i, x in (("p", 1), ("q", y))]
-            for y in (0, 1)]  # fmt: skip
-    assert columns(read(*files(*map(json.dumps, both)), score="em")) == ([1, 0], [1, 1])
-
-
 # ---- rows, repeats, and items without scores -----------------------------------------------------
 
 
@@ -381,11 +356,6 @@ def test_totals_are_no_items(name, ids, last):
     pairs = read(file("\n".join([f"{name},A,B", *rows, last])))
     assert columns(pairs) == ([1, 1, 1], [1, 0, 1])
     assert "totals" in said(pairs)
-
-
-def test_totals_are_no_items_where_order_pairs_them():
-    both = files("word,score\np,1\nq,1\nr,0\nTotal,2\n", "word,score\np,1\nq,0\nr,0\nTotal,1\n")
-    assert columns(read(*both, id=False)) == ([1, 1, 0], [1, 0, 0])
 
 
 LONG_TOTALS = "id,system,score\np,x,1\nq,x,1\n$0,x,2\np,y,0\nq,y,1\n$0,y,1\n"
@@ -411,17 +381,6 @@ def test_lines_that_are_no_items_are_refused(text, parts):
     assert "--by-order" not in parts or len(read(file(text), id=False))
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ("word,A,B\nthe,1,1\nsome,1,1\nall,1,1\n", {"id": "word"}),
-        ("id,mood,A,B\n1,kind,1,1\n2,nice,1,1\n3,mean,1,1\n", {}),
-    ],
-)
-def test_no_item_is_lost(text, options):
-    assert read(file(text), **options).source["matched"] == 3
-
-
 SEEDS = "id,$0,A,B\n1,s,1,0\n1,t,1,1\n2,s,0,0\n2,t,1,0\n"
 LONG_SEEDS = "id,system,$0,score\n" + "".join(
     f"{i},{system},{seed},{score}\n"
@@ -442,14 +401,6 @@ def test_repeats_are_swapped_together(text, name):
         assert_refused(lambda: read(file(named(text, name))), "'1'", "--repeat")
     apart = read(file(named(text, name)), clusters=False, **options)
     assert (apart.clusters, "swapped together" in said(apart)) == (None, False)
-
-
-def test_repeats_in_a_file_for_each_system():
-    both = files("id,seed,score\n1,1,1\n1,2,0\n2,1,1\n", "id,seed,score\n2,1,0\n1,2,1\n1,1,1\n")
-    pairs = read(*both)
-    assert (columns(pairs), pairs.clusters) == (([1, 0, 1], [1, 1, 0]), ("1", "1", "2"))
-    again = "id,seed,A,B\n1,1,1,0\n1,1,1,1\n2,1,0,0\n"
-    assert_refused(lambda: read(file(again), repeat="seed"), "'1", "line 2 and line 3")
 
 
 def test_repeats_need_items():
@@ -503,14 +454,6 @@ def test_items_without_a_score(texts):
 def test_hundredths_beside_ones_are_refused(texts):
     assert_refused(lambda: read(*files(*texts)), "one scale", "--same-scale")
     assert read(*files(*texts), same_scale=True).source["matched"] == 2
-
-
-def test_scales_of_named_columns_and_of_many_systems():
-    text = "id,A,B\n1,95,.9\n2,80,.8\n"
-    assert_refused(lambda: read(file(text), a="A", b="B"), "'A'", "'B'", "--same-scale")
-    three = file("id,A,B,C\n1,95,.9,1\n2,80,.8,0\n")
-    assert_refused(lambda: read_many(three, systems=[*"ABC"]), "'A'", "'B'", "--same-scale")
-    assert columns(read(file("id,A,B\n1,4,5\n2,3.5,2\n"))) == ([8, 7], [10, 4])  # a Likert scale
 
 
 GERMAN = "id,A,B\n1,1.005,998\n2,998,1.200\n"

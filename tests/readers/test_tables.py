@@ -10,7 +10,6 @@ import pickle
 import sys
 import zipfile
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,6 @@ from permtest.readers.files import (
     ReadError,
     as_score,
     kind_of,
-    text_of,
 )
 from permtest.readers.tables import load, table_of
 
@@ -83,16 +81,6 @@ def test_whatever_is_written_is_read_back(rows, separator, newline):
     lines = [2 + sum(map(str.count, sum(rows[:i], ()), "\n" * 3 * i)) + i for i in range(len(rows))]
     assert list(zip(*found.columns, strict=True)) == [tuple(map(str.strip, row)) for row in rows]
     assert [found.place(i) for i in range(len(rows))] == [f"line {line}" for line in lines]
-
-
-def test_numbers_alone_have_no_header():
-    found = table("3 2\n5 4\n")
-    assert (cells(found), found.place(1)) == ((None, [["3", "5"], ["2", "4"]]), "line 2")
-    assert table("1\n0.50\n").columns == [["1", "0.50"]]
-    assert table(",b\n3,2\n").names == ["", "b"]
-    assert table("a;b,x,y\np;q,3,2\nr,5,4\n").names == ["a;b", "x", "y"]
-    assert str(found.error("bad", 1, 0)) == "scores.csv, line 2, column 1: bad"
-    assert str(table("a,b\n3,2\n").error("bad", column=1)) == "scores.csv, column 'b': bad"
 
 
 BAD_TEXT = {
@@ -189,14 +177,6 @@ def test_a_cell_is_an_exact_number_or_refused(text):
             as_score(text)
 
 
-@given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans()))
-def test_numbers_are_what_they_are_printed_as(number):
-    (read,) = table(json.dumps([{"a": number}]), "a.json").columns[0]
-    for cell in (number, read):
-        assert as_score(cell) == Fraction(str(number if not isinstance(number, bool) else +number))
-        assert "e" not in text_of(cell).replace("false", "").replace("true", "")
-
-
 @pytest.mark.parametrize(
     ("cell", "part"),
     [
@@ -274,15 +254,6 @@ def test_the_index_of_a_frame(frame, index):
     assert found.file.sha256 == load(frame.__copy__()).sha256
     if isinstance(frame, pd.DataFrame):
         assert table(saved(frame.to_parquet), "a.parquet").names == found.names
-
-
-@pytest.mark.parametrize("write", [parquet.write_table, feather.write_feather])
-def test_a_text_that_is_repeated_takes_its_room_once(write):
-    """Copies would need 30 GB."""
-    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 30_000), pa.array(["x" * 10**6]))
-    (column,) = table(saved(write, pa.table({"t": texts}))).columns
-    assert len(column) == 30_000
-    assert len(set(map(id, column))) == 1
 
 
 def test_names_and_nested_columns():
@@ -425,13 +396,3 @@ def test_workbooks():
     gap = book(dev=pd.DataFrame({"a": [1, None, 2]}))
     with pytest.raises(ReadError, match="row 3 of sheet 'dev': is blank; remove it"):
         table(gap, "r.xlsx")
-
-
-@pytest.mark.parametrize(
-    ("module", "name"), [("pyarrow.parquet", "a.parquet"), ("openpyxl", "a.xlsx")]
-)
-def test_a_missing_package_is_named(module, name, monkeypatch):
-    monkeypatch.setitem(sys.modules, module, None)
-    data = b"PAR1" if name == "a.parquet" else zipped(**{"xl/workbook.xml": b"", "y": b""})
-    with pytest.raises(ImportError, match=f"{name}, .* needs .*: pip install 'permtest"):
-        table(data, name)
