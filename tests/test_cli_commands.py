@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 import tomllib
 from itertools import combinations
 from pathlib import Path
