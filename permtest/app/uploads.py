@@ -128,12 +128,9 @@ class Files:
         right = _file(gold[0]) if gold else self.gold if self._own else None
         right = right if isinstance(right, File) else None
         files = was
-        if was and added:
-            alone, missing = _alone(added)
-            if not (missing and self._missing):
-                again = {one.sha256 for one in added}
-                files = [one for one in was if one.sha256 in again]
-                right = None if alone else right
+        if added and not self._missing:  # another comparison
+            again = {one.sha256 for one in added}
+            files, right = [one for one in was if one.sha256 in again], None
         every = {one.sha256: one for one in (*files, *added)}
         if right is not None:  # it may have been taken for a system
             every.pop(right.sha256, None)
@@ -174,14 +171,6 @@ def _description(evaluation: Evaluation | None) -> str:
     title = evaluation.format.title
     text = said(f"{title[:1].upper()}{title[1:]}; systems: {names}")
     return text + together(grid(cells[0], cells[1:], "The first items"))
-
-
-def _alone(files: Sequence[File]) -> tuple[Evaluation | None, str]:
-    """What files are without any others; nothing if they cannot be read so."""
-    try:
-        return _recognised(files, None)
-    except Exception as error:  # which is said when they are loaded
-        return None, str(error) or "they cannot be read"
 
 
 def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluation | None, str]:

@@ -368,12 +368,8 @@ def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
 def _listed(sources: Sequence[Source]) -> Sequence[Source]:
     """The sources in a list of them, or in a mapping of names to frames, where that is the only."""
     several = sources[0] if len(sources) == 1 else None
-    if isinstance(several, dict) and several:
-        if all(map(_is_frame, several.values())):
-            return [replace(load(x), path=printable(str(name))) for name, x in several.items()]
-        if all(isinstance(x, str | PathLike) for x in several.values()):
-            problem = "files below names; pass them as a list, since systems are called as"
-            raise ReadError(f"{problem} their files are")
+    if isinstance(several, dict) and several and all(map(_is_frame, several.values())):
+        return [replace(load(x), path=printable(str(name))) for name, x in several.items()]
     known = isinstance(several, list | tuple) and several
     if known and all(isinstance(x, str | PathLike | File) or _is_frame(x) for x in known):
         return list(known)

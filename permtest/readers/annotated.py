@@ -213,28 +213,29 @@ class _Treebank(Sentences):
 
     def columns(self, sentence: Sentence) -> Columns:
         """The columns of the words of a sentence, as `NAMES` has them."""
-        rows = [line.split("\t", 10) for line in sentence.lines]
-        columns, (ids, heads) = list(zip(*rows, strict=False)), _allowed(len(rows))
-        if columns[0] != ids:
-            rows = [row for row in rows if len(row) != 10 or not _NO_WORD.fullmatch(row[0])]
-            columns, (ids, heads) = list(zip(*rows, strict=False)), _allowed(len(rows))
-        usual = set(map(len, rows)) == {10} and columns[0] == ids and heads.issuperset(columns[6])
-        columns, due = columns[1:8], 1
-        if usual and all(map(all, columns)):
-            self.blank.difference_update([i for i in self.blank if set(columns[i]) != {"_"}])
-            return columns
+        rows = []
         for line, text in enumerate(sentence.lines, sentence.line):
-            id_, *row = cells = text.split("\t", 10)
-            wrong = None if len(cells) == 10 else f"{min(len(cells), 11)} columns"
-            if wrong is None and not _NO_WORD.fullmatch(id_):
-                right = (id_ == str(due), *row[:HEAD], row[HEAD] in heads, row[DEPREL])
-                wrong = next(compress(("ID", *NAMES), map(not_, right)), None)
-                due += 1
-            if wrong is not None:
-                problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
-                raise ReadError.at(self.path, problem, line=line, column=wrong)
-        problem = f"no word in this sentence; {_TEN_COLUMNS}"
-        raise ReadError.at(self.path, problem, line=sentence.line)
+            cells = text.split("\t", 10)
+            if len(cells) != 10:
+                raise self._wrong(text, line, f"{len(cells)} columns")
+            if not _NO_WORD.fullmatch(cells[0]):
+                rows.append((line, text, cells))
+        if not rows:
+            problem = f"no word in this sentence; {_TEN_COLUMNS}"
+            raise ReadError.at(self.path, problem, line=sentence.line)
+        heads = {"0", "_", *map(str, range(1, len(rows) + 1))}
+        for due, (line, text, cells) in enumerate(rows, 1):
+            if cells[0] != str(due) or not all(cells[1:8]) or cells[1 + HEAD] not in heads:
+                good = (cells[0] == str(due), *cells[1 : 1 + HEAD], cells[1 + HEAD] in heads)
+                named = compress(("ID", *NAMES), map(not_, good))
+                raise self._wrong(text, line, next(named, "DEPREL"))
+        columns = list(zip(*(cells[1:8] for *_, cells in rows), strict=True))
+        self.blank.difference_update([i for i in self.blank if set(columns[i]) != {"_"}])
+        return columns
+
+    def _wrong(self, text: str, line: int, column: str) -> ReadError:
+        problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
+        return ReadError.at(self.path, problem, line=line, column=column)
 
     def judged(self, gold: Columns, system: Columns) -> tuple[int, ...]:
         """How many words there are, and how many are right, in the order of `SCORES`."""
@@ -260,13 +261,6 @@ class _Treebank(Sentences):
         ):
             notes.append(f"not scored, because {name} has no values there: {lacking}")
         return scores, notes
-
-
-@lru_cache(maxsize=512)
-def _allowed(words: int) -> tuple[tuple[str, ...], frozenset[str]]:
-    """What the words of a sentence have in ID, and may have in HEAD."""
-    ids = tuple(map(str, range(1, words + 1)))
-    return ids, frozenset(ids) | {"0", "_"}
 
 
 CONLLU = Annotated(
@@ -366,17 +360,17 @@ class _Tagged(Sentences):
 
     def columns(self, sentence: Sentence) -> Columns:
         """The words of a sentence, their tags, and the entities that these mark."""
-        rows = list(map(self._cells, sentence.lines))
-        if set(map(len, rows)) == {self.width}:
-            columns = list(zip(*rows, strict=True))
-            words, tags = columns[self.word], columns[self.tag]
-            if all(words) and (self.tags.issuperset(tags) or all(map(_parsed, tags))):
-                self.tags.update(tags)
-                return words, tags, entities(tags)
-        good = (len(x) == self.width and x[self.word] and _parsed(x[self.tag]) for x in rows)
-        wrong = next(i for i, fine in enumerate(good) if not fine)
-        problem = f"no word and its tag in {self.width} columns: {shown(' '.join(rows[wrong]))}"
-        raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", line=sentence.line + wrong)
+        rows = []
+        for line, text in enumerate(sentence.lines, sentence.line):
+            cells = self._cells(text)
+            good = len(cells) == self.width and cells[self.word] and _parsed(cells[self.tag])
+            if not good:
+                problem = f"no word and its tag in {self.width} columns: {shown(' '.join(cells))}"
+                raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", line=line)
+            rows.append((cells[self.word], cells[self.tag]))
+        words, tags = zip(*rows, strict=True)
+        self.tags.update(tags)
+        return words, tags, entities(tags)
 
     def judged(self, gold: Columns, system: Columns) -> tuple[int, int, int]:
         """How many entities are right, wrong and missing."""

@@ -332,7 +332,6 @@ def test_lists_of_files_and_frames_by_name():
     }
     assert read_many(frames).systems == ("gpt-3.5", "b")
     assert read_many(list(frames.values())).scores.tolist() == [[1, 0], [0, 1]]
-    assert_refused(lambda: read_many({"a": "a.csv", "b": "b.csv"}), "as a list")
 
 
 # ---- rows, repeats, and items without scores -----------------------------------------------------
