@@ -107,8 +107,7 @@ class Files:
         columns: list[tuple[str, str | None]] = [NO_COLUMN]
         table = evaluation is not None and is_table(evaluation.format)
         if evaluation is not None and table and not isinstance(gold, File):
-            known = (recognise(*files) if gold else evaluation).preview(1)[0]
-            columns += [(legible(name), name) for name in dict.fromkeys(known)]
+            columns += [(legible(name), name) for name in evaluation.preview(1)[0]]
         self._choose(columns, gold)
         if not files:  # the same ones may be chosen again
             self.upload.value = ()

@@ -142,7 +142,10 @@ OUTPUTS = _set(
 
 #: How summary rows are called: some words that no item is called, and others that some may be.
 TOTALS = _set("total totals subtotal sum mean average avg")
-SUMMARIES = TOTALS | _set("overall all macro micro weighted std sd median")
+SUMMARIES = TOTALS | _set(
+    "overall all macro micro weighted std sd median gesamt summe mittelwert durchschnitt"
+)
+_SUMMARY = re.compile("|".join(SUMMARIES), re.IGNORECASE)
 
 
 def words(name: str) -> set[str]:
@@ -204,7 +207,9 @@ class Sheet(Table):
         sheet = cls(**vars(table), how=how)
         if how.thousands:
             sheet = sheet._without_separators(how.thousands)
-        return sheet._with_points()._of_measure()._without_summary()
+        sheet = sheet._with_points()._of_measure()._without_summary()
+        sheet._check_twice()
+        return sheet
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -507,6 +512,20 @@ class Sheet(Table):
                 return False
             found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
         return bool(found) and all(found)
+
+    def _check_twice(self) -> None:
+        """Refuse a row that is there twice, where texts tell nearly all rows apart."""
+        if self.names is None or self.ids or self.how.id is False:
+            return
+        text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
+        share = [self._distinct([i]) * (2 if self.is_of_item(i) else 1 / 0.9) for i in text]
+        if max(share, default=0) <= len(self):
+            return
+        seen: dict[tuple[str, ...], int] = {}
+        for row, cells in enumerate(zip(*self.texts, strict=True)):
+            if (first := seen.setdefault(cells, row)) != row:
+                problem = f"the same as {self.place(first)}; remove it, or say that lines are items"
+                raise self.error(f"{problem} by themselves (--by-order)", row)
 
     # ---- rows of systems
 
@@ -870,22 +889,22 @@ class Sheet(Table):
         """The columns but for sums, means and differences of those before them, which are said."""
         kept: list[int] = []
         notes: list[str] = []
-        values = np.zeros((0, len(self)))
+        first = total = np.zeros(len(self))
         for i in columns:
-            own = np.array([number_or_none(text) or 0.0 for text in self.texts[i]])
-            ways = {"sum": values.sum(0), "mean": values.sum(0) / max(len(kept), 1)}
-            if len(kept) == 2:
-                gap = values[1] - values[0]
-                ways["difference"] = gap if np.allclose(own, gap, 1e-9, 1e-9) else -gap
+            known = {text: number_or_none(text) or 0.0 for text in {*self.texts[i]}}
+            own = np.array([known[text] for text in self.texts[i]])
+            ways = [("sum", total), ("mean", total / max(len(kept), 1))]
+            if len(kept) == 2:  # total - 2 first = second - first
+                ways += [("difference", total - 2 * first), ("difference", 2 * first - total)]
             copy = any(self.texts[i] == self.texts[k] for k in kept)
             sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
-            found = [x for x, made in ways.items() if sure and np.allclose(own, made, 1e-9, 1e-9)]
+            found = [what for what, made in ways if sure and np.allclose(own, made, 1e-9, 1e-9)]
             if found:
                 note = f"{self.label(i)} is the {found[0]} of the systems before it, and is taken"
                 notes.append(f"{note} for no system")
             else:
-                kept.append(i)
-                values = np.vstack([values, own])
+                first = first if kept else own
+                kept, total = [*kept, i], total + own
         return kept, tuple(notes)
 
 
@@ -894,7 +913,7 @@ class Sheet(Table):
 
 def _is_summary(label: str) -> bool:
     """Whether a row is called like a summary: "Total", "macro avg", "Mean:"."""
-    if len(label) > 30:
+    if _SUMMARY.search(label) is None:
         return False
     parts = {x for x in re.findall(r"[^\W_]+", label.lower()) if not x.isdecimal()}
     return len(parts) <= 2 and not SUMMARIES.isdisjoint(parts)

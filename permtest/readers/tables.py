@@ -342,11 +342,13 @@ def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
     bare, levels = isinstance(frame, np.ndarray) and not frame.dtype.names, 0
     frame = pandas.DataFrame(frame)
     check_memory(path, PER_VALUE * frame.size)
+    if any(frame.index.names) and set(frame.index.names) <= set(frame.columns):
+        frame = frame.reset_index(drop=True)
     if frame.index.name is not None or not frame.index.equals(pandas.RangeIndex(len(frame))):
         levels = frame.index.nlevels
         known = enumerate(frame.index.names)
         index = [f"level {i}" if levels > 1 and x is None else x or "index" for i, x in known]
-        frame = frame.reset_index(names=index, allow_duplicates=True)
+        frame = frame.reset_index(names=index)
     names = [_name(name) for name in frame.columns]
     columns = [_column(frame.iloc[:, i]) for i in range(len(names))]
     if any(isinstance(cell, dict) for column in columns for cell in column):

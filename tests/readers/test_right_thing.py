@@ -148,6 +148,7 @@ NOT_THE_SAME = cases(
     ("id,A,B\n1,1,0\n1,1,0\n2,0,1\n", ["'1'", "line 2 and line 3", "remove one", "--repeat"]),
     ("id,task,A,B\n1,x,1,0\n1,y,1,0\n2,x,0,1\n", ["'1'", "(--id id --id COL)"]),
     ("id,system,score\n1,x,1\n1,x,0\n1,y,1\n", ["'1'", "line 2 and line 3", "--repeat"]),
+    ("question,A,B\nq,1,0\nq,1,0\nr,0,1\n", ["line 3", "line 2", "--by-order"]),
     *((f"{cells.replace(' ', chr(10))}\n", ["seems to say whose a line is", "the item? (--id)"])
       for cells in ("model,idx,correct x,0,1 x,1,0 y,1,1", "model,n,x,y m,1,3,4 m,2,4,4 o,1,3,3",
                     "system,doc,tp,fp,fn x,0,1,2,3 x,1,2,1,0 y,0,1,2,3")),
