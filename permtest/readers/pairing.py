@@ -500,13 +500,16 @@ class Evaluation:
             return False
         name = self._score(two, score, entry)
         shared = {*keys[0]} & {*keys[1]}
-        runs: list[Any] = []
-        for one, own in zip(two, keys, strict=True):
-            ids = own if None in (two[0].ids, two[1].ids) else one.ids or ()
-            runs.append([key for key, item in zip(ids, own, strict=True) if item in shared])
-        apart = runs[0] != runs[1] and (
-            None in (two[0].ids, two[1].ids) or {*runs[0]} != {*runs[1]}
+        bare = None in (two[0].ids, two[1].ids)
+        mine, theirs = (
+            [
+                run
+                for run, item in zip(x if bare else one.ids or (), x, strict=True)
+                if item in shared
+            ]
+            for one, x in zip(two, keys, strict=True)
         )
+        apart = mine != theirs if bare else {*mine} != {*theirs}
         gone = self.how.missing == "drop" or two[0].paired_by != ROW
         gone = gone and any(_is_missing(x) for one in two for x in one.scores[name])
         if not shared or name in two[0].counts or not (apart or gone):
@@ -886,11 +889,10 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
     for one in some[1:]:
         if head.positions.keys().isdisjoint(one.positions):
             mine, theirs = shown((head.ids or ("",))[0]), shown((one.ids or ("",))[0])
-            problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
-            rough = {*map(_rough, head.positions)}.isdisjoint(map(_rough, one.positions))
             said = "both systems must have been scored on the same items"
-            said = said if rough else "the ids agree except for case, folders or zeros; write "
-            said += "" if rough else "them alike"
+            if not {*map(_rough, head.positions)}.isdisjoint(map(_rough, one.positions)):
+                said = "the ids agree except for case, folders or zeros; write them alike"
+            problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
             problem += (
                 f"{mine}); {said}; name the column that pairs them (--id COL), or pair lines "
             )

@@ -322,17 +322,6 @@ def test_the_first_bad_line_is_named(kind, bad, message):
         assert len(str(caught.value)) < 400
 
 
-def test_long_files_take_no_squares_of_time_and_bounded_memory(monkeypatch):
-    assert len(score(ONE, "\n" * 10**6 + ONE)) == 1
-    long = sentence(*(row(i, "w") for i in range(1, 100_001)))
-    assert totals(score(long, long))["uas"] == 100_000
-    long = tagged("B-X I-X " * 50_000, "w" * 100_000)
-    assert score(long, long, SPANS).scores["spans"] == [(50_000, 0, 0)]
-    monkeypatch.setattr("permtest.readers.files.MEMORY", 100_000)
-    with pytest.raises(ReadError, match="memory"):
-        score(ONE, sentence(row(1, "a")) * 100)
-
-
 # ---- the whole way -------------------------------------------------------------------------------
 
 

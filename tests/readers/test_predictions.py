@@ -1,7 +1,6 @@
 """Predicted labels are scored as if by hand, in every shape of file."""
 
 import json
-from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -126,21 +125,6 @@ def test_what_is_recognised_without_being_told():
     assert recognise(file("gold,target,a,b\nx,x,x,y\n")).format.name == "table"
     with pytest.raises(ReadError, match=r"by it \(--gold gold\)"):
         read(file("gold,a,b\n1,1,2\n2,1,2\n"))
-
-
-def test_systems_and_groupings():
-    made = file("id,cluster,lang,y_true,y_pred_a,y_pred_b,worst\n1,p,en,x,x,y,z\n2,p,de,y,x,y,z\n"
-                "3,q,de,y,y,y,z\n")  # fmt: skip
-    evaluation = recognise(made)
-    assert evaluation.systems == ("y_pred_a", "y_pred_b")
-    assert evaluation.pairs().clusters == ("p", "p", "q")
-    assert evaluation.pairs(clusters="lang").clusters == ("en", "de", "de")
-    with pytest.raises(ReadError, match="'worst' predicts 'z', but gold has 'x', 'y': no label"):
-        evaluation.pairs("worst", "y_pred_b")  # by name only
-    strange = made.data.decode().replace("y,z\n3", "w,w\n3").replace(",z\n", ",w\n")
-    assert read(file(strange), a="worst", b="y_pred_b").u.tolist() == [0, 0, 0]  # w is b's, too
-    ratio = exact_perm_test(evaluation.pairs(clusters=False)).fraction()
-    assert ratio == Fraction(1)
 
 
 BAD = {

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.readers import Evaluation, File, ReadError, describe, read, recognise
+from permtest.readers import Evaluation, File, describe, read, recognise
 from permtest.readers.files import MAX_DIGITS
 from permtest.readers.systems import ORDER, Format, SystemScores
 from tests.readers.texts import assert_refused, columns, exact, file, files
@@ -181,14 +181,6 @@ BAD = {
 @pytest.mark.parametrize(("text", "options", "parts"), BAD.values(), ids=BAD.keys())
 def test_bad_table(text, options, parts):
     assert_refused(lambda: read(file(text), **options), *parts, start="scores.csv")
-
-
-def test_what_cannot_be_opened(tmp_path):
-    for name in ("nowhere.csv", "x" * 1000, "."):
-        with pytest.raises(ReadError, match=r"no such file|cannot be opened|a folder"):
-            read(tmp_path / name)
-    with pytest.raises(ValueError, match="statistic='f_2' is not known"):
-        read("nowhere.csv", statistic="f_2")  # before the file is opened
 
 
 # ---- clusters ------------------------------------------------------------------------------------
@@ -377,27 +369,3 @@ def test_what_is_left_out_is_said():
         "made scores: 2 items paired by id; 1 only in A ('w'); 1 without a score ('y'). "
         "Tags were repaired."
     )
-
-
-BAD_SYSTEMS = {
-    "one system": ([system("A", [1])], "A.txt: 1 system ('A'); add the file of another"),
-    "three": ([system(n, [1]) for n in "ABC"], "3 systems ('A', 'B', 'C'); say which two"),
-    "nothing scored": ([system("A", [None]), system("B", [1])], "no item has the score 'acc'"),
-    "disagreement": (
-        [system(n, [1], ["i"], agree={"target": [n]}) for n in "AB"],
-        "'i' has another target ('B') than in A.txt ('A')",
-    ),
-    "clusters": (
-        [system(n, [1], ["i"], clusters={"doc": [n]}, swapped="doc") for n in "AB"],
-        "'i' belongs to doc 'B', but in A.txt to 'A'",
-    ),
-    "counts": (
-        [system(n, {"spans": [(1, 0, 0)]}, counts={"spans": ("tp", "fp", "fn")}) for n in "AB"],
-        "has counts (tp, fp, fn) of each item, but 'sum' takes one number; choose f1 or",
-    ),
-}
-
-
-@pytest.mark.parametrize(("systems", "part"), BAD_SYSTEMS.values(), ids=BAD_SYSTEMS.keys())
-def test_what_cannot_be_paired(systems, part):
-    assert_refused(lambda: paired(*systems), part)

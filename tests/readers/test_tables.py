@@ -23,7 +23,6 @@ from pyarrow import feather, parquet
 from permtest.readers import files
 from permtest.readers.files import (
     MAX_DIGITS,
-    MEMORY,
     File,
     ReadError,
     as_score,
@@ -155,15 +154,6 @@ BAD_JSON = {
 def test_what_is_no_table(content, part):
     with pytest.raises(ReadError, match=rf"(?s)^scores\.csv.*{part}"):
         table(content)
-
-
-def test_memory_is_bounded():
-    number = int((MEMORY / 8) ** 0.5) + 10
-    with pytest.raises(ReadError, match="GiB of memory"):
-        table("\n".join(f'{{"k{i}": 1}}' for i in range(number)))
-    names = json.dumps([{"x" * 10**6: {f"k{i}": 1 for i in range(300)}}])
-    with pytest.raises(ReadError, match="GiB of memory"):
-        table(names)
 
 
 @given(st.text("0123456789+-.eE_, truefalsn\u0663", max_size=6))
