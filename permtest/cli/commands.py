@@ -260,27 +260,18 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     return found | {"delta": delta, "sigma": stdev(gaps) if args.sigma is None else args.sigma}
 
 
-def formats(args: argparse.Namespace) -> None:
+def formats(_: argparse.Namespace) -> None:
     """List the formats of files that can be compared.
 
-    permtest formats [NAME]
+    permtest formats
 
     Which format a file has is seen from its content; its name does not matter.
 
     For example:
       permtest formats
-      permtest formats table
     """
-    if args.format:
-        kind = FORMATS[args.format]
-        needs = f"pip install 'permtest[{kind.extra}]'" if kind.extra else "nothing more"
-        rows = [("an item holds", kind.rows), ("paired on", kind.pairs_on)]
-        rows += [("gold file", kind.gold), ("needs", needs)]
-        print(f"{kind.title}\n\n{aligned(rows)}\n\n  {kind.example}")
-    else:
-        table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
-        counts = COUNTS.format(metrics=_metrics())
-        print(f"{table}\n\n{counts}\n\npermtest formats NAME shows one, with an example.")
+    table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
+    print(f"{table}\n\n{COUNTS.format(metrics=_metrics())}")
 
 
 def _metrics() -> str:

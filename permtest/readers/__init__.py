@@ -35,35 +35,10 @@ __all__ = [
 #: What can be read: a path, "-", a buffer, an uploaded file, a frame, records, arrays.
 Source: TypeAlias = Any
 
-TABLE = Format(
-    "table",
-    "a table",
-    "the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
-    "row",
-    "permtest compare results.csv --a new --b old",
-)
-LONG = Format(
-    "long",
-    "a table with a line for each item and system",
-    "id, system, and one or several scores or counts, in columns with names; perhaps cluster",
-    "id, or another column that differs in every row",
-    "permtest compare results.csv --a new --b old",
-)
-ONE_SYSTEM = Format(
-    "one_system",
-    "a file for each system",
-    "one number; or an id and one or several scores or counts, in columns with names",
-    "id, or another column that differs in every row; the order if there is none",
-    "permtest compare new.txt old.txt",
-)
-PREDICTIONS = Format(
-    "predictions",
-    "predictions beside the right labels",
-    "the right label and the labels that systems predicted: y_true, y_pred_a, y_pred_b",
-    "row; id if each system has its own file",
-    "permtest compare predictions.csv --gold y_true --metric macro_f1",
-    gold="optional",
-)
+TABLE = Format("table", "a table")
+LONG = Format("long", "a table with a line for each item and system")
+ONE_SYSTEM = Format("one_system", "a file for each system")
+PREDICTIONS = Format("predictions", "predictions beside the right labels", "optional")
 
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
 BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)

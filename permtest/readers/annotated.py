@@ -267,9 +267,6 @@ CONLLU = Annotated(
     kind=_Treebank,
     name="conllu",
     title="CoNLL-U",
-    rows="a word; an item is a sentence, and its score is the number of right words",
-    pairs_on="sent_id, else order; words are checked",
-    example="permtest compare --gold gold.conllu a.conllu b.conllu --metric las",
 )
 
 # ---- entity tags ---------------------------------------------------------------------------------
@@ -388,7 +385,4 @@ SPANS = Annotated(
     kind=_Tagged,
     name="spans",
     title="columns with entity tags",
-    rows="a word and its tag, such as B-PER; an item is a sentence, and its score is tp, fp and fn",
-    pairs_on="sent_id, else order; words are checked",
-    example="permtest compare --gold gold.iob2 a.iob2 b.iob2 --metric spans",
 )

@@ -379,10 +379,6 @@ ASKED = "doc.question|doc.query|doc.problem|doc.context|doc.ctx|doc.input|doc.te
 LM_EVAL = Harness(
     name="lm_eval",
     title="lm-evaluation-harness samples",
-    rows="a document's value for each metric and filter",
-    pairs_on="doc_hash (else doc_id), for each filter",
-    example="permtest compare A/samples_gsm8k_*.jsonl B/samples_gsm8k_*.jsonl "
-    "--score exact_match,strict-match",
     first="doc_id doc|doc_id doc_hash|doc_id resps|doc_id filtered_resps",
     ids="doc_hash doc_id",
     scores=_metrics,
@@ -473,10 +469,6 @@ def _unpacked(file: File) -> tuple[Any, Iterable[Any]]:
 INSPECT = Harness(
     name="inspect_ai",
     title="Inspect log",
-    rows="a sample's value for each scorer, in each epoch",
-    pairs_on="id and epoch",
-    example="permtest compare logs/a.eval logs/b.eval --score match",
-    extra="inspect",
     first="version eval.task|version eval.run_id|version eval.eval_id|version eval.model",
     unpack=_log_in,
     records="samples",
@@ -522,10 +514,6 @@ def _trial(row: Row) -> str:
 HELM = Harness(
     name="helm",
     title="HELM per-instance statistics",
-    rows="an instance's value for each statistic, under each perturbation and in each trial",
-    pairs_on="instance_id, perturbation and train_trial_index",
-    example="permtest compare runs/A/per_instance_stats.json runs/B/per_instance_stats.json "
-    "--score exact_match,test",
     first="instance_id stats",
     ids="instance_id",
     scores=_stats,
@@ -566,9 +554,6 @@ def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 PROMPTFOO = Harness(
     name="promptfoo",
     title="promptfoo results",
-    rows="a test's score, success and named scores for each provider and prompt",
-    pairs_on="testIdx",
-    example="permtest compare results.json --a openai:gpt-5 --b anthropic:claude --score success",
     first="testIdx promptIdx|results.results.*|results.*.testIdx results.*.promptIdx",
     records="results.results|results",
     items=_tests,
@@ -598,9 +583,6 @@ def _instances(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 EVERY_EVAL_EVER = Harness(
     name="every_eval_ever",
     title="Every Eval Ever instances",
-    rows="a sample's score, and whether it is correct, in each evaluation",
-    pairs_on="sample_hash (else sample_id)",
-    example="permtest compare a_samples.jsonl b_samples.jsonl --score is_correct",
     first="model_id sample_id evaluation|model_id sample_id evaluation_name"
     "|model_id sample_id evaluation_id",
     items=_instances,
@@ -666,9 +648,6 @@ def _issues(log: Row, rows: Rows, gold: File | None) -> Iterator[Item]:
 SWE_BENCH = Harness(
     name="swe_bench",
     title="SWE-bench report",
-    rows="whether an issue was resolved",
-    pairs_on="instance_id",
-    example="permtest compare A/results/results.json B/results/results.json --gold ids.txt",
     gold="optional",
     first="resolved_ids.*|resolved.*|completed_ids.*",
     items=_issues,
@@ -706,10 +685,6 @@ def _details(file: File) -> Callable[[], tuple[Any, Iterable[Any]]] | None:
 LIGHTEVAL = Harness(
     name="lighteval",
     title="lighteval details",
-    rows="a document's value for each metric",
-    pairs_on="doc.id (else the order)",
-    example="permtest compare A/details_x.parquet B/details_x.parquet --score em",
-    extra="frames",
     unpack=_details,
     ids="doc.id",
     no_id="",
@@ -737,9 +712,6 @@ def _events(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 OPENAI_EVALS = Harness(
     name="openai_evals",
     title="OpenAI evals log",
-    rows="whether a sample's answer matched, and other metrics of it",
-    pairs_on="sample_id",
-    example="permtest compare gpt-a.jsonl gpt-b.jsonl --score correct",
     first="spec.completion_fns|run_id event_id sample_id type",
     items=_events,
 )
@@ -757,9 +729,6 @@ def _case(row: Row) -> Iterator[tuple[str, Any]]:
 DEEPEVAL = Harness(
     name="deepeval",
     title="deepeval test run",
-    rows="the score of a test case, or of a conversation, for each metric, and its success",
-    pairs_on="name and order",
-    example="permtest compare old/.latest_test_run.json new/.latest_test_run.json --score success",
     first="testRunData.testCases.*.metricsData|testRunData.conversationalTestCases.*.metricsData"
     "|testCases.*.metricsData|conversationalTestCases.*.metricsData",
     records="testRunData.testCases|testCases testRunData.conversationalTestCases"
@@ -787,9 +756,6 @@ def _segments(log: Row, rows: Rows, _: File | None) -> Iterator[Item]:
 SACREBLEU = Harness(
     name="sacrebleu",
     title="sacreBLEU segments",
-    rows="a segment's score, as --sentence-level --format json prints it",
-    pairs_on="order",
-    example="permtest compare a.json b.json",
     first="name score signature",
     items=_segments,
 )
@@ -807,9 +773,6 @@ def _translations(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 COMET = Harness(
     name="comet",
     title="COMET scores",
-    rows="a segment's score for each system, as comet-score --to_json writes it",
-    pairs_on="order",
-    example="permtest compare comet.json --a new.txt --b old.txt",
     first="*.*.COMET|*.*.src *.*.mt",
     items=_translations,
 )
@@ -855,9 +818,6 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 BATTLES = Harness(
     name="battles",
     title="pairwise judgements (MT-bench, arena)",
-    rows="which of two models won on a question: 1, or 1/2 each for a tie",
-    pairs_on="question_id, turn and repeat",
-    example="permtest compare gpt-4_pair.jsonl --a vicuna-13b --b alpaca-13b",
     first="model_1 model_2 g1_winner|model_a model_b winner",
     items=_battles,
     grouped="question",
@@ -887,9 +847,6 @@ def battles_in(table: Table) -> list[SystemScores]:
 MT_BENCH = Harness(
     name="mt_bench",
     title="MT-bench grades",
-    rows="the grade of a model's answer to a question, in each turn",
-    pairs_on="question_id and turn",
-    example="permtest compare gpt-4_single.jsonl --a vicuna-13b --b alpaca-13b",
     first="question_id model judge score",
     ids="question_id",
     scores=lambda row: [("score", None if row.get("score") == -1 else row.get("score"))],

@@ -24,10 +24,6 @@ class Format:
 
     name: str  # in a word
     title: str  # what it is called in sentences
-    rows: str  # what one item of it holds
-    pairs_on: str  # what pairs the items of two systems
-    example: str  # a command line that reads it
-    extra: str | None = None  # the extra of this package that must be installed
     gold: str = "none"  # or "optional", "required": whether another file says what would be right
 
     def recognises(self, file: File) -> bool:

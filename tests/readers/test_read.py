@@ -323,7 +323,7 @@ def test_bad_pair_of_files(texts, parts):
 
 # ---- how items are put together, whatever the format ---------------------------------------------
 
-FORMAT = Format("made", "made scores", "", "id", "")
+FORMAT = Format("made", "made scores")
 
 
 def system(name, scores, ids=None, **more):
