@@ -241,7 +241,9 @@ def read_table(
     args: argparse.Namespace, files: Sequence[str], gold: str | None, first: Sequence[str]
 ) -> ScoreTable:
     """The scores of many systems on one data set, in the order of the `first` one."""
-    systems = None if args.systems is None else [x.strip() for x in args.systems.split(",")]
+    systems: Sequence[str] | None = None
+    if args.systems is not None:
+        systems = [x.strip() for x in args.systems.split(",")]
     evaluation, entry, score = _recognised(args, files, gold, systems)
     if systems is None and first and set(first) == set(evaluation.systems):
         systems = first
